@@ -1,0 +1,68 @@
+# Krein: the front door. The build itself is CMake's; this file is what one types.
+#
+#   make CMAKE_FLAGS="-DCMAKE_C_COMPILER=clang"      other CMake settings
+#   make check V=1                                   show the output of every test
+
+JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+DESTDIR ?=
+CMAKE_FLAGS =
+
+# Our -j, not the jobserver of a `make -j` above us.
+quiet_make = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
+build = $(quiet_make) cmake --build build -j $(JOBS) --target
+
+.NOTPARALLEL:
+.PHONY: all configure tests demo check asan tsan bench format lint install clean help
+
+all: configure ## build the program and the libraries into build/ (the default)
+	@$(build) product
+
+configure:
+	@command -v cmake >/dev/null || { echo "cmake is not here; scripts/deps.sh installs what the build needs" >&2; exit 1; }
+	@mkdir -p build
+	@cmake -S . -B build -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) >build/configure.log 2>&1 \
+	  || { cat build/configure.log >&2; exit 1; }
+
+tests: configure ## build the tests into build/tests/ as well
+	@$(build) product tests examples
+
+demo: ## install what is missing, build, and take the two-minute tour
+	@scripts/deps.sh build
+	@$(MAKE) --no-print-directory all
+	@build/krein demo
+
+check: ## install what is missing, then build and test everything, again under sanitizers
+	@scripts/deps.sh test
+	@scripts/check.sh
+
+asan: ## the unit and command line tests under the address and undefined sanitizers
+	@scripts/deps.sh test
+	@scripts/check.sh asan
+
+tsan: ## the unit tests under the thread sanitizer (clang)
+	@scripts/deps.sh test
+	@scripts/check.sh tsan
+
+bench: ## build the benchmark programs into build/bench/ and run bench/run.sh
+	@scripts/deps.sh bench
+	@$(MAKE) --no-print-directory configure CMAKE_FLAGS="$(CMAKE_FLAGS) -DKREIN_BENCH=ON"
+	@$(build) product bench
+	@if [ -f bench/run.sh ]; then KREIN="$(CURDIR)/build/krein" bash bench/run.sh; else echo "bench/run.sh is not here yet: nothing was run"; fi
+
+format: ## rewrite the C files in the style of .clang-format
+	@scripts/lint.sh format
+
+lint: ## clang-format (check only), clang-tidy and cppcheck
+	@scripts/deps.sh lint
+	@scripts/lint.sh
+
+install: all ## install under PREFIX (/usr/local), inside DESTDIR where given
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(abspath $(PREFIX))"
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
+
+clean: ## remove everything that was built
+	@rm -rf build build-check build-clang build-asan build-tsan build-lint
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-16s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,318 @@
+/* krein.h -- large-scale kernel machines: the public interface of libkrein.
+ *
+ * Conventions
+ *   - Every call that can fail returns a krein_status; the reason, the place and
+ *     the way out stand in krein_message(ctx). Out-pointers are NULL on failure.
+ *   - Everything is created on a krein_ctx, which must outlive it. One thread at
+ *     a time may use a context and what was created on it.
+ *   - Option structs are filled by their _init function, which also records their
+ *     size; fields are only ever appended.
+ *   - Specs are small strings, name(key=value, ...), the same as on the command
+ *     line: "orf(D=2048)", "0.5*gaussian(sigma=2) + 0.5*laplacian(sigma=3)".
+ *   - The library never prints, never exits, never changes the locale. While it
+ *     computes it sets OpenBLAS to one thread (a process-wide setting) and
+ *     restores it before it returns; it parallelises its own loops with OpenMP.
+ */
+#ifndef KREIN_H
+#define KREIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KREIN_VERSION_MAJOR 0
+#define KREIN_VERSION_MINOR 1
+#define KREIN_VERSION_PATCH 0
+#define KREIN_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define KREIN_API __attribute__((visibility("default")))
+#else
+#define KREIN_API
+#endif
+
+/* ---- status ------------------------------------------------------------- */
+
+/* STATUS(name, value, text): values are part of the interface and never change. */
+#define KREIN_STATUS_LIST(STATUS)                                       \
+    STATUS(KREIN_OK, 0, "success")                                      \
+    STATUS(KREIN_EARG, 1, "an argument or option is wrong")             \
+    STATUS(KREIN_EMEMORY, 2, "not enough memory, or over the budget")   \
+    STATUS(KREIN_EIO, 3, "a file could not be read or written")         \
+    STATUS(KREIN_EFORMAT, 4, "the data are not in the expected format") \
+    STATUS(KREIN_EDATA, 5, "the data cannot be used for this task")     \
+    STATUS(KREIN_ENUMERIC, 6, "the computation broke down")             \
+    STATUS(KREIN_ECANCEL, 7, "cancelled")                               \
+    STATUS(KREIN_EMODEL, 8, "not a valid model file")                   \
+    STATUS(KREIN_ESPEC, 9, "a spec or kernel expression is wrong")
+
+typedef enum krein_status {
+#define STATUS(name, value, text) name = value,
+    KREIN_STATUS_LIST(STATUS)
+#undef STATUS
+} krein_status;
+
+KREIN_API const char *krein_status_text(krein_status status);
+KREIN_API const char *krein_version(void);
+
+/* ---- context ------------------------------------------------------------ */
+
+typedef struct krein_ctx krein_ctx;
+
+typedef enum krein_log_level {
+    KREIN_LOG_DEBUG = 0, /* shown with --verbose */
+    KREIN_LOG_INFO = 1,
+    KREIN_LOG_WARNING = 2
+} krein_log_level;
+
+/* Called from the thread that entered the library. */
+typedef void (*krein_log_fn)(void *user, krein_log_level level, const char *text);
+/* done and total in any unit; total <= 0 when unknown. what is a short phrase. */
+typedef void (*krein_progress_fn)(void *user, const char *what, double done, double total);
+/* Polled between blocks; non-zero stops the work with KREIN_ECANCEL. */
+typedef int (*krein_cancel_fn)(void *user);
+
+/* alloc returns memory aligned to 64 bytes, or NULL. */
+typedef struct krein_allocator {
+    void *(*alloc)(void *user, size_t bytes);
+    void (*release)(void *user, void *p);
+    void *user;
+} krein_allocator;
+
+typedef struct krein_ctx_options {
+    size_t size;
+    int threads;            /* 0: the CPUs this process may use, or OMP_NUM_THREADS */
+    uint64_t max_memory;    /* bytes; 0: most of what is available */
+    krein_allocator memory; /* alloc == NULL: the C library's */
+    krein_log_fn log;
+    krein_progress_fn progress;
+    krein_cancel_fn cancel;
+    void *user; /* handed to log, progress and cancel */
+} krein_ctx_options;
+
+KREIN_API void krein_ctx_options_init(krein_ctx_options *options);
+KREIN_API krein_status krein_ctx_create(const krein_ctx_options *options, krein_ctx **out);
+KREIN_API void krein_ctx_destroy(krein_ctx *ctx);
+/* What went wrong in the last call that failed; never NULL. */
+KREIN_API const char *krein_message(const krein_ctx *ctx);
+/* Most bytes held through the context's allocator at one time, so far. */
+KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
+
+/* ---- what there is ------------------------------------------------------ */
+
+/* One entry of the tables: a kernel, map, learner, criterion, solver or generator. */
+typedef struct krein_entry {
+    const char *table; /* "kernels", "maps", ... */
+    const char *name;
+    const char *summary;
+    const char *cite; /* key in docs/references.bib, or "" */
+} krein_entry;
+
+typedef struct krein_option_info {
+    const char *name;
+    const char *type;          /* "number", "integer", "yes|no", or the words "a|b|c" */
+    const char *default_value; /* "" where it is free or required */
+    const char *range;         /* "(0, inf)" and the like, or "" */
+    const char *help;
+} krein_option_info;
+
+/* The i-th entry over all tables in order; 0 past the end, else 1. */
+KREIN_API int krein_list(int64_t i, krein_entry *out);
+/* The k-th option of the i-th entry; 0 past the end, else 1. The strings live
+ * until the next call on the same thread. */
+KREIN_API int krein_list_option(int64_t i, int64_t k, krein_option_info *out);
+
+/* ---- data --------------------------------------------------------------- */
+
+typedef struct krein_data krein_data;
+
+typedef enum krein_task {
+    KREIN_TASK_AUTO = 0,
+    KREIN_TASK_REGRESSION = 1,
+    KREIN_TASK_CLASSIFICATION = 2
+} krein_task;
+
+typedef enum krein_missing {
+    KREIN_MISSING_ERROR = 0,
+    KREIN_MISSING_MEAN = 1,
+    KREIN_MISSING_DROP = 2
+} krein_missing;
+
+typedef enum krein_scale {
+    KREIN_SCALE_STANDARD = 0,
+    KREIN_SCALE_MINMAX = 1,
+    KREIN_SCALE_UNIT = 2,
+    KREIN_SCALE_NONE = 3
+} krein_scale;
+
+typedef struct krein_data_options {
+    size_t size;
+    const char *format;      /* NULL: by content; "csv", "libsvm", "npy" */
+    char delimiter;          /* 0: detected */
+    int header;              /* -1 detected, 0 none, 1 first line */
+    const char *label;       /* NULL: the rule of the manual; name, number, first, last, none */
+    const char *labels_file; /* labels of an .npy in a file of their own */
+    const char *weights;     /* column, or NULL */
+    const char *group;
+    const char *id;
+    const char *ignore; /* comma separated, or NULL */
+    krein_task task;
+    krein_missing missing;
+    int unknown_ignore; /* a category never seen in training: 0 error, 1 all zeros */
+    krein_scale scale;
+    int64_t targets; /* 0: one; K: the first K columns are the target */
+} krein_data_options;
+
+KREIN_API void krein_data_options_init(krein_data_options *options);
+/* Opens and looks at a file ("-" is standard input, spooled). Nothing is encoded
+ * yet: train, transform and gram learn the encoding from it, predict and evaluate
+ * apply the model's. */
+KREIN_API krein_status krein_data_open(krein_ctx *ctx, const char *path,
+                                       const krein_data_options *options, krein_data **out);
+/* Rows in the caller's memory (not copied; must live as long as the data):
+ * x row-major n x d with row stride ld; y is n x k (k = 1 when targets is 0) of
+ * numbers, class codes or targets, or NULL; weights n or NULL. */
+KREIN_API krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const float *x,
+                                             int64_t ld, const double *y, const double *weights,
+                                             const krein_data_options *options, krein_data **out);
+KREIN_API void krein_data_close(krein_data *data);
+
+/* ---- training ----------------------------------------------------------- */
+
+typedef struct krein_model krein_model;
+
+typedef struct krein_train_options {
+    size_t size;
+    const char *learner; /* NULL: "krr" */
+    const char *kernel;  /* NULL: "gaussian" with sigma selected */
+    const char *map;     /* NULL: by size and kernel family */
+    int64_t features;    /* 0: the map's D; else overrides it */
+    double lambda;       /* < 0: selected */
+    const char *select;  /* NULL: "loo"; "none" */
+    uint64_t seed;
+    int64_t max_exact;
+    double time_limit;   /* seconds; 0: none */
+    double holdout;      /* 0: none; fraction of rows kept out and evaluated */
+    krein_data *test;    /* evaluated after training, or NULL */
+    int probabilities;
+    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+} krein_train_options;
+
+KREIN_API void krein_train_options_init(krein_train_options *options);
+
+/* Strings in reports belong to the report; free with krein_*_clear. Numbers that
+ * do not apply are NaN (double) or -1 (integers). */
+typedef struct krein_metrics {
+    krein_task task; /* AUTO: nothing was evaluated */
+    int64_t n;
+    double rmse, mae, r2;
+    double accuracy, error, macro_precision, macro_recall, macro_f1;
+    double log_loss, auc;
+    int64_t classes;    /* of the confusion matrix */
+    int64_t *confusion; /* classes x classes, true x predicted */
+    char **class_names;
+} krein_metrics;
+
+typedef struct krein_report {
+    int64_t n, d, D, passes;
+    krein_task task;
+    char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
+    double lambda;
+    double seconds_read, seconds_select, seconds_fit, seconds_total;
+    double loo; /* rmse, or error for classification; NaN when not computed */
+    uint64_t bytes_peak;
+    double flops;
+    int fits; /* plan: within the budget */
+    char *advice;
+    krein_metrics test;
+} krein_report;
+
+KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
+KREIN_API void krein_metrics_clear(krein_ctx *ctx, krein_metrics *metrics);
+
+/* report may be NULL; else it is filled and must be cleared. */
+KREIN_API krein_status krein_train(krein_ctx *ctx, krein_data *data,
+                                   const krein_train_options *options, krein_report *report,
+                                   krein_model **out);
+/* What train would need, from at most one pass over the data. */
+KREIN_API krein_status krein_plan(krein_ctx *ctx, krein_data *data,
+                                  const krein_train_options *options, krein_report *report);
+
+/* ---- models ------------------------------------------------------------- */
+
+KREIN_API krein_status krein_model_save(krein_ctx *ctx, const krein_model *model, const char *path);
+KREIN_API krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out);
+KREIN_API void krein_model_destroy(krein_model *model);
+
+typedef struct krein_model_info {
+    krein_task task;
+    int64_t n, d, D, inputs, outputs, classes, bytes;
+    const char *learner, *kernel, *map, *scale;
+    double lambda;
+    uint64_t seed;
+    int64_t negative; /* features with sign -1 */
+    int probabilities;
+} krein_model_info;
+
+KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *out);
+KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
+KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+
+/* One row's prediction: value is the number, or the class index in which case
+ * scores has one decision value per class (one for two classes). label < 0 or
+ * NaN value: the row was dropped for a missing cell. */
+typedef struct krein_prediction {
+    int64_t row;
+    int64_t label;
+    const double *values; /* outputs of a regression model */
+    const double *scores; /* decision values, nscores of them */
+    int64_t nscores;
+    const char *id; /* the --id cell, or NULL */
+} krein_prediction;
+typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *prediction);
+
+/* Streams the rows in order through fn, in constant memory. */
+KREIN_API krein_status krein_predict(krein_ctx *ctx, const krein_model *model, krein_data *data,
+                                     krein_predict_fn fn, void *user);
+/* scores: n x (outputs), row-major; for rows of d raw numeric columns. */
+KREIN_API krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *model, int64_t n,
+                                           int64_t d, const float *x, int64_t ld, double *scores);
+KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, krein_data *data,
+                                      krein_metrics *out);
+
+/* ---- features, kernel values, synthetic data ---------------------------- */
+
+typedef struct krein_transform_report {
+    int64_t n, d, D, negative;
+    char *kernel, *map;
+    double seconds;
+} krein_transform_report;
+KREIN_API void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *report);
+
+/* Writes float32 n x D to path (.npy), and the signs beside it when mixed. */
+KREIN_API krein_status krein_transform(krein_ctx *ctx, krein_data *data,
+                                       const krein_train_options *options, const char *path,
+                                       krein_transform_report *report);
+/* Writes float64 n x n2 kernel values; data2 may be NULL (n2 = n). */
+KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
+                                  const krein_train_options *options, const char *path,
+                                  krein_transform_report *report);
+
+typedef struct krein_generate_options {
+    size_t size;
+    int64_t n, d; /* d = 0: the generator's default */
+    double noise; /* < 0: the generator's default */
+    uint64_t seed;
+} krein_generate_options;
+KREIN_API void krein_generate_options_init(krein_generate_options *options);
+/* Writes a data set; the format follows the name: .csv .npy .libsvm, then .gz. */
+KREIN_API krein_status krein_generate(krein_ctx *ctx, const char *spec,
+                                      const krein_generate_options *options, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# layers.sh -- holds the house plan: who may include whom, and who may name what.
+#
+#   layers       a folder of src includes itself and the folders before it, no other;
+#                files of src itself all of them; src/cli krein.h, cli/ and base/ only
+#   citations    every key in .cite = "..." is in docs/references.bib
+#   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c
+#   paths        no file of the repository names a path of somebody's machine
+#
+# Prints file:line for each violation; the last line is "N passed, N failed, N skipped".
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+rooms='base num dist data kernel map solve model learn select'
+
+passed=0 failed=0 skipped=0
+verdict() { # name violations
+    if [[ -n $2 ]]; then
+        printf '%s\nFAILED: %s\n' "$2" "$1"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+mapfile -t sources < <(find src -name '*.[ch]' -o -name '*.def' | sort)
+if ((${#sources[@]} == 0)); then
+    echo "no sources under src"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+
+# Code without comments, as "file:line:code" (strings may lose a "//" or "/*": no harm here).
+code() {
+    awk '
+    FNR == 1 { inside = 0 }
+    {
+        line = $0; out = ""
+        while (line != "") {
+            if (inside) {
+                at = index(line, "*/")
+                if (!at) break
+                line = substr(line, at + 2); inside = 0
+            } else {
+                at = index(line, "/*"); slashes = index(line, "//")
+                if (slashes && (!at || slashes < at)) { out = out substr(line, 1, slashes - 1); break }
+                if (!at) { out = out line; break }
+                out = out substr(line, 1, at - 1) " "; line = substr(line, at + 2); inside = 1
+            }
+        }
+        if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
+    }' "$@"
+}
+stripped=$(code "${sources[@]}")
+
+layers() {
+    grep -E '^[^:]+:[0-9]+:[[:space:]]*#[[:space:]]*include[[:space:]]*"' <<<"$stripped" |
+        awk -v rooms="$rooms" '
+        BEGIN { n = split(rooms, name, " "); for (i = 1; i <= n; i++) rank[name[i]] = i }
+        {
+            match($0, /^[^:]+:[0-9]+:/)
+            place = substr($0, 1, RLENGTH - 1)
+            file = place; sub(/:[0-9]+$/, "", file)
+            header = $0; sub(/^[^"]*"/, "", header); sub(/".*/, "", header)
+            parts = split(file, f, "/")
+            room = parts > 2 ? f[2] : ""              # "" for src/x.c
+            from = header; if (!sub(/\/.*/, "", from)) from = ""
+            why = ""
+            if (header == "krein.h") next
+            if (header ~ /(^|\/)\.\.(\/|$)/) why = "has \"..\"; write \"room/file.h\""
+            else if (room != "" && room != "cli" && !(room in rank)) why = "is in a room that scripts/layers.sh does not know"
+            else if (from == room) next
+            else if (from == "") {                    # a file beside this one, or one of src itself
+                own = file; sub(/[^\/]*$/, "", own)
+                if ((getline line < (own header)) >= 0) { close(own header); next }
+                why = "is not \"room/file.h\""
+            }
+            else if (room == "cli") { if (from == "base") next; why = "src/cli may use krein.h, cli/ and base/ only" }
+            else if (from == "cli") why = "the library may not use the program"
+            else if (!(from in rank)) why = "there is no room \"" from "\""
+            else if (room == "" || rank[from] < rank[room]) next
+            else why = room "/ comes before " from "/"
+            print place ": #include \"" header "\": " why
+        }'
+}
+verdict layers "$(layers)"
+
+citations() {
+    local place key
+    while IFS= read -r line; do
+        [[ -n $line ]] || continue
+        place=$(cut -d: -f1,2 <<<"$line")
+        for key in $(grep -oE '\.cite[[:space:]]*=[[:space:]]*"[^"]*"' <<<"$line" |
+            sed -E 's/^[^"]*"//; s/"$//; s/[,;]/ /g'); do
+            grep -qxF -- "$key" <<<"$1" || echo "$place: \"$key\" is not in docs/references.bib"
+        done
+    done < <(grep -E '\.cite[[:space:]]*=[[:space:]]*"' <<<"$stripped")
+}
+if [[ -f docs/references.bib ]]; then
+    keys=$(sed -nE 's/^[[:space:]]*@[A-Za-z]+[[:space:]]*\{[[:space:]]*([^,[:space:]]+).*/\1/p' docs/references.bib)
+    verdict citations "$(citations "$keys")"
+else
+    echo "skipped: citations: docs/references.bib is not here"
+    skipped=$((skipped + 1))
+fi
+
+verdict libraries "$(
+    grep -E '(^|[^A-Za-z0-9_])(cblas|openblas_)' <<<"$stripped" | grep -v '^src/num/blas\.c:' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: OpenBLAS is named outside src\/num\/blas.c/'
+    grep -E 'include[[:space:]]*[<"]Random123|(^|[^A-Za-z0-9_])(r123|(philox|threefry)[24]x(32|64))' <<<"$stripped" |
+        grep -v '^src/base/rng\.c:' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: Random123 is named outside src\/base\/rng.c/'
+)"
+
+# Tracked files, and new ones that git would take; without git, all but builds.
+files() {
+    { git ls-files -z --cached --others --exclude-standard ||
+        find . -type f -not -path './.git/*' -not -path './build*/*' -print0; } 2>/dev/null
+}
+verdict paths "$(
+    files | xargs -0 -r grep -nIsE '(^|[^A-Za-z0-9_.~-])/(work|root|home)/' -- |
+        sed -E 's/^([^:]+:[0-9]+):/\1: a path of one machine: /' | cut -c1-160
+)"
+
+if ((skipped)); then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+((failed == 0))

@@ -1,0 +1,165 @@
+/* ctx.c -- the context: message, log, progress, cancel, clock, options. */
+#include "base/base.h"
+#include "base/threads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *krein_status_text(krein_status status) {
+    switch (status) {
+#define STATUS(name, value, text) case name: return text;
+        KREIN_STATUS_LIST(STATUS)
+#undef STATUS
+    }
+    return "unknown status";
+}
+
+const char *krein_version(void) { return KREIN_VERSION_STRING; }
+
+/* MemAvailable of /proc/meminfo, else 80% of the physical memory. */
+static uint64_t available_memory(void) {
+    FILE *f = fopen("/proc/meminfo", "r");
+    char line[256];
+    unsigned long long kb = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1) break;
+    if (f) fclose(f);
+    if (kb > 0) return (uint64_t)kb * 1024;
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 5 * 4 : (uint64_t)1 << 32;
+}
+
+void krein_ctx_options_init(krein_ctx_options *options) {
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+}
+
+static void *malloc_alloc(void *user, size_t bytes) {
+    (void)user;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+static void malloc_release(void *user, void *p) {
+    (void)user;
+    free(p);
+}
+
+krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
+    krein_ctx_options options;
+    krein_ctx_options_init(&options);
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    if (!options.memory.alloc) {
+        options.memory.alloc = malloc_alloc;
+        options.memory.release = malloc_release;
+    }
+    *out = NULL;
+    krein_ctx *ctx = options.memory.alloc(options.memory.user, sizeof *ctx);
+    if (!ctx) return KREIN_EMEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->memory = options.memory;
+    ctx->threads = options.threads;
+    if (ctx->threads <= 0) {
+        const char *text = getenv("OMP_NUM_THREADS");
+        long asked = text ? strtol(text, NULL, 10) : 0;
+        ctx->threads = asked > 0 && asked <= 4096 ? (int)asked : krein__cpu_count();
+    }
+    ctx->budget = options.max_memory ? options.max_memory : available_memory() / 10 * 9;
+    ctx->log = options.log;
+    ctx->progress = options.progress;
+    ctx->cancel = options.cancel;
+    ctx->user = options.user;
+    *out = ctx;
+    return KREIN_OK;
+}
+
+void krein_ctx_destroy(krein_ctx *ctx) {
+    if (ctx) ctx->memory.release(ctx->memory.user, ctx);
+}
+
+const char *krein_message(const krein_ctx *ctx) {
+    if (!ctx) return "no context (out of memory)";
+    return ctx->message;
+}
+
+uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx) { return atomic_load(&ctx->peak); }
+
+krein_status krein__fail(krein_ctx *ctx, krein_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    va_end(args);
+    ctx->status = status;
+    return status;
+}
+
+krein_status krein__prefix(krein_ctx *ctx, krein_status status, const char *format, ...) {
+    char front[KREIN__MESSAGE], old[KREIN__MESSAGE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(front, sizeof front, format, args);
+    va_end(args);
+    memcpy(old, ctx->message, sizeof old);
+    size_t used = strlen(front);
+    memcpy(ctx->message, front, used + 1);
+    snprintf(ctx->message + used, sizeof ctx->message - used, "%s", old);
+    ctx->status = status;
+    return status;
+}
+
+void krein__log(krein_ctx *ctx, krein_log_level level, const char *format, ...) {
+    if (!ctx->log) return;
+    char text[KREIN__MESSAGE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ctx->log(ctx->user, level, text);
+}
+
+void krein__progress(krein_ctx *ctx, const char *what, double done, double total) {
+    if (!ctx->progress) return;
+    double now = krein__clock();
+    if (now - ctx->last_progress < 0.1 && !(total > 0 && done >= total)) return;
+    ctx->last_progress = now;
+    ctx->progress(ctx->user, what, done, total);
+}
+
+krein_status krein__poll(krein_ctx *ctx) {
+    if (ctx->cancel && ctx->cancel(ctx->user))
+        return krein__fail(ctx, KREIN_ECANCEL, "cancelled; nothing was written");
+    return KREIN_OK;
+}
+
+double krein__clock(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const char *krein__bytes_text(double bytes, char *buf) {
+    static const char *const unit[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    int k = 0;
+    while (bytes >= 1024 && k < 5) bytes /= 1024, k++;
+    snprintf(buf, 32, k == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, unit[k]);
+    return buf;
+}
+
+const char *krein__number_text(double x, char *buf) {
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(buf, 40, "%.*g", digits, x);
+        if (strtod(buf, NULL) == x) break;
+    }
+    /* A caller's locale may print a comma; specs and files always use a point. */
+    for (char *p = buf; *p; p++)
+        if (*p == ',') *p = '.';
+    return buf;
+}
+
+double krein__round_digits(double x, int digits) {
+    char buf[40];
+    snprintf(buf, sizeof buf, "%.*g", digits, x);
+    return strtod(buf, NULL);
+}

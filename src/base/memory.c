@@ -1,0 +1,121 @@
+/* memory.c -- allocation through the context: counted, bounded by the budget, 64-byte aligned.
+ *
+ * Each piece starts with a 64-byte header that holds its size, so that release and resize need
+ * no size from the caller. Large pieces ask for huge pages and are touched by the thread pool:
+ * first-touch page faults cost several times the work itself on short runs.
+ */
+#include "base/base.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HEADER = 64 };
+static const size_t HUGE_PIECE = (size_t)8 << 20;
+
+typedef struct header {
+    size_t bytes;
+} header;
+
+static header *header_of(void *p) { return (header *)((char *)p - HEADER); }
+
+static void *refuse(krein_ctx *ctx, double bytes) {
+    char want[32], have[32], held[32];
+    krein__fail(ctx, KREIN_EMEMORY,
+                "out of memory: %s more are needed, %s of the %s budget are in use; raise "
+                "--max-memory, or use fewer features or rows",
+                krein__bytes_text(bytes, want),
+                krein__bytes_text((double)atomic_load(&ctx->held), held),
+                krein__bytes_text((double)ctx->budget, have));
+    return NULL;
+}
+
+/* Counts the bytes in, or says no. */
+static bool charge(krein_ctx *ctx, size_t bytes) {
+    uint64_t held = atomic_fetch_add(&ctx->held, bytes) + bytes;
+    if (held > ctx->budget) {
+        atomic_fetch_sub(&ctx->held, bytes);
+        return false;
+    }
+    uint64_t peak = atomic_load(&ctx->peak);
+    while (held > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, held)) {}
+    return true;
+}
+
+void *krein__alloc(krein_ctx *ctx, int64_t count, size_t size) {
+    size_t bytes;
+    if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
+        bytes > ((size_t)1 << 56))
+        return refuse(ctx, (double)count * (double)size);
+    bytes += HEADER;
+    if (!charge(ctx, bytes)) return refuse(ctx, (double)bytes);
+    void *piece = ctx->memory.alloc(ctx->memory.user, bytes);
+    if (!piece) {
+        atomic_fetch_sub(&ctx->held, bytes);
+        return refuse(ctx, (double)bytes);
+    }
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE_PIECE) {
+        uintptr_t from = ((uintptr_t)piece + 4095) & ~(uintptr_t)4095;
+        madvise((void *)from, bytes - (from - (uintptr_t)piece), MADV_HUGEPAGE);
+    }
+#endif
+    ((header *)piece)->bytes = bytes;
+    return (char *)piece + HEADER;
+}
+
+void *krein__zalloc(krein_ctx *ctx, int64_t count, size_t size) {
+    void *p = krein__alloc(ctx, count, size);
+    if (p) memset(p, 0, (size_t)count * size);
+    return p;
+}
+
+void *krein__resize(krein_ctx *ctx, void *p, int64_t count, size_t size) {
+    void *q = krein__alloc(ctx, count, size);
+    if (!q || !p) return q;
+    size_t old = header_of(p)->bytes - HEADER, now = (size_t)count * size;
+    memcpy(q, p, old < now ? old : now);
+    krein__free(ctx, p);
+    return q;
+}
+
+void krein__free(krein_ctx *ctx, void *p) {
+    if (!p) return;
+    header *h = header_of(p);
+    atomic_fetch_sub(&ctx->held, h->bytes);
+    ctx->memory.release(ctx->memory.user, h);
+}
+
+char *krein__strndup(krein_ctx *ctx, const char *text, size_t length) {
+    char *copy = krein__alloc(ctx, (int64_t)length + 1, 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+char *krein__strdup(krein_ctx *ctx, const char *text) {
+    return krein__strndup(ctx, text, strlen(text));
+}
+
+char *krein__format(krein_ctx *ctx, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = krein__alloc(ctx, (int64_t)length + 1, 1);
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+krein_status krein__reserve_check(krein_ctx *ctx, double bytes, const char *what,
+                                  const char *way_out) {
+    double room = (double)ctx->budget - (double)atomic_load(&ctx->held);
+    if (bytes <= room) return KREIN_OK;
+    char want[32], have[32];
+    return krein__fail(ctx, KREIN_EMEMORY, "%s needs %s, but only %s of the memory budget are left; %s",
+                       what, krein__bytes_text(bytes, want),
+                       krein__bytes_text(room > 0 ? room : 0, have), way_out);
+}

@@ -1,0 +1,64 @@
+/* threads.c -- what a thread sets up before it computes.
+ *
+ * Denormals: a product of small kernel values soon underflows, and arithmetic on denormal
+ * numbers costs a hundred cycles a piece on most CPUs, so every computing thread flushes
+ * them: results (FTZ) and operands (DAZ) below the normal range are zero. The mode is a
+ * register of the thread, not of the process, hence the calls at the top of each parallel
+ * region; it is restored because the thread belongs to the caller.
+ *
+ * CPUs: the affinity mask, not the number in the machine: under taskset, a container's
+ * cpuset or a batch system the two differ, and more threads than CPUs are slower than one. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "base/threads.h"
+
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__SSE__)
+#include <xmmintrin.h>
+enum { FLUSH = 0x8000 | 0x0040 }; /* MXCSR: FTZ | DAZ */
+static unsigned mode_get(void) { return _mm_getcsr(); }
+static void mode_set(unsigned mode) { _mm_setcsr(mode); }
+#elif defined(__aarch64__)
+enum { FLUSH = 1 << 24 }; /* FPCR.FZ: results and operands */
+static unsigned mode_get(void) {
+    uint64_t r;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(r));
+    return (unsigned)r;
+}
+static void mode_set(unsigned mode) {
+    uint64_t r = mode;
+    __asm__ volatile("msr fpcr, %0" : : "r"(r));
+}
+#else
+enum { FLUSH = 0 };
+static unsigned mode_get(void) { return 0; }
+static void mode_set(unsigned mode) { (void)mode; }
+#endif
+
+unsigned krein__flush_denormals_on(void) {
+    unsigned mode = mode_get();
+    mode_set(mode | (unsigned)FLUSH);
+    return mode;
+}
+
+/* Only the flush bits go back: exception flags raised meanwhile stay raised. */
+void krein__flush_denormals_restore(unsigned mode) {
+    mode_set((mode_get() & ~(unsigned)FLUSH) | (mode & (unsigned)FLUSH));
+}
+
+int krein__cpu_count(void) {
+#if defined(__linux__)
+    cpu_set_t set[8]; /* 8192 CPUs: the kernel refuses a mask smaller than its own */
+    memset(set, 0, sizeof set);
+    if (sched_getaffinity(0, sizeof set, set) == 0) {
+        int count = CPU_COUNT_S(sizeof set, set);
+        if (count > 0) return count;
+    }
+#endif
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}

@@ -1,0 +1,129 @@
+/* cli.h -- what the files of the program share. */
+#ifndef KREIN_CLI_H
+#define KREIN_CLI_H
+
+#include "krein.h"
+#include "cli/options.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Exit statuses. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+typedef struct cli_progress {
+    bool shown;     /* there is a bar on the terminal now */
+    bool wanted;    /* stderr is a terminal and the user is not quiet */
+    double started; /* clock at the start of `what` */
+    char what[64];
+} cli_progress;
+
+typedef struct cli_app {
+    cli_args args;
+    const cli_command *command;
+    krein_ctx *ctx; /* NULL for commands that do not compute */
+    cli_progress progress;
+    double started;
+    bool streamed; /* some results went to stdout already */
+} cli_app;
+
+/* ---- main.c ------------------------------------------------------------- */
+
+/* True after the first Ctrl-C or SIGTERM. */
+bool cli_cancelled(void);
+/* "krein: ..." on stderr; returns the status given. */
+int cli_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The exit status of a library call that failed, after printing its message. */
+int cli_failure(cli_app *app, krein_status status);
+/* True when standard output is a pipe that nobody reads any more. */
+bool cli_stdout_gone(void);
+double cli_seconds(const cli_app *app); /* since the start of the command */
+
+/* ---- progress.c --------------------------------------------------------- */
+
+void cli_progress_begin(cli_app *app);
+void cli_progress_erase(cli_app *app);
+void cli_on_progress(void *app, const char *what, double done, double total);
+void cli_on_log(void *app, krein_log_level level, const char *text);
+
+/* ---- setup.c: options to the library's structs -------------------------- */
+
+krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_data **out);
+void cli_train_options(const cli_args *args, krein_train_options *out);
+/* A warning for options that the model decides; predict and evaluate. */
+void cli_warn_ignored(cli_app *app);
+
+/* ---- output.c ----------------------------------------------------------- */
+
+/* Prints the object on one line of stdout and releases it. */
+void cli_print_json(json_t *object);
+json_t *cli_json_number(double x);   /* NaN and infinity: null */
+json_t *cli_json_count(int64_t n);   /* negative: null */
+json_t *cli_json_text(const char *text); /* NULL: null; bytes that are not UTF-8: as Latin-1 */
+json_t *cli_json_metrics(const krein_metrics *m); /* null when nothing was evaluated */
+/* "label      text" with the text in one column. */
+void cli_line(FILE *f, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion);
+const char *cli_task_name(krein_task task); /* NULL for auto */
+/* 40,000; buf of at least 32 bytes. */
+const char *cli_count_text(int64_t n, char *buf);
+const char *cli_seconds_text(double seconds, char *buf);
+/* The shortest decimal of at most nine digits that is x to float precision. */
+const char *cli_float_text(double x, char *buf);
+/* Text folded at `width`, each line after `indent` spaces. */
+void cli_print_folded(FILE *f, const char *text, int indent, int width);
+uint64_t cli_peak_rss(void);
+
+/* ---- file.c: a file written whole or not at all ------------------------- */
+
+typedef struct cli_file {
+    FILE *stream;
+    const char *path;
+    char *temporary; /* NULL: written directly */
+} cli_file;
+
+/* False with the message printed. "-" is standard output. */
+bool cli_file_open(cli_file *file, const char *path);
+bool cli_file_commit(cli_file *file);
+void cli_file_abort(cli_file *file); /* also after commit and on a zeroed file */
+/* Exit status 0 when a file could be made at path; a message otherwise. input: a file
+ * that must not be overwritten, or NULL. */
+int cli_check_output(const char *path, const char *input);
+int64_t cli_file_size(const char *path); /* -1: not there */
+/* DATA's base name without .gz and extension, with .krein; malloced. */
+char *cli_model_name(const char *data);
+
+/* ---- commands ----------------------------------------------------------- */
+
+typedef struct cli_trained {
+    krein_report report;
+    int64_t bytes; /* of the model file */
+    krein_model *model;
+} cli_trained;
+/* Trains and saves; on success the caller clears `out`. Also used by demo. */
+int cli_train(cli_app *app, const char *output, cli_trained *out);
+void cli_trained_clear(cli_app *app, cli_trained *out);
+void cli_print_report(FILE *f, const krein_report *r);
+
+/* Entries of a table as text; NULL: all tables. Returns how many there are. */
+int64_t cli_print_entries(FILE *f, const char *table);
+extern const char *const cli_tables[]; /* kernels, maps, ...; ends with NULL */
+void cli_print_help(FILE *f, const cli_command *command);
+void cli_print_usage(FILE *f);
+void cli_print_man(FILE *f);
+
+int cli_cmd_train(cli_app *app);
+int cli_cmd_predict(cli_app *app);
+int cli_cmd_evaluate(cli_app *app);
+int cli_cmd_plan(cli_app *app);
+int cli_cmd_transform(cli_app *app);
+int cli_cmd_gram(cli_app *app);
+int cli_cmd_generate(cli_app *app);
+int cli_cmd_info(cli_app *app);
+int cli_cmd_list(cli_app *app);
+int cli_cmd_help(cli_app *app);
+int cli_cmd_demo(cli_app *app);
+int cli_cmd_completion(cli_app *app);
+
+#endif

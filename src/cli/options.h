@@ -1,0 +1,107 @@
+/* options.h -- GNU style options from tables, and the tables of every command.
+ *
+ * A table row says what an option is called, what it takes, where the value goes and
+ * what it does. The parser, `krein help`, the man page and the completion all read the
+ * same rows; a new option is one row in tables.c and one field of cli_args.
+ */
+#ifndef KREIN_CLI_OPTIONS_H
+#define KREIN_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum cli_type {
+    CLI_FLAG = 0,    /* bool, set to true */
+    CLI_SET = 1,     /* int, set to `value` */
+    CLI_TEXT = 2,    /* const char *; one of `words` where there are any */
+    CLI_WORD = 3,    /* int, the index among `words` "a|b|c" */
+    CLI_INTEGER = 4, /* int64_t in [low, high] */
+    CLI_NUMBER = 5,  /* double in [low, high] */
+    CLI_ABOVE = 6,   /* double in (low, high) */
+    CLI_SEED = 7,    /* uint64_t */
+    CLI_SIZE = 8,    /* uint64_t; K, M, G, T are powers of 1024 */
+    CLI_LAMBDA = 9,  /* double >= 0, or "auto": -1 */
+    CLI_CHAR = 10    /* int, one character; "tab" and "space" by name */
+} cli_type;
+
+/* A table ends with a row whose name is NULL. */
+typedef struct cli_option {
+    const char *name;
+    char letter;          /* 0: no short form */
+    const char *argument; /* "N"; NULL: takes none */
+    cli_type type;
+    size_t where;         /* offset in cli_args */
+    const char *help;     /* one line */
+    const char *words;    /* CLI_WORD */
+    double low, high;
+    int value;            /* CLI_SET */
+    const char *complete; /* for the shell: "file", or a table of the library, "kernels" */
+} cli_option;
+
+enum { CLI_OPERANDS = 4 };
+
+/* What was typed. The initial values (cli_defaults) mean "not given". */
+typedef struct cli_args {
+    /* everywhere */
+    uint64_t seed, max_memory;
+    int64_t threads;
+    bool quiet, verbose, json, help;
+    /* data */
+    const char *format, *label, *labels, *weights, *group, *ignore, *id;
+    int delimiter, header, task, missing, unknown, scale;
+    int64_t targets, max_exact;
+    /* train */
+    const char *output, *learner, *kernel, *map, *select, *test, *test_labels;
+    int64_t features;
+    double lambda, time_limit, holdout;
+    /* the others */
+    bool scores, man;
+    int64_t rows, inputs;
+    double noise;
+
+    const char *operand[CLI_OPERANDS];
+    int operands;
+} cli_args;
+
+typedef struct cli_group {
+    const char *title;
+    const cli_option *options;
+} cli_group;
+
+struct cli_app;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands; /* for the usage line: "MODEL DATA" */
+    const char *summary;  /* one line */
+    const char *details;  /* a paragraph or more, lines broken by hand; or NULL */
+    const char *examples; /* one command a line; or NULL */
+    int least, most;      /* operands */
+    bool computes;        /* wants a context and a good BLAS */
+    bool hidden;
+    int (*run)(struct cli_app *app); /* returns the exit status */
+    cli_group groups[5];             /* own options first; ends with a NULL title */
+    const char *complete;            /* operands, for the shell: "file", "generators", ... */
+} cli_command;
+
+/* tables.c: ends with a command whose name is NULL. */
+extern const cli_command cli_commands[];
+extern const cli_option cli_everywhere[], cli_data_options[];
+const cli_command *cli_find_command(const char *name);
+/* The nearest command's name, or NULL. */
+const char *cli_nearest_command(const char *name);
+/* Planned commands and options: a sentence on what to use instead, or NULL when `name`
+ * is not planned. The option's name is without dashes. */
+const char *cli_later_command(const char *name);
+const char *cli_later_option(const char *command, const char *name);
+
+void cli_defaults(cli_args *args);
+/* False when something is wrong: then the message has been printed. argv[0] is the
+ * command's name. --help stops the checks and sets args->help. */
+bool cli_parse(const cli_command *command, int argc, char **argv, cli_args *args);
+/* The row of a long name or a letter, or NULL. */
+const cli_option *cli_find_option(const cli_command *command, const char *name, size_t length,
+                                  char letter);
+
+#endif

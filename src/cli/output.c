@@ -1,0 +1,187 @@
+/* output.c -- results as text and as JSON. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { LABEL_WIDTH = 16, CONFUSION_MAX = 12, NAME_WIDTH = 12 };
+
+/* ---- JSON --------------------------------------------------------------- */
+
+void cli_print_json(json_t *object) {
+    /* 17 digits: what is read back is the same number. */
+    if (json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0)
+        cli_error(0, "the JSON could not be written");
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+json_t *cli_json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+json_t *cli_json_count(int64_t n) { return n >= 0 ? json_integer(n) : json_null(); }
+
+json_t *cli_json_text(const char *text) {
+    if (!text) return json_null();
+    json_t *string = json_string(text);
+    if (string) return string;
+    /* Class names come from files in any encoding. */
+    const size_t n = strlen(text);
+    char *wide = malloc(2 * n + 1), *p = wide;
+    if (!wide) return json_null();
+    for (size_t k = 0; k < n; k++) {
+        const unsigned char c = (unsigned char)text[k];
+        if (c < 0x80) {
+            *p++ = (char)c;
+        } else {
+            *p++ = (char)(0xC0 | c >> 6);
+            *p++ = (char)(0x80 | (c & 0x3F));
+        }
+    }
+    *p = 0;
+    string = json_string(wide);
+    free(wide);
+    return string ? string : json_null();
+}
+
+json_t *cli_json_metrics(const krein_metrics *m) {
+    if (m->task == KREIN_TASK_AUTO) return json_null();
+    if (m->task == KREIN_TASK_REGRESSION)
+        return json_pack("{s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "rmse",
+                         cli_json_number(m->rmse), "mae", cli_json_number(m->mae), "r2",
+                         cli_json_number(m->r2));
+    json_t *rows = json_array(), *names = json_array();
+    for (int64_t i = 0; i < m->classes; i++) {
+        json_t *row = json_array();
+        for (int64_t j = 0; j < m->classes; j++)
+            json_array_append_new(row, json_integer(m->confusion[i * m->classes + j]));
+        json_array_append_new(rows, row);
+        json_array_append_new(names, cli_json_text(m->class_names[i]));
+    }
+    json_t *out = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "accuracy",
+        cli_json_number(m->accuracy), "error", cli_json_number(m->error), "macro_precision",
+        cli_json_number(m->macro_precision), "macro_recall", cli_json_number(m->macro_recall),
+        "macro_f1", cli_json_number(m->macro_f1), "confusion", rows, "classes", names);
+    if (!isnan(m->log_loss)) json_object_set_new(out, "log_loss", cli_json_number(m->log_loss));
+    if (!isnan(m->auc)) json_object_set_new(out, "auc", cli_json_number(m->auc));
+    return out;
+}
+
+/* ---- text --------------------------------------------------------------- */
+
+void cli_line(FILE *f, const char *label, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(f, "%-*s", LABEL_WIDTH, label);
+    vfprintf(f, format, list);
+    fputc('\n', f);
+    va_end(list);
+}
+
+const char *cli_task_name(krein_task task) {
+    if (task == KREIN_TASK_REGRESSION) return "regression";
+    if (task == KREIN_TASK_CLASSIFICATION) return "classification";
+    return NULL;
+}
+
+const char *cli_count_text(int64_t n, char *buf) {
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, n);
+    char *p = buf;
+    for (int k = 0; k < length; k++) {
+        if (k > (n < 0) && (length - k) % 3 == 0) *p++ = ',';
+        *p++ = digits[k];
+    }
+    *p = 0;
+    return buf;
+}
+
+const char *cli_seconds_text(double seconds, char *buf) {
+    snprintf(buf, 32, seconds < 0.995 ? "%.2f s" : seconds < 99.5 ? "%.1f s" : "%.0f s", seconds);
+    return buf;
+}
+
+const char *cli_float_text(double x, char *buf) {
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(buf, 40, "%.*g", digits, x);
+        if (strtof(buf, NULL) == (float)x) break;
+    }
+    return buf;
+}
+
+static void print_confusion(FILE *f, const krein_metrics *m) {
+    if (m->classes < 1 || m->classes > CONFUSION_MAX || !m->confusion) return;
+    int64_t largest = 0;
+    char number[32];
+    for (int64_t k = 0; k < m->classes * m->classes; k++)
+        largest = krein__max(largest, m->confusion[k]);
+    int width = (int)strlen(cli_count_text(largest, number));
+    for (int64_t k = 0; k < m->classes; k++)
+        width = (int)krein__max(width, krein__min(NAME_WIDTH, (int64_t)strlen(m->class_names[k])));
+    fprintf(f, "\nconfusion (a row is the true class, a column the predicted one)\n%*s",
+            NAME_WIDTH + 2, "");
+    for (int64_t k = 0; k < m->classes; k++)
+        fprintf(f, "  %*.*s", width, width, m->class_names[k]);
+    fputc('\n', f);
+    for (int64_t i = 0; i < m->classes; i++) {
+        fprintf(f, "  %-*.*s", NAME_WIDTH, NAME_WIDTH, m->class_names[i]);
+        for (int64_t j = 0; j < m->classes; j++)
+            fprintf(f, "  %*s", width, cli_count_text(m->confusion[i * m->classes + j], number));
+        fputc('\n', f);
+    }
+}
+
+void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
+    char number[32];
+    if (m->task == KREIN_TASK_AUTO) return;
+    cli_line(f, confusion ? "rows" : "test rows", "%s", cli_count_text(m->n, number));
+    if (m->task == KREIN_TASK_REGRESSION) {
+        cli_line(f, confusion ? "rmse" : "test rmse", "%.6g", m->rmse);
+        cli_line(f, confusion ? "mae" : "test mae", "%.6g", m->mae);
+        cli_line(f, confusion ? "r2" : "test r2", "%.6g", m->r2);
+        return;
+    }
+    cli_line(f, confusion ? "error" : "test error", "%.3f %%", 100 * m->error);
+    cli_line(f, confusion ? "accuracy" : "test accuracy", "%.3f %%", 100 * m->accuracy);
+    if (confusion) {
+        cli_line(f, "macro precision", "%.4f", m->macro_precision);
+        cli_line(f, "macro recall", "%.4f", m->macro_recall);
+    }
+    cli_line(f, confusion ? "macro F1" : "test macro F1", "%.4f", m->macro_f1);
+    if (!isnan(m->log_loss)) cli_line(f, "log loss", "%.6g", m->log_loss);
+    if (!isnan(m->auc)) cli_line(f, "AUC", "%.6g", m->auc);
+    if (confusion) print_confusion(f, m);
+}
+
+void cli_print_folded(FILE *f, const char *text, int indent, int width) {
+    int column = 0;
+    for (const char *p = text; *p;) {
+        const int length = (int)strcspn(p, " \n");
+        if (length > 0) {
+            if (column && indent + column + 1 + length > width) {
+                fputc('\n', f);
+                column = 0;
+            }
+            if (!column)
+                fprintf(f, "%*s", indent, "");
+            else
+                fputc(' ', f);
+            fprintf(f, "%.*s", length, p);
+            column += length + (column > 0);
+        }
+        p += length;
+        p += strspn(p, " \n");
+    }
+    if (column) fputc('\n', f);
+}
+
+uint64_t cli_peak_rss(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts in kilobytes */
+}

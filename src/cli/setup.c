@@ -1,0 +1,58 @@
+/* setup.c -- what was typed, as the library's option structs. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_data **out) {
+    const cli_args *a = &app->args;
+    krein_data_options o;
+    krein_data_options_init(&o);
+    o.format = a->format;
+    o.delimiter = (char)a->delimiter;
+    o.header = a->header; /* -1: detected, in both */
+    o.label = a->label;
+    o.labels_file = labels;
+    o.weights = a->weights;
+    o.group = a->group;
+    o.id = a->id;
+    o.ignore = a->ignore;
+    o.targets = a->targets;
+    /* The words of the tables are in the order of the library's values. */
+    if (a->task >= 0) o.task = (krein_task)a->task;
+    if (a->missing >= 0) o.missing = (krein_missing)a->missing;
+    if (a->unknown >= 0) o.unknown_ignore = a->unknown;
+    if (a->scale >= 0) o.scale = (krein_scale)a->scale;
+    return krein_data_open(app->ctx, path, &o, out);
+}
+
+void cli_train_options(const cli_args *a, krein_train_options *o) {
+    krein_train_options_init(o);
+    o->learner = a->learner;
+    o->kernel = a->kernel;
+    o->map = a->map;
+    o->features = a->features;
+    o->lambda = a->lambda;
+    o->select = a->select;
+    o->seed = a->seed;
+    if (a->max_exact) o->max_exact = a->max_exact;
+    o->time_limit = a->time_limit;
+    o->holdout = a->holdout;
+}
+
+void cli_warn_ignored(cli_app *app) {
+    const cli_args *a = &app->args;
+    const struct {
+        const char *name;
+        bool given;
+    } decided[] = {{"task", a->task > 0},
+                   {"scale", a->scale >= 0},
+                   {"targets", a->targets > 0},
+                   {"max-exact", a->max_exact > 0}};
+    char text[96];
+    for (int64_t k = 0; k < KREIN__COUNT(decided); k++) {
+        if (!decided[k].given) continue;
+        snprintf(text, sizeof text, "--%s is ignored: the model knows it from training",
+                 decided[k].name);
+        cli_on_log(app, KREIN_LOG_WARNING, text);
+    }
+}

@@ -1,0 +1,241 @@
+/* tables.c -- every option and every command: the one place where they are described. */
+#include "cli/cli.h"
+
+#include "base/spec.h"
+
+#include <string.h>
+
+#define AT(field) .where = offsetof(cli_args, field)
+#define END {.name = NULL}
+
+/* clang-format off: one option a row reads better than one field a line */
+
+/* ---- options ------------------------------------------------------------ */
+
+const cli_option cli_everywhere[] = {
+    {"seed", 's', "N", CLI_SEED, AT(seed), .help = "seed of everything that is random (1)"},
+    {"threads", 'j', "N", CLI_INTEGER, AT(threads), .low = 1, .high = 4096,
+     .help = "threads (the CPUs this process may use, or OMP_NUM_THREADS)"},
+    {"max-memory", 0, "SIZE", CLI_SIZE, AT(max_memory),
+     .help = "memory that may be used, e.g. 1.5G (most of what is available)"},
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), .help = "errors only on standard error"},
+    {"verbose", 'v', NULL, CLI_FLAG, AT(verbose), .help = "say more on standard error"},
+    {"json", 0, NULL, CLI_FLAG, AT(json), .help = "one JSON object on one line instead of text"},
+    {"help", 'h', NULL, CLI_FLAG, AT(help), .help = "this help"},
+    END};
+
+const cli_option cli_data_options[] = {
+    {"label", 0, "COL", CLI_TEXT, AT(label),
+     .help = "label column: name, number from 1, first, last or none"},
+    {"labels", 0, "FILE", CLI_TEXT, AT(labels), .complete = "file",
+     .help = "labels of an .npy in an .npy of their own"},
+    {"weights", 0, "COL", CLI_TEXT, AT(weights), .help = "column of row weights"},
+    {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},
+    {"ignore", 0, "COL[,COL]", CLI_TEXT, AT(ignore), .help = "columns to leave out"},
+    {"id", 0, "COL", CLI_TEXT, AT(id), .help = "column that is no input; predict passes it through"},
+    {"header", 0, NULL, CLI_SET, AT(header), .value = 1, .help = "the first line holds names"},
+    {"no-header", 0, NULL, CLI_SET, AT(header), .value = 0, .help = "the first line holds data"},
+    {"format", 0, "FORMAT", CLI_TEXT, AT(format), .words = "csv|libsvm|npy",
+     .help = "csv, libsvm or npy (found from the content)"},
+    {"delimiter", 0, "C", CLI_CHAR, AT(delimiter),
+     .help = "separator of a CSV: a character, tab or space (found)"},
+    {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification",
+     .help = "auto, regression or classification (auto)"},
+    {"targets", 0, "K", CLI_INTEGER, AT(targets), .low = 1, .high = 1e6,
+     .help = "the first K columns are a vector-valued target"},
+    {"missing", 0, "WHAT", CLI_WORD, AT(missing), .words = "error|mean|drop",
+     .help = "empty, \"?\" or NaN cells: error, mean or drop (error)"},
+    {"unknown", 0, "WHAT", CLI_WORD, AT(unknown), .words = "error|ignore",
+     .help = "a category not seen in training: error or ignore (error)"},
+    {"scale", 0, "HOW", CLI_WORD, AT(scale), .words = "standard|minmax|unit|none",
+     .help = "standard, minmax, unit (rows of length one) or none (standard)"},
+    {"max-exact", 0, "N", CLI_INTEGER, AT(max_exact), .low = 1, .high = 1e9,
+     .help = "most rows for which an n x n matrix is built (10,000)"},
+    END};
+
+static const cli_option model_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel, e.g. \"gaussian(sigma=2)\"; what is not given is chosen"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map, e.g. \"orf(D=2048)\" (exact when there are few rows)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D"},
+    END};
+
+static const cli_option train_options[] = {
+    {"output", 'o', "MODEL", CLI_TEXT, AT(output), .complete = "file",
+     .help = "model file (DATA's base name + .krein)"},
+    {"learner", 0, "SPEC", CLI_TEXT, AT(learner), .complete = "learners",
+     .help = "what is fitted (krr)"},
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian); parameters not given are chosen"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact up to about 4,000 rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (from rows and inputs)"},
+    {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
+     .help = "regularisation, or auto: by leave-one-out (auto)"},
+    {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
+     .help = "how free kernel parameters are chosen, or none (loo)"},
+    {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
+     .help = "iterative solvers stop there with the best so far"},
+    END};
+
+static const cli_option test_options[] = {
+    {"test", 0, "FILE", CLI_TEXT, AT(test), .complete = "file",
+     .help = "data to evaluate the model on after training"},
+    {"test-labels", 0, "FILE", CLI_TEXT, AT(test_labels), .complete = "file",
+     .help = "labels of an .npy test set"},
+    {"holdout", 0, "FRACTION", CLI_ABOVE, AT(holdout), .low = 0, .high = 1,
+     .help = "keep this part of the rows out and evaluate on it"},
+    END};
+
+static const cli_option predict_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "where the predictions go (standard output)"},
+    {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
+    END};
+
+static const cli_option npy_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "the .npy file to write (required)"},
+    END};
+
+static const cli_option kernel_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian); a free sigma is the median distance"},
+    END};
+
+static const cli_option generate_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "ends in .csv, .npy or .libsvm, and .gz after that (required)"},
+    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 1, .high = 1e15,
+     .help = "number of rows (required)"},
+    {"inputs", 'd', "D", CLI_INTEGER, AT(inputs), .low = 1, .high = 1e7,
+     .help = "number of inputs (the generator's)"},
+    {"noise", 0, "S", CLI_NUMBER, AT(noise), .low = 0, .high = 1e30,
+     .help = "standard deviation of the noise (the generator's)"},
+    END};
+
+static const cli_option help_options[] = {
+    {"man", 0, NULL, CLI_FLAG, AT(man), .help = "the manual page, as troff"},
+    END};
+
+/* ---- commands ----------------------------------------------------------- */
+
+#define EVERYWHERE {"Everywhere", cli_everywhere}
+#define DATA {"Data", cli_data_options}
+
+const cli_command cli_commands[] = {
+    {"train", "DATA", "fit a model and write it",
+     "With no option at all the data are scaled, and kernel width, features and\n"
+     "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
+     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input.",
+     "krein train data.csv\n"
+     "krein train data.csv --holdout 0.2 -o model.krein\n"
+     "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G",
+     1, 1, true, false, cli_cmd_train,
+     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE}, "file"},
+    {"predict", "MODEL DATA", "one prediction a line",
+     "Prints the class name or the number for each row, in order and in constant\n"
+     "memory; a dropped row gives an empty line. Columns are matched by name where\n"
+     "there is a header; a label column may be there and is ignored.",
+     "krein predict model.krein new.csv\n"
+     "krein predict model.krein new.csv --id name --scores -o out.csv",
+     2, 2, true, false, cli_cmd_predict,
+     {{"Predictions", predict_options}, DATA, EVERYWHERE}, "file"},
+    {"evaluate", "MODEL DATA", "metrics on labelled data", NULL,
+     "krein evaluate model.krein test.csv\n"
+     "krein evaluate model.krein test.csv --json",
+     2, 2, true, false, cli_cmd_evaluate, {DATA, EVERYWHERE}, "file"},
+    {"transform", "DATA", "write features as .npy",
+     "Writes float32 features, rows x D. Where features have mixed signs, the signs\n"
+     "are written beside them (z.sign.npy for z.npy).",
+     "krein transform data.csv -k \"gaussian(sigma=2)\" -m \"orf(D=512)\" -o z.npy",
+     1, 1, true, false, cli_cmd_transform,
+     {{"Features", npy_options}, {"Map", model_options}, DATA, EVERYWHERE}, "file"},
+    {"gram", "DATA [DATA2]", "write kernel values as .npy",
+     "Writes float64 kernel values of DATA's rows with DATA2's rows (or DATA's).\n"
+     "Columns are scaled by DATA's statistics; --scale none takes rows as they are.",
+     "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy",
+     1, 2, true, false, cli_cmd_gram,
+     {{"Kernel values", npy_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE}, "file"},
+    {"generate", "NAME", "write synthetic data",
+     "NAME is a generator: see 'krein list generators'. The target comes first; CSV\n"
+     "has a header y,x1,x2,... and NPY is float32.",
+     "krein generate arm -n 40000 -o arm.csv\n"
+     "krein generate \"spiral(turns=3)\" -n 2000 --noise 0.02 -o spiral.csv.gz",
+     1, 1, true, false, cli_cmd_generate,
+     {{"Data set", generate_options}, EVERYWHERE}, "generators"},
+    {"plan", "DATA", "memory, operations and passes that train would need",
+     "Takes train's options and reads the data once at most. The exit status is 1\n"
+     "where training does not fit in --max-memory, with what would fit.",
+     "krein plan big.csv --max-memory 4G",
+     1, 1, true, false, cli_cmd_plan,
+     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE}, "file"},
+    {"info", "MODEL", "what a model is", NULL, "krein info model.krein",
+     1, 1, true, false, cli_cmd_info, {EVERYWHERE}, "file"},
+    {"list", "[kernels|maps|learners|criteria|solvers|generators]", "what there is", NULL,
+     "krein list maps", 0, 1, false, false, cli_cmd_list, {EVERYWHERE}, "tables"},
+    {"help", "[COMMAND | NAME]", "help on a command, or on every thing of that name", NULL,
+     "krein help train\nkrein help orf", 0, 1, false, false, cli_cmd_help,
+     {{"Help", help_options}, EVERYWHERE}, "names"},
+    {"demo", "", "the two-minute tour on built-in data",
+     "Works in a temporary directory that is removed at the end.", NULL,
+     0, 0, true, false, cli_cmd_demo, {EVERYWHERE}, ""},
+    {"completion", "[bash]", "completion for a shell", NULL,
+     "eval \"$(krein completion bash)\"", 0, 1, false, true, cli_cmd_completion, {EVERYWHERE},
+     "shells"},
+    {.name = NULL}};
+
+/* ---- what comes later --------------------------------------------------- */
+
+/* Delete a row here and add the option to its table above when its machinery is there.
+ * The name is an option's for a command with train's options, or a command's. */
+static const struct {
+    const char *command, *option, *instead;
+} later[] = {
+    {"train", "kernels", "give one kernel with -k; a sum such as \"gaussian + laplacian\" is one"},
+    {"train", "unlabeled", "train on the labelled rows alone"},
+    {"train", "multilabel", "train one model for each class"},
+    {"train", "checkpoint", "leave it out: training runs in one go"},
+    {"train", "probabilities", "leave it out: predict --scores gives decision values"},
+    {"predict", "probabilities", "--scores gives decision values"},
+    {"gram", "check", "write the matrix with -o and look at its eigenvalues elsewhere"},
+    {"gram", "repair", "write the matrix with -o and repair it elsewhere"},
+    {"select", NULL, "train chooses kernel parameters by itself"},
+    {"advise", NULL, "'krein plan' says what training needs"},
+    {"approx", NULL, "'krein gram' and 'krein transform' write what is to be compared"},
+    {"pca", NULL, "'krein transform' writes features for a linear PCA"},
+    {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
+};
+/* clang-format on */
+
+const char *cli_later_option(const char *command, const char *name) {
+    if (strcmp(command, "plan") == 0) command = "train";
+    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
+        if (later[k].option && strcmp(later[k].command, command) == 0 &&
+            strcmp(later[k].option, name) == 0)
+            return later[k].instead;
+    return NULL;
+}
+
+const char *cli_later_command(const char *name) {
+    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
+        if (!later[k].option && strcmp(later[k].command, name) == 0) return later[k].instead;
+    return NULL;
+}
+
+const cli_command *cli_find_command(const char *name) {
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}
+
+const char *cli_nearest_command(const char *name) {
+    const char *names[KREIN__COUNT(cli_commands)];
+    int64_t n = 0;
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (!c->hidden) names[n++] = c->name;
+    return krein__nearest(name, names, n);
+}

@@ -1,0 +1,100 @@
+/* data.h -- a data set: a file or the caller's arrays, learned (scanned) or matched to an
+ * encoding, then streamed as encoded compute blocks. */
+#ifndef KREIN_DATA_H
+#define KREIN_DATA_H
+
+#include "base/rng.h"
+#include "data/encoding.h"
+
+/* Raw rows kept in memory; num has row stride ld (the caller's arrays may have their own). */
+typedef struct krein_segment {
+    krein_raw raw;
+    int64_t ld;
+} krein_segment;
+
+enum { KREIN_PART_TRAIN = 0, KREIN_PART_HELD = 1, KREIN_PART_DROPPED = 2 };
+
+struct krein_data {
+    krein_ctx *ctx;
+    char *name; /* path or "(memory)" */
+    krein_data_options options;
+    char *owned[8]; /* copies of the option strings */
+    krein_reader *reader;  /* NULL: the caller's arrays */
+    krein_reader *labels;  /* --labels FILE.npy */
+    krein_segment *segment;
+    int64_t nsegment, capacity;
+    bool in_memory, borrowed; /* all rows are in segments; they belong to the caller */
+    int64_t nrows;            /* rows of the file, once known, else -1 */
+    bool has_label, has_weight;
+    int64_t nlabel;
+    int64_t label_column; /* in the reader, -1 none */
+    bool by_name;         /* columns were matched to an encoding by their names */
+    int64_t *label_map;   /* text label code -> class */
+    uint8_t *part;        /* nrows, or NULL: all are training rows */
+    int64_t count[3];     /* rows of each part */
+    double label_mean[64];
+    double seconds_read;
+    int64_t passes;
+    krein_raw label_batch; /* rows of the label file not used yet, from label_at */
+    int64_t label_at;
+};
+
+/* Inside the room: roles of the columns, one batch, memory of batches. */
+krein_status krein__data_side_roles(krein_data *data);
+krein_status krein__data_label_role(krein_data *data);
+krein_status krein__data_begin(krein_data *data);
+krein_status krein__data_read(krein_data *data, krein_raw *raw);
+krein_status krein__data_keep(krein_data *data, krein_raw *raw); /* takes the batch over */
+void krein__data_forget(krein_data *data);                       /* the kept rows */
+
+/* A pass over the raw rows, from memory or from the file. *raw is NULL at the end. */
+typedef struct krein_raw_pass {
+    krein_data *data;
+    int64_t segment;
+    krein_raw buffer;
+} krein_raw_pass;
+krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data);
+krein_status krein__raw_next(krein_raw_pass *p, const krein_raw **raw, int64_t *ld);
+void krein__raw_end(krein_raw_pass *p);
+/* Row i has a missing input or label. */
+bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i);
+
+/* Where rows are kept while they are learned. */
+typedef enum krein_keep { KREIN_KEEP_AUTO = 0, KREIN_KEEP_MEMORY = 1, KREIN_KEEP_STREAM = -1 } krein_keep;
+
+/* Reads the data once: finds task, classes, categories, the part of every row (holdout by class)
+ * and the column statistics of the training rows. Fills *e (which the caller clears).
+ * need_label: without labels it is an error. */
+krein_status krein__data_learn(krein_data *data, bool need_label, double holdout, uint64_t seed,
+                               krein_keep keep, krein_encoding *e);
+/* Prepares the data to be read with an encoding learned elsewhere: matches columns by name or
+ * width. need_label as above; without it a label column is ignored. */
+krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
+
+/* Encoded rows, in file order. */
+typedef struct krein_block {
+    krein_rows x;
+    const double *label;  /* n x nlabel: targets, or class codes; NULL without labels */
+    const double *weight; /* n, or NULL */
+    const int32_t *group; /* n, or NULL */
+    int64_t first;        /* number of the first row among the streamed ones */
+    const bool *dropped;  /* n, or NULL: rows with missing cells under --missing drop, kept so
+                             that predictions stay in step with the file */
+    char *const *id;      /* n, or NULL */
+} krein_block;
+
+typedef struct krein_stream krein_stream;
+
+/* part: rows of that part only; -1: every row, dropped ones flagged. */
+krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
+                                krein_stream **out);
+/* Next compute block, always full (krein__block_rows) but for the last; x.n == 0: the end. */
+krein_status krein__stream_next(krein_stream *s, krein_block *out);
+krein_status krein__stream_rewind(krein_stream *s);
+void krein__stream_close(krein_stream *s);
+/* The rows with the given ascending numbers among the streamed ones, and their labels
+ * (n x nlabel), weights and groups (any may be NULL). One pass. */
+krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n,
+                                  krein_matrix *x, double *label, double *weight, int32_t *group);
+
+#endif

@@ -1,0 +1,466 @@
+/* learn.c -- the first look at a data set: rows, task, classes, categories, held-out rows and
+ * column statistics; from them the encoding.
+ *
+ * One pass where nothing is held out; a second one over the rows (in memory, or the file again)
+ * where the statistics must leave out rows that are only known at the end. Rows are kept in memory
+ * while they fit a third of the budget; beyond it they are forgotten and the file is read again
+ * for every pass.
+ */
+#include "data/data.h"
+#include "data/labels.h"
+#include "data/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t NPY_IN_MEMORY = (int64_t)64 << 20;
+
+typedef struct scan {
+    krein_data *data;
+    krein_ctx *ctx;
+    krein_label_set labels;
+    krein_stats stats;
+    bool stats_now; /* in the first pass: no rows are held out */
+    double *label;  /* of every row, when rows are held out */
+    int32_t *group;
+    int64_t rows, label_room;
+    int64_t kept;
+    double label_sum[64];
+} scan;
+
+/* ---- passes over raw rows ----------------------------------------------- */
+
+krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data) {
+    memset(p, 0, sizeof *p);
+    p->data = data;
+    if (data->in_memory) return KREIN_OK;
+    return krein__data_begin(data);
+}
+
+krein_status krein__raw_next(krein_raw_pass *p, const krein_raw **raw, int64_t *ld) {
+    krein_data *data = p->data;
+    *raw = NULL;
+    if (data->in_memory) {
+        if (p->segment == data->nsegment) return KREIN_OK;
+        krein_segment *s = &data->segment[p->segment++];
+        *raw = &s->raw;
+        *ld = s->ld;
+        return KREIN_OK;
+    }
+    krein_status st = krein__data_read(data, &p->buffer);
+    if (st != KREIN_OK || p->buffer.n == 0) return st;
+    *raw = &p->buffer;
+    *ld = p->buffer.nnum;
+    return KREIN_OK;
+}
+
+void krein__raw_end(krein_raw_pass *p) {
+    if (p->data) krein__raw_clear(p->data->ctx, &p->buffer);
+}
+
+bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i) {
+    for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
+        if (isnan(raw->label[i * raw->nlabel + k])) return true;
+    if (!raw->any_missing || raw->ptr) return false;
+    for (int64_t j = 0; j < raw->nnum; j++)
+        if (isnan(raw->num[i * ld + j])) return true;
+    for (int64_t k = 0; k < raw->ncat; k++)
+        if (raw->cat[i * raw->ncat + k] == -1) return true;
+    return false;
+}
+
+/* ---- scanning ----------------------------------------------------------- */
+
+/* Labels and groups of every row, for choosing held-out rows by class or group. */
+static krein_status remember_labels(scan *s, const krein_raw *raw) {
+    krein_ctx *ctx = s->ctx;
+    if (s->rows + raw->n > s->label_room) {
+        int64_t room = krein__max(2 * s->label_room, s->rows + raw->n);
+        double *label = krein__resize(ctx, s->label, room, sizeof *label);
+        if (!label) return ctx->status;
+        s->label = label;
+        int32_t *group = krein__resize(ctx, s->group, room, sizeof *group);
+        if (!group) return ctx->status;
+        s->group = group;
+        s->label_room = room;
+    }
+    for (int64_t i = 0; i < raw->n; i++) {
+        s->label[s->rows + i] = raw->nlabel ? raw->label[i * raw->nlabel] : 0;
+        s->group[s->rows + i] = raw->group ? raw->group[i] : 0;
+    }
+    return KREIN_OK;
+}
+
+static krein_status scan_labels(scan *s, const krein_raw *raw, int64_t i) {
+    for (int64_t k = 0; k < raw->nlabel; k++) {
+        double y = raw->label[i * raw->nlabel + k];
+        if (!isfinite(y))
+            return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is not finite",
+                               s->data->name, (long long)(s->rows + i + 1));
+        s->label_sum[k] += y;
+        krein_status st = krein__labels_add(s->ctx, &s->labels, y);
+        if (st != KREIN_OK) return st;
+    }
+    return KREIN_OK;
+}
+
+static krein_status scan_batch(scan *s, const krein_raw *raw, int64_t ld, bool holdout) {
+    krein_status st = KREIN_OK;
+    bool drop = s->data->options.missing == KREIN_MISSING_DROP;
+    if (holdout) TRY(remember_labels(s, raw));
+    for (int64_t i = 0; i < raw->n; i++) {
+        if (drop && krein__raw_incomplete(s->data, raw, ld, i)) continue;
+        s->kept++;
+        if (s->data->has_label) TRY(scan_labels(s, raw, i));
+        if (s->stats_now) TRY(krein__stats_add(s->ctx, &s->stats, raw, ld, i));
+    }
+    s->rows += raw->n;
+done:
+    return st;
+}
+
+static void feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
+    *nnum = *ncat = 0;
+    if (!data->reader) {
+        *nnum = data->segment[0].raw.nnum;
+        return;
+    }
+    for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
+        if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
+            ++*(data->reader->column[j].text ? ncat : nnum);
+}
+
+static bool keep_in_memory(const krein_data *data, krein_keep keep) {
+    if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
+    const krein_reader *r = data->reader;
+    return r->format != KREIN_FORMAT_NPY || r->gzip || r->bytes < NPY_IN_MEMORY;
+}
+
+static krein_status scan_file(scan *s, krein_keep keep, bool holdout) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_raw raw = {0};
+    bool memory = keep_in_memory(data, keep);
+    uint64_t limit = keep == KREIN_KEEP_MEMORY ? UINT64_MAX : ctx->budget / 3;
+    uint64_t before = atomic_load(&ctx->held);
+    TRY(krein__data_begin(data));
+    for (;;) {
+        TRY(krein__data_read(data, &raw));
+        if (raw.n == 0) break;
+        TRY(scan_batch(s, &raw, raw.nnum, holdout));
+        if (memory && atomic_load(&ctx->held) - before > limit) {
+            krein__log(ctx, KREIN_LOG_INFO,
+                       "%s does not fit in memory; it is read in several passes", data->name);
+            krein__data_forget(data);
+            memory = false;
+        }
+        if (memory) TRY(krein__data_keep(data, &raw));
+    }
+    data->nrows = s->rows;
+    data->in_memory = memory;
+done:
+    krein__raw_clear(ctx, &raw);
+    return st;
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+static krein_rng split_stream(uint64_t seed, int64_t of) {
+    return (krein_rng){seed, KREIN_STREAM_SPLIT | (uint64_t)(of + 1) << 32};
+}
+
+static krein_status hold_by_class(scan *s, const krein_encoding *e, double fraction,
+                                  uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    int64_t *rows = NULL, *chosen = NULL;
+    NEW(rows, s->rows);
+    NEW(chosen, s->rows);
+    int64_t classes = e->task == KREIN_TASK_CLASSIFICATION ? e->nclass : 1;
+    for (int64_t c = 0; c < classes; c++) {
+        int64_t n = 0;
+        for (int64_t i = 0; i < s->rows; i++)
+            if (data->part[i] == KREIN_PART_TRAIN &&
+                (e->nclass == 0 || krein__class_of(e, data->label_map, s->label[i]) == c))
+                rows[n++] = i;
+        int64_t k = krein__min((int64_t)rint(fraction * (double)n), n - 1);
+        if (k < 1) continue;
+        krein__rng_choose(split_stream(seed, c), n, k, chosen);
+        for (int64_t i = 0; i < k; i++) data->part[rows[chosen[i]]] = KREIN_PART_HELD;
+    }
+done:
+    krein__free(ctx, rows);
+    krein__free(ctx, chosen);
+    return st;
+}
+
+/* Whole groups, in a seeded order, until the fraction is reached. */
+static krein_status hold_by_group(scan *s, double fraction, uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *order = NULL, groups = 0, held = 0;
+    for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
+    NEW(order, groups);
+    krein__rng_permute(split_stream(seed, 0), groups, order);
+    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->kept; g++)
+        for (int64_t i = 0; i < s->rows; i++)
+            if (s->group[i] == order[g] && s->data->part[i] == KREIN_PART_TRAIN) {
+                s->data->part[i] = KREIN_PART_HELD;
+                held++;
+            }
+done:
+    krein__free(ctx, order);
+    return st;
+}
+
+/* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
+static krein_status assign_parts(scan *s, const krein_encoding *e, double fraction, uint64_t seed) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_raw_pass pass = {0};
+    const krein_raw *raw;
+    int64_t ld, row = 0;
+    bool drop = data->options.missing == KREIN_MISSING_DROP;
+    ZNEW(data->part, s->rows);
+    TRY(krein__raw_begin(&pass, data));
+    for (;;) {
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        for (int64_t i = 0; i < raw->n; i++, row++)
+            if (drop && krein__raw_incomplete(data, raw, ld, i))
+                data->part[row] = KREIN_PART_DROPPED;
+    }
+    krein__raw_end(&pass);
+    TRY(data->options.group ? hold_by_group(s, fraction, seed)
+                            : hold_by_class(s, e, fraction, seed));
+    int64_t nnum, ncat;
+    feature_counts(data, &nnum, &ncat);
+    TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader && data->reader->sparse));
+    memset(s->label_sum, 0, sizeof s->label_sum);
+    TRY(krein__raw_begin(&pass, data));
+    for (row = 0;;) {
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        for (int64_t i = 0; i < raw->n; i++, row++) {
+            data->count[data->part[row]]++;
+            if (data->part[row] != KREIN_PART_TRAIN) continue;
+            TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
+            for (int64_t k = 0; k < raw->nlabel; k++)
+                s->label_sum[k] += raw->label[i * raw->nlabel + k];
+        }
+    }
+done:
+    krein__raw_end(&pass);
+    return st;
+}
+
+/* ---- the encoding ------------------------------------------------------- */
+
+static krein_status learn_inputs(scan *s, krein_encoding *e) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_reader *r = s->data->reader;
+    e->d = 0;
+    if (!r || r->sparse) {
+        e->d = r ? r->d : s->data->segment[0].raw.nnum;
+        e->sparse = r && r->sparse;
+        return KREIN_OK;
+    }
+    e->header = r->header;
+    ZNEW(e->input, r->ncolumn);
+    e->ninput = r->ncolumn;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        krein_input *in = &e->input[j];
+        if (c->name) DUP(in->name, c->name);
+        in->role = c->role;
+        in->text = c->text;
+        in->shift = c->shift;
+        in->at = -1;
+        if (c->role != KREIN_ROLE_FEATURE) continue;
+        in->at = e->d;
+        e->d += c->text ? c->dict.n : 1;
+        if (!c->text) continue;
+        if (c->dict.n > KREIN_CATEGORIES_MAX) {
+            st = krein__fail(ctx, KREIN_EDATA,
+                             "%s: column %lld (%s) has %lld distinct texts, more than the %d "
+                             "categories allowed; leave it out with --ignore %lld",
+                             r->path, (long long)j + 1, c->name ? c->name : "no name",
+                             (long long)c->dict.n, KREIN_CATEGORIES_MAX, (long long)j + 1);
+            goto done;
+        }
+        TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
+        c->frozen = true;
+    }
+done:
+    return st;
+}
+
+static void scale_column(krein_encoding *e, int64_t at, double mean, double variance, double low,
+                         double high) {
+    e->fill[at] = (float)mean;
+    e->centre[at] = 0;
+    e->factor[at] = 1;
+    if (e->scale == KREIN_SCALE_STANDARD) {
+        e->centre[at] = e->sparse ? 0 : (float)mean;
+        e->factor[at] = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+    } else if (e->scale == KREIN_SCALE_MINMAX) {
+        e->centre[at] = e->sparse ? 0 : (float)low;
+        double range = e->sparse ? fmax(fabs(low), fabs(high)) : high - low;
+        e->factor[at] = range > 0 ? (float)(1 / range) : (e->sparse ? 1 : 0);
+    }
+}
+
+static krein_status learn_scaling(scan *s, krein_encoding *e) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_stats *t = &s->stats;
+    double n = (double)t->n;
+    ZNEW(e->centre, e->d);
+    ZNEW(e->factor, e->d);
+    ZNEW(e->fill, e->d);
+    if (e->sparse) {
+        for (int64_t j = 0; j < e->d; j++) {
+            bool seen = j < t->nnum;
+            double mean = seen ? t->mean[j] / n : 0, square = seen ? t->m2[j] / n : 0;
+            bool zeros = !seen || t->count[j] < n;
+            scale_column(e, j, mean, square - mean * mean, seen ? fmin(t->low[j], 0) : 0,
+                         seen ? (zeros ? fmax(t->high[j], 0) : t->high[j]) : 0);
+        }
+        return KREIN_OK;
+    }
+    int64_t num = 0, cat = 0;
+    for (int64_t j = 0; j < (e->ninput ? e->ninput : e->d); j++) {
+        const krein_input *in = e->ninput ? &e->input[j] : NULL;
+        if (in && in->role != KREIN_ROLE_FEATURE) continue;
+        if (!in || !in->text) {
+            double count = t->count[num];
+            if (count == 0 && n > 0) {
+                st = krein__fail(ctx, KREIN_EDATA,
+                                 "%s: column %lld has no value in any row; leave it out with "
+                                 "--ignore %lld",
+                                 s->data->name, (long long)j + 1, (long long)j + 1);
+                goto done;
+            }
+            scale_column(e, in ? in->at : j, t->mean[num], t->m2[num] / fmax(count, 1), t->low[num],
+                         t->high[num]);
+            num++;
+            continue;
+        }
+        for (int64_t k = 0; k < in->dict.n; k++) {
+            double p = (k < t->codes[cat] ? (double)t->code_count[cat][k] : 0) / fmax(n, 1);
+            scale_column(e, in->at + k, p, p * (1 - p), p == 1 ? 1 : 0, p == 0 ? 0 : 1);
+        }
+        cat++;
+    }
+done:
+    return st;
+}
+
+static krein_status prepare_reader(krein_data *data, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    const krein_data_options *o = &data->options;
+    TRY(krein__data_side_roles(data));
+    TRY(krein__data_label_role(data));
+    if (need_label && !data->has_label) {
+        st = krein__fail(ctx, KREIN_EARG, "%s: training needs a label; --label none leaves it out",
+                         data->name);
+        goto done;
+    }
+    if (!need_label && data->has_label) {
+        /* Not read at all, so that nothing in it can be wrong. */
+        for (int64_t j = 0; j < r->ncolumn; j++)
+            if (r->column[j].role == KREIN_ROLE_LABEL) r->column[j].role = KREIN_ROLE_IGNORE;
+        data->has_label = false;
+        data->nlabel = 0;
+    }
+    bool affine = o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
+    }
+    r->missing_ok = o->missing != KREIN_MISSING_ERROR;
+    r->label_optional = o->missing == KREIN_MISSING_DROP;
+    int64_t nnum, ncat;
+    feature_counts(data, &nnum, &ncat);
+    if (!r->sparse && nnum + ncat == 0)
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "%s: no column is left for the inputs (%lld in the file); the label is "
+                         "column %lld: change it with --label, or use --label none",
+                         data->name, (long long)r->ncolumn, (long long)data->label_column + 1);
+done:
+    return st;
+}
+
+krein_status krein__data_learn(krein_data *data, bool need_label, double holdout, uint64_t seed,
+                               krein_keep keep, krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
+    memset(e, 0, sizeof *e);
+    e->scale = data->options.scale;
+    e->missing = data->options.missing;
+    e->unknown_ignore = data->options.unknown_ignore;
+    if (data->reader)
+        TRY(prepare_reader(data, need_label));
+    else if (need_label && !data->has_label) {
+        st = krein__fail(ctx, KREIN_EARG, "training needs labels");
+        goto done;
+    }
+    if (s.stats_now) {
+        int64_t nnum, ncat;
+        feature_counts(data, &nnum, &ncat);
+        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
+    }
+    if (data->reader)
+        TRY(scan_file(&s, keep, holdout > 0));
+    else
+        TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
+    if (s.kept < 2) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: %lld usable row%s; at least two are needed",
+                         data->name, (long long)s.kept, s.kept == 1 ? "" : "s");
+        goto done;
+    }
+    if (data->has_label) {
+        krein_dict *words = NULL;
+        krein_reader *from = data->labels ? data->labels : data->reader;
+        int64_t column = data->labels ? 0 : data->label_column;
+        if (from && from->column[column].text) words = &from->column[column].dict;
+        TRY(krein__labels_decide(ctx, data->name, data->options.task, data->options.targets,
+                                 &s.labels, words, e));
+        if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
+    }
+    TRY(learn_inputs(&s, e));
+    if (e->d == 0) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
+        goto done;
+    }
+    data->count[KREIN_PART_TRAIN] = s.kept;
+    data->count[KREIN_PART_DROPPED] = s.rows - s.kept;
+    if (holdout > 0) {
+        memset(data->count, 0, sizeof data->count);
+        TRY(assign_parts(&s, e, holdout, seed));
+        if (data->count[KREIN_PART_TRAIN] < 2 || data->count[KREIN_PART_HELD] < 1) {
+            st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for --holdout %g", data->name,
+                             holdout);
+            goto done;
+        }
+    }
+    krein__stats_end(&s.stats);
+    TRY(learn_scaling(&s, e));
+    for (int64_t k = 0; k < data->nlabel; k++)
+        data->label_mean[k] = s.label_sum[k] / (double)data->count[KREIN_PART_TRAIN];
+done:
+    krein__labels_clear(ctx, &s.labels);
+    krein__stats_clear(ctx, &s.stats);
+    krein__free(ctx, s.label);
+    krein__free(ctx, s.group);
+    if (st != KREIN_OK) krein__encoding_clear(ctx, e);
+    return st;
+}

@@ -1,0 +1,102 @@
+/* rows.h -- what the formats share: blocks of whole rows cut into pieces that threads parse on
+ * their own, room in the batch, dictionaries that grow in parallel, errors in file order.
+ *
+ * A block is a stretch of the file that holds whole rows only, each ended by '\n'. It is cut at
+ * row boundaries into one piece per thread. Nothing that comes out depends on where blocks and
+ * pieces end: a piece knows its first row and line, keeps its first error to itself, and gives
+ * new words numbers behind the column's dictionary, which krein__rows_merge turns into the codes
+ * a single thread would have given.
+ */
+#ifndef KREIN_ROWS_H
+#define KREIN_ROWS_H
+
+#include "data/bytes.h"
+#include "data/number.h"
+#include "data/reader.h"
+
+typedef struct krein_piece {
+    char *begin, *end;
+    int64_t line, lines;         /* 1-based number of the first line; newlines */
+    int64_t rows, first_row;     /* first_row counts from the start of the batch */
+    int64_t pairs, first_pair;   /* LIBSVM */
+    int64_t got_rows, got_pairs; /* LIBSVM: what remains without comments and the like */
+    int64_t top;                 /* LIBSVM: largest index */
+    bool missing;
+    krein_dict *dict; /* new words of each growing dictionary */
+    krein_status status;
+    int64_t bad_line;
+    char text[512]; /* the error, without the place; empty: the context has the message */
+} krein_piece;
+
+typedef struct krein_block {
+    char *buf;
+    size_t room, target; /* target: bytes wanted in the buffer, grows with long rows */
+    size_t begin, end;   /* the whole rows given out; [end, length) is for the next block */
+    size_t length;
+    int64_t line;   /* of begin */
+    bool quotes;    /* newlines inside quoted fields do not end a row */
+    bool trim;      /* blank lines at the end of the file are no rows */
+    char delimiter; /* what may stand before a quote; 0: any of , ; tab and space */
+    bool eof, started, closed, quoted; /* quoted: there are quotes in this block */
+    krein_piece *piece;
+    int64_t npiece, most; /* in use, allocated */
+} krein_block;
+
+/* Where the caller's arrays came from, to use them again (see krein_raw). */
+typedef struct krein_room {
+    void *p;
+    int64_t count;
+} krein_room;
+
+struct krein_reader_state {
+    krein_bytes *in;
+    krein_block block;
+    krein_room room[10];
+    size_t buffer; /* bytes per read: options.buffer or the default */
+    int64_t nnum, ncat, nlabel;
+    bool weight, group, id;           /* roles that occur */
+    int64_t row;                      /* rows given out since begin */
+    int64_t ndict;                    /* growing dictionaries, and the columns they belong to */
+    int64_t *dict_column, *dict_slot; /* slot: its place among cat, label */
+    void *own;                        /* the format's */
+};
+
+krein_status krein__block_init(krein_reader *r, bool quotes, bool trim);
+/* To the first row again. */
+krein_status krein__block_rewind(krein_reader *r);
+/* The next block, cut into pieces; *empty at the end of the file. */
+krein_status krein__block_next(krein_reader *r, bool *empty);
+/* The end of the row that begins at p (behind its '\n'), NULL if it is not whole; adds its
+ * newlines to *lines when that is not NULL. */
+char *krein__block_row_end(const krein_block *b, char *p, char *end, int64_t *lines);
+/* Takes the first row of the current block out of it. */
+void krein__block_drop_row(krein_reader *r);
+void krein__block_clear(krein_reader *r);
+
+/* Counts roles and lists growing dictionaries; called by begin. */
+krein_status krein__rows_roles(krein_reader *r);
+/* Arrays for n rows, nnz entries and id_bytes of text. */
+krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_t nnz,
+                              int64_t id_bytes);
+/* The code of a word in column j, whose growing dictionary is the k-th (k < 0: frozen). Codes
+ * from the column's dict.n on are provisional. -3: no memory, the piece has its error. */
+int64_t krein__rows_code(krein_reader *r, krein_piece *piece, int64_t j, int64_t k,
+                         const char *word, size_t length);
+/* Adds the pieces' words to the columns and makes provisional codes final. */
+krein_status krein__rows_merge(krein_reader *r, krein_raw *raw);
+/* Notes the piece's error, at the line of `at`. Returns NULL for convenience. */
+char *krein__rows_fail(krein_piece *piece, krein_status status, const char *at, const char *format,
+                       ...) __attribute__((format(printf, 4, 5)));
+/* The first error in file order, if there is one. */
+krein_status krein__rows_status(krein_reader *r);
+
+/* "column 3 (age)"; buf of at least 96 bytes. */
+const char *krein__column_text(const krein_reader *r, int64_t j, char *buf);
+/* The cell, cut short and printable, in buf of at least 48 bytes. */
+const char *krein__cell_text(const char *text, size_t length, char *buf);
+
+extern const krein_reader_class krein__read_csv, krein__read_libsvm, krein__read_npy;
+/* Whether the beginning of a file (whole lines, padded) looks like LIBSVM. */
+bool krein__libsvm_looks(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,380 @@
+/* stream.c -- encoded compute blocks from raw rows.
+ *
+ * raw batches (memory or file) -> rows of the wanted part -> encode and scale -> blocks of a fixed
+ * number of rows counted from the first one. Where batches end has no influence.
+ */
+#include "base/threads.h"
+#include "data/data.h"
+#include "data/labels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* Where a raw numeric or text cell goes. */
+typedef struct slot {
+    int64_t at;    /* first encoded column */
+    int64_t codes; /* categories, 0: a number */
+    int64_t input; /* column of the training file, for messages */
+} slot;
+
+struct krein_stream {
+    krein_data *data;
+    krein_ctx *ctx;
+    const krein_encoding *e;
+    int part;
+    int64_t rows; /* of a block */
+    slot *num, *cat;
+    int64_t nnum, ncat;
+    bool contiguous; /* numeric cell j is encoded column j */
+    float *blank;    /* d: the scaled row of all-zero indicators */
+
+    krein_raw_pass pass;
+    const krein_raw *raw;
+    int64_t ld, at, file_row, streamed;
+
+    float *x;
+    double *label, *weight;
+    int32_t *group;
+    bool *dropped;
+    char **id;
+    int64_t *pick; /* rows of the batch that go into the block */
+    krein_matrix csr;
+    int64_t csr_room;
+};
+
+/* ---- set-up ------------------------------------------------------------- */
+
+static krein_status make_slots(krein_stream *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = s->e;
+    const krein_reader *r = s->data->reader;
+    int64_t columns = r ? r->ncolumn : s->data->segment[0].raw.nnum;
+    NEW(s->num, columns);
+    NEW(s->cat, columns);
+    if (!r || e->ninput == 0) {
+        for (int64_t j = 0, k = 0; j < columns; j++) {
+            if (r && r->column[j].role != KREIN_ROLE_FEATURE) continue;
+            while (e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
+            s->num[s->nnum] = (slot){e->ninput ? e->input[k++].at : s->nnum, 0, j};
+            s->nnum++;
+        }
+    } else {
+        int64_t k = 0; /* the training column, when matched by position */
+        for (int64_t j = 0; j < columns; j++) {
+            const krein_column *c = &r->column[j];
+            if (c->role != KREIN_ROLE_FEATURE) continue;
+            if (s->data->by_name)
+                for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
+            else
+                while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
+            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, k};
+            if (c->text)
+                s->cat[s->ncat++] = to;
+            else
+                s->num[s->nnum++] = to;
+            k++;
+        }
+    }
+    s->contiguous = s->ncat == 0;
+    for (int64_t j = 0; j < s->nnum; j++) s->contiguous = s->contiguous && s->num[j].at == j;
+done:
+    return st;
+}
+
+krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
+                                krein_stream **out) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_stream *s = NULL;
+    *out = NULL;
+    ZNEW(s, 1);
+    s->data = data;
+    s->ctx = ctx;
+    s->e = e;
+    s->part = part;
+    s->rows = krein__block_rows(e->d);
+    if (!e->sparse) {
+        TRY(make_slots(s));
+        NEW(s->x, s->rows * e->d);
+        NEW(s->blank, e->d);
+        for (int64_t j = 0; j < e->d; j++) s->blank[j] = -e->centre[j] * e->factor[j];
+    } else {
+        NEW(s->csr.ptr, s->rows + 1);
+    }
+    NEW(s->label, s->rows * krein__max(1, data->nlabel));
+    NEW(s->weight, s->rows);
+    NEW(s->group, s->rows);
+    NEW(s->dropped, s->rows);
+    NEW(s->pick, s->rows);
+    if (data->options.id) ZNEW(s->id, s->rows);
+    TRY(krein__stream_rewind(s));
+    *out = s;
+    return KREIN_OK;
+done:
+    krein__stream_close(s);
+    return st;
+}
+
+krein_status krein__stream_rewind(krein_stream *s) {
+    krein__raw_end(&s->pass);
+    s->raw = NULL;
+    s->at = s->file_row = s->streamed = 0;
+    return krein__raw_begin(&s->pass, s->data);
+}
+
+static void free_ids(krein_stream *s) {
+    for (int64_t i = 0; s->id && i < s->rows; i++) {
+        krein__free(s->ctx, s->id[i]);
+        s->id[i] = NULL;
+    }
+}
+
+void krein__stream_close(krein_stream *s) {
+    if (!s) return;
+    krein_ctx *ctx = s->ctx;
+    krein__raw_end(&s->pass);
+    free_ids(s);
+    krein__matrix_clear(ctx, &s->csr);
+    void *all[] = {s->num,    s->cat,   s->blank, s->x,       s->label,
+                   s->weight, s->group, s->id,    s->dropped, s->pick};
+    for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
+    krein__free(ctx, s);
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+static void unit_length(float *x, int64_t d) {
+    double square = 0;
+    for (int64_t j = 0; j < d; j++) square += (double)x[j] * (double)x[j];
+    float factor = square > 0 ? (float)(1 / sqrt(square)) : 0;
+    for (int64_t j = 0; j < d; j++) x[j] *= factor;
+}
+
+static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
+                       float *x) {
+    const krein_encoding *e = s->e;
+    const float *num = raw->num + i * ld;
+    if (s->contiguous && !raw->any_missing) {
+        for (int64_t j = 0; j < e->d; j++) x[j] = (num[j] - e->centre[j]) * e->factor[j];
+    } else {
+        memcpy(x, s->blank, (size_t)e->d * sizeof *x);
+        for (int64_t j = 0; j < s->nnum; j++) {
+            int64_t at = s->num[j].at;
+            float v = isnan(num[j]) ? e->fill[at] : num[j];
+            x[at] = (v - e->centre[at]) * e->factor[at];
+        }
+        for (int64_t k = 0; k < s->ncat; k++) {
+            int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
+            if (code >= 0) x[at + code] = (1 - e->centre[at + code]) * e->factor[at + code];
+            for (int64_t c = 0; code == -1 && c < s->cat[k].codes; c++)
+                x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];
+        }
+    }
+    if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
+}
+
+static krein_status encode_dense(krein_stream *s, int64_t to, int64_t m) {
+    const krein_raw *raw = s->raw;
+    int64_t d = s->e->d, ld = s->ld;
+    for (int64_t i = 0; i < m && s->ncat && !s->e->unknown_ignore; i++)
+        for (int64_t k = 0; k < s->ncat; k++)
+            if (raw->cat[s->pick[i] * s->ncat + k] == -2) {
+                const krein_input *in = &s->e->input[s->cat[k].input];
+                return krein__fail(s->ctx, KREIN_EDATA,
+                                   "%s: row %lld: column %lld (%s) holds a category never seen in "
+                                   "training; pass --unknown ignore to take it as none",
+                                   s->data->name, (long long)(raw->first_row + s->pick[i] + 1),
+                                   (long long)s->cat[k].input + 1, in->name ? in->name : "no name");
+            }
+    /* Threads only pay for themselves on larger pieces. */
+    int threads = m * d > 65536 ? s->ctx->threads : 1;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < m; i++) encode_row(s, raw, ld, s->pick[i], s->x + (to + i) * d);
+    return KREIN_OK;
+}
+
+static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_raw *raw = s->raw;
+    krein_matrix *csr = &s->csr;
+    if (to == 0) csr->ptr[0] = 0;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t from = raw->ptr[s->pick[i]], until = raw->ptr[s->pick[i] + 1];
+        int64_t at = csr->ptr[to + i];
+        if (at + until - from > s->csr_room) {
+            int64_t room = krein__max(2 * s->csr_room, at + until - from + 1024);
+            int32_t *col = krein__resize(ctx, csr->col, room, sizeof *col);
+            if (!col) return ctx->status;
+            csr->col = col;
+            float *val = krein__resize(ctx, csr->val, room, sizeof *val);
+            if (!val) return ctx->status;
+            csr->val = val;
+            s->csr_room = room;
+        }
+        double square = 0;
+        int64_t first = at;
+        for (int64_t k = from; k < until; k++) {
+            int64_t j = raw->col[k];
+            if (j >= s->e->d) continue;
+            csr->col[at] = (int32_t)j;
+            csr->val[at] = raw->val[k] * s->e->factor[j];
+            square += (double)csr->val[at] * (double)csr->val[at];
+            at++;
+        }
+        for (int64_t k = first; s->e->scale == KREIN_SCALE_UNIT && k < at; k++)
+            csr->val[k] *= (float)(1 / sqrt(square));
+        csr->ptr[to + i + 1] = at;
+    }
+    return st;
+}
+
+/* Labels, weights, groups, ids of the picked rows. */
+static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_raw *raw = s->raw;
+    const krein_data *data = s->data;
+    int64_t k = data->nlabel;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t row = s->pick[i];
+        for (int64_t c = 0; c < k && raw->label; c++) {
+            double y = raw->label[row * k + c];
+            if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i]) {
+                int64_t class = krein__class_of(s->e, data->label_map, y);
+                if (class < 0) {
+                    char text[40];
+                    const krein_reader *from = data->labels ? data->labels : data->reader;
+                    const char *word = data->label_map && from
+                                           ? from->column[data->labels ? 0 : data->label_column]
+                                                 .dict.word[(int64_t)y]
+                                           : krein__number_text(y, text);
+                    return krein__fail(ctx, KREIN_EDATA,
+                                       "%s: row %lld has the class \"%.60s\", which was never seen "
+                                       "in training",
+                                       data->name, (long long)(raw->first_row + row + 1), word);
+                }
+                y = (double)class;
+            }
+            s->label[(to + i) * k + c] = y;
+        }
+        s->weight[to + i] = raw->weight ? raw->weight[row] : 1;
+        s->group[to + i] = raw->group ? raw->group[row] : 0;
+        if (s->id && raw->id) DUP(s->id[to + i], raw->id[row]);
+    }
+done:
+    return st;
+}
+
+/* Picks up to `room` rows of the part from the current batch. */
+static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
+    const krein_data *data = s->data;
+    bool drop = s->e->missing == KREIN_MISSING_DROP;
+    int64_t m = 0;
+    for (; s->at < s->raw->n && m < room; s->at++, s->file_row++) {
+        bool incomplete = drop && krein__raw_incomplete(data, s->raw, s->ld, s->at);
+        int part = data->part && s->part >= 0 ? data->part[s->file_row]
+                   : incomplete               ? KREIN_PART_DROPPED
+                                              : KREIN_PART_TRAIN;
+        if (s->part >= 0 && part != s->part) continue;
+        s->dropped[to + m] = incomplete;
+        s->pick[m++] = s->at;
+    }
+    return m;
+}
+
+/* A text label's dictionary grows while the file is read; the map to classes must keep up. */
+static krein_status refresh_label_map(krein_stream *s) {
+    krein_data *data = s->data;
+    const krein_reader *from = data->labels ? data->labels : data->reader;
+    if (!from || !data->has_label || !s->e->label_text) return KREIN_OK;
+    const krein_dict *words = &from->column[data->labels ? 0 : data->label_column].dict;
+    return krein__labels_map(s->ctx, words, s->e, &data->label_map);
+}
+
+krein_status krein__stream_next(krein_stream *s, krein_block *out) {
+    krein_status st = KREIN_OK;
+    int64_t n = 0;
+    memset(out, 0, sizeof *out);
+    free_ids(s);
+    TRY(krein__poll(s->ctx));
+    while (n < s->rows) {
+        if (!s->raw || s->at == s->raw->n) {
+            TRY(krein__raw_next(&s->pass, &s->raw, &s->ld));
+            s->at = 0;
+            if (!s->raw) break;
+            TRY(refresh_label_map(s));
+        }
+        int64_t m = pick_rows(s, n, s->rows - n);
+        TRY(s->e->sparse ? encode_sparse(s, n, m) : encode_dense(s, n, m));
+        TRY(copy_sides(s, n, m));
+        n += m;
+    }
+    out->x = s->e->sparse ? (krein_rows){n, s->e->d, NULL, 0, s->csr.ptr, s->csr.col, s->csr.val}
+                          : krein__rows_dense(n, s->e->d, s->x, s->e->d);
+    out->label = s->data->nlabel ? s->label : NULL;
+    out->weight = s->data->has_weight ? s->weight : NULL;
+    out->group = s->data->options.group ? s->group : NULL;
+    out->dropped = s->part < 0 ? s->dropped : NULL;
+    out->id = s->id;
+    out->first = s->streamed;
+    s->streamed += n;
+done:
+    return st;
+}
+
+krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                  double *label, double *weight, int32_t *group) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_block b;
+    int64_t have = 0, d = s->e->d, k = s->data->nlabel, room = 0;
+    memset(x, 0, sizeof *x);
+    x->d = d;
+    if (s->e->sparse) {
+        NEW(x->ptr, n + 1);
+        x->ptr[0] = 0;
+    } else {
+        NEW(x->x, n * d);
+    }
+    TRY(krein__stream_rewind(s));
+    while (have < n) {
+        TRY(krein__stream_next(s, &b));
+        if (b.x.n == 0) break;
+        for (; have < n && index[have] < b.first + b.x.n; have++) {
+            int64_t i = index[have] - b.first;
+            if (b.x.ptr) {
+                int64_t from = b.x.ptr[i], count = b.x.ptr[i + 1] - from, at = x->ptr[have];
+                if (at + count > room) {
+                    room = krein__max(2 * room, at + count + 1024);
+                    int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
+                    if (col) x->col = col;
+                    float *val = col ? krein__resize(ctx, x->val, room, sizeof *val) : NULL;
+                    if (!val) {
+                        st = ctx->status;
+                        goto done;
+                    }
+                    x->val = val;
+                }
+                memcpy(x->col + at, b.x.col + from, (size_t)count * sizeof *x->col);
+                memcpy(x->val + at, b.x.val + from, (size_t)count * sizeof *x->val);
+                x->ptr[have + 1] = at + count;
+            } else {
+                memcpy(x->x + have * d, b.x.x + i * b.x.ld, (size_t)d * sizeof(float));
+            }
+            for (int64_t c = 0; label && c < k; c++) label[have * k + c] = b.label[i * k + c];
+            if (weight) weight[have] = b.weight ? b.weight[i] : 1;
+            if (group) group[have] = b.group ? b.group[i] : (int32_t)have;
+        }
+    }
+    x->n = have;
+    x->nnz = x->ptr ? x->ptr[have] : 0;
+    if (have < n)
+        st = krein__fail(ctx, KREIN_EIO, "%s changed while it was read: rows are missing",
+                         s->data->name);
+done:
+    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
+    return st;
+}

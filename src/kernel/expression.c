@@ -1,0 +1,332 @@
+/* expression.c -- parsing, printing and expanding kernel expressions; grammar in kernel.h. */
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH = 64, TEXT = 4096 };
+
+void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k) {
+    if (!k) return;
+    krein__kernel_destroy(ctx, k->left);
+    krein__kernel_destroy(ctx, k->right);
+    krein__values_clear(ctx, &k->values);
+    krein__free(ctx, k);
+}
+
+krein_status krein__kernel_copy(krein_ctx *ctx, const krein_kernel *k, krein_kernel **out) {
+    krein_status st = KREIN_OK;
+    krein_kernel *copy = NULL;
+    *out = NULL;
+    ZNEW(copy, 1);
+    copy->node = k->node;
+    copy->kernel = k->kernel;
+    copy->number = k->number;
+    TRY(krein__values_copy(ctx, &k->values, &copy->values));
+    if (k->left) TRY(krein__kernel_copy(ctx, k->left, &copy->left));
+    if (k->right) TRY(krein__kernel_copy(ctx, k->right, &copy->right));
+    *out = copy;
+    return KREIN_OK;
+done:
+    krein__kernel_destroy(ctx, copy);
+    return st;
+}
+
+/* ---- parsing ------------------------------------------------------------ */
+
+/* Takes left and right over, also on failure. */
+static krein_status join(krein_ctx *ctx, krein_node node, double number, krein_kernel *left,
+                         krein_kernel *right, krein_kernel **out) {
+    krein_kernel *k = krein__zalloc(ctx, 1, sizeof *k);
+    if (!k) {
+        krein__kernel_destroy(ctx, left);
+        krein__kernel_destroy(ctx, right);
+        *out = NULL;
+        return ctx->status;
+    }
+    k->node = node;
+    k->number = number;
+    k->left = left;
+    k->right = right;
+    *out = k;
+    return KREIN_OK;
+}
+
+static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out);
+
+static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **out) {
+    char name[64];
+    int64_t which;
+    krein_cursor start = *c;
+    if (!krein__read_name(c, name, sizeof name))
+        return krein__spec_error(ctx, c, "expected a kernel, a number or \"(\"");
+    krein_status st = krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count,
+                                        &which);
+    if (st != KREIN_OK) return st;
+    krein_kernel *k = krein__zalloc(ctx, 1, sizeof *k);
+    if (!k) return ctx->status;
+    k->node = KREIN_NODE_LEAF;
+    k->kernel = (const krein_kernel_class *)krein__kernels[which];
+    st = krein__parse_options(ctx, c, &k->kernel->cls, false, &k->values);
+    if (st != KREIN_OK) krein__kernel_destroy(ctx, k);
+    else *out = k;
+    return st;
+}
+
+/* A factor is a kernel (*out) or a plain number (*out stays NULL, *number set). */
+static krein_status parse_factor(krein_ctx *ctx, krein_cursor *c, int depth, double *number,
+                                 krein_kernel **out) {
+    *out = NULL;
+    *number = 1;
+    krein__skip_space(c);
+    if (depth > DEPTH) return krein__spec_error(ctx, c, "nested too deeply");
+    if (*c->at == '-' || *c->at == '+') {
+        double sign = *c->at++ == '-' ? -1 : 1;
+        krein_status st = parse_factor(ctx, c, depth + 1, number, out);
+        if (st != KREIN_OK || sign > 0) return st;
+        *number = -*number;
+        if (!*out) return st;
+        *number = 1;
+        return join(ctx, KREIN_NODE_SCALE, -1, *out, NULL, out);
+    }
+    if (*c->at == '(') {
+        c->at++;
+        krein_status st = parse_sum(ctx, c, depth + 1, out);
+        krein__skip_space(c);
+        if (st == KREIN_OK && *c->at != ')') {
+            krein__kernel_destroy(ctx, *out);
+            *out = NULL;
+            st = krein__spec_error(ctx, c, "expected \")\"");
+        }
+        if (st == KREIN_OK) c->at++;
+        return st;
+    }
+    if (krein__read_number(c, number))
+        return isfinite(*number) ? KREIN_OK : krein__spec_error(ctx, c, "the number is too large");
+    return parse_leaf(ctx, c, out);
+}
+
+static krein_status parse_product(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out) {
+    krein_status st = KREIN_OK;
+    krein_kernel *product = NULL, *next = NULL;
+    double number = 1, factor;
+    do {
+        TRY(parse_factor(ctx, c, depth, &factor, &next));
+        number *= factor;
+        if (next && product) {
+            krein_kernel *left = product;
+            product = NULL;
+            TRY(join(ctx, KREIN_NODE_PRODUCT, 1, left, next, &product));
+        } else if (next) {
+            product = next;
+        }
+        next = NULL;
+        krein__skip_space(c);
+    } while (*c->at == '*' && c->at++);
+    if (!product) {
+        st = krein__spec_error(ctx, c, "a number alone is not a kernel; write number*kernel");
+        goto done;
+    }
+    if (number != 1) {
+        krein_kernel *left = product;
+        product = NULL;
+        TRY(join(ctx, KREIN_NODE_SCALE, number, left, NULL, &product));
+    }
+    *out = product;
+    return KREIN_OK;
+done:
+    krein__kernel_destroy(ctx, product);
+    return st;
+}
+
+static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out) {
+    krein_status st = KREIN_OK;
+    krein_kernel *sum = NULL, *next = NULL;
+    *out = NULL;
+    TRY(parse_product(ctx, c, depth, &sum));
+    for (krein__skip_space(c); *c->at == '+' || *c->at == '-'; krein__skip_space(c)) {
+        bool minus = *c->at++ == '-';
+        TRY(parse_product(ctx, c, depth, &next));
+        if (minus) {
+            krein_kernel *right = next;
+            next = NULL;
+            TRY(join(ctx, KREIN_NODE_SCALE, -1, right, NULL, &next));
+        }
+        krein_kernel *left = sum, *right = next;
+        sum = next = NULL;
+        TRY(join(ctx, KREIN_NODE_SUM, 1, left, right, &sum));
+    }
+    *out = sum;
+    return KREIN_OK;
+done:
+    krein__kernel_destroy(ctx, sum);
+    return st;
+}
+
+krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out) {
+    krein_cursor c = {text, text, "kernel"};
+    *out = NULL;
+    if (strlen(text) >= TEXT) return krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+    krein_status st = parse_sum(ctx, &c, 0, out);
+    if (st != KREIN_OK) return st;
+    krein__skip_space(&c);
+    if (*c.at) {
+        krein__kernel_destroy(ctx, *out);
+        *out = NULL;
+        return krein__spec_error(ctx, &c, "unexpected \"%c\" after the expression", *c.at);
+    }
+    krein_term *terms = krein__alloc(ctx, KREIN_TERMS_MAX, sizeof *terms);
+    int64_t n;
+    st = terms ? krein__kernel_terms(ctx, *out, terms, &n) : ctx->status;
+    krein__free(ctx, terms);
+    if (st != KREIN_OK) {
+        krein__kernel_destroy(ctx, *out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- printing ----------------------------------------------------------- */
+
+typedef struct printer {
+    char text[2 * TEXT];
+    size_t used;
+} printer;
+
+static void put(printer *p, const char *text) {
+    int n = snprintf(p->text + p->used, sizeof p->text - p->used, "%s", text);
+    p->used += (size_t)n;
+    if (p->used >= sizeof p->text) p->used = sizeof p->text - 1;
+}
+
+static krein_status print(krein_ctx *ctx, const krein_kernel *k, bool inside_product, printer *p) {
+    krein_status st = KREIN_OK;
+    char number[40];
+    if (k->node == KREIN_NODE_LEAF) {
+        char *text = krein__spec_text(ctx, &k->kernel->cls, &k->values);
+        if (!text) return ctx->status;
+        put(p, text);
+        krein__free(ctx, text);
+    } else if (k->node == KREIN_NODE_SCALE) {
+        put(p, krein__number_text(k->number, number));
+        put(p, "*");
+        st = print(ctx, k->left, true, p);
+    } else if (k->node == KREIN_NODE_PRODUCT) {
+        TRY(print(ctx, k->left, true, p));
+        put(p, "*");
+        TRY(print(ctx, k->right, true, p));
+    } else {
+        if (inside_product) put(p, "(");
+        TRY(print(ctx, k->left, false, p));
+        const krein_kernel *right = k->right;
+        /* "- x" for what was written so, instead of "+ -1*x" */
+        bool minus = right->node == KREIN_NODE_SCALE && right->number == -1;
+        put(p, minus ? " - " : " + ");
+        TRY(print(ctx, minus ? right->left : right, minus, p));
+        if (inside_product) put(p, ")");
+    }
+done:
+    return st;
+}
+
+char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k) {
+    printer *p = krein__zalloc(ctx, 1, sizeof *p);
+    if (!p) return NULL;
+    char *text = print(ctx, k, false, p) == KREIN_OK ? krein__strdup(ctx, p->text) : NULL;
+    krein__free(ctx, p);
+    return text;
+}
+
+/* ---- properties --------------------------------------------------------- */
+
+int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot) {
+    if (!k) return 0;
+    int64_t n = 0;
+    if (k->node == KREIN_NODE_LEAF) {
+        const krein_option *o = k->kernel->cls.options;
+        for (int64_t j = 0; o && o[j].name; j++)
+            if (o[j].type == KREIN_OPTION_NUMBER && isnan(k->values.number[j])) {
+                if (n == i && leaf) {
+                    *leaf = k;
+                    *slot = j;
+                }
+                n++;
+            }
+        return n;
+    }
+    n = krein__kernel_free(k->left, i, leaf, slot);
+    return n + krein__kernel_free(k->right, i - n, leaf, slot);
+}
+
+bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *)) {
+    if (!k) return true;
+    if (k->node == KREIN_NODE_LEAF) return is(k->kernel);
+    return krein__kernel_all(k->left, is) && krein__kernel_all(k->right, is);
+}
+
+bool krein__is_radial(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_RADIAL; }
+bool krein__is_stationary(const krein_kernel_class *c) { return c->family != KREIN_FAMILY_DOT; }
+
+bool krein__is_linear(const krein_kernel *k) {
+    while (k->node == KREIN_NODE_SCALE && k->number > 0) k = k->left;
+    return k->node == KREIN_NODE_LEAF && strcmp(k->kernel->cls.name, "linear") == 0;
+}
+
+bool krein__kernel_positive(const krein_kernel *k) {
+    if (!k) return true;
+    if (k->node == KREIN_NODE_LEAF)
+        return !k->kernel->positive || k->kernel->positive(k->values.number);
+    if (k->node == KREIN_NODE_SCALE && k->number < 0) return false;
+    return krein__kernel_positive(k->left) && krein__kernel_positive(k->right);
+}
+
+krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
+                                 int64_t *n) {
+    krein_status st = KREIN_OK;
+    krein_term *a = NULL, *b = NULL;
+    int64_t na = 0, nb = 0;
+    *n = 0;
+    if (k->node == KREIN_NODE_LEAF) {
+        out[0] = (krein_term){1, 1, {k}};
+        *n = 1;
+        return KREIN_OK;
+    }
+    if (k->node == KREIN_NODE_SCALE) {
+        TRY(krein__kernel_terms(ctx, k->left, out, n));
+        for (int64_t i = 0; i < *n; i++) out[i].coefficient *= k->number;
+        return KREIN_OK;
+    }
+    NEW(a, KREIN_TERMS_MAX);
+    NEW(b, KREIN_TERMS_MAX);
+    TRY(krein__kernel_terms(ctx, k->left, a, &na));
+    TRY(krein__kernel_terms(ctx, k->right, b, &nb));
+    bool sum = k->node == KREIN_NODE_SUM;
+    if ((sum ? na + nb : na * nb) > KREIN_TERMS_MAX) {
+        st = krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
+                         KREIN_TERMS_MAX);
+        goto done;
+    }
+    if (sum) {
+        memcpy(out, a, (size_t)na * sizeof *a);
+        memcpy(out + na, b, (size_t)nb * sizeof *b);
+        *n = na + nb;
+        goto done;
+    }
+    for (int64_t i = 0; i < na; i++)
+        for (int64_t j = 0; j < nb; j++) {
+            krein_term t = a[i];
+            if (t.n + b[j].n > KREIN_TERM_LEAVES) {
+                st = krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
+                                 KREIN_TERM_LEAVES);
+                goto done;
+            }
+            t.coefficient *= b[j].coefficient;
+            for (int64_t l = 0; l < b[j].n; l++) t.leaf[t.n++] = b[j].leaf[l];
+            out[(*n)++] = t;
+        }
+done:
+    krein__free(ctx, a);
+    krein__free(ctx, b);
+    return st;
+}

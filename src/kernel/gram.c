@@ -1,0 +1,205 @@
+/* gram.c -- kernel values in tiles.
+ *
+ * <x, y> for a tile of rows is one matrix product; radial kernels take |x|^2 + |y|^2 - 2 <x, y>
+ * from it, row by row, while the tile is in cache. Separable kernels walk the rows. Sums, products
+ * and factors combine tiles. float32 for feature blocks, float64 for Gram matrices.
+ */
+#include "kernel/gram.h"
+
+#include "num/blas.h"
+#include "num/vec.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double squared_length(const krein_rows *r, int64_t i) {
+    double sum = 0;
+    if (r->ptr)
+        for (int64_t k = r->ptr[i]; k < r->ptr[i + 1]; k++)
+            sum += (double)r->val[k] * (double)r->val[k];
+    else
+        for (int64_t j = 0; j < r->d; j++)
+            sum += (double)r->x[i * r->ld + j] * (double)r->x[i * r->ld + j];
+    return sum;
+}
+
+#define T float
+#define NAME(x) x##32
+#define GEMM krein__sgemm
+#define VALUES values32
+#define ROWS rows32
+#define Y(g) ((g)->y.x)
+#define Y_LD(g) ((g)->y.ld)
+#define YY(g) ((g)->yy32)
+#include "kernel/gram_tile.inc"
+#undef T
+#undef NAME
+#undef GEMM
+#undef VALUES
+#undef ROWS
+#undef Y
+#undef Y_LD
+#undef YY
+
+#define T double
+#define NAME(x) x##64
+#define GEMM krein__dgemm
+#define VALUES values64
+#define ROWS rows64
+#define Y(g) ((g)->y64)
+#define Y_LD(g) ((g)->y.d)
+#define YY(g) ((g)->yy64)
+#include "kernel/gram_tile.inc"
+
+void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *out, int64_t ld,
+                        float *scratch) {
+    tile32(g, x, out, ld, scratch);
+}
+void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
+                        double *scratch) {
+    tile64(g, x, out, ld, scratch);
+}
+
+/* Spare tiles that a subtree needs beside its output. */
+static int64_t need(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return 0;
+    int64_t left = need(k->left);
+    return k->right ? krein__max(left, 1 + need(k->right)) : left;
+}
+
+static bool not_separable(const krein_kernel_class *c) {
+    return c->family != KREIN_FAMILY_SEPARABLE;
+}
+static bool separable(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_SEPARABLE; }
+
+krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
+                               krein_gram_rows *g) {
+    krein_status st = KREIN_OK;
+    memset(g, 0, sizeof *g);
+    g->kernel = kernel;
+    g->y = y;
+    g->wide = wide;
+    g->dots = !krein__kernel_all(kernel, separable);
+    g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
+    g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
+    if (wide) NEW(g->yy64, y.n);
+    else NEW(g->yy32, y.n);
+    for (int64_t i = 0; i < y.n; i++) {
+        double square = squared_length(&y, i);
+        if (wide) g->yy64[i] = square;
+        else g->yy32[i] = (float)square;
+    }
+    if (wide && !y.ptr) {
+        NEW(g->y64, y.n * y.d);
+        for (int64_t i = 0; i < y.n; i++) krein__row_copy_double(&y, i, g->y64 + i * y.d);
+    }
+done:
+    if (st != KREIN_OK) krein__gram_end(ctx, g);
+    return st;
+}
+
+void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g) {
+    krein__free(ctx, g->yy32);
+    krein__free(ctx, g->yy64);
+    krein__free(ctx, g->y64);
+    memset(g, 0, sizeof *g);
+}
+
+krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                              const krein_rows *y, double *out) {
+    krein_status st = KREIN_OK;
+    krein_gram_rows g = {0};
+    double *scratch = NULL;
+    int64_t m = y->n, tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
+    TRY(krein__gram_begin(ctx, kernel, *y, true, &g));
+    /* Each thread: scratch, and one output tile for the padded last rows. */
+    int64_t each = g.scratch + KREIN_TILE * m;
+    NEW(scratch, ctx->threads * each);
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        double *mine = scratch + omp_get_thread_num() * each;
+        krein_rows rows = krein__rows_slice(x, t * KREIN_TILE, krein__min(KREIN_TILE, x->n - t * KREIN_TILE));
+        double *to = out + t * KREIN_TILE * m;
+        if (rows.n == KREIN_TILE) {
+            tile64(&g, &rows, to, m, mine);
+        } else {
+            double *spare = mine + g.scratch;
+            tile64(&g, &rows, spare, m, mine);
+            memcpy(to, spare, (size_t)(rows.n * m) * sizeof *to);
+        }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+done:
+    krein__free(ctx, scratch);
+    krein__gram_end(ctx, &g);
+    return st;
+}
+
+double krein__gram_flops(const krein_kernel *k, int64_t d) {
+    if (!k) return 0;
+    if (k->node == KREIN_NODE_LEAF)
+        return (not_separable(k->kernel) ? 2.0 : 4.0) * (double)d + 20;
+    return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
+}
+
+/* ---- the median distance ------------------------------------------------ */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out) {
+    enum { ROWS_MAX = 512 };
+    krein_status st = KREIN_OK;
+    int64_t n = krein__min(x->n, ROWS_MAX), d = x->d, count = 0;
+    float *rows = NULL;
+    double *distance = NULL;
+    *out = 1;
+    NEW(rows, 2 * d);
+    NEW(distance, n * n / 2 + 1);
+    for (int64_t i = 0; i < n; i++) {
+        krein__row_copy(x, i * x->n / n, rows);
+        for (int64_t j = 0; j < i; j++) {
+            const float *a = rows, *b = rows + d;
+            double sum = 0;
+            if (x->ptr) krein__row_copy(x, j * x->n / n, rows + d);
+            else b = x->x + (j * x->n / n) * x->ld;
+            for (int64_t k = 0; k < d; k++) {
+                double delta = (double)a[k] - (double)b[k];
+                sum += metric == 1 ? fabs(delta) : delta * delta;
+            }
+            if (sum > 0) distance[count++] = metric == 1 ? sum : sqrt(sum);
+        }
+    }
+    qsort(distance, (size_t)count, sizeof *distance, ascending);
+    if (count > 0) *out = distance[count / 2];
+done:
+    krein__free(ctx, rows);
+    krein__free(ctx, distance);
+    return st;
+}
+
+krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, const krein_rows *x) {
+    krein_kernel *leaf;
+    int64_t slot;
+    while (krein__kernel_free(k, 0, &leaf, &slot) > 0) {
+        double median;
+        char text[40];
+        if (leaf->kernel->metric == 0)
+            return krein__fail(ctx, KREIN_ESPEC, "%s needs a value for %s", leaf->kernel->cls.name,
+                               leaf->kernel->cls.options[slot].name);
+        krein_status st = krein__median_distance(ctx, x, leaf->kernel->metric, &median);
+        if (st != KREIN_OK) return st;
+        leaf->values.number[slot] = krein__round_digits(leaf->kernel->spread * median, 4);
+        krein__log(ctx, KREIN_LOG_INFO, "%s: %s set to %s, the median distance",
+                   leaf->kernel->cls.name, leaf->kernel->cls.options[slot].name,
+                   krein__number_text(leaf->values.number[slot], text));
+    }
+    return KREIN_OK;
+}

@@ -1,0 +1,44 @@
+/* gram.h -- kernel values against a fixed set of rows, in tiles. */
+#ifndef KREIN_GRAM_H
+#define KREIN_GRAM_H
+
+#include "kernel/kernel.h"
+
+/* Rows of a tile. Dense tiles are padded to it, so that a value does not depend on how many rows
+ * came with it (a one-row product must not take another code path). A multiple of the 12 rows that
+ * OpenBLAS's kernels take at a time: left-over rows are summed in another order. */
+enum { KREIN_TILE = 192 };
+
+/* y must outlive this; so must the kernel, which must have no free parameter. */
+typedef struct krein_gram_rows {
+    const krein_kernel *kernel;
+    krein_rows y;
+    bool wide;             /* float64 values */
+    float *yy32;           /* |y_i|^2 */
+    double *yy64, *y64;    /* wide: y in double */
+    int64_t buffers;       /* tiles of scratch */
+    int64_t scratch;       /* elements of scratch a thread needs */
+    bool dots;             /* some leaf needs <x, y> */
+} krein_gram_rows;
+
+krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
+                               krein_gram_rows *out);
+void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g);
+/* k(x_i, y_j) for at most KREIN_TILE rows x, to out with row stride ld >= y.n. out has room for
+ * KREIN_TILE rows whatever x.n is. scratch: g->scratch elements of the type. */
+void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *out, int64_t ld,
+                        float *scratch);
+void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
+                        double *scratch);
+/* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
+krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                              const krein_rows *y, double *out);
+/* Flops of one value, roughly. */
+double krein__gram_flops(const krein_kernel *k, int64_t d);
+
+/* Median distance (metric 1: L1, 2: L2) over all pairs of at most 512 rows of x. */
+krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out);
+/* Gives every free sigma the median distance of x times its spread; says so in the log. */
+krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, const krein_rows *x);
+
+#endif

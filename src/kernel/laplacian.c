@@ -1,0 +1,46 @@
+/* laplacian -- k(x, y) = exp(-|x - y|_1 / sigma)
+ *   frequencies  w_j = standard Cauchy / sigma, independent           (rahimi2007)
+ */
+#include "kernel/kernel.h"
+#include "num/vec.h"
+
+#include <math.h>
+
+#define ROWS(T, name, vexp, ABS)                                                                   \
+    static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
+                     T *out) {                                                                     \
+        T g = (T)(-1 / p[0]);                                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const T *row = y + i * ldy;                                                            \
+            T part[8] = {0}, sum = 0; /* fixed order of additions, and room for SIMD */            \
+            int64_t j = 0;                                                                         \
+            for (; j + 8 <= d; j += 8)                                                             \
+                for (int64_t k = 0; k < 8; k++) part[k] += ABS(x[j + k] - row[j + k]);             \
+            for (; j < d; j++) sum += ABS(x[j] - row[j]);                                          \
+            for (int64_t k = 0; k < 8; k++) sum += part[k];                                        \
+            out[i] = g * sum;                                                                      \
+        }                                                                                          \
+        vexp(n, out, out);                                                                         \
+    }
+ROWS(float, rows32, krein__vexpf, fabsf)
+ROWS(double, rows64, krein__vexp, fabs)
+
+static double coordinate(const double *p, double delta) { return fabs(delta) / p[0]; }
+
+static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
+    for (int64_t j = 0; j < d; j++) w[j] = krein__rng_cauchy(g, row, (uint64_t)j) / p[0];
+}
+
+static const krein_option options[] = {
+    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "bandwidth"},
+    {0}};
+
+const krein_kernel_class krein__kernel_laplacian = {
+    .cls = {"laplacian", "exp(-|x-y|_1 / sigma)", "rahimi2007", options, NULL},
+    .family = KREIN_FAMILY_SEPARABLE,
+    .rows32 = rows32,
+    .rows64 = rows64,
+    .coordinate = coordinate,
+    .frequency = frequency,
+    .metric = 1,
+    .spread = 1};

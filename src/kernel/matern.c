@@ -1,0 +1,69 @@
+/* matern -- k = 2^(1-nu)/Gamma(nu) u^nu K_nu(u),  u = sqrt(2 nu) r / sigma,  r = |x - y|
+ *   nu = 1/2: exp(-q); 3/2: (1 + sqrt3 q) exp(-sqrt3 q); 5/2: (1 + sqrt5 q + 5/3 q^2) exp(-sqrt5 q),
+ *   q = r / sigma; other nu through the Bessel function (slow).
+ *   frequencies  w = N(0, I) / sqrt(chi2_{2nu} / (2nu)) / sigma: a multivariate t   (rasmussen2006)
+ */
+#include "kernel/kernel.h"
+#include "num/special.h"
+#include "num/vec.h"
+
+#include <math.h>
+
+enum { NU = 0, SIGMA = 1 };
+
+/* v = -sqrt(2 nu) q, then exp, then the polynomial in q: out = (1 + a q + b q^2) exp(-c q). */
+#define VALUES(T, name, vexp, SQRT)                                                                \
+    static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
+        double nu = p[NU];                                                                         \
+        T c = (T)(sqrt(2 * nu) / p[SIGMA]);                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T square = xx + yy[i] - 2 * v[i];                                                      \
+            v[i] = c * SQRT(square > 0 ? square : 0);                                              \
+        }                                                                                          \
+        if (nu == 0.5 || nu == 1.5 || nu == 2.5) {                                                 \
+            T a = nu > 1 ? 1 : 0, b = nu > 2 ? (T)(1.0 / 3) : 0;                                   \
+            T u[256], e[256];                                                                      \
+            for (int64_t i = 0; i < n; i += 256) {                                                 \
+                int64_t m = n - i < 256 ? n - i : 256;                                             \
+                for (int64_t k = 0; k < m; k++) u[k] = -v[i + k];                                  \
+                vexp(m, u, e);                                                                     \
+                for (int64_t k = 0; k < m; k++)                                                    \
+                    v[i + k] = (1 + v[i + k] * (a + b * v[i + k])) * e[k];                         \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (int64_t i = 0; i < n; i++) v[i] = (T)krein__matern_function(nu, (double)v[i]);    \
+        }                                                                                          \
+    }
+VALUES(float, values32, krein__vexpf, sqrtf)
+VALUES(double, values64, krein__vexp, sqrt)
+
+/* One chi-square per vector; it stands behind the normals of the row. */
+static double t_scale(const double *p, krein_rng g, uint64_t row) {
+    g.stream += (uint64_t)1 << 48;
+    return 1 / sqrt(krein__rng_chi2(g, row, 0, 2 * p[NU]) / (2 * p[NU])) / p[SIGMA];
+}
+
+static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
+    double scale = t_scale(p, g, row);
+    for (int64_t j = 0; j < d; j++) w[j] = krein__rng_normal(g, row, (uint64_t)j) * scale;
+}
+
+static double radius(const double *p, krein_rng g, uint64_t row, int64_t d) {
+    return krein__rng_chi(g, row, 0, (double)d) * t_scale(p, g, row);
+}
+
+static const krein_option options[] = {
+    {.name = "nu", .value = 1.5, .low = 0.05, .high = 50, .help = "smoothness"},
+    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
+    {0}};
+
+const krein_kernel_class krein__kernel_matern = {
+    .cls = {"matern", "2^(1-nu)/Gamma(nu) u^nu K_nu(u), u = sqrt(2 nu)|x-y|/sigma",
+            "rasmussen2006", options, NULL},
+    .family = KREIN_FAMILY_RADIAL,
+    .values32 = values32,
+    .values64 = values64,
+    .frequency = frequency,
+    .radius = radius,
+    .metric = 2,
+    .spread = 1};

@@ -1,0 +1,33 @@
+/* poly -- k(x, y) = (gamma <x, y> + c)^degree; positive definite for c >= 0, gamma > 0 */
+#include "kernel/kernel.h"
+
+enum { DEGREE = 0, C = 1, GAMMA = 2 };
+
+#define VALUES(T, name)                                                                            \
+    static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
+        (void)xx, (void)yy;                                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T base = (T)p[GAMMA] * v[i] + (T)p[C], value = 1;                                      \
+            for (int power = (int)p[DEGREE]; power; power >>= 1, base *= base)                     \
+                if (power & 1) value *= base;                                                      \
+            v[i] = value;                                                                          \
+        }                                                                                          \
+    }
+VALUES(float, values32)
+VALUES(double, values64)
+
+static bool positive(const double *p) { return p[C] >= 0 && p[GAMMA] > 0; }
+
+static const krein_option options[] = {
+    {.name = "degree", .type = KREIN_OPTION_INTEGER, .value = 3, .low = 1, .high = 64,
+     .help = "power"},
+    {.name = "c", .value = 1, .low = -1e30, .high = 1e30, .help = "constant"},
+    {.name = "gamma", .value = 1, .low = -1e30, .high = 1e30, .help = "factor of <x, y>"},
+    {0}};
+
+const krein_kernel_class krein__kernel_poly = {
+    .cls = {"poly", "(gamma <x,y> + c)^degree", "", options, NULL},
+    .family = KREIN_FAMILY_DOT,
+    .positive = positive,
+    .values32 = values32,
+    .values64 = values64};

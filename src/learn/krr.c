@@ -1,0 +1,259 @@
+/* krr -- kernel ridge regression, for numbers and (through -1/+1 targets) for classes
+ *
+ * On features: one pass accumulates Z'Z and Z'y in float64 (solve/ridge.c); lambda is chosen by
+ * exact leave-one-out over a path from one eigendecomposition, then one Cholesky factorisation
+ * solves for all outputs. Memory O(block D + D^2) whatever n is. The leave-one-out residuals are
+ * those of the model on all rows; they are averaged over all rows, or above LOO_SAMPLE rows over a
+ * seeded sample of so many (the mean of a sample that large has no say in the choice).
+ * On the kernel matrix (map=exact): the dual problem (solve/dual.c).
+ */
+#include "learn/learn.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int64_t LOO_SAMPLE = 32768;
+
+/* ---- on features -------------------------------------------------------- */
+
+typedef struct buffers {
+    float *raw, *scratch;
+    double *y;
+    int32_t *class;
+    int64_t rows;
+} buffers;
+
+static krein_status buffers_begin(krein_job *job, buffers *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    b->rows = krein__block_rows(map->d);
+    NEW(b->raw, b->rows * map->R);
+    NEW(b->scratch, krein__map_scratch(map));
+    NEW(b->y, b->rows * job->model->k);
+    NEW(b->class, b->rows);
+done:
+    return st;
+}
+
+static void buffers_end(krein_ctx *ctx, buffers *b) {
+    krein__free(ctx, b->raw);
+    krein__free(ctx, b->scratch);
+    krein__free(ctx, b->y);
+    krein__free(ctx, b->class);
+}
+
+static krein_status accumulate(krein_job *job, buffers *b, krein_ridge *ridge) {
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    krein_block block;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        krein__map_raw(m->map, &block.x, b->raw, b->scratch);
+        krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
+        krein__ridge_add(ridge, block.x.n, b->raw, b->y, block.weight);
+        krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
+    }
+done:
+    return st;
+}
+
+static krein_status score_rows(krein_job *job, buffers *b, krein_loo *loo, const krein_rows *x,
+                               const double *label, const double *weight) {
+    const krein_model *m = job->model;
+    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
+    krein__map_raw(m->map, x, b->raw, b->scratch);
+    krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
+    krein_targets rows = {x->n, m->k, b->y, weight, classes ? b->class : NULL};
+    return krein__loo_add(loo, b->raw, &rows);
+}
+
+static krein_status score_all(krein_job *job, buffers *b, krein_loo *loo) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        TRY(score_rows(job, b, loo, &block.x, block.label, block.weight));
+        krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
+                        (double)job->n);
+    }
+done:
+    return st;
+}
+
+static krein_status score_sample(krein_job *job, buffers *b, krein_loo *loo) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    int64_t *index = NULL, labels = job->data->nlabel;
+    double *label = NULL, *weight = NULL;
+    krein_matrix x = {0};
+    /* Wide rows: a sample that takes no more room than a block of features. */
+    int64_t n = krein__min(LOO_SAMPLE, krein__max(b->rows, ((int64_t)1 << 28) / m->encoding.d));
+    NEW(index, n);
+    NEW(label, n * labels);
+    NEW(weight, n);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
+                      index);
+    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
+    krein_rows rows = krein__matrix_rows(&x);
+    for (int64_t i = 0; i < n; i += b->rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
+        TRY(score_rows(job, b, loo, &part, label + i * labels,
+                       job->data->has_weight ? weight + i : NULL));
+        krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
+    }
+done:
+    krein__matrix_clear(ctx, &x);
+    krein__free(ctx, index);
+    krein__free(ctx, label);
+    krein__free(ctx, weight);
+    return st;
+}
+
+static void report_choice(krein_job *job, const krein_path *p) {
+    bool classes = job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+    job->lambda = p->lambda[p->best];
+    job->loo = classes ? p->error[p->best] : sqrt(p->loss[p->best]);
+}
+
+static krein_status choose_lambda(krein_job *job, buffers *b, const krein_system *system) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_path path = {0};
+    krein_loo *loo = NULL;
+    krein__progress(ctx, "eigendecomposition", 0, 0);
+    TRY(krein__loo_begin(ctx, system, &path, &loo));
+    TRY(job->n <= LOO_SAMPLE ? score_all(job, b, loo) : score_sample(job, b, loo));
+    krein__loo_end(loo, job->model->encoding.task == KREIN_TASK_CLASSIFICATION, &path);
+    loo = NULL;
+    report_choice(job, &path);
+done:
+    krein__loo_end(loo, false, NULL);
+    return st;
+}
+
+static krein_status fit_features(krein_job *job) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    const krein_map *map = m->map;
+    krein_ridge ridge = {0};
+    krein_system system = {0};
+    buffers b = {0};
+    TRY(buffers_begin(job, &b));
+    TRY(krein__ridge_begin(ctx, map->R, m->k, b.rows, &ridge));
+    TRY(accumulate(job, &b, &ridge));
+    TRY(krein__ridge_system(&ridge, map->mix, map->D, &system));
+    krein__ridge_clear(&ridge);
+    if (job->lambda < 0) TRY(choose_lambda(job, &b, &system));
+    TRY(krein__system_solve(ctx, &system, job->lambda, m->w, m->intercept));
+done:
+    krein__ridge_clear(&ridge);
+    krein__system_clear(ctx, &system);
+    buffers_end(ctx, &b);
+    return st;
+}
+
+/* ---- on the kernel matrix ----------------------------------------------- */
+
+/* All labels and weights; the rows themselves are in the map. */
+static krein_status all_targets(krein_job *job, double *y, int32_t *class, double *weight) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        krein__targets_fill(job->model, job->data, block.x.n, block.label,
+                            y + block.first * job->model->k, class + block.first);
+        for (int64_t i = 0; i < block.x.n; i++)
+            weight[block.first + i] = block.weight ? block.weight[i] : 1;
+    }
+done:
+    return st;
+}
+
+static krein_status fit_kernel(krein_job *job) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    int64_t n = job->n;
+    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
+    double *K = NULL, *y = NULL, *weight = NULL;
+    int32_t *class = NULL;
+    NEW(K, n * n);
+    NEW(y, n * m->k);
+    NEW(class, n);
+    NEW(weight, n);
+    TRY(all_targets(job, y, class, weight));
+    krein_targets rows = {n, m->k, y, job->data->has_weight ? weight : NULL,
+                          classes ? class : NULL};
+    krein_rows x = krein__map_landmarks(m->map);
+    if (job->lambda < 0) {
+        krein_path path = {0};
+        krein__progress(ctx, "leave-one-out", 0, 0);
+        TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
+        TRY(krein__dual_path(ctx, K, &rows, &path));
+        report_choice(job, &path);
+        TRY(krein__poll(ctx));
+    }
+    TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
+    TRY(krein__dual_solve(ctx, K, &rows, job->lambda, m->w, m->intercept));
+done:
+    krein__free(ctx, K);
+    krein__free(ctx, y);
+    krein__free(ctx, class);
+    krein__free(ctx, weight);
+    return st;
+}
+
+static krein_status fit(krein_job *job, const krein_values *values) {
+    (void)values;
+    krein_model *m = job->model;
+    krein_status st =
+        m->map->cls->traits & KREIN_MAP_DUAL ? fit_kernel(job) : fit_features(job);
+    if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
+        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
+    if (st == KREIN_OK) m->lambda = job->lambda;
+    return st;
+}
+
+static void cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                 int64_t *passes) {
+    double N = (double)n, K = (double)k, L = 45;
+    if (map->cls->traits & KREIN_MAP_DUAL) {
+        out->bytes += 8 * N * N * (path ? 3 : 1.1) + 8 * N * L * (2 * K + 1) + 64 * N;
+        out->flops = N * N * krein__gram_flops(map->kernel, map->d) + N * N * N / 3 +
+                     (path ? 9 * N * N * N : 0);
+        *passes = 2;
+        return;
+    }
+    double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
+    bool mixed = map->cls->traits & KREIN_MAP_DATA;
+    double sample = (double)krein__min(n, LOO_SAMPLE);
+    out->bytes += krein__ridge_bytes((int64_t)D, k, (int64_t)rows, map->ctx->threads) +
+                  4 * rows * D + 8 * rows * (K + 1) +
+                  map->ctx->threads * 4.0 * KREIN_TILE * D + /* padded tiles */
+                  8 * D * D * (mixed ? 3 : 1) +              /* factor; products with mix */
+                  (path ? 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
+                              map->ctx->threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
+                              (n > LOO_SAMPLE ? 4 * sample * (double)map->d : 0)
+                        : 0);
+    out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 +
+                 (path ? 9 * D * D * D + 2 * sample * D * D : 0) + (mixed ? 4 * D * D * D : 0);
+    *passes = path ? 2 : 1;
+}
+
+const krein_learner_class krein__learner_krr = {
+    .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998", NULL,
+            "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
+            "map=exact. lambda by exact leave-one-out unless --lambda is given."},
+    .fit = fit,
+    .cost = cost};

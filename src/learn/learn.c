@@ -1,0 +1,69 @@
+/* learn.c -- the table of learners; targets and folds. */
+#include "learn/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEARNER(name) extern const krein_learner_class name;
+#include "learn/learners.def"
+#undef LEARNER
+
+const krein_class *const krein__learners[] = {
+#define LEARNER(name) &name.cls,
+#include "learn/learners.def"
+#undef LEARNER
+};
+const int64_t krein__learner_count = KREIN__COUNT(krein__learners);
+
+void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n,
+                         const double *label, double *y, int32_t *class) {
+    int64_t k = m->k;
+    for (int64_t i = 0; i < n; i++) {
+        if (m->encoding.task == KREIN_TASK_REGRESSION) {
+            for (int64_t c = 0; c < k; c++)
+                y[i * k + c] = label[i * k + c] - data->label_mean[c];
+            continue;
+        }
+        int64_t code = (int64_t)label[i];
+        if (class) class[i] = (int32_t)code;
+        if (k == 1) y[i] = code == 1 ? 1 : -1;
+        for (int64_t c = 0; k > 1 && c < k; c++) y[i * k + c] = c == code ? 1 : -1;
+    }
+}
+
+typedef struct member {
+    int32_t class, group;
+    int64_t order, row;
+} member;
+
+static int by_class_then_order(const void *a, const void *b) {
+    const member *x = a, *y = b;
+    if (x->class != y->class) return x->class < y->class ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t folds,
+                          const int32_t *group, const int32_t *class, int32_t *fold) {
+    krein_status st = KREIN_OK;
+    krein_rng g = {seed, KREIN_STREAM_FOLDS};
+    int64_t *order = NULL, units = n;
+    member *all = NULL;
+    if (group) {
+        units = 0;
+        for (int64_t i = 0; i < n; i++) units = krein__max(units, group[i] + 1);
+    }
+    NEW(order, units);
+    krein__rng_permute(g, units, order);
+    if (group) { /* a group's fold follows from its place in the permutation */
+        for (int64_t i = 0; i < n; i++) fold[i] = (int32_t)(order[group[i]] % folds);
+        goto done;
+    }
+    NEW(all, n);
+    for (int64_t i = 0; i < n; i++) all[i] = (member){class ? class[i] : 0, 0, order[i], i};
+    qsort(all, (size_t)n, sizeof *all, by_class_then_order);
+    for (int64_t i = 0; i < n; i++) fold[all[i].row] = (int32_t)(i % folds);
+done:
+    krein__free(ctx, order);
+    krein__free(ctx, all);
+    return st;
+}

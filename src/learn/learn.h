@@ -1,0 +1,41 @@
+/* learn.h -- learners: recipes that turn a fitted map and a stream of rows into weights. */
+#ifndef KREIN_LEARN_H
+#define KREIN_LEARN_H
+
+#include "model/model.h"
+#include "solve/ridge.h"
+
+/* What a learner is given and what it leaves behind. */
+typedef struct krein_job {
+    krein_ctx *ctx;
+    krein_data *data;
+    krein_stream *rows; /* the training rows */
+    int64_t n;
+    krein_model *model; /* encoding and fitted map in, weights out */
+    double lambda;      /* < 0: chosen by leave-one-out */
+    int64_t folds;      /* > 0: chosen by cross-validation with so many folds instead */
+    uint64_t seed;
+    double loo; /* out: rmse or error of the choice, NaN if there was none */
+} krein_job;
+
+typedef struct krein_learner_class {
+    krein_class cls;
+    krein_status (*fit)(krein_job *job, const krein_values *values);
+    /* bytes, flops and passes of the fit, after those of the map. */
+    void (*cost)(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                 int64_t *passes);
+} krein_learner_class;
+
+extern const krein_class *const krein__learners[];
+extern const int64_t krein__learner_count;
+
+/* Targets of labels as the stream gives them: regression values minus the mean of the data (so
+ * that float32 keeps their digits), or -1/+1 codes of the classes. y is n x k, class may be NULL. */
+void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
+                         const double *label, double *y, int32_t *class);
+/* Folds of rows: fold[i] in 0 .. folds-1, balanced, rows of one group together, classes spread
+ * evenly. group and class may be NULL. */
+krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t folds,
+                          const int32_t *group, const int32_t *class, int32_t *fold);
+
+#endif

@@ -1,0 +1,49 @@
+/* exact -- the kernel itself: r(x) = (k(x, x_1), ..., k(x, x_n)) at all n training rows
+ * Learners solve the dual problem on the n x n kernel matrix, in float64. For at most --max-exact
+ * rows: n^2 doubles, O(n^3) to solve, O(n d) a prediction.
+ */
+#include "map/landmarks.h"
+
+static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
+    (void)ctx, (void)kernel;
+    return KREIN_OK;
+}
+
+static int64_t features(const krein_map *map, int64_t n) {
+    (void)map;
+    return n;
+}
+
+static void cost(const krein_map *map, int64_t n, krein_cost *out) {
+    krein__landmarks_cost(map, n, out);
+    out->bytes = 4.0 * (double)n * (double)map->d + 8.0 * (double)n * (double)map->d;
+}
+
+static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *all = NULL;
+    NEW(all, n);
+    for (int64_t i = 0; i < n; i++) all[i] = i;
+    TRY(krein__landmarks_fit(map, rows, all, n, true));
+    map->D = n;
+done:
+    krein__free(ctx, all);
+    return st;
+}
+
+static krein_status io(krein_map *map, krein_archive *a) {
+    return krein__landmarks_io(map, a, true);
+}
+
+const krein_map_class krein__map_exact = {
+    .cls = {"exact", "the kernel itself, on few rows", "", NULL,
+            "The default up to about 4,000 rows; at most --max-exact."},
+    .traits = KREIN_MAP_DATA | KREIN_MAP_DUAL,
+    .accepts = accepts,
+    .features = features,
+    .cost = cost,
+    .fit = fit,
+    .tile64 = krein__landmarks_tile64,
+    .io = io,
+    .clear = krein__landmarks_clear};

@@ -1,0 +1,186 @@
+/* fourier.c -- features from frequencies.
+ *
+ * A kernel expression is a sum of terms c_t prod_l k_l with stationary k_l. Term t gets its share
+ * of the frequencies; the frequency of a product is the sum of its factors' frequencies (the
+ * spectral measure of a product is a convolution); the sign of c_t is the signature.
+ *
+ * A tile of rows times a chunk of columns of W is one matrix product that stays in the L2 cache;
+ * cos and sin follow while it is there.
+ */
+#include "map/fourier.h"
+
+#include "base/threads.h"
+#include "num/blas.h"
+#include "num/vec.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 512 }; /* frequencies: 192 x 512 floats are 384 kB */
+
+static krein_status allocate(krein_map *map, int64_t F, bool phase) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_fourier *s = NULL;
+    ZNEW(s, 1);
+    map->state = s;
+    s->F = F;
+    NEW(s->W, map->d * F);
+    if (phase) NEW(s->phase, F);
+    map->D = map->R = phase ? F : 2 * F;
+    map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * map->d);
+done:
+    return st;
+}
+
+static int64_t frequencies(const krein_map *map, bool phase, int64_t terms) {
+    int64_t per_term = map->D / terms;
+    return krein__max(1, phase ? per_term : per_term / 2);
+}
+
+int64_t krein__fourier_features(const krein_map *map, bool phase) {
+    krein_term terms[KREIN_TERMS_MAX];
+    int64_t n;
+    if (krein__kernel_terms(map->ctx, map->kernel, terms, &n) != KREIN_OK) return map->D;
+    return n * frequencies(map, phase, n) * (phase ? 1 : 2);
+}
+
+void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out) {
+    double F = (double)krein__fourier_features(map, phase) / (phase ? 1 : 2), d = (double)map->d;
+    out->bytes = 4 * d * F + 8 * d * 4096 + map->ctx->threads * 4.0 * KREIN_TILE * (CHUNK + d);
+    out->flops = F * (2 * d + 20);
+    out->fit_flops = 100 * F * d;
+}
+
+/* w (n x d, radians) to columns first .. of W, in turns. */
+static void store(const krein_map *map, krein_fourier *s, int64_t first, int64_t n,
+                  const double *w) {
+    for (int64_t j = 0; j < map->d; j++)
+        for (int64_t f = 0; f < n; f++)
+            s->W[j * s->F + first + f] = (float)(w[f * map->d + j] * (0.5 / M_PI));
+}
+
+static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const krein_term *term,
+                             krein_draw_fn draw) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    double *w = NULL;
+    /* Pieces bound the memory of the doubles; a whole number of d x d blocks where there are
+     * several, so that orthogonal blocks do not straddle pieces. */
+    int64_t F = s->first[t + 1] - s->first[t], d = map->d;
+    int64_t piece = krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
+    NEW(w, piece * d);
+    for (int64_t f = 0; f < F; f += piece) {
+        int64_t m = krein__min(piece, F - f);
+        memset(w, 0, (size_t)(m * d) * sizeof *w);
+        for (int64_t l = 0; l < term->n; l++) {
+            krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
+            TRY(draw(map, term->leaf[l], g, f, m, w));
+        }
+        store(map, s, s->first[t] + f, m, w);
+        TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, w);
+    return st;
+}
+
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_term *terms = NULL;
+    int64_t n;
+    NEW(terms, KREIN_TERMS_MAX);
+    TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
+    if (map->D < (phase ? 1 : 2) * n) {
+        st = krein__fail(ctx, KREIN_ESPEC, "D = %lld features are too few for %lld terms of the "
+                                           "kernel",
+                         (long long)map->D, (long long)n);
+        goto done;
+    }
+    int64_t per_term = frequencies(map, phase, n);
+    TRY(allocate(map, n * per_term, phase));
+    krein_fourier *s = map->state;
+    s->nterm = n;
+    bool mixed = false;
+    for (int64_t t = 0; t < n; t++) {
+        s->first[t + 1] = s->first[t] + per_term;
+        s->scale[t] = (float)sqrt((phase ? 2 : 1) * fabs(terms[t].coefficient) / (double)per_term);
+        mixed = mixed || terms[t].coefficient < 0;
+        TRY(fit_term(map, s, t, &terms[t], draw));
+    }
+    krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
+    for (int64_t f = 0; phase && f < s->F; f++)
+        s->phase[f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
+    if (mixed) {
+        NEW(map->sign, map->D);
+        int64_t each = per_term * (phase ? 1 : 2);
+        for (int64_t i = 0; i < map->D; i++)
+            map->sign[i] = terms[i / each].coefficient < 0 ? -1 : 1;
+    }
+done:
+    krein__free(ctx, terms);
+    return st;
+}
+
+krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {
+    krein_status st = allocate(map, F, phase != NULL);
+    if (st != KREIN_OK) return st;
+    krein_fourier *s = map->state;
+    s->nterm = 1;
+    s->first[1] = F;
+    s->scale[0] = (float)sqrt((phase ? 2.0 : 1.0) / (double)F);
+    store(map, s, 0, F, w);
+    for (int64_t f = 0; phase && f < F; f++) s->phase[f] = (float)(phase[f] * (0.5 / M_PI));
+    return KREIN_OK;
+}
+
+/* t = x W (+ phase) for frequencies from .. from + m - 1. */
+static void turns(const krein_map *map, const krein_fourier *s, const krein_rows *rows,
+                  const float *x, int64_t from, int64_t m, float *t) {
+    if (!rows->ptr) {
+        krein__sgemm(false, false, KREIN_TILE, m, map->d, 1, x, map->d, s->W + from, s->F, 0, t, m);
+    } else {
+        memset(t, 0, (size_t)(rows->n * m) * sizeof *t);
+        for (int64_t i = 0; i < rows->n; i++)
+            for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+                const float *w = s->W + (int64_t)rows->col[k] * s->F + from;
+                float v = rows->val[k];
+                for (int64_t f = 0; f < m; f++) t[i * m + f] += v * w[f];
+            }
+    }
+    if (s->phase)
+        for (int64_t i = 0; i < rows->n; i++)
+            for (int64_t f = 0; f < m; f++) t[i * m + f] += s->phase[from + f];
+}
+
+void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
+                         float *scratch) {
+    const krein_fourier *s = map->state;
+    const float *x = rows->x;
+    float *t = scratch;
+    if (!rows->ptr && (rows->n < KREIN_TILE || rows->ld != map->d)) {
+        float *padded = scratch + KREIN_TILE * CHUNK;
+        memset(padded, 0, (size_t)(KREIN_TILE * map->d) * sizeof *padded);
+        for (int64_t i = 0; i < rows->n; i++)
+            memcpy(padded + i * map->d, rows->x + i * rows->ld, (size_t)map->d * sizeof *padded);
+        x = padded;
+    }
+    for (int64_t term = 0; term < s->nterm; term++)
+        for (int64_t f = s->first[term]; f < s->first[term + 1]; f += CHUNK) {
+            int64_t m = krein__min(CHUNK, s->first[term + 1] - f);
+            turns(map, s, rows, x, f, m, t);
+            for (int64_t i = 0; i < rows->n; i++) {
+                if (s->phase)
+                    krein__vcos_turns(m, t + i * m, s->scale[term], out + i * ld + f);
+                else
+                    krein__vsincos_turns(m, t + i * m, s->scale[term], out + i * ld + 2 * f);
+            }
+        }
+}
+
+void krein__fourier_clear(krein_map *map) {
+    krein_fourier *s = map->state;
+    krein__free(map->ctx, s->W);
+    krein__free(map->ctx, s->phase);
+}

@@ -1,0 +1,34 @@
+/* fourier.h -- what maps made of frequencies share: terms, blocks, cos and sin. */
+#ifndef KREIN_FOURIER_H
+#define KREIN_FOURIER_H
+
+#include "map/map.h"
+
+/* Frequencies in turns, w / (2 pi), so that the range reduction of cos is exact; column f of W
+ * (d x F, row-major) is frequency f. Features are interleaved cos, sin pairs with the factor
+ * sqrt(|c| / F_t), or with phases sqrt(2 |c| / F_t) cos(w'x + b). */
+typedef struct krein_fourier {
+    int64_t F;        /* frequencies */
+    float *W;         /* d x F */
+    float *phase;     /* F in turns, or NULL: cos and sin */
+    int64_t nterm;
+    int64_t first[KREIN_TERMS_MAX + 1]; /* frequencies first[t] .. first[t+1]-1 are of term t */
+    float scale[KREIN_TERMS_MAX];
+} krein_fourier;
+
+/* Draws frequencies first .. first + n - 1 of one base kernel and adds them to w (n x d). */
+typedef krein_status (*krein_draw_fn)(krein_map *map, const krein_kernel *leaf, krein_rng g,
+                                      int64_t first, int64_t n, double *w);
+
+/* Splits D over the terms of the kernel, draws each with `draw`, fills map->state (a
+ * krein_fourier), D, R, sign and scratch. */
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw);
+void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
+                         float *scratch);
+void krein__fourier_clear(krein_map *map);
+int64_t krein__fourier_features(const krein_map *map, bool phase);
+void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out);
+/* The reference path of the tests: given frequencies (F x d, radians) and phases. */
+krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase);
+
+#endif

@@ -1,0 +1,99 @@
+/* landmarks.c -- r_i(x) = k(x, l_i) for landmarks l_1 .. l_R. */
+#include "map/landmarks.h"
+
+#include <string.h>
+
+static krein_status begin(krein_map *map, bool wide) {
+    krein_landmarks *s = map->state;
+    krein_status st = krein__gram_begin(map->ctx, map->kernel, krein__matrix_rows(&s->rows), wide,
+                                        &s->gram);
+    map->scratch = s->gram.scratch;
+    return st;
+}
+
+krein_status krein__landmarks_fit(krein_map *map, krein_stream *rows, const int64_t *index,
+                                  int64_t m, bool wide) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_landmarks *s = NULL;
+    ZNEW(s, 1);
+    map->state = s;
+    map->R = m;
+    TRY(krein__stream_gather(rows, index, m, &s->rows, NULL, NULL, NULL));
+    TRY(begin(map, wide));
+done:
+    return st;
+}
+
+void krein__landmarks_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
+                           float *scratch) {
+    krein__gram_tile32(&((const krein_landmarks *)map->state)->gram, x, out, ld, scratch);
+}
+
+void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
+                             double *scratch) {
+    krein__gram_tile64(&((const krein_landmarks *)map->state)->gram, x, out, ld, scratch);
+}
+
+/* Column numbers from outside must lie in the row and ascend. */
+static bool valid(const krein_matrix *m) {
+    if (m->ptr[0] != 0 || m->ptr[m->n] != m->nnz) return false;
+    for (int64_t i = 0; i < m->n; i++) {
+        if (m->ptr[i] > m->ptr[i + 1] || m->ptr[i + 1] > m->nnz) return false;
+        for (int64_t k = m->ptr[i]; k < m->ptr[i + 1]; k++)
+            if (m->col[k] < 0 || m->col[k] >= m->d || (k > m->ptr[i] && m->col[k] <= m->col[k - 1]))
+                return false;
+    }
+    return true;
+}
+
+krein_status krein__landmarks_io(krein_map *map, krein_archive *a, bool wide) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a);
+    if (reading) {
+        krein_landmarks *made = NULL;
+        ZNEW(made, 1);
+        map->state = made;
+        made->rows.n = map->R;
+        made->rows.d = map->d;
+    }
+    krein_matrix *m = &((krein_landmarks *)map->state)->rows;
+    if (map->sparse) {
+        TRY(krein__archive_int(a, "landmarks.nnz", &m->nnz, 0, INT64_MAX / 16));
+        TRY(krein__archive_array(a, "landmarks.ptr", KREIN_TYPE_I64, &m->ptr, m->n + 1));
+        TRY(krein__archive_array(a, "landmarks.col", KREIN_TYPE_I32, &m->col, m->nnz));
+        TRY(krein__archive_array(a, "landmarks.val", KREIN_TYPE_F32, &m->val, m->nnz));
+        if (reading && !valid(m)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its landmarks are wrong)");
+            goto done;
+        }
+    } else {
+        int64_t cells;
+        if (__builtin_mul_overflow(m->n, m->d, &cells)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its landmarks are wrong)");
+            goto done;
+        }
+        TRY(krein__archive_array(a, "landmarks", KREIN_TYPE_F32, &m->x, cells));
+    }
+    if (reading) TRY(begin(map, wide));
+done:
+    return st;
+}
+
+void krein__landmarks_clear(krein_map *map) {
+    krein_landmarks *s = map->state;
+    krein__matrix_clear(map->ctx, &s->rows);
+    krein__gram_end(map->ctx, &s->gram);
+}
+
+void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
+    double d = (double)map->d, R = (double)m;
+    out->bytes = 4 * R * d + 4 * R + map->ctx->threads * 4.0 * KREIN_TILE * (d + 3 * R);
+    out->flops = R * krein__gram_flops(map->kernel, map->d);
+    out->fit_flops = 0;
+}
+
+krein_rows krein__map_landmarks(const krein_map *map) {
+    return krein__matrix_rows(&((const krein_landmarks *)map->state)->rows);
+}

@@ -1,0 +1,23 @@
+/* landmarks.h -- maps whose raw features are kernel values at some of the training rows. */
+#ifndef KREIN_LANDMARKS_H
+#define KREIN_LANDMARKS_H
+
+#include "map/map.h"
+
+typedef struct krein_landmarks {
+    krein_matrix rows;
+    krein_gram_rows gram;
+} krein_landmarks;
+
+/* Copies the rows with the given numbers (ascending) and prepares kernel values against them. */
+krein_status krein__landmarks_fit(krein_map *map, krein_stream *rows, const int64_t *index,
+                                  int64_t m, bool wide);
+void krein__landmarks_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
+                           float *scratch);
+void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
+                             double *scratch);
+krein_status krein__landmarks_io(krein_map *map, krein_archive *a, bool wide);
+void krein__landmarks_clear(krein_map *map);
+void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out);
+
+#endif

@@ -1,0 +1,201 @@
+/* map.c -- the table of maps, and what all of them share: specs, tiles, model files. */
+#include "map/map.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#define MAP(name) extern const krein_map_class name;
+#include "map/maps.def"
+#undef MAP
+
+const krein_class *const krein__maps[] = {
+#define MAP(name) &name.cls,
+#include "map/maps.def"
+#undef MAP
+};
+const int64_t krein__map_count = KREIN__COUNT(krein__maps);
+
+krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
+                               int64_t D, uint64_t seed, krein_map **out) {
+    krein_status st = KREIN_OK;
+    krein_map *map = NULL;
+    int64_t which;
+    *out = NULL;
+    ZNEW(map, 1);
+    map->ctx = ctx;
+    map->seed = seed;
+    TRY(krein__parse_spec(ctx, spec, "map", krein__maps, krein__map_count, &which, &map->values));
+    map->cls = (const krein_map_class *)krein__maps[which];
+    TRY(krein__kernel_copy(ctx, kernel, &map->kernel));
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    if (slot >= 0 && D > 0) map->values.number[slot] = (double)D;
+    if (slot >= 0 && !isnan(map->values.number[slot])) map->D = (int64_t)map->values.number[slot];
+    TRY(map->cls->accepts(ctx, kernel));
+    *out = map;
+    return KREIN_OK;
+done:
+    krein__map_destroy(map);
+    return st;
+}
+
+krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
+    map->d = d;
+    map->sparse = sparse;
+    return map->cls->fit(map, rows, n);
+}
+
+void krein__map_destroy(krein_map *map) {
+    if (!map) return;
+    krein_ctx *ctx = map->ctx;
+    if (map->state && map->cls->clear) map->cls->clear(map);
+    krein__free(ctx, map->state);
+    krein__free(ctx, map->mix);
+    krein__free(ctx, map->sign);
+    krein__kernel_destroy(ctx, map->kernel);
+    krein__values_clear(ctx, &map->values);
+    krein__free(ctx, map);
+}
+
+char *krein__map_text(const krein_map *map) {
+    krein_values v = map->values;
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    /* What was asked for reproduces the map; what came out of it may be less. */
+    if (slot >= 0 && isnan(v.number[slot])) v.number[slot] = (double)map->D;
+    return krein__spec_text(map->ctx, &map->cls->cls, &v);
+}
+
+krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
+    krein_status st = KREIN_OK;
+    krein_map *map = *out;
+    bool reading = krein__archive_reading(a);
+    char *kernel_text = NULL, *spec = NULL;
+    krein_kernel *kernel = NULL;
+    int64_t d = 0, D = 0, R = 0, seed = 0;
+    bool sparse = false;
+    if (!reading) {
+        if (!(kernel_text = krein__kernel_text(ctx, map->kernel)) ||
+            !(spec = krein__map_text(map))) {
+            st = ctx->status;
+            goto done;
+        }
+        d = map->d;
+        D = map->D;
+        R = map->R;
+        seed = (int64_t)map->seed;
+        sparse = map->sparse;
+    }
+    TRY(krein__archive_text(a, "kernel", &kernel_text));
+    TRY(krein__archive_text(a, "map", &spec));
+    TRY(krein__archive_int(a, "map.d", &d, 1, INT32_MAX));
+    TRY(krein__archive_int(a, "map.D", &D, 1, INT32_MAX));
+    TRY(krein__archive_int(a, "map.R", &R, 1, INT32_MAX));
+    TRY(krein__archive_int(a, "map.seed", &seed, INT64_MIN, INT64_MAX));
+    TRY(krein__archive_bool(a, "map.sparse", &sparse));
+    if (reading) {
+        TRY(krein__kernel_parse(ctx, kernel_text, &kernel));
+        krein_kernel *leaf;
+        int64_t slot;
+        if (krein__kernel_free(kernel, 0, &leaf, &slot) > 0) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its kernel is incomplete)");
+            goto done;
+        }
+        TRY(krein__map_create(ctx, spec, kernel, 0, (uint64_t)seed, &map));
+        map->d = d;
+        map->sparse = sparse;
+        if (!map->cls->io) {
+            TRY(krein__map_fit(map, d, sparse, NULL, 0));
+            if (map->D != D || map->R != R) {
+                st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
+                goto done;
+            }
+        }
+        map->D = D;
+        map->R = R;
+    }
+    if (map->cls->io) TRY(map->cls->io(map, a));
+    *out = map;
+done:
+    if (st != KREIN_OK && reading) {
+        if (st == KREIN_ESPEC) st = krein__prefix(ctx, KREIN_EMODEL, "the model is damaged: ");
+        krein__map_destroy(map);
+        *out = NULL;
+    }
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, kernel_text);
+    krein__free(ctx, spec);
+    return st;
+}
+
+int64_t krein__map_scratch(const krein_map *map) {
+    return map->ctx->threads * (map->scratch + KREIN_TILE * map->R);
+}
+
+void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float *scratch) {
+    int64_t R = map->R, tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
+    int64_t each = map->scratch + KREIN_TILE * R;
+    int threads = (int)krein__min(map->ctx->threads, tiles);
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        float *mine = scratch + omp_get_thread_num() * each;
+        krein_rows rows =
+            krein__rows_slice(x, t * KREIN_TILE, krein__min(KREIN_TILE, x->n - t * KREIN_TILE));
+        float *to = out + t * KREIN_TILE * R;
+        if (rows.n == KREIN_TILE) {
+            map->cls->tile(map, &rows, to, R, mine);
+        } else { /* the padded tile goes to scratch first */
+            float *spare = mine + map->scratch;
+            map->cls->tile(map, &rows, spare, R, mine);
+            memcpy(to, spare, (size_t)(rows.n * R) * sizeof *to);
+        }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+}
+
+krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    float *scratch = NULL, *raw = NULL, *mix = NULL;
+    NEW(scratch, krein__map_scratch(map));
+    if (!map->mix) {
+        krein__map_raw(map, x, out, scratch);
+        goto done;
+    }
+    int64_t R = map->R, D = map->D;
+    NEW(raw, x->n * R);
+    NEW(mix, R * D);
+    for (int64_t i = 0; i < R * D; i++) mix[i] = (float)map->mix[i];
+    krein__map_raw(map, x, raw, scratch);
+    krein_compute c = krein__compute_begin();
+    int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        int64_t from = t * KREIN_TILE, m = krein__min(KREIN_TILE, x->n - from);
+        krein__sgemm(false, false, m, D, R, 1, raw + from * R, R, mix, D, 0, out + from * D, D);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+done:
+    krein__free(ctx, scratch);
+    krein__free(ctx, raw);
+    krein__free(ctx, mix);
+    return st;
+}
+
+int64_t krein__map_negative(const krein_map *map) {
+    int64_t n = 0;
+    for (int64_t i = 0; map->sign && i < map->D; i++) n += map->sign[i] < 0;
+    return n;
+}
+
+const char *krein__map_default(const krein_kernel *kernel) {
+    if (krein__kernel_all(kernel, krein__is_radial)) return "orf";
+    if (krein__kernel_all(kernel, krein__is_stationary)) return "rff";
+    return "nystrom";
+}

@@ -1,0 +1,91 @@
+/* map.h -- feature maps: k(x, y) ~= sum_i s_i z_i(x) z_i(y) with signs s_i = +1 or -1.
+ *
+ * A map makes R raw features of a row, float32, tile by tile. Its features are z = A' r with a
+ * matrix A (R x D) called mix, or r itself where mix is NULL. A linear model on z is one on r with
+ * the weights A w, so learners accumulate raw products and prediction never multiplies by A.
+ */
+#ifndef KREIN_MAP_H
+#define KREIN_MAP_H
+
+#include "data/archive.h"
+#include "data/data.h"
+#include "kernel/gram.h"
+
+typedef struct krein_map krein_map;
+
+enum {
+    KREIN_MAP_DUAL = 1,   /* the raw features are kernel values at the training rows themselves */
+    KREIN_MAP_DATA = 2,   /* fit looks at the rows */
+    KREIN_MAP_NESTED = 4, /* the frequencies of a larger D extend those of a smaller one */
+    KREIN_MAP_UNBIASED = 8 /* E sum s z z = k over the seed */
+};
+
+typedef struct krein_cost {
+    double bytes; /* held by the fitted map, and a thread's scratch times threads */
+    double flops; /* of one row */
+    double fit_flops;
+} krein_cost;
+
+typedef struct krein_map_class {
+    krein_class cls;
+    int traits;
+    /* KREIN_ESPEC with the reason and an alternative where the map does not apply. */
+    krein_status (*accepts)(krein_ctx *ctx, const krein_kernel *kernel);
+    /* Number of features made when D are asked for on n rows. */
+    int64_t (*features)(const krein_map *map, int64_t n);
+    void (*cost)(const krein_map *map, int64_t n, krein_cost *out);
+    /* kernel, d, D and seed are set. rows: the training rows (n of them), NULL without DATA. */
+    krein_status (*fit)(krein_map *map, krein_stream *rows, int64_t n);
+    /* Raw features of at most KREIN_TILE rows; out has room for KREIN_TILE rows of stride ld. */
+    void (*tile)(const krein_map *map, const krein_rows *x, float *out, int64_t ld, float *scratch);
+    /* DUAL maps: the same in double. */
+    void (*tile64)(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
+                   double *scratch);
+    /* Fitted state that does not follow from the spec and the seed; NULL: none, fit again. */
+    krein_status (*io)(krein_map *map, krein_archive *a);
+    void (*clear)(krein_map *map);
+} krein_map_class;
+
+struct krein_map {
+    krein_ctx *ctx;
+    const krein_map_class *cls;
+    krein_values values;
+    krein_kernel *kernel;
+    uint64_t seed;
+    int64_t d;        /* inputs */
+    int64_t D;        /* features, once fitted; before that what was asked for (0: nothing) */
+    int64_t R;        /* raw features */
+    double *mix;      /* R x D, or NULL (R = D) */
+    int8_t *sign;     /* D, or NULL: all +1 */
+    int64_t scratch;  /* elements of scratch per thread */
+    bool sparse;      /* rows are CSR */
+    void *state;
+};
+
+extern const krein_class *const krein__maps[];
+extern const int64_t krein__map_count;
+
+/* Parses the spec; D = 0 leaves the map's own default or choice. The kernel is copied. */
+krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
+                               int64_t D, uint64_t seed, krein_map **out);
+krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n);
+void krein__map_destroy(krein_map *map);
+/* The complete spec with the D it has now. Owned by the caller. */
+char *krein__map_text(const krein_map *map);
+/* Everything needed to predict, for the model file. Reading makes *map. */
+krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **map);
+
+/* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
+ * krein__map_scratch(map) floats. */
+int64_t krein__map_scratch(const krein_map *map);
+void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float *scratch);
+/* Features z = A' r, x.n x D. mixed: scratch of x.n x R floats when mix is set. */
+krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
+/* Number of features with sign -1. */
+int64_t krein__map_negative(const krein_map *map);
+/* DUAL maps: the training rows they hold. */
+krein_rows krein__map_landmarks(const krein_map *map);
+/* The default map of a kernel when it must be approximated. */
+const char *krein__map_default(const krein_kernel *kernel);
+
+#endif

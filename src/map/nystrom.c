@@ -1,0 +1,108 @@
+/* nystrom -- Nystrom features from D landmarks, drawn uniformly from the training rows
+ *     r(x) = (k(x, l_1), ..., k(x, l_m)),   z(x) = Lambda^(-1/2) V' r(x),   K_mm = V Lambda V'
+ * so that z'z = r' K_mm^+ r, exact on the landmarks.               (williams2001, rudi2015)
+ * Eigenvalues below CUT times the largest are dropped: the blocks r are float32, and the noise of
+ * a direction grows with Lambda^(-1/2). Negative eigenvalues (indefinite kernels) keep their sign
+ * in the signature. Learners work on r (see map.h), so the m x m matrix multiplies no block.
+ * Cost: O(d m) a row; O(m^3) once.
+ */
+#include "map/landmarks.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double CUT = 1e-7;
+
+static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
+    (void)ctx, (void)kernel;
+    return KREIN_OK; /* every kernel has values */
+}
+
+static int64_t features(const krein_map *map, int64_t n) { return krein__min(map->D, n); }
+
+static void cost(const krein_map *map, int64_t n, krein_cost *out) {
+    int64_t m = features(map, n);
+    krein__landmarks_cost(map, m, out);
+    double M = (double)m;
+    out->bytes += 5 * 8 * M * M; /* K_mm, eigenvectors and LAPACK's work, mix */
+    out->fit_flops = M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
+}
+
+/* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
+static krein_status whiten(krein_map *map) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_landmarks *s = map->state;
+    int64_t m = map->R, D = 0;
+    double *k = NULL, *w = NULL;
+    NEW(k, m * m);
+    NEW(w, m);
+    krein_rows rows = krein__matrix_rows(&s->rows);
+    TRY(krein__gram_full(ctx, map->kernel, &rows, &rows, k));
+    TRY(krein__eigen(ctx, m, k, m, w));
+    double top = fmax(fabs(w[0]), fabs(w[m - 1]));
+    bool mixed = false;
+    for (int64_t j = 0; j < m; j++) {
+        bool keep = fabs(w[j]) > CUT * top;
+        D += keep;
+        mixed = mixed || (keep && w[j] < 0);
+    }
+    if (D == 0) {
+        st = krein__fail(ctx, KREIN_ENUMERIC, "nystrom: the kernel is zero on the landmarks");
+        goto done;
+    }
+    NEW(map->mix, m * D);
+    if (mixed) NEW(map->sign, D);
+    int64_t at = 0;
+    for (int64_t j = m - 1; j >= 0; j--) {
+        if (fabs(w[j]) <= CUT * top) continue;
+        double factor = 1 / sqrt(fabs(w[j]));
+        for (int64_t i = 0; i < m; i++) map->mix[i * D + at] = k[j * m + i] * factor;
+        if (mixed) map->sign[at] = w[j] < 0 ? -1 : 1;
+        at++;
+    }
+    map->D = D;
+done:
+    krein__free(ctx, k);
+    krein__free(ctx, w);
+    return st;
+}
+
+static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *index = NULL, m = features(map, n);
+    if (m < map->D)
+        krein__log(ctx, KREIN_LOG_WARNING, "nystrom: %lld landmarks asked for, there are %lld rows",
+                   (long long)map->D, (long long)n);
+    NEW(index, m);
+    krein__rng_choose((krein_rng){map->seed, KREIN_STREAM_LANDMARKS}, n, m, index);
+    TRY(krein__landmarks_fit(map, rows, index, m, false));
+    TRY(whiten(map));
+done:
+    krein__free(ctx, index);
+    return st;
+}
+
+static krein_status io(krein_map *map, krein_archive *a) {
+    return krein__landmarks_io(map, a, false);
+}
+
+static const krein_option options[] = {
+    {.name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e6,
+     .help = "number of landmarks; chosen from the data when not given"},
+    {0}};
+
+const krein_map_class krein__map_nystrom = {
+    .cls = {"nystrom", "Nystrom features from landmarks", "williams2001", options,
+            "For every kernel. Landmarks are drawn uniformly from the training rows."},
+    .traits = KREIN_MAP_DATA,
+    .accepts = accepts,
+    .features = features,
+    .cost = cost,
+    .fit = fit,
+    .tile = krein__landmarks_tile,
+    .io = io,
+    .clear = krein__landmarks_clear};

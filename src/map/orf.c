@@ -1,0 +1,88 @@
+/* orf -- orthogonal random features, for radial kernels
+ *     w_f = radius_f u_f: blocks of d directions u_f that are orthonormal (Haar: the Q of a
+ *     Gaussian matrix with R's diagonal made positive), lengths independent from the kernel's
+ *     radial law (chi_d / sigma for the Gaussian).                                  (yu2016)
+ * Unbiased; the variance is below rff's: for s <= d frequencies the ratio is about
+ *     1 - (s-1) e^{-z^2} z^4 / (d (1 - e^{-z^2})^2),  z = |x-y|/sigma.
+ * The paper's S has chi entries (not chi-square), and s-1 stands where it prints d-1.
+ * Cost: O(d D) a row; O(D d min(d, D)) to fit.
+ */
+#include "map/fourier.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
+    if (krein__kernel_all(kernel, krein__is_radial)) return KREIN_OK;
+    char *text = krein__kernel_text(ctx, kernel);
+    if (!text) return ctx->status;
+    krein_status st = krein__fail(ctx, KREIN_ESPEC, "orf needs radial kernels, got %s; try %s", text,
+                                  krein__map_default(kernel));
+    krein__free(ctx, text);
+    return st;
+}
+
+static int64_t features(const krein_map *map, int64_t n) {
+    (void)n;
+    return krein__fourier_features(map, false);
+}
+
+static void cost(const krein_map *map, int64_t n, krein_cost *out) {
+    (void)n;
+    krein__fourier_cost(map, false, out);
+    double d = (double)map->d, F = (double)map->D / 2, block = fmin(d, F);
+    out->bytes += 8 * block * d;
+    out->fit_flops += 4 * F * d * block;
+}
+
+/* Pieces start at multiples of d (see fourier.c), so block b is rows b d .. b d + d - 1 of the
+ * whole sequence. */
+static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, int64_t first,
+                         int64_t n, double *w) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t d = map->d;
+    double *q = NULL;
+    krein_rng directions = {g.seed, g.stream | (uint64_t)1 << 40};
+    NEW(q, krein__min(d, n) * d);
+    for (int64_t f = 0; f < n; f += d) {
+        int64_t m = krein__min(d, n - f);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < d; j++)
+                q[i * d + j] =
+                    krein__rng_normal(directions, (uint64_t)(first + f + i), (uint64_t)j);
+        TRY(krein__haar_rows(ctx, m, d, q));
+        for (int64_t i = 0; i < m; i++) {
+            double r = leaf->kernel->radius(leaf->values.number, g, (uint64_t)(first + f + i), d);
+            for (int64_t j = 0; j < d; j++) w[(f + i) * d + j] += r * q[i * d + j];
+        }
+    }
+done:
+    krein__free(ctx, q);
+    return st;
+}
+
+static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
+    (void)rows, (void)n;
+    return krein__fourier_fit(map, false, draw);
+}
+
+static const krein_option options[] = {
+    {.name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e7,
+     .help = "number of features; chosen from the data when not given"},
+    {0}};
+
+const krein_map_class krein__map_orf = {
+    .cls = {"orf", "orthogonal random features", "yu2016", options,
+            "For radial kernels (gaussian, matern) and their sums, differences, products and "
+            "factors. The default for them."},
+    .traits = KREIN_MAP_UNBIASED,
+    .accepts = accepts,
+    .features = features,
+    .cost = cost,
+    .fit = fit,
+    .tile = krein__fourier_tile,
+    .clear = krein__fourier_clear};

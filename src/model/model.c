@@ -1,0 +1,241 @@
+/* model.c -- saving, loading and describing models; the entries are listed in
+ * docs/model-format.md. */
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int64_t krein__model_outputs(const krein_encoding *e) {
+    if (e->task != KREIN_TASK_CLASSIFICATION) return e->outputs;
+    return e->nclass == 2 ? 1 : e->nclass;
+}
+
+void krein_model_destroy(krein_model *m) {
+    if (!m) return;
+    krein_ctx *ctx = m->ctx;
+    krein__encoding_clear(ctx, &m->encoding);
+    krein__map_destroy(m->map);
+    krein__free(ctx, m->learner);
+    krein__free(ctx, m->kernel_text);
+    krein__free(ctx, m->map_text);
+    krein__free(ctx, m->w);
+    krein__free(ctx, m->intercept);
+    krein__free(ctx, m);
+}
+
+/* ---- the file ----------------------------------------------------------- */
+
+/* Names of columns; a file without a header has none. */
+static krein_status names_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    char **names = NULL;
+    bool reading = krein__archive_reading(a);
+    if (!reading) {
+        NEW(names, e->ninput);
+        for (int64_t j = 0; j < e->ninput; j++) names[j] = e->input[j].name;
+    }
+    TRY(krein__archive_texts(a, "input.names", &names, e->ninput));
+    for (int64_t j = 0; reading && j < e->ninput; j++) e->input[j].name = names[j];
+done:
+    krein__free(ctx, names);
+    return st;
+}
+
+static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input *in, int64_t j) {
+    krein_status st = KREIN_OK;
+    char name[40];
+    char **words = in->dict.word;
+    int64_t n = in->dict.n;
+    snprintf(name, sizeof name, "input.%lld.categories", (long long)j);
+    TRY(krein__archive_int(a, name, &n, 0, KREIN_CATEGORIES_MAX));
+    snprintf(name, sizeof name, "input.%lld.words", (long long)j);
+    TRY(krein__archive_texts(a, name, &words, n));
+    if (krein__archive_reading(a)) {
+        for (int64_t k = 0; k < n && st == KREIN_OK; k++)
+            if (krein__dict_add(ctx, &in->dict, words[k], strlen(words[k])) != k)
+                st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (categories repeat)");
+        for (int64_t k = 0; k < n; k++) krein__free(ctx, words[k]);
+        krein__free(ctx, words);
+    }
+done:
+    return st;
+}
+
+/* Roles, kinds and shifts of the input columns as one array each. */
+static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a);
+    int32_t *role = NULL;
+    double *shift = NULL;
+    int64_t d = 0;
+    TRY(krein__archive_int(a, "inputs", &e->ninput, 0, INT32_MAX));
+    if (e->ninput == 0) goto done;
+    if (reading) {
+        ZNEW(e->input, e->ninput);
+    } else {
+        NEW(role, e->ninput);
+        NEW(shift, e->ninput);
+        for (int64_t j = 0; j < e->ninput; j++) {
+            role[j] = (int32_t)e->input[j].role * 2 + e->input[j].text;
+            shift[j] = e->input[j].shift;
+        }
+    }
+    TRY(krein__archive_array(a, "input.roles", KREIN_TYPE_I32, &role, e->ninput));
+    TRY(krein__archive_array(a, "input.shifts", KREIN_TYPE_F64, &shift, e->ninput));
+    if (e->header) TRY(names_io(a, ctx, e));
+    for (int64_t j = 0; j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        if (reading) {
+            if (role[j] < 0 || role[j] > 2 * KREIN_ROLE_IGNORE + 1) {
+                st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (a column's role)");
+                goto done;
+            }
+            in->role = (krein_role)(role[j] / 2);
+            in->text = role[j] % 2;
+            in->shift = shift[j];
+            in->at = -1;
+        }
+        if (in->role != KREIN_ROLE_FEATURE) continue;
+        if (in->text) TRY(categories_io(a, ctx, in, j));
+        if (reading) in->at = d;
+        d += in->text ? in->dict.n : 1;
+    }
+    if (d != e->d) st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
+done:
+    /* Written arrays are read by krein__archive_save later: the archive keeps the pointers. */
+    if (reading) {
+        krein__free(ctx, role);
+        krein__free(ctx, shift);
+    } else if (st == KREIN_OK && e->ninput > 0) {
+        st = krein__archive_own(a, role);
+        if (st == KREIN_OK) st = krein__archive_own(a, shift);
+    } else {
+        krein__free(ctx, role);
+        krein__free(ctx, shift);
+    }
+    return st;
+}
+
+static krein_status enum_io(krein_archive *a, const char *name, int *value, int high) {
+    int64_t number = *value;
+    krein_status st = krein__archive_int(a, name, &number, 0, high);
+    *value = (int)number;
+    return st;
+}
+
+static krein_status encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
+    TRY(krein__archive_int(a, "encoding.d", &e->d, 1, INT32_MAX));
+    TRY(krein__archive_bool(a, "encoding.header", &e->header));
+    TRY(krein__archive_bool(a, "encoding.sparse", &e->sparse));
+    TRY(krein__archive_bool(a, "encoding.unknown", &e->unknown_ignore));
+    TRY(enum_io(a, "encoding.scale", &scale, KREIN_SCALE_NONE));
+    TRY(enum_io(a, "encoding.missing", &missing, KREIN_MISSING_DROP));
+    TRY(enum_io(a, "encoding.task", &task, KREIN_TASK_CLASSIFICATION));
+    e->scale = (krein_scale)scale;
+    e->missing = (krein_missing)missing;
+    e->task = (krein_task)task;
+    TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, 64));
+    TRY(inputs_io(a, ctx, e));
+    TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
+    TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
+    TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
+    if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
+    TRY(krein__archive_bool(a, "classes.text", &e->label_text));
+    TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));
+    TRY(krein__archive_texts(a, "class.names", &e->class_name, e->nclass));
+    if (!e->label_text)
+        TRY(krein__archive_array(a, "class.values", KREIN_TYPE_F64, &e->class_value, e->nclass));
+done:
+    return st;
+}
+
+static krein_status model_io(krein_archive *a, krein_model *m) {
+    krein_ctx *ctx = m->ctx;
+    krein_status st = KREIN_OK;
+    TRY(krein__archive_text(a, "learner", &m->learner));
+    TRY(krein__archive_double(a, "lambda", &m->lambda));
+    TRY(krein__archive_int(a, "n", &m->n, 1, INT64_MAX / 2));
+    TRY(encoding_io(a, ctx, &m->encoding));
+    TRY(krein__map_io(ctx, a, &m->map));
+    if (m->map->d != m->encoding.d || m->map->sparse != m->encoding.sparse) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (map and columns differ)");
+        goto done;
+    }
+    m->k = krein__model_outputs(&m->encoding);
+    TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
+    TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
+done:
+    return st;
+}
+
+krein_status krein_model_save(krein_ctx *ctx, const krein_model *model, const char *path) {
+    krein_status st = KREIN_OK;
+    krein_archive *a = NULL;
+    krein_model *m = (krein_model *)(uintptr_t)model; /* writing changes nothing but the size */
+    TRY(krein__archive_create(ctx, &a));
+    TRY(model_io(a, m));
+    TRY(krein__archive_save(a, path));
+    m->bytes = krein__archive_bytes(a);
+done:
+    krein__archive_destroy(a);
+    return st;
+}
+
+static krein_status texts(krein_model *m) {
+    krein_ctx *ctx = m->ctx;
+    m->kernel_text = krein__kernel_text(ctx, m->map->kernel);
+    m->map_text = m->kernel_text ? krein__map_text(m->map) : NULL;
+    return m->map_text ? KREIN_OK : ctx->status;
+}
+
+krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out) {
+    krein_status st = KREIN_OK;
+    krein_archive *a = NULL;
+    krein_model *m = NULL;
+    *out = NULL;
+    TRY(krein__archive_load(ctx, path, &a));
+    ZNEW(m, 1);
+    m->ctx = ctx;
+    st = model_io(a, m);
+    if (st == KREIN_EMODEL && !strstr(ctx->message, path)) krein__prefix(ctx, st, "%s: ", path);
+    TRY(st);
+    TRY(texts(m));
+    m->bytes = krein__archive_bytes(a);
+    *out = m;
+    m = NULL;
+done:
+    krein_model_destroy(m);
+    krein__archive_destroy(a);
+    return st;
+}
+
+/* ---- describing --------------------------------------------------------- */
+
+void krein_model_describe(const krein_model *m, krein_model_info *out) {
+    memset(out, 0, sizeof *out);
+    out->task = m->encoding.task;
+    out->n = m->n;
+    out->d = m->encoding.d;
+    out->D = m->map->D;
+    out->inputs = m->encoding.ninput;
+    out->outputs = m->k;
+    out->classes = m->encoding.nclass;
+    out->bytes = m->bytes;
+    out->learner = m->learner;
+    out->kernel = m->kernel_text;
+    out->map = m->map_text;
+    out->scale = krein__scale_name(m->encoding.scale);
+    out->lambda = m->lambda;
+    out->seed = m->map->seed;
+    out->negative = krein__map_negative(m->map);
+}
+
+const char *krein_model_class(const krein_model *m, int64_t k) {
+    return k >= 0 && k < m->encoding.nclass ? m->encoding.class_name[k] : NULL;
+}
+
+const char *krein_model_column(const krein_model *m, int64_t j) {
+    return j >= 0 && j < m->encoding.ninput ? m->encoding.input[j].name : NULL;
+}

@@ -1,0 +1,144 @@
+/* predict.c -- f(x) = r(x)'W + b, tile by tile: kernel values or features in float32 (float64 for
+ * the exact map), sums in float64. A row's prediction does not depend on the rows around it. */
+#include "model/model.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+krein_status krein__scorer_begin(const krein_model *m, krein_scorer *s) {
+    krein_ctx *ctx = m->ctx;
+    const krein_map *map = m->map;
+    bool wide = map->cls->tile64 != NULL;
+    /* scratch of the map, features of a tile, the same in double, and the tile's scores */
+    int64_t size = wide ? 8 : 4, features = wide ? 8 : 4 + 8;
+    s->model = m;
+    s->each =
+        (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) / 64 * 64;
+    s->scratch = krein__alloc(ctx, ctx->threads * s->each, 1);
+    return s->scratch ? KREIN_OK : ctx->status;
+}
+
+void krein__scorer_end(krein_scorer *s) {
+    if (s->model) krein__free(s->model->ctx, s->scratch);
+    memset(s, 0, sizeof *s);
+}
+
+/* Eight partial sums: a fixed order that the compiler can put in SIMD registers. */
+static double dot(int64_t n, const float *r, const double *w) {
+    double part[8] = {0}, sum = 0;
+    int64_t j = 0;
+    for (; j + 8 <= n; j += 8)
+        for (int64_t k = 0; k < 8; k++) part[k] += (double)r[j + k] * w[j + k];
+    for (; j < n; j++) sum += (double)r[j] * w[j];
+    for (int64_t k = 0; k < 8; k++) sum += part[k];
+    return sum;
+}
+
+static void score_tile(const krein_scorer *s, const krein_rows *rows, char *scratch, double *out) {
+    const krein_model *m = s->model;
+    const krein_map *map = m->map;
+    int64_t R = map->R, k = m->k;
+    double *score = (double *)scratch, *wide = score + KREIN_TILE * k;
+    if (map->cls->tile64) {
+        map->cls->tile64(map, rows, wide, R, wide + KREIN_TILE * R);
+    } else {
+        float *features = (float *)(wide + KREIN_TILE * R);
+        map->cls->tile(map, rows, features, R, features + KREIN_TILE * R);
+        if (k == 1) {
+            for (int64_t i = 0; i < rows->n; i++)
+                out[i] = dot(R, features + i * R, m->w) + m->intercept[0];
+            return;
+        }
+        /* Rows beyond rows->n are padding; they must only be finite. */
+        for (int64_t i = 0; i < KREIN_TILE * R; i++)
+            wide[i] = i < rows->n * R ? (double)features[i] : 0;
+    }
+    if (map->cls->tile64)
+        memset(wide + rows->n * R, 0, (size_t)((KREIN_TILE - rows->n) * R) * sizeof *wide);
+    krein__dgemm(false, false, KREIN_TILE, k, R, 1, wide, R, m->w, k, 0, score, k);
+    for (int64_t i = 0; i < rows->n; i++)
+        for (int64_t c = 0; c < k; c++) out[i * k + c] = score[i * k + c] + m->intercept[c];
+}
+
+void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out) {
+    krein_ctx *ctx = s->model->ctx;
+    int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE, k = s->model->k;
+    int threads = (int)krein__max(1, krein__min(ctx->threads, tiles));
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        int64_t from = t * KREIN_TILE;
+        krein_rows rows = krein__rows_slice(x, from, krein__min(KREIN_TILE, x->n - from));
+        score_tile(s, &rows, (char *)s->scratch + omp_get_thread_num() * s->each, out + from * k);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+}
+
+int64_t krein__model_decide(const krein_model *m, const double *score) {
+    if (m->k == 1) return score[0] > 0;
+    int64_t best = 0;
+    for (int64_t c = 1; c < m->k; c++)
+        if (score[c] > score[best]) best = c;
+    return best;
+}
+
+krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                           krein_predict_fn fn, void *user) {
+    krein_status st = KREIN_OK;
+    krein_stream *stream = NULL;
+    krein_scorer scorer = {0};
+    krein_block b;
+    double *score = NULL;
+    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
+    TRY(krein__data_match(data, &m->encoding, false));
+    TRY(krein__stream_open(data, &m->encoding, -1, &stream));
+    TRY(krein__scorer_begin(m, &scorer));
+    NEW(score, krein__block_rows(m->encoding.d) * m->k);
+    for (;;) {
+        TRY(krein__stream_next(stream, &b));
+        if (b.x.n == 0) break;
+        krein__scorer_run(&scorer, &b.x, score);
+        for (int64_t i = 0; i < b.x.n; i++) {
+            bool dropped = b.dropped && b.dropped[i];
+            krein_prediction p = {.row = b.first + i,
+                                  .label = -1,
+                                  .values = dropped || classes ? NULL : score + i * m->k,
+                                  .scores = dropped ? NULL : score + i * m->k,
+                                  .nscores = m->k,
+                                  .id = b.id ? b.id[i] : NULL};
+            if (classes && !dropped) p.label = krein__model_decide(m, score + i * m->k);
+            TRY(fn(user, &p));
+        }
+    }
+done:
+    krein__scorer_end(&scorer);
+    krein__stream_close(stream);
+    krein__free(ctx, score);
+    return st;
+}
+
+typedef struct copy_scores {
+    double *to;
+    int64_t k;
+} copy_scores;
+
+static krein_status copy_one(void *user, const krein_prediction *p) {
+    copy_scores *c = user;
+    for (int64_t j = 0; j < c->k; j++) c->to[p->row * c->k + j] = p->scores ? p->scores[j] : NAN;
+    return KREIN_OK;
+}
+
+krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *m, int64_t n, int64_t d,
+                                 const float *x, int64_t ld, double *scores) {
+    krein_data *data = NULL;
+    copy_scores to = {scores, m->k};
+    krein_status st = krein_data_from_dense(ctx, n, d, x, ld, NULL, NULL, NULL, &data);
+    if (st == KREIN_OK) st = krein_predict(ctx, m, data, copy_one, &to);
+    krein_data_close(data);
+    return st;
+}

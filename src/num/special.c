@@ -1,0 +1,63 @@
+/* special.c -- Bessel K and the Matern function by the trapezoid rule.
+ *
+ *   K_nu(x) = 1/2 int_R exp(-x cosh t + nu t) dt                         DLMF 10.32.9
+ * The exponent is largest at t* = asinh(nu/x). With s = t - t*, C = sqrt(x^2 + nu^2),
+ * a = (C + nu)/2 and b = (C - nu)/2 = x^2/(4a):
+ *   K_nu(x) = 1/2 exp(nu t* - C) S,   S = int_R exp(nu s - a (e^s - 1) - b (e^-s - 1)) ds
+ * and the Matern function, E exp(-u^2/(4g)) over g ~ Gamma(nu), is with x = u
+ *   M_nu(u) = exp(nu log1p(b/nu) - 2b) S(u)/S(0),   S(0) = Gamma(nu) e^nu nu^-nu.
+ * Nothing overflows or cancels in either, for u -> 0 or u large.
+ *
+ * The integrand is entire and falls double exponentially, so the trapezoid rule with
+ * step h is off by its Fourier transform at 2 pi/h: below 1e-16 S for h <= 1/6 and
+ * h <= C^(-1/2)/2, two points per standard deviation of the peak. Some 40 to 150 points.
+ */
+#include "num/special.h"
+
+#include <math.h>
+
+static const double two_pi = 6.283185307179586476925286766559;
+
+/* S above. Both sides are summed outwards until the terms stop counting. */
+static double peak_integral(double nu, double a, double b) {
+    const double h = fmin(1.0 / 6, 0.5 / sqrt(a + b));
+    double sum = 1;
+    for (int side = -1; side <= 1; side += 2) {
+        for (double k = 1;; k++) {
+            const double s = side * k * h;
+            const double term = exp(nu * s - a * expm1(s) - b * expm1(-s));
+            sum += term;
+            if (!(term > 1e-18 * sum)) break;
+        }
+    }
+    return h * sum;
+}
+
+/* log S(0). Stirling's series for large nu, where the difference below would cancel. */
+static double log_peak_at_zero(double nu) {
+    const double r = 1 / nu, r2 = r * r;
+    if (nu >= 20)
+        return 0.5 * log(two_pi * r) +
+               r * (1. / 12 - r2 * (1. / 360 - r2 * (1. / 1260 - r2 / 1680)));
+    int sign; /* lgamma would write the global signgam, from every thread */
+    return lgamma_r(nu, &sign) + nu - nu * log(nu);
+}
+
+double krein__bessel_k(double nu, double x) {
+    if (!(x > 0)) return x == 0 ? INFINITY : NAN;
+    const double C = hypot(x, nu), a = (C + nu) / 2, b = x / a * x / 4;
+    const double scale = 0.5 * exp(nu * asinh(nu / x) - C);
+    return scale > 0 ? scale * peak_integral(nu, a, b) : 0;
+}
+
+double krein__matern_function(double nu, double u) {
+    u = fabs(u);
+    if (u == 0) return 1;
+    if (nu == 0.5) return exp(-u);
+    if (nu == 1.5) return u < 800 ? (1 + u) * exp(-u) : 0;
+    if (nu == 2.5) return u < 800 ? (1 + u + u * u / 3) * exp(-u) : 0;
+    if (isinf(u)) return 0;
+    const double C = hypot(u, nu), a = (C + nu) / 2, b = u / a * u / 4;
+    const double scale = exp(nu * log1p(b / nu) - 2 * b - log_peak_at_zero(nu));
+    return scale > 0 ? fmin(1, scale * peak_integral(nu, a, b)) : 0;
+}

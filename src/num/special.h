@@ -1,0 +1,10 @@
+/* special.h -- special functions the C library does not have. */
+#ifndef KREIN_SPECIAL_H
+#define KREIN_SPECIAL_H
+
+/* Modified Bessel function of the second kind K_nu(x), x > 0, nu >= 0. */
+double krein__bessel_k(double nu, double x);
+/* 2^(1-nu)/Gamma(nu) u^nu K_nu(u), the Matern function: 1 at u = 0, 0 far out, stable. */
+double krein__matern_function(double nu, double u);
+
+#endif

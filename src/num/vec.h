@@ -1,0 +1,18 @@
+/* vec.h -- vectorised elementary functions on arrays; the best instruction set of
+ * the CPU is chosen at run time (vec.c). All in place are allowed (out == x). */
+#ifndef KREIN_VEC_H
+#define KREIN_VEC_H
+
+#include <stdint.h>
+
+/* out[i] = scale * cos(2 pi t[i]): t counts turns, so the range reduction is exact. */
+void krein__vcos_turns(int64_t n, const float *t, float scale, float *out);
+/* out[2i] = scale * cos(2 pi t[i]), out[2i+1] = scale * sin(2 pi t[i]); out != t. */
+void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out);
+/* out[i] = exp(x[i]); x <= 88 expected; below -87 gives 0 (no denormals). */
+void krein__vexpf(int64_t n, const float *x, float *out);
+void krein__vexp(int64_t n, const double *x, double *out);
+/* Name of the code path in use: "avx512", "avx2", "baseline". */
+const char *krein__vec_path(void);
+
+#endif

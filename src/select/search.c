@@ -1,0 +1,276 @@
+/* search.c -- the search over free kernel parameters.
+ *
+ * A free scale starts from the median distance. On a coarse sample a grid of factors of two is
+ * scored (and extended while the best one lies at an end), then on a finer sample the neighbours
+ * of the best in steps of sqrt 2. Two free parameters take turns. Samples are seeded and nested;
+ * candidates run in parallel, each on one thread, so the choice does not depend on the threads.
+ * The work is bounded by the sizes of the samples: about 25 eigendecompositions.
+ */
+#include "select/select.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COARSE = 800, FINE = 2000, CANDIDATES = 24 };
+
+typedef struct search {
+    krein_job *job;
+    krein_ctx *ctx;
+    const krein_criterion_class *criterion;
+    const krein_values *values;
+    double deadline; /* 0: none */
+    krein_kernel *kernel;
+    krein_kernel *leaf[2];
+    int64_t slot[2];
+    double centre[2];
+    krein_sample coarse, fine;
+    int64_t done, total;
+} search;
+
+/* ---- samples ------------------------------------------------------------ */
+
+static void sample_clear(krein_ctx *ctx, krein_sample *s) {
+    krein__matrix_clear(ctx, &s->x);
+    krein__free(ctx, s->y);
+    krein__free(ctx, s->weight);
+    krein__free(ctx, s->class);
+    krein__free(ctx, s->group);
+    memset(s, 0, sizeof *s);
+}
+
+static krein_status sample_rows(krein_job *job, int64_t n, krein_sample *out) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    int64_t *index = NULL, labels = job->data->nlabel;
+    double *label = NULL;
+    NEW(index, n);
+    NEW(label, n * labels);
+    out->n = n;
+    out->k = m->k;
+    out->seed = job->seed;
+    NEW(out->y, n * m->k);
+    NEW(out->weight, n);
+    NEW(out->class, n);
+    NEW(out->group, n);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE}, job->n, n, index);
+    TRY(krein__stream_gather(job->rows, index, n, &out->x, label, out->weight, out->group));
+    krein__targets_fill(m, job->data, n, label, out->y, out->class);
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, label);
+    return st;
+}
+
+/* Every so many-th row of a sample. */
+static krein_status thin(krein_ctx *ctx, const krein_sample *from, int64_t n, krein_sample *out) {
+    krein_status st = KREIN_OK;
+    int64_t *index = NULL;
+    NEW(index, n);
+    out->n = n;
+    out->k = from->k;
+    out->seed = from->seed;
+    NEW(out->y, n * from->k);
+    NEW(out->weight, n);
+    NEW(out->class, n);
+    NEW(out->group, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = index[i] = i * from->n / n;
+        memcpy(out->y + i * from->k, from->y + row * from->k, (size_t)from->k * sizeof(double));
+        out->weight[i] = from->weight[row];
+        out->class[i] = from->class[row];
+        out->group[i] = from->group[row];
+    }
+    krein_rows x = krein__matrix_rows(&from->x);
+    TRY(krein__matrix_gather(ctx, &x, index, n, &out->x));
+done:
+    krein__free(ctx, index);
+    return st;
+}
+
+/* What does not apply is NULL for the criteria. */
+static void hide_unused(krein_job *job, krein_sample *s) {
+    krein_ctx *ctx = job->ctx;
+    if (job->model->encoding.task != KREIN_TASK_CLASSIFICATION) {
+        krein__free(ctx, s->class);
+        s->class = NULL;
+    }
+    if (!job->data->has_weight) {
+        krein__free(ctx, s->weight);
+        s->weight = NULL;
+    }
+    if (!job->data->options.group) {
+        krein__free(ctx, s->group);
+        s->group = NULL;
+    }
+}
+
+/* ---- candidates --------------------------------------------------------- */
+
+typedef struct candidate {
+    double value;
+    krein_path path;
+    krein_status status;
+    char message[KREIN__MESSAGE];
+} candidate;
+
+static bool better(const krein_path *a, const krein_path *b) {
+    double x = isnan(a->error[a->best]) ? 0 : a->error[a->best];
+    double y = isnan(b->error[b->best]) ? 0 : b->error[b->best];
+    return x < y || (x == y && a->loss[a->best] < b->loss[b->best]);
+}
+
+/* Each candidate has a context of its own on one thread: a share of the budget, no callbacks. */
+static void score_one(const search *s, const krein_sample *sample, int shares,
+                      candidate *c) {
+    krein_ctx local = *s->ctx;
+    local.threads = 1;
+    local.log = NULL;
+    local.progress = NULL;
+    local.cancel = NULL;
+    local.budget = local.held + (s->ctx->budget - local.held) / (uint64_t)shares;
+    krein_kernel *kernel = NULL, *leaf = NULL;
+    int64_t slot;
+    c->path.n = 0;
+    c->status = krein__kernel_copy(&local, s->kernel, &kernel);
+    if (c->status == KREIN_OK) {
+        /* The searched parameter is NaN in the original: free again in the copy. */
+        krein__kernel_free(kernel, 0, &leaf, &slot);
+        leaf->values.number[slot] = c->value;
+        c->status = s->criterion->score(&local, kernel, sample, s->values, &c->path);
+    }
+    krein__kernel_destroy(&local, kernel);
+    memcpy(c->message, local.message, sizeof c->message);
+}
+
+static krein_status score_all(search *s, const krein_sample *sample, candidate *c,
+                              int64_t n) {
+    krein_ctx *ctx = s->ctx;
+    int threads = (int)krein__min(ctx->threads, n);
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        krein__worker_begin();
+        score_one(s, sample, threads, &c[i]);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+    s->done += n;
+    krein__progress(ctx, "selecting the kernel", (double)s->done, (double)s->total);
+    for (int64_t i = 0; i < n; i++)
+        if (c[i].status != KREIN_OK) return krein__fail(ctx, c[i].status, "%s", c[i].message);
+    return krein__poll(ctx);
+}
+
+static bool late(const search *s) { return s->deadline > 0 && krein__clock() > s->deadline; }
+
+/* Scores centre * 2^(step * e) for e in [low, high] and returns the best; extends the grid by
+ * `reach` more steps beyond an end at which the best lies. */
+static krein_status scan(search *s, const krein_sample *sample, int64_t which, double step,
+                         int low, int high, int reach, double *best) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = s->ctx;
+    candidate *c = NULL;
+    int64_t n = 0, winner = 0;
+    double *value = &s->leaf[which]->values.number[s->slot[which]];
+    *value = NAN;
+    ZNEW(c, CANDIDATES);
+    for (int from = low, to = high;;) {
+        int64_t first = n;
+        for (int e = from; e <= to && n < CANDIDATES; e++)
+            c[n++].value = krein__round_digits(s->centre[which] * pow(2, step * e), 4);
+        TRY(score_all(s, sample, c + first, n - first));
+        for (int64_t i = first; i < n; i++) {
+            krein__log(ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
+                       s->leaf[which]->kernel->cls.options[s->slot[which]].name, c[i].value,
+                       (long long)sample->n, c[i].path.loss[c[i].path.best],
+                       c[i].path.error[c[i].path.best], c[i].path.lambda[c[i].path.best]);
+            if (better(&c[i].path, &c[winner].path)) winner = i;
+        }
+        if (n == CANDIDATES || reach <= 0 || late(s)) break;
+        if (c[winner].value == c[first].value && from == low) { /* only the first scan has both */
+            to = low - 1;
+            low = from = low - (int)krein__min(reach, 2);
+        } else if (c[winner].value >= c[n - 1].value) {
+            from = high + 1;
+            high = to = high + (int)krein__min(reach, 2);
+        } else {
+            break;
+        }
+        reach -= 2;
+    }
+    *best = c[winner].value;
+done:
+    *value = *best;
+    krein__free(ctx, c);
+    return st;
+}
+
+static krein_status find_free(search *s, int64_t free) {
+    for (int64_t i = 0; i < free; i++) {
+        krein__kernel_free(s->kernel, i, &s->leaf[i], &s->slot[i]);
+        if (s->leaf[i]->kernel->metric == 0)
+            return krein__fail(s->ctx, KREIN_ESPEC, "%s needs a value for %s",
+                               s->leaf[i]->kernel->cls.name,
+                               s->leaf[i]->kernel->cls.options[s->slot[i]].name);
+    }
+    krein_rows x = krein__matrix_rows(&s->fine.x);
+    for (int64_t i = 0; i < free; i++) {
+        double median;
+        krein_status st = krein__median_distance(s->ctx, &x, s->leaf[i]->kernel->metric, &median);
+        if (st != KREIN_OK) return st;
+        s->centre[i] = median * s->leaf[i]->kernel->spread;
+    }
+    return KREIN_OK;
+}
+
+krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *criterion,
+                                  const krein_values *values, double time_limit,
+                                  krein_kernel *kernel) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    search s = {.job = job,
+                .ctx = ctx,
+                .criterion = criterion,
+                .values = values,
+                .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
+                .kernel = kernel};
+    int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
+    if (free == 0) return KREIN_OK;
+    if (free > 2)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "the kernel has %lld free parameters; at most two can be selected: give "
+                           "values to the others",
+                           (long long)free);
+    /* Wide rows: fewer of them. */
+    int64_t room = krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
+    int64_t n = krein__min(krein__min(job->n, FINE), room);
+    TRY(sample_rows(job, n, &s.fine));
+    TRY(thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
+    TRY(find_free(&s, free));
+    hide_unused(job, &s.fine);
+    hide_unused(job, &s.coarse);
+    s.total = free * 13;
+    for (int64_t i = 1; i < free; i++)
+        s.leaf[i]->values.number[s.slot[i]] = krein__round_digits(s.centre[i], 4);
+    for (int64_t i = 0; i < free; i++)
+        TRY(scan(&s, &s.coarse, i, 1, -4, 3, 6, &s.centre[i]));
+    for (int64_t i = 0; i < free && !late(&s); i++)
+        TRY(scan(&s, &s.fine, i, 0.5, -2, 2, 2, &s.centre[i]));
+done:
+    sample_clear(ctx, &s.coarse);
+    sample_clear(ctx, &s.fine);
+    return st;
+}
+
+double krein__select_flops(int64_t n, int64_t free) {
+    double a = (double)krein__min(n, COARSE), b = (double)krein__min(n, FINE);
+    return (double)free * (10 * 9 * a * a * a + 6 * 9 * b * b * b);
+}
+
+double krein__select_bytes(int64_t n, int64_t d, int threads) {
+    double b = (double)krein__min(n, FINE);
+    return (double)krein__min(threads, 5) * 8 * (4 * b * b + 100 * b) + 8 * b * (double)d;
+}

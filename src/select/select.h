@@ -1,0 +1,35 @@
+/* select.h -- choosing free kernel parameters by a criterion on a sample of the rows. */
+#ifndef KREIN_SELECT_H
+#define KREIN_SELECT_H
+
+#include "learn/learn.h"
+
+/* Rows that a kernel is judged on. */
+typedef struct krein_sample {
+    int64_t n, k;
+    krein_matrix x;
+    double *y, *weight;
+    int32_t *class, *group; /* NULL: not a classification; no groups */
+    uint64_t seed;
+} krein_sample;
+
+/* Fills p with the criterion's loss and error over a path of lambdas, and the best of it. */
+typedef struct krein_criterion_class {
+    krein_class cls;
+    krein_status (*score)(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *sample,
+                          const krein_values *values, krein_path *p);
+} krein_criterion_class;
+
+extern const krein_class *const krein__criteria[];
+extern const int64_t krein__criterion_count;
+
+/* Gives the free parameters of the kernel their values. At most two may be free. time_limit in
+ * seconds (0: none): the best so far is taken when it has passed. */
+krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *criterion,
+                                  const krein_values *values, double time_limit,
+                                  krein_kernel *kernel);
+/* Flops of the search, for plan. */
+double krein__select_flops(int64_t n, int64_t free);
+double krein__select_bytes(int64_t n, int64_t d, int threads);
+
+#endif

@@ -1,0 +1,269 @@
+/* dual -- kernel ridge regression on the kernel matrix, with an intercept that is not penalised
+ *
+ *     f(x) = sum_i alpha_i k(x, x_i) + b.   With S = diag(sqrt w), u = S1/|S1|, P = I - uu',
+ *     (P S K S P + W lambda I) a = P S y,   alpha = S a  (then sum alpha = 0),
+ *     b = weighted mean of (y - K alpha).
+ * Leave-one-out: e_i = [P S y - f]_i / (1 - u_i^2 - sum_j v_ij^2 s_j/(s_j + W lambda)) / sqrt(w_i)
+ * with the eigenpairs (s, v) of PSKSP.
+ */
+#include "num/blas.h"
+#include "solve/ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct frame {
+    double weight;        /* W */
+    double *root, *u, *y; /* sqrt(w); u; P S y (n x k) */
+    double *ymean;
+} frame;
+
+static void frame_clear(krein_ctx *ctx, frame *f) {
+    krein__free(ctx, f->root);
+    krein__free(ctx, f->u);
+    krein__free(ctx, f->y);
+    krein__free(ctx, f->ymean);
+}
+
+/* a (n x m) becomes P a. */
+static void project(int64_t n, int64_t m, const double *u, double *a) {
+    for (int64_t j = 0; j < m; j++) {
+        double dot = 0;
+        for (int64_t i = 0; i < n; i++) dot += u[i] * a[i * m + j];
+        for (int64_t i = 0; i < n; i++) a[i * m + j] -= u[i] * dot;
+    }
+}
+
+/* K becomes P S K S P: K_ij r_i r_j, minus the row and column means in the metric of u. */
+static krein_status enter(krein_ctx *ctx, double *K, const krein_targets *rows, frame *f) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k;
+    double *mean = NULL, total = 0;
+    memset(f, 0, sizeof *f);
+    NEW(f->root, n);
+    NEW(f->u, n);
+    NEW(f->y, n * k);
+    ZNEW(f->ymean, k);
+    NEW(mean, n);
+    for (int64_t i = 0; i < n; i++) {
+        double w = rows->weight ? rows->weight[i] : 1;
+        f->root[i] = sqrt(w);
+        f->weight += w;
+        for (int64_t c = 0; c < k; c++) f->ymean[c] += w * rows->y[i * k + c];
+    }
+    if (!(f->weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
+        goto done;
+    }
+    for (int64_t c = 0; c < k; c++) f->ymean[c] /= f->weight;
+    for (int64_t i = 0; i < n; i++) {
+        f->u[i] = f->root[i] / sqrt(f->weight);
+        for (int64_t c = 0; c < k; c++)
+            f->y[i * k + c] = f->root[i] * (rows->y[i * k + c] - f->ymean[c]);
+    }
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) {
+            K[i * n + j] *= f->root[i] * f->root[j];
+            sum += K[i * n + j] * f->u[j];
+        }
+        mean[i] = sum; /* K u */
+    }
+    for (int64_t i = 0; i < n; i++) total += f->u[i] * mean[i];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            K[i * n + j] -= f->u[i] * mean[j] + mean[i] * f->u[j] - total * f->u[i] * f->u[j];
+done:
+    krein__free(ctx, mean);
+    if (st != KREIN_OK) frame_clear(ctx, f);
+    return st;
+}
+
+/* Eigenvalues of an indefinite kernel are kept as they are, away from a pole. */
+static double inverse(double s, double shift) {
+    double sum = s + shift;
+    return fabs(sum) > 1e-3 * shift ? 1 / sum : 1 / (1e-3 * shift);
+}
+
+krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k, L;
+    frame f = {0};
+    double *s = NULL, *beta = NULL, *c = NULL, *fit = NULL, *lever = NULL;
+    TRY(enter(ctx, K, rows, &f));
+    NEW(s, n);
+    TRY(krein__eigen(ctx, n, K, n, s));
+    double top = fmax(fmax(s[n - 1], -s[0]), 1e-30) / f.weight;
+    if (p->n == 0) krein__path_grid(p, top * 1e-11, top * 10, 4);
+    L = p->n;
+    NEW(beta, n * k);
+    NEW(c, n * L * krein__max(1, k));
+    NEW(fit, n * L * k);
+    NEW(lever, n * L);
+    krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f.y, k, 0, beta, k);
+    /* fit = V' diag(s/(s + W lambda)) beta for every lambda; lever likewise with squares. */
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t l = 0; l < L; l++)
+            for (int64_t o = 0; o < k; o++)
+                c[(j * L + l) * k + o] =
+                    beta[j * k + o] * s[j] * inverse(s[j], f.weight * p->lambda[l]);
+    krein__pgemm(ctx, true, false, n, L * k, n, 1, K, n, c, L * k, 0, fit, L * k);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t l = 0; l < L; l++)
+            c[j * L + l] = s[j] * inverse(s[j], f.weight * p->lambda[l]);
+    for (int64_t i = 0; i < n * n; i++) K[i] *= K[i];
+    krein__pgemm(ctx, true, false, n, L, n, 1, K, n, c, L, 0, lever, L);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < L; l++) {
+            double rest = 1 - f.u[i] * f.u[i] - lever[i * L + l];
+            for (int64_t o = 0; o < k; o++) {
+                int64_t at = (i * L + l) * k + o;
+                double y = rows->y[i * k + o], residual = f.y[i * k + o] - fit[at];
+                fit[at] = fabs(rest) > 1e-9 && f.root[i] > 0 ? y - residual / rest / f.root[i]
+                                                             : y + 1e3 * (1 + fabs(y));
+            }
+        }
+    krein_tally tally = {0};
+    krein__tally_add(&tally, rows, L, fit);
+    krein__tally_end(&tally, rows->class != NULL, p);
+done:
+    krein__free(ctx, s);
+    krein__free(ctx, beta);
+    krein__free(ctx, c);
+    krein__free(ctx, fit);
+    krein__free(ctx, lever);
+    frame_clear(ctx, &f);
+    return st;
+}
+
+/* b = weighted mean of y - K alpha = ymean - (sum_i w_i K_i. alpha) / W; K is as given. */
+static void weighted_row(int64_t n, const double *K, const krein_targets *rows, double weight,
+                         double *out) {
+    memset(out, 0, (size_t)n * sizeof *out);
+    for (int64_t i = 0; i < n; i++) {
+        double w = (rows->weight ? rows->weight[i] : 1) / weight;
+        for (int64_t j = 0; j < n; j++) out[j] += w * K[i * n + j];
+    }
+}
+
+static double total_weight(const krein_targets *rows) {
+    double sum = 0;
+    for (int64_t i = 0; i < rows->n; i++) sum += rows->weight ? rows->weight[i] : 1;
+    return sum;
+}
+
+static void intercepts(const krein_targets *rows, const frame *f, const double *mean_row,
+                       const double *alpha, double *b) {
+    for (int64_t c = 0; c < rows->k; c++) {
+        b[c] = f->ymean[c];
+        for (int64_t i = 0; i < rows->n; i++) b[c] -= mean_row[i] * alpha[i * rows->k + c];
+    }
+}
+
+krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
+                               double *alpha, double *intercept) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k, pivot;
+    frame f = {0};
+    double *row = NULL, *keep = NULL;
+    NEW(row, n);
+    weighted_row(n, K, rows, total_weight(rows), row);
+    TRY(enter(ctx, K, rows, &f));
+    double shift = f.weight * lambda;
+    /* PSKSP has u as an eigenvector of value 0 and the right side is orthogonal to it: with
+     * lambda = 0 the matrix must be lifted there, which changes nothing else. */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; lambda == 0 && j < n; j++) K[i * n + j] += f.u[i] * f.u[j];
+    for (int64_t i = 0; i < n; i++) K[i * n + i] += shift;
+    memcpy(alpha, f.y, (size_t)(n * k) * sizeof *alpha);
+    /* The diagonal and the upper triangle are overwritten; the lower one and `keep` remain for
+     * the case that the matrix is indefinite. */
+    NEW(keep, n);
+    for (int64_t i = 0; i < n; i++) keep[i] = K[i * n + i];
+    st = krein__cholesky(ctx, n, K, n, &pivot);
+    double low = INFINITY, high = 0;
+    for (int64_t i = 0; st == KREIN_OK && i < n; i++) {
+        low = fmin(low, K[i * n + i]);
+        high = fmax(high, K[i * n + i]);
+    }
+    if (lambda == 0 && (st == KREIN_ENUMERIC || low * low <= (double)n * 1e-15 * high * high)) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the kernel matrix is singular (equal rows, or a kernel of low rank), so "
+                         "lambda = 0 has no unique solution; give a positive --lambda, or auto");
+        goto done;
+    }
+    if (st == KREIN_ENUMERIC) {
+        for (int64_t i = 0; i < n; i++) {
+            K[i * n + i] = keep[i] - shift;
+            for (int64_t j = 0; j < i; j++) K[j * n + i] = K[i * n + j];
+        }
+        double *s = krein__alloc(ctx, n, sizeof *s);
+        double *q = krein__alloc(ctx, n * k, sizeof *q);
+        st = s && q ? krein__eigen(ctx, n, K, n, s) : ctx->status;
+        if (st == KREIN_OK) {
+            krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f.y, k, 0, q, k);
+            for (int64_t i = 0; i < n; i++)
+                for (int64_t c = 0; c < k; c++) q[i * k + c] *= inverse(s[i], shift);
+            krein__pgemm(ctx, true, false, n, k, n, 1, K, n, q, k, 0, alpha, k);
+        }
+        krein__free(ctx, s);
+        krein__free(ctx, q);
+        TRY(st);
+    } else {
+        TRY(st);
+        TRY(krein__cholesky_solve(ctx, n, K, n, k, alpha, k));
+    }
+    project(n, k, f.u, alpha); /* rounding */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++) alpha[i * k + c] *= f.root[i];
+    intercepts(rows, &f, row, alpha, intercept);
+done:
+    krein__free(ctx, row);
+    krein__free(ctx, keep);
+    frame_clear(ctx, &f);
+    return st;
+}
+
+krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                  const double *Kt, int64_t m, const krein_path *p, double *score) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k, L = p->n;
+    frame f = {0};
+    double *row = NULL, *s = NULL, *beta = NULL, *c = NULL, *alpha = NULL, *b = NULL;
+    NEW(row, n);
+    weighted_row(n, K, rows, total_weight(rows), row);
+    TRY(enter(ctx, K, rows, &f));
+    NEW(s, n);
+    TRY(krein__eigen(ctx, n, K, n, s));
+    NEW(beta, n * k);
+    NEW(c, n * L * k);
+    NEW(alpha, n * L * k);
+    NEW(b, L * k);
+    krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f.y, k, 0, beta, k);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t l = 0; l < L; l++)
+            for (int64_t o = 0; o < k; o++)
+                c[(j * L + l) * k + o] = beta[j * k + o] * inverse(s[j], f.weight * p->lambda[l]);
+    krein__pgemm(ctx, true, false, n, L * k, n, 1, K, n, c, L * k, 0, alpha, L * k);
+    project(n, L * k, f.u, alpha);
+    for (int64_t o = 0; o < L * k; o++) b[o] = f.ymean[o % k];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t o = 0; o < L * k; o++) {
+            alpha[i * L * k + o] *= f.root[i];
+            b[o] -= row[i] * alpha[i * L * k + o];
+        }
+    krein__pgemm(ctx, false, false, m, L * k, n, 1, Kt, n, alpha, L * k, 0, score, L * k);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t o = 0; o < L * k; o++) score[i * L * k + o] += b[o];
+done:
+    krein__free(ctx, row);
+    krein__free(ctx, s);
+    krein__free(ctx, beta);
+    krein__free(ctx, c);
+    krein__free(ctx, alpha);
+    krein__free(ctx, b);
+    frame_clear(ctx, &f);
+    return st;
+}

@@ -1,0 +1,396 @@
+/* ridge -- ridge regression on features with an intercept that is not penalised
+ *
+ *     min over w, b   (1/W) sum_i w_i |y_i - z_i'w - b|^2 + lambda |w|^2,      W = sum w_i
+ *     (Gc + W lambda I) w = Bc,   Gc = sum w_i (z_i - m)(z_i - m)',   m the weighted mean of z
+ *
+ * for all outputs with one factorisation. Blocks of raw features r are float32; their products are
+ * added into float64. Features are z = A'r (map.h): G is accumulated on r and turned into A'GA once.
+ *
+ * Leave-one-out, exact (the shortcut of any linear smoother, intercept included):
+ *     y_i - f_{-i}(x_i) = (y_i - f_i) / (1 - w_i h_i),
+ *     h_i = 1/W + (z_i - m)'(Gc + W lambda I)^-1 (z_i - m)
+ * With Gc = V'diag(s)V and q = V(z_i - m): h_i = 1/W + sum_j q_j^2/(s_j + W lambda), for all lambdas
+ * of the path from one eigendecomposition.
+ */
+#include "solve/ridge.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- accumulation ------------------------------------------------------- */
+
+krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t rows_max,
+                                krein_ridge *s) {
+    krein_status st = KREIN_OK;
+    int64_t t = krein__gram_tile(R);
+    memset(s, 0, sizeof *s);
+    s->ctx = ctx;
+    s->R = R;
+    s->k = k;
+    s->rows_max = rows_max;
+    ZNEW(s->G, R * R);
+    ZNEW(s->B, R * (k + 1));
+    ZNEW(s->ysum, k);
+    ZNEW(s->tile, ctx->threads * t * t);
+    NEW(s->right, rows_max * (k + 1) + R * (k + 1));
+done:
+    if (st != KREIN_OK) krein__ridge_clear(s);
+    return st;
+}
+
+double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads) {
+    double r = (double)R, t = (double)krein__gram_tile(R), c = (double)k + 1;
+    return 8 * r * r + 8 * r * c + 4.0 * threads * t * t + 4 * ((double)rows_max + r) * c;
+}
+
+void krein__ridge_clear(krein_ridge *s) {
+    if (!s->ctx) return;
+    krein__free(s->ctx, s->G);
+    krein__free(s->ctx, s->B);
+    krein__free(s->ctx, s->ysum);
+    krein__free(s->ctx, s->tile);
+    krein__free(s->ctx, s->right);
+    memset(s, 0, sizeof *s);
+}
+
+void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight) {
+    int64_t R = s->R, k = s->k, c = k + 1;
+    krein_ctx *ctx = s->ctx;
+    float *right = s->right, *product = s->right + s->rows_max * c;
+    /* Both factors carry sqrt(w). */
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (weight)
+    for (int64_t i = 0; i < n; i++) {
+        float root = weight ? (float)sqrt(weight[i]) : 1;
+        for (int64_t j = 0; weight && j < R; j++) r[i * R + j] *= root;
+        for (int64_t j = 0; j < k; j++) right[i * c + j] = root * (float)y[i * k + j];
+        right[i * c + k] = root;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double w = weight ? weight[i] : 1;
+        s->weight += w;
+        for (int64_t j = 0; j < k; j++) s->ysum[j] += w * y[i * k + j];
+    }
+    s->n += n;
+    krein_compute compute = krein__compute_begin();
+    krein__gram_add(ctx, R, n, r, R, s->G, R, s->tile);
+    enum { STRIP = 256 };
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t j = 0; j < R; j += STRIP) {
+        krein__worker_begin();
+        int64_t m = krein__min(STRIP, R - j);
+        krein__sgemm(true, false, m, c, n, 1, r + j, R, right, c, 0, product + j * c, c);
+        for (int64_t i = j * c; i < (j + m) * c; i++) s->B[i] += (double)product[i];
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+/* ---- the system --------------------------------------------------------- */
+
+static void mirror(int64_t n, double *a) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
+}
+
+/* G - W m m' on the upper triangle; B - m (sum w y)'. */
+static void centre(krein_ridge *s, krein_system *out) {
+    int64_t R = s->R, k = s->k, c = k + 1;
+    for (int64_t i = 0; i < R; i++) out->mean[i] = s->B[i * c + k] / s->weight;
+    for (int64_t j = 0; j < k; j++) out->ymean[j] = s->ysum[j] / s->weight;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static, 64)
+    for (int64_t i = 0; i < R; i++) {
+        for (int64_t j = i; j < R; j++)
+            s->G[i * R + j] -= s->weight * out->mean[i] * out->mean[j];
+        for (int64_t j = 0; j < k; j++) s->B[i * c + j] -= out->mean[i] * s->ysum[j];
+    }
+}
+
+krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, krein_system *out) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = s->R, k = s->k;
+    double *half = NULL, *b = NULL;
+    memset(out, 0, sizeof *out);
+    out->D = D;
+    out->R = R;
+    out->k = k;
+    out->mix = mix;
+    if (!(s->weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
+        goto done;
+    }
+    out->weight = s->weight;
+    NEW(out->mean, R);
+    NEW(out->ymean, k);
+    NEW(out->B, D * k);
+    centre(s, out);
+    NEW(b, R * k);
+    for (int64_t i = 0; i < R; i++)
+        for (int64_t j = 0; j < k; j++) b[i * k + j] = s->B[i * (k + 1) + j];
+    if (!mix) {
+        memcpy(out->B, b, (size_t)(R * k) * sizeof *b);
+        out->G = s->G;
+        s->G = NULL;
+        goto done;
+    }
+    NEW(half, R * D);
+    NEW(out->G, D * D);
+    mirror(R, s->G);
+    krein__pgemm(ctx, false, false, R, D, R, 1, s->G, R, mix, D, 0, half, D);
+    krein__pgemm(ctx, true, false, D, D, R, 1, mix, D, half, D, 0, out->G, D);
+    krein__pgemm(ctx, true, false, D, k, R, 1, mix, D, b, k, 0, out->B, k);
+done:
+    krein__free(ctx, half);
+    krein__free(ctx, b);
+    if (st != KREIN_OK) krein__system_clear(ctx, out);
+    return st;
+}
+
+void krein__system_clear(krein_ctx *ctx, krein_system *s) {
+    krein__free(ctx, s->G);
+    krein__free(ctx, s->B);
+    krein__free(ctx, s->mean);
+    krein__free(ctx, s->ymean);
+    memset(s, 0, sizeof *s);
+}
+
+/* Float32 noise may leave G slightly indefinite: then the eigenvalues are cut at zero, which is
+ * the nearest positive semidefinite matrix. */
+static krein_status solve_by_eigen(krein_ctx *ctx, const krein_system *s, double lambda,
+                                   double *x) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, k = s->k;
+    double *v = NULL, *w = NULL, *q = NULL;
+    krein__log(ctx, KREIN_LOG_DEBUG, "ridge: Cholesky broke down; solving by eigenvalues");
+    NEW(v, D * D);
+    NEW(w, D);
+    NEW(q, D * k);
+    memcpy(v, s->G, (size_t)(D * D) * sizeof *v);
+    TRY(krein__eigen(ctx, D, v, D, w));
+    krein__pgemm(ctx, false, false, D, k, D, 1, v, D, s->B, k, 0, q, k);
+    for (int64_t i = 0; i < D; i++)
+        for (int64_t j = 0; j < k; j++) q[i * k + j] /= fmax(w[i], 0) + s->weight * lambda;
+    krein__pgemm(ctx, true, false, D, k, D, 1, v, D, q, k, 0, x, k);
+done:
+    krein__free(ctx, v);
+    krein__free(ctx, w);
+    krein__free(ctx, q);
+    return st;
+}
+
+/* Products of float32 blocks carry a relative error of about this: pivots below are noise. */
+static const double SINGULAR = 1e-7;
+
+static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double lambda,
+                                   double *x) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, k = s->k, pivot = 0;
+    double *u = NULL, low = INFINITY, high = 0;
+    NEW(u, D * D);
+    memcpy(u, s->G, (size_t)(D * D) * sizeof *u);
+    for (int64_t i = 0; i < D; i++) u[i * D + i] += s->weight * lambda;
+    memcpy(x, s->B, (size_t)(D * k) * sizeof *x);
+    st = krein__cholesky(ctx, D, u, D, &pivot);
+    for (int64_t i = 0; st == KREIN_OK && i < D; i++) {
+        low = fmin(low, u[i * D + i] * u[i * D + i]);
+        high = fmax(high, u[i * D + i] * u[i * D + i]);
+    }
+    if (lambda == 0 && (st == KREIN_ENUMERIC || low <= SINGULAR * high)) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the features are linearly dependent, so lambda = 0 has no unique "
+                         "solution; give a positive --lambda, or auto");
+        goto done;
+    }
+    if (st == KREIN_ENUMERIC) {
+        krein__free(ctx, u);
+        u = NULL;
+        st = solve_by_eigen(ctx, s, lambda, x);
+        goto done;
+    }
+    TRY(st);
+    TRY(krein__cholesky_solve(ctx, D, u, D, k, x, k));
+done:
+    krein__free(ctx, u);
+    return st;
+}
+
+krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double lambda, double *w,
+                                 double *intercept) {
+    krein_status st = KREIN_OK;
+    double *x = NULL;
+    NEW(x, s->D * s->k);
+    TRY(solve_features(ctx, s, lambda, x));
+    if (s->mix)
+        krein__pgemm(ctx, false, false, s->R, s->k, s->D, 1, s->mix, s->D, x, s->k, 0, w, s->k);
+    else
+        memcpy(w, x, (size_t)(s->D * s->k) * sizeof *w);
+    for (int64_t j = 0; j < s->k; j++) {
+        intercept[j] = s->ymean[j];
+        for (int64_t i = 0; i < s->R; i++) intercept[j] -= s->mean[i] * w[i * s->k + j];
+    }
+done:
+    krein__free(ctx, x);
+    return st;
+}
+
+/* ---- leave-one-out ------------------------------------------------------ */
+
+enum { LOO_ROWS = 256 };
+
+struct krein_loo {
+    krein_ctx *ctx;
+    int64_t R, D, k, L;
+    double weight, *ymean;
+    float *project; /* R x D: q = (r - mean) project */
+    float *mean;    /* R */
+    float *fit;     /* D x (L k): beta_jc / (s_j + W lambda_l) */
+    float *lever;   /* D x L: 1 / (s_j + W lambda_l) */
+    float *scratch; /* per thread: r, q, q^2, fits, levers */
+    double *score;  /* per thread: LOO_ROWS x L k */
+    int64_t each;
+    krein_tally tally;
+};
+
+static void loo_free(krein_loo *l) {
+    if (!l) return;
+    krein_ctx *ctx = l->ctx;
+    krein__free(ctx, l->ymean);
+    krein__free(ctx, l->project);
+    krein__free(ctx, l->mean);
+    krein__free(ctx, l->fit);
+    krein__free(ctx, l->lever);
+    krein__free(ctx, l->scratch);
+    krein__free(ctx, l->score);
+    krein__free(ctx, l);
+}
+
+/* project = mix V' (or V'), as float32. */
+static krein_status make_projection(krein_ctx *ctx, const krein_system *s, const double *v,
+                                    float *project) {
+    int64_t D = s->D, R = s->R;
+    if (!s->mix) {
+        for (int64_t i = 0; i < D; i++)
+            for (int64_t j = 0; j < D; j++) project[i * D + j] = (float)v[j * D + i];
+        return KREIN_OK;
+    }
+    double *wide = krein__alloc(ctx, R * D, sizeof *wide);
+    if (!wide) return ctx->status;
+    krein__pgemm(ctx, false, true, R, D, D, 1, s->mix, D, v, D, 0, wide, D);
+    for (int64_t i = 0; i < R * D; i++) project[i] = (float)wide[i];
+    krein__free(ctx, wide);
+    return KREIN_OK;
+}
+
+krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path *p,
+                              krein_loo **out) {
+    krein_status st = KREIN_OK;
+    krein_loo *l = NULL;
+    double *v = NULL, *w = NULL, *beta = NULL;
+    int64_t D = s->D, R = s->R, k = s->k;
+    *out = NULL;
+    NEW(v, D * D);
+    NEW(w, D);
+    memcpy(v, s->G, (size_t)(D * D) * sizeof *v);
+    TRY(krein__eigen(ctx, D, v, D, w));
+    double top = fmax(w[D - 1], 1e-30) / s->weight;
+    krein__path_grid(p, top * 1e-10, top * 10, 4);
+    ZNEW(l, 1);
+    l->ctx = ctx;
+    l->R = R;
+    l->D = D;
+    l->k = k;
+    l->L = p->n;
+    l->weight = s->weight;
+    NEW(l->ymean, k);
+    memcpy(l->ymean, s->ymean, (size_t)k * sizeof *l->ymean);
+    NEW(l->project, R * D);
+    NEW(l->mean, R);
+    NEW(l->fit, D * l->L * k);
+    NEW(l->lever, D * l->L);
+    l->each = LOO_ROWS * (R + 2 * D + l->L * k + l->L);
+    NEW(l->scratch, ctx->threads * l->each);
+    NEW(l->score, ctx->threads * LOO_ROWS * l->L * k);
+    NEW(beta, D * k);
+    krein__pgemm(ctx, false, false, D, k, D, 1, v, D, s->B, k, 0, beta, k);
+    for (int64_t j = 0; j < D; j++)
+        for (int64_t i = 0; i < l->L; i++) {
+            double c = 1 / (fmax(w[j], 0) + s->weight * p->lambda[i]);
+            l->lever[j * l->L + i] = (float)c;
+            for (int64_t o = 0; o < k; o++)
+                l->fit[(j * l->L + i) * k + o] = (float)(beta[j * k + o] * c);
+        }
+    for (int64_t i = 0; i < R; i++) l->mean[i] = (float)s->mean[i];
+    TRY(make_projection(ctx, s, v, l->project));
+    *out = l;
+    l = NULL;
+done:
+    loo_free(l);
+    krein__free(ctx, v);
+    krein__free(ctx, w);
+    krein__free(ctx, beta);
+    return st;
+}
+
+/* Held-out scores of at most LOO_ROWS rows. */
+static void loo_tile(const krein_loo *l, const float *r, const krein_targets *rows, float *scratch,
+                     double *score) {
+    int64_t n = rows->n, R = l->R, D = l->D, L = l->L, k = l->k;
+    float *centred = scratch, *q = centred + LOO_ROWS * R, *square = q + LOO_ROWS * D;
+    float *fit = square + LOO_ROWS * D, *lever = fit + LOO_ROWS * L * k;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < R; j++) centred[i * R + j] = r[i * R + j] - l->mean[j];
+    krein__sgemm(false, false, n, D, R, 1, centred, R, l->project, D, 0, q, D);
+    for (int64_t i = 0; i < n * D; i++) square[i] = q[i] * q[i];
+    krein__sgemm(false, false, n, L * k, D, 1, q, D, l->fit, L * k, 0, fit, L * k);
+    krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, lever, L);
+    for (int64_t i = 0; i < n; i++) {
+        double w = rows->weight ? rows->weight[i] : 1;
+        for (int64_t a = 0; a < L; a++) {
+            double rest = 1 - w * (1 / l->weight + (double)lever[i * L + a]);
+            for (int64_t c = 0; c < k; c++) {
+                int64_t at = (i * L + a) * k + c;
+                double y = rows->y[i * k + c];
+                double residual = y - l->ymean[c] - (double)fit[at];
+                /* A leverage of one leaves nothing to judge by: never the best lambda. */
+                score[at] = rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+            }
+        }
+    }
+}
+
+krein_status krein__loo_add(krein_loo *l, const float *r, const krein_targets *rows) {
+    krein_ctx *ctx = l->ctx;
+    int64_t tiles = (rows->n + LOO_ROWS - 1) / LOO_ROWS, size = LOO_ROWS * l->L * l->k;
+    krein_compute compute = krein__compute_begin();
+    /* Tiles are computed `threads` at a time and tallied in order, so that the sums do not depend
+     * on the number of threads. */
+    for (int64_t first = 0; first < tiles; first += ctx->threads) {
+        int64_t group = krein__min(ctx->threads, tiles - first);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+        for (int64_t t = 0; t < group; t++) {
+            krein__worker_begin();
+            int64_t from = (first + t) * LOO_ROWS, m = krein__min(LOO_ROWS, rows->n - from);
+            krein_targets part = {m, rows->k, rows->y + from * rows->k,
+                                  rows->weight ? rows->weight + from : NULL, NULL};
+            loo_tile(l, r + from * l->R, &part, l->scratch + t * l->each, l->score + t * size);
+            krein__worker_end(compute);
+        }
+        for (int64_t t = 0; t < group; t++) {
+            int64_t from = (first + t) * LOO_ROWS, m = krein__min(LOO_ROWS, rows->n - from);
+            krein_targets part = {m, rows->k, rows->y + from * rows->k,
+                                  rows->weight ? rows->weight + from : NULL,
+                                  rows->class ? rows->class + from : NULL};
+            krein__tally_add(&l->tally, &part, l->L, l->score + t * size);
+        }
+    }
+    krein__compute_end(compute);
+    return krein__poll(ctx);
+}
+
+void krein__loo_end(krein_loo *l, bool classes, krein_path *p) {
+    if (!l) return;
+    if (p) krein__tally_end(&l->tally, classes, p);
+    loo_free(l);
+}

@@ -1,0 +1,94 @@
+/* ridge.h -- ridge regression on features (primal) and on the kernel matrix (dual). */
+#ifndef KREIN_RIDGE_H
+#define KREIN_RIDGE_H
+
+#include "base/base.h"
+
+/* Leave-one-out over a path of lambdas. loss: weighted mean squared residual (over rows and
+ * outputs); error: weighted share of rows put in a wrong class, NaN for regression. */
+enum { KREIN_PATH_MAX = 64 };
+typedef struct krein_path {
+    int64_t n, best;
+    double lambda[KREIN_PATH_MAX], loss[KREIN_PATH_MAX], error[KREIN_PATH_MAX];
+} krein_path;
+
+/* Geometric from low to high, `per_decade` values a decade, rounded to three digits. */
+void krein__path_grid(krein_path *p, double low, double high, int per_decade);
+/* Index of the smallest error (classification), ties by loss; else the smallest loss. */
+void krein__path_choose(krein_path *p);
+
+/* Rows to be scored: targets y (n x k), weights (or NULL), and for classification the class of
+ * each row (k = 1 for two classes, targets -1 and +1). */
+typedef struct krein_targets {
+    int64_t n, k;
+    const double *y, *weight;
+    const int32_t *class;
+} krein_targets;
+
+/* Adds up losses and errors of held-out predictions; score is n x (k * L), lambda-major:
+ * score[i * k * L + l * k + c]. */
+typedef struct krein_tally {
+    double weight, loss[KREIN_PATH_MAX], error[KREIN_PATH_MAX];
+} krein_tally;
+void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, const double *score);
+void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
+
+/* ---- primal ------------------------------------------------------------- */
+
+/* Accumulated products of raw features r (R of them) and targets y (k):
+ * G = sum w r r', B = sum w r [y', 1], plus the sums of y. */
+typedef struct krein_ridge {
+    krein_ctx *ctx;
+    int64_t R, k, n;
+    double *G, *B;         /* R x R (upper), R x (k + 1) */
+    double weight, *ysum;  /* sum of weights; k sums of w y */
+    float *tile, *right;   /* scratch */
+    int64_t rows_max;
+} krein_ridge;
+
+krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t rows_max,
+                                krein_ridge *out);
+/* r is n x R float32 (scaled in place when there are weights), n <= rows_max <= 4096. */
+void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight);
+void krein__ridge_clear(krein_ridge *s);
+double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads);
+
+/* The centred normal equations in feature space: (G + weight lambda I) w = B, z = mix' r. */
+typedef struct krein_system {
+    int64_t D, R, k;
+    double weight;
+    double *G;              /* D x D, upper triangle */
+    double *B;              /* D x k */
+    double *mean;           /* R: weighted mean of r */
+    double *ymean;          /* k */
+    const double *mix;      /* R x D or NULL; borrowed */
+} krein_system;
+
+/* Consumes s (its G is taken over where there is no mix). */
+krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, krein_system *out);
+void krein__system_clear(krein_ctx *ctx, krein_system *s);
+/* Weights of the raw features (R x k) and intercepts (k) for one lambda. */
+krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double lambda, double *w,
+                                 double *intercept);
+
+/* Exact leave-one-out of the rows added to it, from one eigendecomposition. */
+typedef struct krein_loo krein_loo;
+/* Fills p's lambdas. */
+krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path *p,
+                              krein_loo **out);
+/* r: n x R raw features of rows that are among those accumulated. */
+krein_status krein__loo_add(krein_loo *l, const float *r, const krein_targets *rows);
+void krein__loo_end(krein_loo *l, bool classes, krein_path *p); /* p may be NULL; frees l */
+
+/* ---- dual --------------------------------------------------------------- */
+
+/* All on the full symmetric n x n kernel matrix K, which is overwritten. */
+krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p);
+krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
+                               double *alpha, double *intercept);
+/* Held-out scores for a whole path: the model on K (n x n, overwritten) applied to m other rows
+ * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given. */
+krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                  const double *Kt, int64_t m, const krein_path *p, double *score);
+
+#endif

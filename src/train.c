@@ -1,0 +1,359 @@
+/* train.c -- the public entry points that put the pipe together: train and plan.
+ *
+ *     data -> encoding -> kernel (selected) -> map (fitted) -> learner -> model -> test
+ */
+#include "select/select.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Up to so many rows the kernel itself is used by default. */
+static const int64_t EXACT_DEFAULT = 4096;
+
+void krein_train_options_init(krein_train_options *o) {
+    memset(o, 0, sizeof *o);
+    o->size = sizeof *o;
+    o->lambda = -1;
+    o->seed = 1;
+    o->max_exact = 10000;
+}
+
+static krein_status copy_options(krein_ctx *ctx, const krein_train_options *given,
+                                 krein_train_options *o) {
+    krein_train_options_init(o);
+    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    if (o->holdout < 0 || o->holdout >= 1 || isnan(o->holdout))
+        return krein__fail(ctx, KREIN_EARG, "--holdout takes a fraction between 0 and 1");
+    if (isnan(o->lambda) || isinf(o->lambda))
+        return krein__fail(ctx, KREIN_EARG, "--lambda takes a number >= 0, or auto");
+    if (o->features < 0 || o->features > 10000000)
+        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+    if (o->max_exact < 0 || o->max_exact > 32000)
+        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+    if (o->holdout > 0 && o->test)
+        return krein__fail(ctx, KREIN_EARG, "give --test or --holdout, not both");
+    if (o->probabilities)
+        return krein__fail(ctx, KREIN_EARG, "krr has no probabilities in this version");
+    return KREIN_OK;
+}
+
+void krein_report_clear(krein_ctx *ctx, krein_report *r) {
+    krein__free(ctx, r->learner);
+    krein__free(ctx, r->kernel);
+    krein__free(ctx, r->map);
+    krein__free(ctx, r->advice);
+    krein_metrics_clear(ctx, &r->test);
+    memset(r, 0, sizeof *r);
+}
+
+static void report_init(krein_report *r) {
+    memset(r, 0, sizeof *r);
+    r->lambda = r->loo = NAN;
+    r->fits = 1;
+}
+
+/* Everything that train and plan set up the same way. */
+typedef struct setup {
+    krein_ctx *ctx;
+    krein_train_options o;
+    krein_kernel *kernel;
+    const krein_learner_class *learner;
+    krein_values learner_values;
+    char *learner_text;
+    const krein_criterion_class *criterion; /* NULL: none */
+    krein_values criterion_values;
+    int64_t free;
+    char map[160]; /* spec of the map before it is created */
+} setup;
+
+static void setup_clear(setup *s) {
+    krein__kernel_destroy(s->ctx, s->kernel);
+    krein__values_clear(s->ctx, &s->learner_values);
+    krein__values_clear(s->ctx, &s->criterion_values);
+    krein__free(s->ctx, s->learner_text);
+}
+
+/* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
+static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given, setup *s) {
+    krein_status st = KREIN_OK;
+    int64_t which;
+    memset(s, 0, sizeof *s);
+    s->ctx = ctx;
+    TRY(copy_options(ctx, given, &s->o));
+    TRY(krein__parse_spec(ctx, s->o.learner ? s->o.learner : "krr", "learner", krein__learners,
+                          krein__learner_count, &which, &s->learner_values));
+    s->learner = (const krein_learner_class *)krein__learners[which];
+    s->learner_text = krein__spec_text(ctx, &s->learner->cls, &s->learner_values);
+    if (!s->learner_text) return ctx->status;
+    TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
+    s->free = krein__kernel_free(s->kernel, -1, NULL, NULL);
+    if (s->free > 2) {
+        st = krein__fail(ctx, KREIN_ESPEC,
+                         "the kernel has %lld free parameters; at most two can be selected: give "
+                         "values to the others",
+                         (long long)s->free);
+        goto done;
+    }
+    const char *select = s->o.select ? s->o.select : "loo";
+    if (strcmp(select, "none") != 0) {
+        TRY(krein__parse_spec(ctx, select, "criterion", krein__criteria, krein__criterion_count,
+                              &which, &s->criterion_values));
+        s->criterion = (const krein_criterion_class *)krein__criteria[which];
+    } else if (s->free > 0) {
+        krein__log(ctx, KREIN_LOG_INFO, "--select none: free parameters get the median distance");
+    }
+    if (s->o.map) {
+        krein_map *map = NULL;
+        TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
+        bool dual = map->cls->traits & KREIN_MAP_DUAL;
+        krein__map_destroy(map);
+        if (dual && s->o.features > 0) {
+            st = krein__fail(ctx, KREIN_EARG, "the exact map has no --features");
+            goto done;
+        }
+    }
+done:
+    return st;
+}
+
+/* Features by default: as many as three final fits of about 2e12 flops allow, from 1,024 to
+ * 4,096. */
+static int64_t default_features(int64_t n) {
+    int64_t D = 4096;
+    while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D /= 2;
+    return krein__min(D, n);
+}
+
+/* Chooses the map once n is known, and creates it. */
+static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_map **out) {
+    krein_ctx *ctx = s->ctx;
+    const char *spec = s->o.map;
+    int64_t D = s->o.features;
+    if (!spec)
+        spec = n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
+                   ? "exact"
+                   : krein__map_default(s->kernel);
+    krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
+    if (st != KREIN_OK) return st;
+    krein_map *map = *out;
+    map->d = d;
+    map->sparse = sparse;
+    bool dual = map->cls->traits & KREIN_MAP_DUAL;
+    if (dual && n > s->o.max_exact) {
+        krein__map_destroy(map);
+        *out = NULL;
+        return krein__fail(ctx, KREIN_EARG,
+                           "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
+                           "--map %s",
+                           (long long)n, (long long)s->o.max_exact, krein__map_default(s->kernel));
+    }
+    if (!dual && map->D == 0) {
+        map->D = default_features(n);
+        int64_t slot = krein__option_index(&map->cls->cls, "D");
+        if (slot >= 0) map->values.number[slot] = (double)map->D;
+    }
+    return KREIN_OK;
+}
+
+/* Bytes, flops and passes of the whole training. */
+static void estimate(const setup *s, const krein_map *map, const krein_data *data, int64_t n,
+                     int64_t k, krein_report *r) {
+    krein_ctx *ctx = s->ctx;
+    krein_cost total = {0}, fit = {0};
+    int64_t passes = 0;
+    bool path = s->o.lambda < 0;
+    double d = (double)map->d, rows = (double)krein__block_rows(map->d);
+    map->cls->cost(map, n, &total);
+    s->learner->cost(map, n, k, path, &fit, &passes);
+    double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
+    double select = s->free > 0 ? krein__select_bytes(n, map->d, ctx->threads) : 0;
+    r->bytes_peak = (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) +
+                    atomic_load(&ctx->held);
+    r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
+               (s->free > 0 && s->criterion ? krein__select_flops(n, s->free) : 0);
+    r->passes = 1 + passes + (s->free > 0) + ((map->cls->traits & KREIN_MAP_DATA) != 0);
+    r->fits = r->bytes_peak <= ctx->budget;
+}
+
+/* Says what would fit where the training does not. */
+static krein_status refuse(const setup *s, krein_map *map, const krein_data *data, int64_t n,
+                           int64_t k, krein_report *r, bool fail) {
+    krein_ctx *ctx = s->ctx;
+    char need[32], have[32], advice[200] = "raise --max-memory";
+    krein__bytes_text((double)r->bytes_peak, need);
+    krein__bytes_text((double)ctx->budget, have);
+    if (map->cls->traits & KREIN_MAP_DUAL) {
+        snprintf(advice, sizeof advice, "raise --max-memory, or use --map %s",
+                 krein__map_default(s->kernel));
+    } else {
+        int64_t D = map->D, asked = map->D;
+        krein_report smaller = *r;
+        while (D > 16 && !smaller.fits) {
+            D /= 2;
+            map->D = D;
+            estimate(s, map, data, n, k, &smaller);
+        }
+        map->D = asked;
+        if (smaller.fits)
+            snprintf(advice, sizeof advice, "raise --max-memory, or use --features %lld",
+                     (long long)D);
+    }
+    r->advice = krein__strdup(ctx, advice);
+    if (!r->advice) return ctx->status;
+    if (!fail) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EMEMORY, "training needs %s, the memory budget is %s; %s", need,
+                       have, advice);
+}
+
+static krein_status model_begin(krein_ctx *ctx, krein_model **out) {
+    *out = krein__zalloc(ctx, 1, sizeof **out);
+    if (!*out) return ctx->status;
+    (*out)->ctx = ctx;
+    return KREIN_OK;
+}
+
+static krein_status fill_report(setup *s, krein_job *job, krein_report *r) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = s->ctx;
+    const krein_model *m = job->model;
+    r->n = job->n;
+    r->d = m->encoding.d;
+    r->D = m->map->D;
+    r->task = m->encoding.task;
+    r->lambda = m->lambda;
+    r->loo = job->loo;
+    DUP(r->learner, m->learner);
+    DUP(r->kernel, m->kernel_text);
+    DUP(r->map, m->map_text);
+done:
+    return st;
+}
+
+/* A smaller default number of features where the asked-for one was ours and does not fit. */
+static void shrink_default(setup *s, krein_map *map, const krein_data *data, int64_t n, int64_t k,
+                           krein_report *r) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    bool ours = s->o.features == 0 && !map->values.given[slot < 0 ? 0 : slot];
+    while (!r->fits && slot >= 0 && ours && map->D > 64) {
+        map->D /= 2;
+        map->values.number[slot] = (double)map->D;
+        estimate(s, map, data, n, k, r);
+    }
+}
+
+static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = NULL;
+    krein_job job = {.ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed,
+                     .loo = NAN};
+    double start = krein__clock(), mark;
+    TRY(model_begin(ctx, &m));
+    job.model = m;
+    TRY(krein__data_learn(data, true, s->o.holdout, s->o.seed, (krein_keep)s->o.memory_rows,
+                          &m->encoding));
+    m->k = krein__model_outputs(&m->encoding);
+    m->n = job.n = data->count[KREIN_PART_TRAIN];
+    TRY(make_map(s, job.n, m->encoding.d, m->encoding.sparse, &m->map));
+    estimate(s, m->map, data, job.n, m->k, r);
+    shrink_default(s, m->map, data, job.n, m->k, r);
+    if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
+    TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
+
+    double read_before = data->seconds_read;
+    mark = krein__clock();
+    if (s->criterion && s->free > 0) {
+        TRY(krein__select_kernel(&job, s->criterion, &s->criterion_values, s->o.time_limit,
+                                 s->kernel));
+    } else if (s->free > 0) {
+        krein_matrix x = {0};
+        int64_t index[512], rows = krein__min(job.n, 512);
+        krein__rng_choose((krein_rng){s->o.seed, KREIN_STREAM_SAMPLE}, job.n, rows, index);
+        TRY(krein__stream_gather(job.rows, index, rows, &x, NULL, NULL, NULL));
+        krein_rows view = krein__matrix_rows(&x);
+        st = krein__kernel_set_median(ctx, s->kernel, &view);
+        krein__matrix_clear(ctx, &x);
+        TRY(st);
+    }
+    r->seconds_select = krein__clock() - mark - (data->seconds_read - read_before);
+
+    read_before = data->seconds_read;
+    mark = krein__clock();
+    krein__kernel_destroy(ctx, m->map->kernel);
+    m->map->kernel = s->kernel;
+    s->kernel = NULL;
+    TRY(krein__map_fit(m->map, m->encoding.d, m->encoding.sparse, job.rows, job.n));
+    ZNEW(m->w, m->map->R * m->k);
+    ZNEW(m->intercept, m->k);
+    TRY(s->learner->fit(&job, &s->learner_values));
+    r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);
+
+    DUP(m->learner, s->learner_text);
+    if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel)) ||
+        !(m->map_text = krein__map_text(m->map))) {
+        st = ctx->status;
+        goto done;
+    }
+    TRY(fill_report(s, &job, r));
+    krein__stream_close(job.rows);
+    job.rows = NULL;
+    if (s->o.holdout > 0) TRY(krein__model_measure(m, data, KREIN_PART_HELD, &r->test));
+    if (s->o.test) TRY(krein_evaluate(ctx, m, s->o.test, &r->test));
+    r->passes = krein__max(1, data->passes);
+    r->seconds_read = data->seconds_read;
+    r->seconds_total = krein__clock() - start;
+    *out = m;
+    m = NULL;
+done:
+    krein__stream_close(job.rows);
+    krein_model_destroy(m);
+    return st;
+}
+
+krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
+                         krein_report *report, krein_model **out) {
+    krein_report own;
+    krein_report *r = report ? report : &own;
+    setup s;
+    *out = NULL;
+    report_init(r);
+    krein_status st = setup_begin(ctx, options, &s);
+    if (st == KREIN_OK) st = train(&s, data, r, out);
+    setup_clear(&s);
+    if (st != KREIN_OK || !report) krein_report_clear(ctx, r);
+    return st;
+}
+
+krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
+                        krein_report *r) {
+    krein_status st = KREIN_OK;
+    setup s;
+    krein_encoding e = {0};
+    krein_map *map = NULL;
+    report_init(r);
+    TRY(setup_begin(ctx, options, &s));
+    TRY(krein__data_learn(data, true, s.o.holdout, s.o.seed, KREIN_KEEP_STREAM, &e));
+    int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
+    TRY(make_map(&s, n, e.d, e.sparse, &map));
+    /* train would keep the rows in memory where they are few */
+    data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;
+    estimate(&s, map, data, n, k, r);
+    shrink_default(&s, map, data, n, k, r);
+    r->n = n;
+    r->d = e.d;
+    r->task = e.task;
+    r->D = map->cls->features(map, n);
+    DUP(r->learner, s.learner_text);
+    if (!(r->kernel = krein__kernel_text(ctx, s.kernel)) || !(r->map = krein__map_text(map))) {
+        st = ctx->status;
+        goto done;
+    }
+    if (!r->fits) TRY(refuse(&s, map, data, n, k, r, false));
+done:
+    krein__map_destroy(map);
+    krein__encoding_clear(ctx, &e);
+    setup_clear(&s);
+    if (st != KREIN_OK) krein_report_clear(ctx, r);
+    return st;
+}
