@@ -117,11 +117,11 @@ done:
     return st;
 }
 
-/* Features by default: as many as three final fits of about 2e12 flops allow, from 1,024 to
- * 4,096. */
+/* Features by default: 3,072 for many rows, fewer where they would cost more than 2e12 flops or are
+ * not much fewer than the rows; at least 1,024. */
 static int64_t default_features(int64_t n) {
-    int64_t D = 4096;
-    while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D /= 2;
+    int64_t D = n >= 16384 ? 3072 : 2048;
+    while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D = D == 3072 ? 2048 : 1024;
     return krein__min(D, n);
 }
 

@@ -57,8 +57,8 @@ void cli_warn_ignored(cli_app *app);
 
 /* Prints the object on one line of stdout and releases it. */
 void cli_print_json(json_t *object);
-json_t *cli_json_number(double x);   /* NaN and infinity: null */
-json_t *cli_json_count(int64_t n);   /* negative: null */
+json_t *cli_json_number(double x);       /* NaN and infinity: null */
+json_t *cli_json_count(int64_t n);       /* negative: null */
 json_t *cli_json_text(const char *text); /* NULL: null; bytes that are not UTF-8: as Latin-1 */
 json_t *cli_json_metrics(const krein_metrics *m); /* null when nothing was evaluated */
 /* "label      text" with the text in one column. */
@@ -90,6 +90,8 @@ void cli_file_abort(cli_file *file); /* also after commit and on a zeroed file *
 /* Exit status 0 when a file could be made at path; a message otherwise. input: a file
  * that must not be overwritten, or NULL. */
 int cli_check_output(const char *path, const char *input);
+/* Exit status 0 when there is an -o and it goes with --json; a message otherwise. */
+int cli_need_output(const cli_app *app);
 int64_t cli_file_size(const char *path); /* -1: not there */
 /* DATA's base name without .gz and extension, with .krein; malloced. */
 char *cli_model_name(const char *data);

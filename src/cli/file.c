@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,10 +17,11 @@ static int complain(const char *path) {
 
 /* text with another one after it; malloced. */
 static char *join(const char *text, size_t length, const char *end) {
-    char *out = malloc(length + strlen(end) + 1);
+    const size_t more = strlen(end) + 1;
+    char *out = malloc(length + more);
     if (!out) return NULL;
     memcpy(out, text, length);
-    strcpy(out + length, end);
+    memcpy(out + length, end, more);
     return out;
 }
 
@@ -42,7 +42,7 @@ bool cli_file_open(cli_file *file, const char *path) {
     char *target = exists ? realpath(path, NULL) : strdup(path);
     file->temporary = target ? join(target, strlen(target), ".tmp.XXXXXX") : NULL;
     free(target);
-    const int fd = file->temporary ? mkostemp(file->temporary, O_CLOEXEC) : -1;
+    const int fd = file->temporary ? mkstemp(file->temporary) : -1;
     if (fd < 0) {
         complain(path);
         free(file->temporary);
@@ -51,8 +51,7 @@ bool cli_file_open(cli_file *file, const char *path) {
     }
     const mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(fd, exists ? old.st_mode & 0777 : 0666 & ~mask) == 0)
-        file->stream = fdopen(fd, "w");
+    if (fchmod(fd, exists ? old.st_mode & 0777 : 0666 & ~mask) == 0) file->stream = fdopen(fd, "w");
     if (file->stream) return true;
     complain(path);
     close(fd);
@@ -86,6 +85,15 @@ void cli_file_abort(cli_file *file) {
     free(file->temporary);
     file->stream = NULL;
     file->temporary = NULL;
+}
+
+int cli_need_output(const cli_app *app) {
+    const cli_args *a = &app->args;
+    if (!a->output) return cli_error(CLI_USAGE, "%s: -o FILE is required", app->command->name);
+    if (strcmp(a->output, "-") == 0 && a->json)
+        return cli_error(CLI_USAGE, "%s: --json and -o - both want standard output",
+                         app->command->name);
+    return CLI_OK;
 }
 
 int64_t cli_file_size(const char *path) {

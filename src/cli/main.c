@@ -72,8 +72,8 @@ bool cli_stdout_gone(void) {
 int cli_failure(cli_app *app, krein_status status) {
     cli_progress_erase(app);
     if (cli_cancelled())
-        return cli_error(CLI_FAILED, app->streamed ? "cancelled"
-                                                   : "cancelled; nothing was written");
+        return cli_error(CLI_FAILED,
+                         app->streamed ? "cancelled" : "cancelled; nothing was written");
     if (status == KREIN_EIO && cli_stdout_gone()) return CLI_FAILED;
     const char *text = app->ctx ? krein_message(app->ctx) : "";
     cli_error(CLI_FAILED, "%s", *text ? text : krein_status_text(status));

@@ -31,9 +31,9 @@ typedef struct cli_option {
     char letter;          /* 0: no short form */
     const char *argument; /* "N"; NULL: takes none */
     cli_type type;
-    size_t where;         /* offset in cli_args */
-    const char *help;     /* one line */
-    const char *words;    /* CLI_WORD */
+    size_t where;      /* offset in cli_args */
+    const char *help;  /* one line */
+    const char *words; /* CLI_WORD */
     double low, high;
     int value;            /* CLI_SET */
     const char *complete; /* for the shell: "file", or a table of the library, "kernels" */

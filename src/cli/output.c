@@ -125,8 +125,7 @@ static void print_confusion(FILE *f, const krein_metrics *m) {
         width = (int)krein__max(width, krein__min(NAME_WIDTH, (int64_t)strlen(m->class_names[k])));
     fprintf(f, "\nconfusion (a row is the true class, a column the predicted one)\n%*s",
             NAME_WIDTH + 2, "");
-    for (int64_t k = 0; k < m->classes; k++)
-        fprintf(f, "  %*.*s", width, width, m->class_names[k]);
+    for (int64_t k = 0; k < m->classes; k++) fprintf(f, "  %*.*s", width, width, m->class_names[k]);
     fputc('\n', f);
     for (int64_t i = 0; i < m->classes; i++) {
         fprintf(f, "  %-*.*s", NAME_WIDTH, NAME_WIDTH, m->class_names[i]);

@@ -17,8 +17,8 @@ enum { BAR_MAX = 40, ROOM = 42 }; /* ROOM: all that is not the bar */
 
 void cli_progress_begin(cli_app *app) {
     const char *term = getenv("TERM");
-    app->progress.wanted = !app->args.quiet && isatty(STDERR_FILENO) &&
-                           !(term && strcmp(term, "dumb") == 0);
+    app->progress.wanted =
+        !app->args.quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
     app->progress.started = krein__clock();
 }
 

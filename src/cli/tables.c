@@ -6,9 +6,8 @@
 #include <string.h>
 
 #define AT(field) .where = offsetof(cli_args, field)
-#define END {.name = NULL}
-
-/* clang-format off: one option a row reads better than one field a line */
+#define END                                                                                        \
+    { .name = NULL }
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -32,7 +31,8 @@ const cli_option cli_data_options[] = {
     {"weights", 0, "COL", CLI_TEXT, AT(weights), .help = "column of row weights"},
     {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},
     {"ignore", 0, "COL[,COL]", CLI_TEXT, AT(ignore), .help = "columns to leave out"},
-    {"id", 0, "COL", CLI_TEXT, AT(id), .help = "column that is no input; predict passes it through"},
+    {"id", 0, "COL", CLI_TEXT, AT(id),
+     .help = "column that is no input; predict passes it through"},
     {"header", 0, NULL, CLI_SET, AT(header), .value = 1, .help = "the first line holds names"},
     {"no-header", 0, NULL, CLI_SET, AT(header), .value = 0, .help = "the first line holds data"},
     {"format", 0, "FORMAT", CLI_TEXT, AT(format), .words = "csv|libsvm|npy",
@@ -55,11 +55,11 @@ const cli_option cli_data_options[] = {
 
 static const cli_option model_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
-     .help = "kernel, e.g. \"gaussian(sigma=2)\"; what is not given is chosen"},
+     .help = "kernel (gaussian); a free sigma is the median distance"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
-     .help = "feature map, e.g. \"orf(D=2048)\" (exact when there are few rows)"},
+     .help = "feature map, e.g. \"orf(D=2048)\" (by kernel: orf for the Gaussian)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
-     .help = "number of features: the map's D"},
+     .help = "number of features: the map's D (1,024)"},
     END};
 
 static const cli_option train_options[] = {
@@ -96,10 +96,10 @@ static const cli_option predict_options[] = {
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
     END};
 
-static const cli_option npy_options[] = {
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
-     .help = "the .npy file to write (required)"},
-    END};
+static const cli_option npy_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
+                                          .complete = "file",
+                                          .help = "the .npy file to write (required)"},
+                                         END};
 
 static const cli_option kernel_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
@@ -118,73 +118,172 @@ static const cli_option generate_options[] = {
     END};
 
 static const cli_option help_options[] = {
-    {"man", 0, NULL, CLI_FLAG, AT(man), .help = "the manual page, as troff"},
-    END};
+    {"man", 0, NULL, CLI_FLAG, AT(man), .help = "the manual page, as troff"}, END};
 
 /* ---- commands ----------------------------------------------------------- */
 
-#define EVERYWHERE {"Everywhere", cli_everywhere}
-#define DATA {"Data", cli_data_options}
+#define EVERYWHERE                                                                                 \
+    { "Everywhere", cli_everywhere }
+#define DATA                                                                                       \
+    { "Data", cli_data_options }
 
 const cli_command cli_commands[] = {
-    {"train", "DATA", "fit a model and write it",
+    {"train",
+     "DATA",
+     "fit a model and write it",
      "With no option at all the data are scaled, and kernel width, features and\n"
      "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
      "CSV, LIBSVM or NPY, plain or gzipped; - is standard input.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G",
-     1, 1, true, false, cli_cmd_train,
-     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE}, "file"},
-    {"predict", "MODEL DATA", "one prediction a line",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_train,
+     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE},
+     "file"},
+    {"predict",
+     "MODEL DATA",
+     "one prediction a line",
      "Prints the class name or the number for each row, in order and in constant\n"
      "memory; a dropped row gives an empty line. Columns are matched by name where\n"
      "there is a header; a label column may be there and is ignored.",
      "krein predict model.krein new.csv\n"
      "krein predict model.krein new.csv --id name --scores -o out.csv",
-     2, 2, true, false, cli_cmd_predict,
-     {{"Predictions", predict_options}, DATA, EVERYWHERE}, "file"},
-    {"evaluate", "MODEL DATA", "metrics on labelled data", NULL,
+     2,
+     2,
+     true,
+     false,
+     cli_cmd_predict,
+     {{"Predictions", predict_options}, DATA, EVERYWHERE},
+     "file"},
+    {"evaluate",
+     "MODEL DATA",
+     "metrics on labelled data",
+     NULL,
      "krein evaluate model.krein test.csv\n"
      "krein evaluate model.krein test.csv --json",
-     2, 2, true, false, cli_cmd_evaluate, {DATA, EVERYWHERE}, "file"},
-    {"transform", "DATA", "write features as .npy",
+     2,
+     2,
+     true,
+     false,
+     cli_cmd_evaluate,
+     {DATA, EVERYWHERE},
+     "file"},
+    {"transform",
+     "DATA",
+     "write features as .npy",
      "Writes float32 features, rows x D. Where features have mixed signs, the signs\n"
      "are written beside them (z.sign.npy for z.npy).",
      "krein transform data.csv -k \"gaussian(sigma=2)\" -m \"orf(D=512)\" -o z.npy",
-     1, 1, true, false, cli_cmd_transform,
-     {{"Features", npy_options}, {"Map", model_options}, DATA, EVERYWHERE}, "file"},
-    {"gram", "DATA [DATA2]", "write kernel values as .npy",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_transform,
+     {{"Features", npy_options}, {"Map", model_options}, DATA, EVERYWHERE},
+     "file"},
+    {"gram",
+     "DATA [DATA2]",
+     "write kernel values as .npy",
      "Writes float64 kernel values of DATA's rows with DATA2's rows (or DATA's).\n"
      "Columns are scaled by DATA's statistics; --scale none takes rows as they are.",
      "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy",
-     1, 2, true, false, cli_cmd_gram,
-     {{"Kernel values", npy_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE}, "file"},
-    {"generate", "NAME", "write synthetic data",
+     1,
+     2,
+     true,
+     false,
+     cli_cmd_gram,
+     {{"Kernel values", npy_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
+     "file"},
+    {"generate",
+     "NAME",
+     "write synthetic data",
      "NAME is a generator: see 'krein list generators'. The target comes first; CSV\n"
      "has a header y,x1,x2,... and NPY is float32.",
      "krein generate arm -n 40000 -o arm.csv\n"
      "krein generate \"spiral(turns=3)\" -n 2000 --noise 0.02 -o spiral.csv.gz",
-     1, 1, true, false, cli_cmd_generate,
-     {{"Data set", generate_options}, EVERYWHERE}, "generators"},
-    {"plan", "DATA", "memory, operations and passes that train would need",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_generate,
+     {{"Data set", generate_options}, EVERYWHERE},
+     "generators"},
+    {"plan",
+     "DATA",
+     "memory, operations and passes that train would need",
      "Takes train's options and reads the data once at most. The exit status is 1\n"
      "where training does not fit in --max-memory, with what would fit.",
      "krein plan big.csv --max-memory 4G",
-     1, 1, true, false, cli_cmd_plan,
-     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE}, "file"},
-    {"info", "MODEL", "what a model is", NULL, "krein info model.krein",
-     1, 1, true, false, cli_cmd_info, {EVERYWHERE}, "file"},
-    {"list", "[kernels|maps|learners|criteria|solvers|generators]", "what there is", NULL,
-     "krein list maps", 0, 1, false, false, cli_cmd_list, {EVERYWHERE}, "tables"},
-    {"help", "[COMMAND | NAME]", "help on a command, or on every thing of that name", NULL,
-     "krein help train\nkrein help orf", 0, 1, false, false, cli_cmd_help,
-     {{"Help", help_options}, EVERYWHERE}, "names"},
-    {"demo", "", "the two-minute tour on built-in data",
-     "Works in a temporary directory that is removed at the end.", NULL,
-     0, 0, true, false, cli_cmd_demo, {EVERYWHERE}, ""},
-    {"completion", "[bash]", "completion for a shell", NULL,
-     "eval \"$(krein completion bash)\"", 0, 1, false, true, cli_cmd_completion, {EVERYWHERE},
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_plan,
+     {{"Model", train_options}, {"Test", test_options}, DATA, EVERYWHERE},
+     "file"},
+    {"info",
+     "MODEL",
+     "what a model is",
+     NULL,
+     "krein info model.krein",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_info,
+     {EVERYWHERE},
+     "file"},
+    {"list",
+     "[kernels|maps|learners|criteria|solvers|generators]",
+     "what there is",
+     NULL,
+     "krein list maps",
+     0,
+     1,
+     false,
+     false,
+     cli_cmd_list,
+     {EVERYWHERE},
+     "tables"},
+    {"help",
+     "[COMMAND | NAME]",
+     "help on a command, or on every thing of that name",
+     NULL,
+     "krein help train\nkrein help orf",
+     0,
+     1,
+     false,
+     false,
+     cli_cmd_help,
+     {{"Help", help_options}, EVERYWHERE},
+     "names"},
+    {"demo",
+     "",
+     "the two-minute tour on built-in data",
+     "Works in a temporary directory that is removed at the end.",
+     NULL,
+     0,
+     0,
+     true,
+     false,
+     cli_cmd_demo,
+     {EVERYWHERE},
+     ""},
+    {"completion",
+     "[bash]",
+     "completion for a shell",
+     NULL,
+     "eval \"$(krein completion bash)\"",
+     0,
+     1,
+     false,
+     true,
+     cli_cmd_completion,
+     {EVERYWHERE},
      "shells"},
     {.name = NULL}};
 
@@ -209,7 +308,6 @@ static const struct {
     {"pca", NULL, "'krein transform' writes features for a linear PCA"},
     {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };
-/* clang-format on */
 
 const char *cli_later_option(const char *command, const char *name) {
     if (strcmp(command, "plan") == 0) command = "train";

@@ -14,26 +14,41 @@
 #include <math.h>
 #include <string.h>
 
-static const int64_t LOO_SAMPLE = 32768;
+static const int64_t LOO_SAMPLE = 16384;
+
+/* Rows that leave-one-out is averaged over; wide rows: no more than take a gigabyte. */
+static int64_t loo_rows(int64_t n, int64_t d) {
+    return krein__min(n, krein__min(LOO_SAMPLE, krein__max(1024, ((int64_t)1 << 28) / d)));
+}
 
 /* ---- on features -------------------------------------------------------- */
 
+/* Blocks of features on their way to the solver. Where the map has a mix, products are accumulated
+ * on the raw features ("fused") or the blocks are multiplied by it first; see map.h. */
 typedef struct buffers {
-    float *raw, *scratch;
+    bool fused;
+    int64_t rows, width; /* of a block handed to the solver */
+    float *raw, *scratch, *mixed, *mix32;
     double *y;
     int32_t *class;
-    int64_t rows;
 } buffers;
 
-static krein_status buffers_begin(krein_job *job, buffers *b) {
+static krein_status buffers_begin(krein_job *job, bool fused, buffers *b) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_map *map = job->model->map;
+    memset(b, 0, sizeof *b);
+    b->fused = fused || !map->mix;
     b->rows = krein__block_rows(map->d);
+    b->width = b->fused ? map->R : map->D;
     NEW(b->raw, b->rows * map->R);
     NEW(b->scratch, krein__map_scratch(map));
     NEW(b->y, b->rows * job->model->k);
     NEW(b->class, b->rows);
+    if (!b->fused) {
+        NEW(b->mixed, b->rows * map->D);
+        if (!(b->mix32 = krein__map_mix32(map))) st = ctx->status;
+    }
 done:
     return st;
 }
@@ -41,8 +56,18 @@ done:
 static void buffers_end(krein_ctx *ctx, buffers *b) {
     krein__free(ctx, b->raw);
     krein__free(ctx, b->scratch);
+    krein__free(ctx, b->mixed);
+    krein__free(ctx, b->mix32);
     krein__free(ctx, b->y);
     krein__free(ctx, b->class);
+}
+
+static float *features(krein_job *job, buffers *b, const krein_rows *x) {
+    const krein_map *map = job->model->map;
+    krein__map_raw(map, x, b->raw, b->scratch);
+    if (b->fused) return b->raw;
+    krein__map_mix(map, x->n, b->raw, b->mix32, b->mixed);
+    return b->mixed;
 }
 
 static krein_status accumulate(krein_job *job, buffers *b, krein_ridge *ridge) {
@@ -53,9 +78,9 @@ static krein_status accumulate(krein_job *job, buffers *b, krein_ridge *ridge) {
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        krein__map_raw(m->map, &block.x, b->raw, b->scratch);
+        float *z = features(job, b, &block.x);
         krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
-        krein__ridge_add(ridge, block.x.n, b->raw, b->y, block.weight);
+        krein__ridge_add(ridge, block.x.n, z, b->y, block.weight);
         krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
     }
 done:
@@ -66,10 +91,10 @@ static krein_status score_rows(krein_job *job, buffers *b, krein_loo *loo, const
                                const double *label, const double *weight) {
     const krein_model *m = job->model;
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
-    krein__map_raw(m->map, x, b->raw, b->scratch);
+    float *z = features(job, b, x);
     krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
     krein_targets rows = {x->n, m->k, b->y, weight, classes ? b->class : NULL};
-    return krein__loo_add(loo, b->raw, &rows);
+    return krein__loo_add(loo, z, &rows);
 }
 
 static krein_status score_all(krein_job *job, buffers *b, krein_loo *loo) {
@@ -94,8 +119,7 @@ static krein_status score_sample(krein_job *job, buffers *b, krein_loo *loo) {
     int64_t *index = NULL, labels = job->data->nlabel;
     double *label = NULL, *weight = NULL;
     krein_matrix x = {0};
-    /* Wide rows: a sample that takes no more room than a block of features. */
-    int64_t n = krein__min(LOO_SAMPLE, krein__max(b->rows, ((int64_t)1 << 28) / m->encoding.d));
+    int64_t n = loo_rows(job->n, m->encoding.d);
     NEW(index, n);
     NEW(label, n * labels);
     NEW(weight, n);
@@ -130,7 +154,8 @@ static krein_status choose_lambda(krein_job *job, buffers *b, const krein_system
     krein_loo *loo = NULL;
     krein__progress(ctx, "eigendecomposition", 0, 0);
     TRY(krein__loo_begin(ctx, system, &path, &loo));
-    TRY(job->n <= LOO_SAMPLE ? score_all(job, b, loo) : score_sample(job, b, loo));
+    TRY(job->n <= loo_rows(job->n, job->model->encoding.d) ? score_all(job, b, loo)
+                                                           : score_sample(job, b, loo));
     krein__loo_end(loo, job->model->encoding.task == KREIN_TASK_CLASSIFICATION, &path);
     loo = NULL;
     report_choice(job, &path);
@@ -139,7 +164,8 @@ done:
     return st;
 }
 
-static krein_status fit_features(krein_job *job) {
+/* Fits with blocks of one kind; lambda stays as chosen. */
+static krein_status fit_blocks(krein_job *job, bool fused) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
@@ -147,17 +173,46 @@ static krein_status fit_features(krein_job *job) {
     krein_ridge ridge = {0};
     krein_system system = {0};
     buffers b = {0};
-    TRY(buffers_begin(job, &b));
-    TRY(krein__ridge_begin(ctx, map->R, m->k, b.rows, &ridge));
+    double *wz = NULL;
+    TRY(buffers_begin(job, fused, &b));
+    TRY(krein__ridge_begin(ctx, b.width, m->k, b.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
-    TRY(krein__ridge_system(&ridge, map->mix, map->D, &system));
+    bool mix = map->mix && b.fused;
+    TRY(krein__ridge_system(&ridge, mix ? map->mix : NULL, map->D, mix ? map->fused : b.width,
+                            &system));
     krein__ridge_clear(&ridge);
     if (job->lambda < 0) TRY(choose_lambda(job, &b, &system));
-    TRY(krein__system_solve(ctx, &system, job->lambda, m->w, m->intercept));
+    if (b.fused) {
+        TRY(krein__system_solve(ctx, &system, job->lambda, m->w, m->intercept));
+    } else {
+        NEW(wz, map->D * m->k);
+        TRY(krein__system_solve(ctx, &system, job->lambda, wz, m->intercept));
+        krein__pgemm(ctx, false, false, map->R, m->k, map->D, 1, map->mix, map->D, wz, m->k, 0,
+                     m->w, m->k);
+    }
 done:
+    krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
     krein__system_clear(ctx, &system);
     buffers_end(ctx, &b);
+    return st;
+}
+
+static krein_status fit_features(krein_job *job) {
+    const krein_map *map = job->model->map;
+    if (!map->mix) return fit_blocks(job, true);
+    bool choose = job->lambda < 0;
+    if (!choose && job->lambda < map->fused_lambda) return fit_blocks(job, false);
+    if (choose && !isfinite(map->fused_lambda)) return fit_blocks(job, false);
+    krein_status st = fit_blocks(job, true);
+    /* A choice near the least lambda that fused blocks resolve was made by their rounding. */
+    if (st == KREIN_OK && choose && job->lambda < 4 * map->fused_lambda) {
+        krein__log(job->ctx, KREIN_LOG_DEBUG, "lambda %g is below what raw blocks resolve (%g): "
+                                              "fitting again on features",
+                   job->lambda, 4 * map->fused_lambda);
+        job->lambda = -1;
+        st = fit_blocks(job, false);
+    }
     return st;
 }
 
@@ -237,14 +292,14 @@ static void cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_co
     }
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
     bool mixed = map->cls->traits & KREIN_MAP_DATA;
-    double sample = (double)krein__min(n, LOO_SAMPLE);
+    double sample = (double)loo_rows(n, map->d);
     out->bytes += krein__ridge_bytes((int64_t)D, k, (int64_t)rows, map->ctx->threads) +
                   4 * rows * D + 8 * rows * (K + 1) +
                   map->ctx->threads * 4.0 * KREIN_TILE * D + /* padded tiles */
                   8 * D * D * (mixed ? 3 : 1) +              /* factor; products with mix */
                   (path ? 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
                               map->ctx->threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
-                              (n > LOO_SAMPLE ? 4 * sample * (double)map->d : 0)
+                              (sample < N ? 4 * sample * (double)map->d : 0)
                         : 0);
     out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 +
                  (path ? 9 * D * D * D + 2 * sample * D * D : 0) + (mixed ? 4 * D * D * D : 0);

@@ -157,6 +157,27 @@ void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float
     krein__compute_end(c);
 }
 
+float *krein__map_mix32(const krein_map *map) {
+    int64_t n = map->R * map->D;
+    float *mix = krein__alloc(map->ctx, n, sizeof *mix);
+    for (int64_t i = 0; mix && i < n; i++) mix[i] = (float)map->mix[i];
+    return mix;
+}
+
+void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
+                    float *out) {
+    int64_t tiles = (n + KREIN_TILE - 1) / KREIN_TILE, R = map->R, D = map->D;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(map->ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        int64_t from = t * KREIN_TILE, m = krein__min(KREIN_TILE, n - from);
+        krein__sgemm(false, false, m, D, R, 1, raw + from * R, R, mix32, D, 0, out + from * D, D);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+}
+
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -166,21 +187,13 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
         krein__map_raw(map, x, out, scratch);
         goto done;
     }
-    int64_t R = map->R, D = map->D;
-    NEW(raw, x->n * R);
-    NEW(mix, R * D);
-    for (int64_t i = 0; i < R * D; i++) mix[i] = (float)map->mix[i];
-    krein__map_raw(map, x, raw, scratch);
-    krein_compute c = krein__compute_begin();
-    int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
-    for (int64_t t = 0; t < tiles; t++) {
-        krein__worker_begin();
-        int64_t from = t * KREIN_TILE, m = krein__min(KREIN_TILE, x->n - from);
-        krein__sgemm(false, false, m, D, R, 1, raw + from * R, R, mix, D, 0, out + from * D, D);
-        krein__worker_end(c);
+    NEW(raw, x->n * map->R);
+    if (!(mix = krein__map_mix32(map))) {
+        st = ctx->status;
+        goto done;
     }
-    krein__compute_end(c);
+    krein__map_raw(map, x, raw, scratch);
+    krein__map_mix(map, x->n, raw, mix, out);
 done:
     krein__free(ctx, scratch);
     krein__free(ctx, raw);

@@ -56,6 +56,12 @@ struct krein_map {
     int64_t D;        /* features, once fitted; before that what was asked for (0: nothing) */
     int64_t R;        /* raw features */
     double *mix;      /* R x D, or NULL (R = D) */
+    /* Products may be accumulated on the float32 blocks r and multiplied by mix afterwards
+     * ("fused") with the first `fused` columns of mix, for lambda >= fused_lambda: below that the
+     * rounding of the blocks, blown up by mix, would be seen. Otherwise the blocks z = A'r are
+     * made first. */
+    int64_t fused;
+    double fused_lambda;
     int8_t *sign;     /* D, or NULL: all +1 */
     int64_t scratch;  /* elements of scratch per thread */
     bool sparse;      /* rows are CSR */
@@ -79,7 +85,11 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **map);
  * krein__map_scratch(map) floats. */
 int64_t krein__map_scratch(const krein_map *map);
 void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float *scratch);
-/* Features z = A' r, x.n x D. mixed: scratch of x.n x R floats when mix is set. */
+/* z = A'r for n rows of raw features; mix32 is mix in float32. */
+void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
+                    float *out);
+float *krein__map_mix32(const krein_map *map); /* NULL when memory fails */
+/* Features z = A'r, x.n x D. */
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
 /* Number of features with sign -1. */
 int64_t krein__map_negative(const krein_map *map);

@@ -4,22 +4,22 @@
  * lower triangle of its A', the same matrix when A is symmetric. Hence
  *
  *   Cholesky   its L L' with L = U' is our U'U                     dpotrf "L"
- *   eigen      its columns are our rows                            dsyevd "L"
+ *   eigen      its columns are our rows             dsytrd "L", dstedc, dormtr
  *   QR         its columns are our rows                            dgeqrf, dorgqr
  *
- * and nothing is ever transposed. dsyevd (divide and conquer) and not dsyevr: seconds on
- * one thread (Zen 4) for a Wishart / a smooth kernel matrix of order n,
+ * and nothing is ever transposed. The eigendecomposition is LAPACK's divide and conquer (dsyevd)
+ * taken apart, because its last step, the multiplication with the Householder vectors, falls into
+ * independent columns: ours to run in parallel. Seconds on one thread (Zen 4), smooth kernel matrix:
  *
- *   n          1000           2000            4000
- *   dsyevd     0.22 / 0.15    1.51 / 1.68    13.5 / 11.1     workspace 2 n^2 doubles
- *   dsyevr     0.21 / 0.18    1.67 / 1.92    14.4 / 11.9     workspace   n^2 doubles
+ *   n                          2000    4000    4096 (stride 4096)
+ *   dsytrd  (half of it memory)  0.5     5.8     7.1
+ *   dstedc                       0.3     1.5     1.7
+ *   dormtr                       0.6     4.7     6.5
  *
- * No clear winner: one run each on a shared machine, and an earlier, more disturbed one had
- * dsyevr ahead at 4000 (22.4 / 12.9 against 25.8 / 17.3). Divide and conquer is chosen since it
- * keeps clusters of eigenvalues, which kernel matrices have, orthogonal to machine precision; the
- * price is the workspace.
+ * Divide and conquer keeps clusters of eigenvalues, which kernel matrices have, orthogonal to
+ * machine precision.
  *
- * LAPACKE is not used (Debian's OpenBLAS has none): the four routines are declared here. */
+ * LAPACKE is not used (Debian's OpenBLAS has none): the routines are declared here. */
 #include "num/blas.h"
 #include "base/threads.h"
 
@@ -27,16 +27,24 @@
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
+#include <string.h>
 
 /* gfortran passes the length of each character argument after the others. */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
-void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-             double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t,
-             size_t);
+void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e,
+             double *tau, double *work, const int *lwork, int *info, size_t);
+void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t);
+void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n,
+             const double *a, const int *lda, const double *tau, double *c, const int *ldc,
+             double *work, const int *lwork, int *info, size_t, size_t, size_t);
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
 void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
              double *work, const int *lwork, int *info);
+
+/* Householder vectors and eigenvectors taken together; what dormtr needs for its best block. */
+enum { PANEL = 64, VECTORS = 256, BACK_WORK = VECTORS * PANEL + 65 * PANEL };
 
 /* Two contexts may compute at once on two threads of the caller, and OpenBLAS has one thread
  * count for both: the first in saves it and the last out restores it. This count of users is
@@ -134,39 +142,78 @@ int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {
     return info;
 }
 
+/* z = Q z for the Q of dsytrd, in panels of eigenvectors: fixed ones, so that the bits do not depend
+ * on the threads that share them. work: BACK_WORK doubles for each thread. */
+static void back_transform(krein_ctx *ctx, int64_t n, double *a, int64_t lda, const double *tau,
+                           double *z, int64_t stride, double *work, krein_compute c) {
+    int64_t panels = (n + VECTORS - 1) / VECTORS;
+    int order = size(n), ld = lead(lda), ldz = size(stride), lwork = BACK_WORK;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (panels > 1)
+    for (int64_t p = 0; p < panels; p++) {
+        krein__worker_begin();
+        int columns = size(krein__min(VECTORS, n - p * VECTORS)), ignored = 0;
+        dormtr_("L", "L", "N", &order, &columns, a, &ld, tau, z + p * VECTORS * stride, &ldz,
+                work + omp_get_thread_num() * BACK_WORK, &lwork, &ignored, 1, 1, 1);
+        krein__worker_end(c);
+    }
+}
+
 krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w) {
     krein_status st = KREIN_OK;
-    double *work = NULL;
+    double *work = NULL, *z = NULL, *tau = NULL, *back = NULL, high = 0;
     int *iwork = NULL, info = 0;
     bool finite = true;
     if (n <= 0) return KREIN_OK;
-    /* LAPACK counts its workspace, 1 + 6n + 2n^2, in an int. */
+    /* LAPACK counts its workspace, about n^2, in an int. */
     if (n > 32000)
         return krein__fail(ctx, KREIN_EARG, "eigen: order %lld is above LAPACK's 32000",
                            (long long)n);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) finite &= isfinite(a[i * lda + j]) != 0;
+        for (int64_t j = i; j < n; j++) {
+            finite &= isfinite(a[i * lda + j]) != 0;
+            high = fmax(high, fabs(a[i * lda + j]));
+        }
     if (!finite) /* LAPACK would iterate on NaN for ever */
         return krein__fail(ctx, KREIN_ENUMERIC, "eigen: the matrix has a NaN or an infinity in it");
 
-    int order = size(n), ld = lead(lda);
-    int lwork = size(1 + 6 * n + 2 * n * n), liwork = size(3 + 5 * n);
+    if (high == 0) high = 1;
+    /* An exact power of two keeps every intermediate result in range. */
+    double scale = ldexp(1, -ilogb(high));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) a[i * lda + j] *= scale;
+    /* A stride of a power of two would map whole columns to one cache set. */
+    int64_t stride = n % 64 == 0 ? n + 8 : n;
+    int order = size(n), ld = lead(lda), ldz = size(stride);
+    int lwork = size(1 + 4 * n + krein__max(n * n, PANEL * n)), liwork = size(3 + 5 * n);
     NEW(work, lwork);
     NEW(iwork, liwork);
+    NEW(z, stride * n);
+    NEW(tau, 2 * n);
+    NEW(back, ctx->threads * BACK_WORK);
+    double *off = tau + n;
     krein_compute c = krein__compute_begin();
-    dsyevd_("V", "L", &order, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    dsytrd_("L", &order, a, &ld, w, off, tau, work, &lwork, &info, 1);
+    if (info == 0)
+        dstedc_("I", &order, w, off, z, &ldz, work, &lwork, iwork, &liwork, &info, 1);
+    if (info == 0) back_transform(ctx, n, a, lda, tau, z, stride, back, c);
     krein__compute_end(c);
+    for (int64_t i = 0; i < n; i++) {
+        w[i] /= scale;
+        memcpy(a + i * lda, z + i * stride, (size_t)n * sizeof *a);
+    }
     if (info != 0)
-        st = krein__fail(ctx, KREIN_ENUMERIC, "eigen: no convergence (dsyevd info %d, order %lld)",
+        st = krein__fail(ctx, KREIN_ENUMERIC, "eigen: no convergence (LAPACK info %d, order %lld)",
                          info, (long long)n);
 done:
     krein__free(ctx, work);
     krein__free(ctx, iwork);
+    krein__free(ctx, z);
+    krein__free(ctx, back);
+    krein__free(ctx, tau);
     return st;
 }
 
 krein_status krein__haar_rows(krein_ctx *ctx, int64_t m, int64_t d, double *a) {
-    enum { PANEL = 64 };
     krein_status st = KREIN_OK;
     double *tau = NULL, *work = NULL;
     bool *flip = NULL;

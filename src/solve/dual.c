@@ -3,8 +3,9 @@
  *     f(x) = sum_i alpha_i k(x, x_i) + b.   With S = diag(sqrt w), u = S1/|S1|, P = I - uu',
  *     (P S K S P + W lambda I) a = P S y,   alpha = S a  (then sum alpha = 0),
  *     b = weighted mean of (y - K alpha).
- * Leave-one-out: e_i = [P S y - f]_i / (1 - u_i^2 - sum_j v_ij^2 s_j/(s_j + W lambda)) / sqrt(w_i)
- * with the eigenpairs (s, v) of PSKSP.
+ * Leave-one-out with the eigenpairs (s, v) of PSKSP other than (0, u), and t_j = W lambda/(s_j + W lambda):
+ *     e_i = sum_j v_ij (v_j'PSy) t_j / sum_j v_ij^2 t_j / sqrt(w_i)
+ * (residual over one minus leverage, each as a sum of small terms: no cancellation at small lambda).
  */
 #include "num/blas.h"
 #include "solve/ridge.h"
@@ -87,6 +88,19 @@ static double inverse(double s, double shift) {
     return fabs(sum) > 1e-3 * shift ? 1 / sum : 1 / (1e-3 * shift);
 }
 
+/* Eigenpairs of A with the eigenvector u of value 0 moved to the end, out of the way of all others. */
+static krein_status spectrum(krein_ctx *ctx, double *A, int64_t n, const double *u, double *s) {
+    double bound = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += fabs(A[i * n + j]);
+        bound = fmax(bound, sum);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) A[i * n + j] += 2 * bound * u[i] * u[j];
+    return krein__eigen(ctx, n, A, n, s);
+}
+
 krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p) {
     krein_status st = KREIN_OK;
     int64_t n = rows->n, k = rows->k, L;
@@ -94,8 +108,8 @@ krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *ro
     double *s = NULL, *beta = NULL, *c = NULL, *fit = NULL, *lever = NULL;
     TRY(enter(ctx, K, rows, &f));
     NEW(s, n);
-    TRY(krein__eigen(ctx, n, K, n, s));
-    double top = fmax(fmax(s[n - 1], -s[0]), 1e-30) / f.weight;
+    TRY(spectrum(ctx, K, n, f.u, s));
+    double top = fmax(fmax(s[n - 2], -s[0]), 1e-30) / f.weight;
     if (p->n == 0) krein__path_grid(p, top * 1e-11, top * 10, 4);
     L = p->n;
     NEW(beta, n * k);
@@ -103,26 +117,27 @@ krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *ro
     NEW(fit, n * L * k);
     NEW(lever, n * L);
     krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f.y, k, 0, beta, k);
-    /* fit = V' diag(s/(s + W lambda)) beta for every lambda; lever likewise with squares. */
+    /* The last eigenvector is u: left out. */
     for (int64_t j = 0; j < n; j++)
-        for (int64_t l = 0; l < L; l++)
-            for (int64_t o = 0; o < k; o++)
-                c[(j * L + l) * k + o] =
-                    beta[j * k + o] * s[j] * inverse(s[j], f.weight * p->lambda[l]);
+        for (int64_t l = 0; l < L; l++) {
+            double shift = f.weight * p->lambda[l], t = j < n - 1 ? shift * inverse(s[j], shift) : 0;
+            for (int64_t o = 0; o < k; o++) c[(j * L + l) * k + o] = beta[j * k + o] * t;
+        }
     krein__pgemm(ctx, true, false, n, L * k, n, 1, K, n, c, L * k, 0, fit, L * k);
     for (int64_t j = 0; j < n; j++)
-        for (int64_t l = 0; l < L; l++)
-            c[j * L + l] = s[j] * inverse(s[j], f.weight * p->lambda[l]);
+        for (int64_t l = 0; l < L; l++) {
+            double shift = f.weight * p->lambda[l];
+            c[j * L + l] = j < n - 1 ? shift * inverse(s[j], shift) : 0;
+        }
     for (int64_t i = 0; i < n * n; i++) K[i] *= K[i];
     krein__pgemm(ctx, true, false, n, L, n, 1, K, n, c, L, 0, lever, L);
     for (int64_t i = 0; i < n; i++)
         for (int64_t l = 0; l < L; l++) {
-            double rest = 1 - f.u[i] * f.u[i] - lever[i * L + l];
+            double rest = lever[i * L + l]; /* one minus the leverage */
             for (int64_t o = 0; o < k; o++) {
                 int64_t at = (i * L + l) * k + o;
-                double y = rows->y[i * k + o], residual = f.y[i * k + o] - fit[at];
-                fit[at] = fabs(rest) > 1e-9 && f.root[i] > 0 ? y - residual / rest / f.root[i]
-                                                             : y + 1e3 * (1 + fabs(y));
+                double y = rows->y[i * k + o];
+                fit[at] = rest != 0 && f.root[i] > 0 ? y - fit[at] / rest / f.root[i] : f.ymean[o];
             }
         }
     krein_tally tally = {0};
@@ -236,7 +251,7 @@ krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets
     weighted_row(n, K, rows, total_weight(rows), row);
     TRY(enter(ctx, K, rows, &f));
     NEW(s, n);
-    TRY(krein__eigen(ctx, n, K, n, s));
+    TRY(spectrum(ctx, K, n, f.u, s));
     NEW(beta, n * k);
     NEW(c, n * L * k);
     NEW(alpha, n * L * k);

@@ -107,7 +107,8 @@ static void centre(krein_ridge *s, krein_system *out) {
     }
 }
 
-krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, krein_system *out) {
+krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t ldmix, int64_t D,
+                                 krein_system *out) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int64_t R = s->R, k = s->k;
@@ -117,6 +118,7 @@ krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, k
     out->R = R;
     out->k = k;
     out->mix = mix;
+    out->ldmix = ldmix;
     if (!(s->weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;
@@ -138,9 +140,9 @@ krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, k
     NEW(half, R * D);
     NEW(out->G, D * D);
     mirror(R, s->G);
-    krein__pgemm(ctx, false, false, R, D, R, 1, s->G, R, mix, D, 0, half, D);
-    krein__pgemm(ctx, true, false, D, D, R, 1, mix, D, half, D, 0, out->G, D);
-    krein__pgemm(ctx, true, false, D, k, R, 1, mix, D, b, k, 0, out->B, k);
+    krein__pgemm(ctx, false, false, R, D, R, 1, s->G, R, mix, ldmix, 0, half, D);
+    krein__pgemm(ctx, true, false, D, D, R, 1, mix, ldmix, half, D, 0, out->G, D);
+    krein__pgemm(ctx, true, false, D, k, R, 1, mix, ldmix, b, k, 0, out->B, k);
 done:
     krein__free(ctx, half);
     krein__free(ctx, b);
@@ -223,7 +225,8 @@ krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double l
     NEW(x, s->D * s->k);
     TRY(solve_features(ctx, s, lambda, x));
     if (s->mix)
-        krein__pgemm(ctx, false, false, s->R, s->k, s->D, 1, s->mix, s->D, x, s->k, 0, w, s->k);
+        krein__pgemm(ctx, false, false, s->R, s->k, s->D, 1, s->mix, s->ldmix, x, s->k, 0,
+                     w, s->k);
     else
         memcpy(w, x, (size_t)(s->D * s->k) * sizeof *w);
     for (int64_t j = 0; j < s->k; j++) {
@@ -277,7 +280,7 @@ static krein_status make_projection(krein_ctx *ctx, const krein_system *s, const
     }
     double *wide = krein__alloc(ctx, R * D, sizeof *wide);
     if (!wide) return ctx->status;
-    krein__pgemm(ctx, false, true, R, D, D, 1, s->mix, D, v, D, 0, wide, D);
+    krein__pgemm(ctx, false, true, R, D, D, 1, s->mix, s->ldmix, v, D, 0, wide, D);
     for (int64_t i = 0; i < R * D; i++) project[i] = (float)wide[i];
     krein__free(ctx, wide);
     return KREIN_OK;

@@ -61,11 +61,13 @@ typedef struct krein_system {
     double *B;              /* D x k */
     double *mean;           /* R: weighted mean of r */
     double *ymean;          /* k */
-    const double *mix;      /* R x D or NULL; borrowed */
+    const double *mix;      /* R x D with row stride ldmix, or NULL; borrowed */
+    int64_t ldmix;
 } krein_system;
 
 /* Consumes s (its G is taken over where there is no mix). */
-krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t D, krein_system *out);
+krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t ldmix, int64_t D,
+                                 krein_system *out);
 void krein__system_clear(krein_ctx *ctx, krein_system *s);
 /* Weights of the raw features (R x k) and intercepts (k) for one lambda. */
 krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double lambda, double *w,

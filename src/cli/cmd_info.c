@@ -1,0 +1,98 @@
+/* cmd_info.c -- krein info: what a model is. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { NAMES_SHOWN = 20 };
+
+/* Seeds above 2^63 do not fit jansson's integers. */
+static json_t *seed_json(uint64_t seed) {
+    char text[24];
+    if (seed <= INT64_MAX) return json_integer((json_int_t)seed);
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    return json_string(text);
+}
+
+static void print_json(const char *path, const krein_model *model, const krein_model_info *i) {
+    json_t *classes = json_null(), *columns = json_array();
+    if (i->task == KREIN_TASK_CLASSIFICATION) {
+        classes = json_array();
+        for (int64_t k = 0; k < i->classes; k++)
+            json_array_append_new(classes, cli_json_text(krein_model_class(model, k)));
+    }
+    for (int64_t j = 0; j < i->inputs; j++)
+        json_array_append_new(columns, cli_json_text(krein_model_column(model, j)));
+    json_t *out =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "info", "model",
+                  cli_json_text(path), "task", cli_json_text(cli_task_name(i->task)), "n",
+                  cli_json_count(i->n), "d", cli_json_count(i->d), "D", cli_json_count(i->D),
+                  "inputs", cli_json_count(i->inputs), "outputs", cli_json_count(i->outputs),
+                  "classes", classes, "columns", columns);
+    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "learner",
+                             cli_json_text(i->learner), "kernel", cli_json_text(i->kernel), "map",
+                             cli_json_text(i->map), "scale", cli_json_text(i->scale), "lambda",
+                             cli_json_number(i->lambda), "seed", seed_json(i->seed), "negative",
+                             cli_json_count(i->negative), "probabilities", i->probabilities,
+                             "bytes", cli_json_count(i->bytes));
+    json_object_update(out, rest);
+    json_decref(rest);
+    cli_print_json(out);
+}
+
+static void print_names(const char *label, const krein_model *model, int64_t n,
+                        const char *(*name)(const krein_model *, int64_t)) {
+    bool any = false;
+    for (int64_t k = 0; k < n && k < NAMES_SHOWN; k++) any = any || name(model, k);
+    if (!any) return;
+    printf("%-16s", label);
+    for (int64_t k = 0; k < n && k < NAMES_SHOWN; k++) {
+        const char *text = name(model, k);
+        printf("%s%s", k ? ", " : "", text ? text : "?");
+    }
+    puts(n > NAMES_SHOWN ? ", ..." : "");
+}
+
+static void print_text(const char *path, const krein_model *model, const krein_model_info *i) {
+    char number[32], bytes[32];
+    const char *task = cli_task_name(i->task);
+    cli_line(stdout, "model", "%s (%s)", path, krein__bytes_text((double)i->bytes, bytes));
+    if (task && i->task == KREIN_TASK_CLASSIFICATION)
+        cli_line(stdout, "task", "%s, %" PRId64 " classes", task, i->classes);
+    else if (task)
+        cli_line(stdout, "task", "%s%s", task, i->outputs > 1 ? " with several targets" : "");
+    if (i->task == KREIN_TASK_CLASSIFICATION)
+        print_names("classes", model, i->classes, krein_model_class);
+    cli_line(stdout, "trained on", "%s rows", cli_count_text(i->n, number));
+    cli_line(stdout, "columns", "%s", cli_count_text(i->inputs, number));
+    print_names("", model, i->inputs, krein_model_column);
+    if (i->d != i->inputs) cli_line(stdout, "encoded inputs", "%s", cli_count_text(i->d, number));
+    if (i->outputs > 1) cli_line(stdout, "outputs", "%s", cli_count_text(i->outputs, number));
+    if (i->scale) cli_line(stdout, "scale", "%s", i->scale);
+    if (i->learner) cli_line(stdout, "learner", "%s", i->learner);
+    if (i->kernel) cli_line(stdout, "kernel", "%s", i->kernel);
+    if (i->map) cli_line(stdout, "map", "%s", i->map);
+    if (i->D >= 0) cli_line(stdout, "features", "%s", cli_count_text(i->D, number));
+    if (i->negative > 0)
+        cli_line(stdout, "negative", "%s features", cli_count_text(i->negative, number));
+    if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
+    cli_line(stdout, "seed", "%" PRIu64, i->seed);
+    cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
+}
+
+int cli_cmd_info(cli_app *app) {
+    const char *path = app->args.operand[0];
+    krein_model *model = NULL;
+    krein_model_info info;
+    const krein_status st = krein_model_load(app->ctx, path, &model);
+    if (st != KREIN_OK) return cli_failure(app, st);
+    krein_model_describe(model, &info);
+    if (app->args.json)
+        print_json(path, model, &info);
+    else
+        print_text(path, model, &info);
+    krein_model_destroy(model);
+    return CLI_OK;
+}

@@ -1,0 +1,69 @@
+/* cmd_list.c -- krein list: the library's tables. */
+#include "cli/cli.h"
+
+#include "base/spec.h"
+
+#include <string.h>
+
+const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria",
+                                  "solvers", "generators", NULL};
+
+int64_t cli_print_entries(FILE *f, const char *table) {
+    krein_entry e;
+    int64_t count = 0;
+    const char *last = "";
+    for (int64_t i = 0; krein_list(i, &e); i++) {
+        if (table && strcmp(table, e.table) != 0) continue;
+        if (!table && strcmp(last, e.table) != 0) fprintf(f, "%s%s\n", count ? "\n" : "", e.table);
+        fprintf(f, "%s%-14s %s\n", table ? "" : "  ", e.name, e.summary);
+        last = e.table;
+        count++;
+    }
+    return count;
+}
+
+static json_t *options_json(int64_t i) {
+    krein_option_info o;
+    json_t *array = json_array();
+    for (int64_t k = 0; krein_list_option(i, k, &o); k++)
+        json_array_append_new(
+            array, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(o.name), "type",
+                             cli_json_text(o.type), "default",
+                             *o.default_value ? cli_json_text(o.default_value) : json_null(),
+                             "range", *o.range ? cli_json_text(o.range) : json_null(), "help",
+                             cli_json_text(o.help)));
+    return array;
+}
+
+static void print_json(const char *table) {
+    krein_entry e;
+    json_t *entries = json_array();
+    for (int64_t i = 0; krein_list(i, &e); i++) {
+        if (table && strcmp(table, e.table) != 0) continue;
+        json_array_append_new(
+            entries, json_pack("{s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table), "name",
+                               cli_json_text(e.name), "summary", cli_json_text(e.summary), "cite",
+                               e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "options",
+                               options_json(i)));
+    }
+    cli_print_json(json_pack("{s:s, s:o}", "command", "list", "entries", entries));
+}
+
+int cli_cmd_list(cli_app *app) {
+    const char *table = app->args.operand[0];
+    int64_t n = 0;
+    while (cli_tables[n] && (!table || strcmp(cli_tables[n], table) != 0)) n++;
+    if (table && !cli_tables[n]) {
+        const char *near = krein__nearest(table, cli_tables, n);
+        return cli_error(CLI_USAGE, "list: there is no '%s'; %s%s%s", table,
+                         near ? "did you mean "
+                              : "choose from kernels, maps, learners, criteria, "
+                                "solvers, generators",
+                         near ? near : "", near ? "?" : "");
+    }
+    if (app->args.json)
+        print_json(table);
+    else if (cli_print_entries(stdout, table) == 0)
+        printf("there are no %s in this version\n", table ? table : "entries");
+    return CLI_OK;
+}

@@ -1,0 +1,164 @@
+/* cmd_predict.c -- krein predict: one prediction a line, in constant memory.
+ *
+ *   [id,]class|number[,number...][,score...]      a dropped row: an empty line
+ *
+ * Lines of one cell are the bare class name; lines of several are CSV, quoted where a
+ * name or id needs it. With --json and no -o the predictions are in the object. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const krein_model *model;
+    krein_model_info info;
+    bool scores, id;
+    FILE *f; /* NULL: into the arrays */
+    json_t *predictions, *score_rows, *ids;
+    int64_t n;
+    bool write_failed;
+    int error;
+} sink;
+
+static bool dropped(const sink *s, const krein_prediction *p) {
+    if (s->info.task == KREIN_TASK_CLASSIFICATION) return p->label < 0;
+    return !p->values || isnan(p->values[0]);
+}
+
+static void put_cell(FILE *f, const char *text, bool csv) {
+    if (!text[strcspn(text, csv ? ",\"\r\n" : "\r\n")]) {
+        fputs(text, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
+}
+
+static void put_line(const sink *s, const krein_prediction *p) {
+    char number[40];
+    const bool several = s->id || s->scores;
+    if (!dropped(s, p)) {
+        if (s->id) {
+            put_cell(s->f, p->id ? p->id : "", true);
+            fputc(',', s->f);
+        }
+        if (s->info.task == KREIN_TASK_CLASSIFICATION)
+            put_cell(s->f, krein_model_class(s->model, p->label), several);
+        else
+            for (int64_t k = 0; k < s->info.outputs; k++) {
+                if (k) fputc(',', s->f);
+                fputs(cli_float_text(p->values[k], number), s->f);
+            }
+        for (int64_t k = 0; s->scores && k < p->nscores; k++) {
+            fputc(',', s->f);
+            fputs(cli_float_text(p->scores[k], number), s->f);
+        }
+    }
+    fputc('\n', s->f);
+}
+
+static json_t *numbers(const double *values, int64_t n) {
+    json_t *array = json_array();
+    for (int64_t k = 0; k < n; k++) json_array_append_new(array, cli_json_number(values[k]));
+    return array;
+}
+
+static void keep(const sink *s, const krein_prediction *p) {
+    const bool gone = dropped(s, p);
+    json_t *value = json_null();
+    if (!gone && s->info.task == KREIN_TASK_CLASSIFICATION)
+        value = cli_json_text(krein_model_class(s->model, p->label));
+    else if (!gone && s->info.outputs > 1)
+        value = numbers(p->values, s->info.outputs);
+    else if (!gone)
+        value = cli_json_number(p->values[0]);
+    json_array_append_new(s->predictions, value);
+    if (s->scores)
+        json_array_append_new(s->score_rows, gone ? json_null() : numbers(p->scores, p->nscores));
+    if (s->id) json_array_append_new(s->ids, cli_json_text(p->id));
+}
+
+static krein_status on_prediction(void *user, const krein_prediction *p) {
+    sink *s = user;
+    s->n++;
+    if (!s->f) {
+        keep(s, p);
+        return KREIN_OK;
+    }
+    put_line(s, p);
+    if (!ferror(s->f)) return KREIN_OK;
+    s->error = errno;
+    s->write_failed = true;
+    return KREIN_EIO;
+}
+
+static void print_json(const cli_app *app, const sink *s) {
+    const cli_args *a = &app->args;
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o}", "command", "predict", "model",
+                  cli_json_text(a->operand[0]), "n", cli_json_count(s->n), "output",
+                  cli_json_text(a->output), "seconds", cli_json_number(cli_seconds(app)));
+    if (!s->f) {
+        json_object_set(object, "predictions", s->predictions);
+        if (s->scores) json_object_set(object, "scores", s->score_rows);
+        if (s->id) json_object_set(object, "ids", s->ids);
+    }
+    cli_print_json(object);
+}
+
+int cli_cmd_predict(cli_app *app) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    krein_model *model = NULL;
+    krein_data *data = NULL;
+    cli_file file = {0};
+    sink s = {.scores = a->scores, .id = a->id != NULL};
+    int status = CLI_OK;
+    const char *output = a->output ? a->output : "-";
+    if (a->json && a->output && strcmp(a->output, "-") == 0)
+        return cli_error(CLI_USAGE, "predict: --json and -o - both want standard output");
+    if ((status = cli_check_output(output, a->operand[1])) != CLI_OK) return status;
+    cli_warn_ignored(app);
+    TRY(krein_model_load(app->ctx, a->operand[0], &model));
+    TRY(cli_open(app, a->operand[1], a->labels, &data));
+    s.model = model;
+    krein_model_describe(model, &s.info);
+    if (a->json && !a->output) {
+        s.predictions = json_array();
+        s.score_rows = json_array();
+        s.ids = json_array();
+    } else if (cli_file_open(&file, output)) {
+        s.f = file.stream;
+        app->streamed = s.f == stdout;
+    } else {
+        status = CLI_FAILED;
+        goto done;
+    }
+    TRY(krein_predict(app->ctx, model, data, on_prediction, &s));
+    cli_progress_erase(app);
+    if (s.f && !cli_file_commit(&file)) status = CLI_FAILED;
+    if (status == CLI_OK && a->json) print_json(app, &s);
+done:
+    if (st != KREIN_OK && s.write_failed && !cli_cancelled()) {
+        /* A closed pipe is no news; main looks at stdout by itself. */
+        cli_progress_erase(app);
+        if (s.f != stdout) cli_error(0, "%s: %s", output, strerror(s.error));
+        status = CLI_FAILED;
+    } else if (st != KREIN_OK) {
+        status = cli_failure(app, st);
+    }
+    cli_file_abort(&file);
+    json_decref(s.predictions);
+    json_decref(s.score_rows);
+    json_decref(s.ids);
+    krein_data_close(data);
+    krein_model_destroy(model);
+    return status;
+}

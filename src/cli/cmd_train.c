@@ -1,0 +1,127 @@
+/* cmd_train.c -- krein train: fit a model, write it, say what was chosen. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_trained_clear(cli_app *app, cli_trained *out) {
+    krein_model_destroy(out->model);
+    krein_report_clear(app->ctx, &out->report);
+    memset(out, 0, sizeof *out);
+}
+
+int cli_train(cli_app *app, const char *output, cli_trained *out) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    krein_train_options options;
+    krein_data *data = NULL, *test = NULL;
+    memset(out, 0, sizeof *out);
+    cli_train_options(a, &options);
+    TRY(cli_open(app, a->operand[0], a->labels, &data));
+    if (a->test) {
+        TRY(cli_open(app, a->test, a->test_labels, &test));
+        options.test = test;
+    }
+    TRY(krein_train(app->ctx, data, &options, &out->report, &out->model));
+    TRY(krein_model_save(app->ctx, out->model, output));
+    out->bytes = cli_file_size(output);
+done:
+    krein_data_close(test);
+    krein_data_close(data);
+    cli_progress_erase(app);
+    if (st == KREIN_OK) return CLI_OK;
+    const int status = cli_failure(app, st);
+    cli_trained_clear(app, out);
+    return status;
+}
+
+void cli_print_report(FILE *f, const krein_report *r) {
+    char number[32], seconds[32];
+    cli_line(f, "rows", "%s", cli_count_text(r->n, number));
+    cli_line(f, "inputs", "%s", cli_count_text(r->d, number));
+    if (cli_task_name(r->task)) cli_line(f, "task", "%s", cli_task_name(r->task));
+    if (r->learner) cli_line(f, "learner", "%s", r->learner);
+    if (r->kernel) cli_line(f, "kernel", "%s", r->kernel);
+    if (r->map) cli_line(f, "map", "%s", r->map);
+    if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
+    if (isfinite(r->loo)) {
+        if (r->task == KREIN_TASK_CLASSIFICATION)
+            cli_line(f, "leave-one-out", "%.3f %% error", 100 * r->loo);
+        else
+            cli_line(f, "leave-one-out", "%.6g rmse", r->loo);
+    }
+    cli_print_metrics(f, &r->test, false);
+    if (isfinite(r->seconds_total))
+        cli_line(f, "time", "%s", cli_seconds_text(r->seconds_total, seconds));
+}
+
+static json_t *report_json(const krein_report *r, int64_t bytes) {
+    json_t *loo = json_null();
+    if (isfinite(r->loo))
+        loo = json_pack("{s:f}", r->task == KREIN_TASK_CLASSIFICATION ? "error" : "rmse", r->loo);
+    json_t *seconds =
+        json_pack("{s:o, s:o, s:o, s:o}", "read", cli_json_number(r->seconds_read), "select",
+                  cli_json_number(r->seconds_select), "fit", cli_json_number(r->seconds_fit),
+                  "total", cli_json_number(r->seconds_total));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o, s:I, s:o, s:o, s:o}",
+                     "command", "train", "n", cli_json_count(r->n), "d", cli_json_count(r->d),
+                     "task", cli_json_text(cli_task_name(r->task)), "learner",
+                     cli_json_text(r->learner), "kernel", cli_json_text(r->kernel), "map",
+                     cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
+                     cli_json_number(r->lambda), "weights", "seconds", seconds, "peak_rss_bytes",
+                     (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes), "loo", loo,
+                     "test", cli_json_metrics(&r->test));
+}
+
+/* The name of the model file; NULL with the status set when the call is wrong. Looked at
+ * before training, which may take hours. */
+static char *output_name(const cli_args *a, int *status) {
+    *status = CLI_USAGE;
+    if (!a->output && strcmp(a->operand[0], "-") == 0) {
+        cli_error(0, "train: data from standard input have no name; give the model's with -o");
+        return NULL;
+    }
+    char *name = a->output ? strdup(a->output) : cli_model_name(a->operand[0]);
+    if (!name) {
+        *status = cli_error(CLI_FAILED, "out of memory");
+        return NULL;
+    }
+    if (strcmp(name, "-") == 0)
+        cli_error(0, "train: a model is not written to standard output; give -o a file name");
+    else if ((*status = cli_check_output(name, a->operand[0])) == CLI_OK)
+        return name;
+    free(name);
+    return NULL;
+}
+
+int cli_cmd_train(cli_app *app) {
+    const cli_args *a = &app->args;
+    cli_trained trained;
+    char size[32], rss[32];
+    int status;
+    if (a->test && a->holdout > 0)
+        return cli_error(CLI_USAGE, "train: --test and --holdout exclude each other");
+    char *output = output_name(a, &status);
+    if (!output) return status;
+    status = cli_train(app, output, &trained);
+    if (status == CLI_OK && a->json) {
+        json_t *object = report_json(&trained.report, trained.bytes);
+        json_object_set_new(object, "output", cli_json_text(output));
+        cli_print_json(object);
+    } else if (status == CLI_OK) {
+        const krein_report *r = &trained.report;
+        cli_print_report(stdout, r);
+        if (a->verbose)
+            fprintf(stderr, "krein: reading %.2f s, selecting %.2f s, fitting %.2f s\n",
+                    r->seconds_read, r->seconds_select, r->seconds_fit);
+        cli_line(stdout, "peak memory", "%s", krein__bytes_text((double)cli_peak_rss(), rss));
+        cli_line(stdout, "model", "%s (%s)", output,
+                 krein__bytes_text((double)trained.bytes, size));
+    }
+    if (status == CLI_OK) cli_trained_clear(app, &trained);
+    free(output);
+    return status;
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# Files that are missing, broken or cannot be written.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+fixed=(-k 'gaussian(sigma=3)' -l 1e-6)
+"$KREIN" generate friedman -n 200 -o data.csv >/dev/null
+"$KREIN" train data.csv "${fixed[@]}" -o good.krein -q >/dev/null || fail "train"
+
+# ---- missing ----
+for c in 'train none.csv' 'plan none.csv' 'info none.krein' 'predict none.krein data.csv' \
+    'predict good.krein none.csv' 'evaluate good.krein none.csv' 'train data.csv --test none.csv -o t.krein' \
+    'transform none.csv -o z.npy' 'gram data.csv none.csv -o K.npy'; do
+    # shellcheck disable=SC2086
+    run $c
+    status "$c" 1
+    has "$c" err 'none\.(csv|krein)'
+done
+run train .
+status "a directory as data" 1
+: >empty.csv
+run train empty.csv
+status "an empty file" 1
+has "an empty file" err 'empty.csv'
+printf 'y,x\n' >header.csv
+run train header.csv
+status "a header alone" 1
+is "no model" "" "$(find . -name 'none.krein' -o -name 'empty.krein' -o -name 'header.krein' -o -name 't.krein')"
+
+# ---- broken data ----
+printf 'y,a,b\n1,2,3\n2,3\n3,4,5\n' >short.csv
+run train short.csv
+status "a short line" 1
+has "a short line: the place" err 'short.csv:3'
+awk -F, -v OFS=, 'NR == 5 { $3 = "" } { print }' data.csv >hole.csv
+run train hole.csv "${fixed[@]}"
+status "an empty cell" 1
+has "an empty cell: the way out" err 'hole.csv:5.*--missing'
+for how in mean drop; do
+    run train hole.csv "${fixed[@]}" --missing $how
+    ok "--missing $how"
+done
+
+# ---- broken models ----
+size=$(stat -c %s good.krein)
+for part in 0 1 7 40 $((size / 2)) $((size - 1)); do
+    head -c "$part" good.krein >cut.krein
+    run predict cut.krein data.csv
+    status "a model of $part bytes" 1
+    is "a model of $part bytes: no output" "" "$(cat out)"
+done
+for at in 0 3 9 20 $((size / 3)) $((size / 2)) $((size - 2)); do
+    "$PYTHON" - "$at" <<'PY'
+import sys
+b = bytearray(open("good.krein", "rb").read())
+b[int(sys.argv[1])] ^= 0x10
+open("flipped.krein", "wb").write(b)
+PY
+    run predict flipped.krein data.csv
+    status "a bit of byte $at flipped" 1
+    run info flipped.krein
+    status "info: a bit of byte $at flipped" 1
+done
+{
+    cat good.krein
+    echo more
+} >long.krein
+run info long.krein
+status "a model with more after it" 1
+run predict data.csv data.csv
+status "data for a model" 1
+
+# ---- columns ----
+cut -d, -f1-4 data.csv >few.csv
+run predict good.krein few.csv
+status "columns missing" 1
+has "columns missing" err 'x[0-9]+'
+sed '1s/x1,/renamed,/' data.csv >renamed.csv
+run predict good.krein renamed.csv
+status "a column renamed" 1
+has "a column renamed" err 'x1'
+awk -F, -v OFS=, 'NR == 1 { print $0, "extra" } NR > 1 { print $0, 1 }' data.csv >extra.csv
+run predict good.krein extra.csv
+has "an extra column: said, as an error or a warning" err 'extra'
+tail -n +2 data.csv >bare.csv
+run train bare.csv "${fixed[@]}" -o bare.krein
+ok "no header"
+run predict bare.krein bare.csv
+ok "no header: the same width"
+cp out plain
+cut -d, -f2- bare.csv >narrow.csv
+run predict bare.krein narrow.csv
+is "no header: one column less" "$(cat plain)" "$(cat out)"
+cut -d, -f3- bare.csv >narrower.csv
+run predict bare.krein narrower.csv
+status "no header: two columns less" 1
+sed 's/^/0,/' bare.csv >wider.csv
+run predict bare.krein wider.csv
+status "no header: one column more" 1
+
+# ---- places that cannot be written ----
+run train data.csv "${fixed[@]}" -o nowhere/x.krein
+status "no such directory" 1
+has "no such directory" err 'nowhere'
+run predict good.krein data.csv -o nowhere/p
+status "predict: no such directory" 1
+run generate arm -n 3 -o nowhere/x.csv
+status "generate: no such directory" 1
+mkdir folder
+for c in "train data.csv -o folder" "train data.csv -o folder/" "predict good.krein data.csv -o folder" \
+    "transform data.csv -o folder"; do
+    # shellcheck disable=SC2086
+    run $c
+    status "$c" 1
+done
+run train data.csv "${fixed[@]}" -o data.csv
+status "the data as the model" 2
+has "the data as the model" err 'overwritten'
+head -n 1 data.csv | grep -q '^y,x1' && pass || fail "the data are whole"
+ln -s data.csv link.csv
+run transform data.csv -o link.csv
+status "the data by another name" 2
+# Root may write anywhere, so root becomes nobody for this.
+as_user=()
+((EUID == 0)) && as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+mkdir locked
+chmod a-w,a+rx locked
+chmod a+rx . && chmod a+r ./*
+if ((EUID == 0)) && ! "${as_user[@]}" "$KREIN" info "$work/good.krein" >/dev/null 2>&1; then
+    skip "read-only directory" "root may write anywhere, and cannot become another"
+else
+    for c in "train data.csv -o locked/x.krein" "predict good.krein data.csv -o locked/p" \
+        "generate arm -n 3 -o locked/x.csv" "transform data.csv -o locked/z.npy"; do
+        # shellcheck disable=SC2086
+        "${as_user[@]}" "$KREIN" $c >out 2>err
+        rc=$? command=$c
+        status "$c" 1
+        has "$c" err 'locked.*Permission denied'
+    done
+fi
+if [[ -w /dev/full ]]; then
+    run train data.csv "${fixed[@]}" -o /dev/full
+    status "a model to a full disk" 1
+    has "a model to a full disk" err 'No space left'
+    run predict good.krein data.csv -o /dev/full
+    status "predictions to a full disk" 1
+    has "predictions to a full disk" err 'No space left'
+    run generate arm -n 3000 -o /dev/full
+    for c in 'predict good.krein data.csv' 'evaluate good.krein data.csv' 'info good.krein --json' \
+        'generate arm -n 5000 -o -'; do
+        # shellcheck disable=SC2086
+        "$KREIN" $c >/dev/full 2>err
+        is "$c > /dev/full" 1 $?
+        has "$c > /dev/full" err 'No space left'
+    done
+fi
+# An older file stays whole when writing fails.
+echo precious >keep.txt
+(
+    ulimit -f 1
+    trap '' XFSZ
+    "$KREIN" predict good.krein data.csv --scores -o keep.txt >/dev/null 2>err
+    echo $? >code
+)
+is "file size limit: status" 1 "$(cat code)"
+is "file size limit: the old file" precious "$(cat keep.txt)"
+run predict good.krein data.csv -o /dev/null
+ok "predict -o /dev/null"
+# A reader that goes away.
+"$KREIN" generate friedman -n 20000 -o long.csv >/dev/null
+{
+    "$KREIN" predict good.krein long.csv 2>err
+    echo $? >code
+} | head -n 1 >/dev/null
+wait_for 20 test -s code
+is "closed pipe: status" 1 "$(cat code)"
+is "closed pipe: quiet" "" "$(cat err)"
+{
+    "$KREIN" generate arm -n 200000 -o - 2>err
+    echo $? >code2
+} | head -n 1 >/dev/null
+wait_for 20 test -s code2
+is "generate to a closed pipe: status" 1 "$(cat code2)"
+is "generate to a closed pipe: quiet" "" "$(cat err)"
+no_leftovers errors
+summary

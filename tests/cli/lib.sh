@@ -1,0 +1,87 @@
+# shellcheck shell=bash disable=SC2034
+# lib.sh -- helpers of the command line tests; sourced by them.
+#
+#   run ARGS...              runs krein; leaves out, err (files) and rc
+#   ok NAME                  the last run gave status 0
+#   status NAME N            ... status N, and on failure one "krein: " line on stderr
+#   has NAME FILE REGEX      a line of FILE matches
+#   lacks NAME FILE REGEX    none does
+#   is NAME WANT GOT
+#   json NAME EXPR           EXPR of Python holds for j, the object that `out` holds
+#   pass NAME / fail NAME [why] / skip NAME why
+#   summary                  prints the last line and exits
+#
+# Works in a folder of its own that is removed at the end.
+set -u
+: "${KREIN:?KREIN is the program to test}"
+KREIN=$(cd "$(dirname "$KREIN")" && pwd)/$(basename "$KREIN")
+SANITIZED=${KREIN_SANITIZED:-}
+PYTHON=/usr/bin/python3
+[[ -x $PYTHON ]] || PYTHON=$(command -v python3)
+export LC_ALL=C
+unset OPENBLAS_CORETYPE KREIN_REEXEC KREIN_TEST_CORE
+passed=0 failed=0 skipped=0 rc=0
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/krein-cli-XXXXXX") || exit 1
+work=$(cd "$work" && pwd)
+main=$BASHPID
+trap '[[ $BASHPID == "$main" ]] && { chmod -R u+w "$work"; rm -rf "$work"; } 2>/dev/null' EXIT
+cd "$work" || exit 1
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $1${2:+: $2}"
+}
+skip() {
+    skipped=$((skipped + 1))
+    echo "skipped: $1: $2"
+}
+summary() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    ((failed == 0))
+    exit
+}
+
+run() {
+    command=$*
+    "$KREIN" "$@" >out 2>err
+    rc=$?
+}
+why() { echo "krein $command: status $rc; $(head -c 300 err | tr '\n' ' ')"; }
+ok() { if ((rc == 0)); then pass; else fail "$1" "$(why)"; fi; }
+status() {
+    if ((rc != $2)); then
+        fail "$1" "wanted status $2; $(why)"
+    elif (($2 != 0)) && ! grep -q '^krein: .' err; then
+        fail "$1" "no message; $(why)"
+    else
+        pass
+    fi
+}
+has() { if grep -Eq -- "$3" "$2"; then pass; else fail "$1" "no line of $2 matches '$3': $(head -c 300 "$2" | tr '\n' ' ')"; fi; }
+lacks() { if grep -Eq -- "$3" "$2"; then fail "$1" "$2 matches '$3': $(grep -Em1 -- "$3" "$2")"; else pass; fi; }
+is() { if [[ $2 == "$3" ]]; then pass; else fail "$1" "wanted '$2', got '$3'"; fi; }
+json() {
+    local answer
+    answer=$("$PYTHON" - "$2" 2>&1 <<'PY'
+import json, sys
+text = open("out").read()
+assert text.endswith("\n") and text.count("\n") == 1, "not one line: %r" % text[:200]
+j = json.loads(text)
+assert isinstance(j, dict), "not an object"
+assert eval(sys.argv[1]), "does not hold in %s" % text[:600]
+PY
+    ) && pass || fail "$1" "$2: $(tail -n 1 <<<"$answer"); $(why)"
+}
+# wait_for SECONDS CONDITION...: polls; false when time is up.
+wait_for() {
+    local tries=$(($1 * 50))
+    shift
+    while ! "$@"; do
+        ((tries-- > 0)) || return 1
+        sleep 0.02
+    done
+}
+# No file of a write that was given up, here or below.
+no_leftovers() { is "$1: no temporary file left" "" "$(find . -name '*.tmp*')"; }

@@ -1,0 +1,213 @@
+/* common.h -- small helpers that several test programs share; test.h is the harness.
+ *
+ *   double det(i, j, s)              sin(1.7 i + 0.9 j + 0.3 i j + 0.1 + s): the inputs of every
+ *                                    reference value in FORMULAS.md
+ *   krein_ctx *test_ctx(threads)     a plain context; exits when there is none
+ *   test_memory                      an allocator that counts live blocks and fails one allocation:
+ *                                        test_memory m;
+ *                                        krein_ctx *ctx = test_ctx_with(1, &m);
+ *                                        test_fail_at(&m, 7);   // the 8th from now; -1: none
+ *                                        ...
+ *                                        CHECK(test_live(&m) == 0);
+ *   TEST_EVERY_ALLOCATION(m, k) { st = work(); ... }
+ *                                    runs the body with the k-th allocation failing, k = 0, 1, ...
+ *                                    until a run that asks for no more than k; each run must give
+ *                                    back what it took
+ *   test_log                         a log callback that keeps the text and counts warnings
+ *   test_path(name)                  a path in a directory of this process, removed at exit
+ *   test_write(name, text)           writes a small file there and returns its path
+ *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
+ *   test_random                      a tiny generator of its own (xorshift), for inputs only
+ */
+#ifndef KREIN_TEST_COMMON_H
+#define KREIN_TEST_COMMON_H
+
+#include "test.h"
+
+#include "base/base.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+static inline double det(int64_t i, int64_t j, double s) {
+    double a = (double)i, b = (double)j;
+    return sin(1.7 * a + 0.9 * b + 0.3 * a * b + 0.1 + s);
+}
+
+static inline bool test_sanitized(void) { return getenv("KREIN_SANITIZED") != NULL; }
+
+/* calloc that does not return NULL, for the tests' own arrays. */
+static inline void *test_new(int64_t count, size_t size) {
+    void *p = calloc((size_t)(count > 0 ? count : 1), size);
+    if (!p) {
+        printf("no memory for the test itself\n");
+        exit(1);
+    }
+    return p;
+}
+
+/* ---- allocator ---------------------------------------------------------- */
+
+typedef struct test_memory {
+    _Atomic int64_t live, calls, fail_at; /* blocks, allocations so far, the one that fails */
+} test_memory;
+
+static inline void *test_memory_alloc(void *user, size_t bytes) {
+    test_memory *m = user;
+    if (atomic_fetch_add(&m->calls, 1) == atomic_load(&m->fail_at)) return NULL;
+    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (p) atomic_fetch_add(&m->live, 1);
+    return p;
+}
+static inline void test_memory_release(void *user, void *p) {
+    test_memory *m = user;
+    if (p) atomic_fetch_sub(&m->live, 1);
+    free(p);
+}
+
+/* Blocks held now. */
+static inline int64_t test_live(test_memory *m) { return atomic_load(&m->live); }
+/* The k-th allocation from now on fails (0: the next one), once; k < 0: none. */
+static inline void test_fail_at(test_memory *m, int64_t k) {
+    atomic_store(&m->calls, 0);
+    atomic_store(&m->fail_at, k < 0 ? -1 : k);
+}
+/* The failing allocation has been reached since test_fail_at. */
+static inline bool test_has_failed(test_memory *m) {
+    return atomic_load(&m->fail_at) >= 0 && atomic_load(&m->calls) > atomic_load(&m->fail_at);
+}
+
+/* ---- log ---------------------------------------------------------------- */
+
+typedef struct test_log {
+    int warnings, infos;
+    char text[8192]; /* every line, with a newline after each */
+} test_log;
+
+static inline void test_log_line(void *user, krein_log_level level, const char *text) {
+    test_log *log = user;
+    size_t used = strlen(log->text);
+    log->warnings += level == KREIN_LOG_WARNING;
+    log->infos += level == KREIN_LOG_INFO;
+    snprintf(log->text + used, sizeof log->text - used, "%s\n", text);
+}
+
+/* ---- contexts ----------------------------------------------------------- */
+
+/* memory and log may be NULL; both are reset. After this memory->live is 0: the context itself
+ * is not counted, so that no leak means test_live() == 0 before krein_ctx_destroy. */
+static inline krein_ctx *test_ctx_full(int threads, test_memory *memory, test_log *log) {
+    krein_ctx_options o;
+    krein_ctx *ctx = NULL;
+    krein_ctx_options_init(&o);
+    o.threads = threads;
+    o.max_memory = (uint64_t)1 << 31;
+    if (memory) {
+        atomic_init(&memory->live, 0);
+        atomic_init(&memory->calls, 0);
+        atomic_init(&memory->fail_at, -1);
+        o.memory = (krein_allocator){test_memory_alloc, test_memory_release, memory};
+    }
+    if (log) {
+        memset(log, 0, sizeof *log);
+        o.log = test_log_line;
+        o.user = log;
+    }
+    if (krein_ctx_create(&o, &ctx) != KREIN_OK) {
+        printf("no context\n");
+        exit(1);
+    }
+    if (memory) atomic_store(&memory->live, 0);
+    return ctx;
+}
+static inline krein_ctx *test_ctx_with(int threads, test_memory *memory) {
+    return test_ctx_full(threads, memory, NULL);
+}
+static inline krein_ctx *test_ctx(int threads) { return test_ctx_full(threads, NULL, NULL); }
+
+/* One turn of the loop below; true: go on with k. */
+static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before, const char *file,
+                                     int line) {
+    if (*k >= 0) {
+        bool reached = test_has_failed(m);
+        if (test_live(m) != *before) {
+            printf("%s:%d: %lld blocks leak when allocation %lld fails\n", file, line,
+                   (long long)(test_live(m) - *before), (long long)*k);
+            test_bad++;
+            atomic_store(&m->live, *before);
+        }
+        if (!reached || *k > 100000) {
+            test_fail_at(m, -1);
+            return false;
+        }
+    }
+    ++*k;
+    *before = test_live(m);
+    test_fail_at(m, *k);
+    return true;
+}
+/* The last run of the body has no failure (test_has_failed(m) is false in it). No break inside. */
+#define TEST_EVERY_ALLOCATION(m, k)                                                                \
+    for (int64_t k = -1, before_ = 0; test_next_failure((m), &k, &before_, __FILE__, __LINE__);)
+
+/* ---- files -------------------------------------------------------------- */
+
+static char test_dir_name[64];
+/* The directory is flat: tests make no folders in it. */
+static inline void test_remove_dir(void) {
+    DIR *dir = opendir(test_dir_name);
+    char path[512];
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", test_dir_name, e->d_name);
+        if (e->d_name[0] != '.') unlink(path);
+    }
+    if (dir) closedir(dir);
+    rmdir(test_dir_name);
+}
+/* A directory of this process, removed at exit. */
+static inline const char *test_dir(void) {
+    if (!test_dir_name[0]) {
+        strcpy(test_dir_name, "/tmp/krein_test_XXXXXX");
+        if (!mkdtemp(test_dir_name)) {
+            printf("no temporary directory\n");
+            exit(1);
+        }
+        atexit(test_remove_dir);
+    }
+    return test_dir_name;
+}
+/* DIR/name; valid until the fourth next call. */
+static inline const char *test_path(const char *name) {
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", test_dir(), name);
+    return path[turn];
+}
+static inline const char *test_write(const char *name, const char *text) {
+    const char *path = test_path(name);
+    FILE *f = fopen(path, "wb");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
+        printf("%s: cannot be written\n", path);
+        exit(1);
+    }
+    return path;
+}
+
+/* ---- inputs ------------------------------------------------------------- */
+
+static uint64_t test_random_state = 88172645463325252u;
+static inline uint64_t test_random_bits(void) {
+    test_random_state ^= test_random_state << 13;
+    test_random_state ^= test_random_state >> 7;
+    test_random_state ^= test_random_state << 17;
+    return test_random_state;
+}
+static inline int64_t test_random_below(int64_t n) {
+    return (int64_t)(test_random_bits() >> 1) % n;
+}
+static inline double test_random(void) { /* (-1, 1) */
+    return (double)(test_random_bits() >> 11) * 0x1p-52 - 1;
+}
+
+#endif
