@@ -75,7 +75,8 @@ static void setup_clear(setup *s) {
 }
 
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
-static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given, setup *s) {
+static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,
+                                setup *s) {
     krein_status st = KREIN_OK;
     int64_t which;
     memset(s, 0, sizeof *s);
@@ -95,7 +96,8 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
                          (long long)s->free);
         goto done;
     }
-    const char *select = s->o.select ? s->o.select : "loo";
+    /* Rows of one group know too much of each other for leave-one-out. */
+    const char *select = s->o.select ? s->o.select : grouped ? "cv" : "loo";
     if (strcmp(select, "none") != 0) {
         TRY(krein__parse_spec(ctx, select, "criterion", krein__criteria, krein__criterion_count,
                               &which, &s->criterion_values));
@@ -249,6 +251,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     krein_job job = {.ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed,
                      .loo = NAN};
     double start = krein__clock(), mark;
+    if (s->criterion && s->criterion->folds) job.folds = s->criterion->folds(&s->criterion_values);
     TRY(model_begin(ctx, &m));
     job.model = m;
     TRY(krein__data_learn(data, true, s->o.holdout, s->o.seed, (krein_keep)s->o.memory_rows,
@@ -318,7 +321,7 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     setup s;
     *out = NULL;
     report_init(r);
-    krein_status st = setup_begin(ctx, options, &s);
+    krein_status st = setup_begin(ctx, options, data->options.group != NULL, &s);
     if (st == KREIN_OK) st = train(&s, data, r, out);
     setup_clear(&s);
     if (st != KREIN_OK || !report) krein_report_clear(ctx, r);
@@ -332,7 +335,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     krein_encoding e = {0};
     krein_map *map = NULL;
     report_init(r);
-    TRY(setup_begin(ctx, options, &s));
+    TRY(setup_begin(ctx, options, data->options.group != NULL, &s));
     TRY(krein__data_learn(data, true, s.o.holdout, s.o.seed, KREIN_KEEP_STREAM, &e));
     int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
     TRY(make_map(&s, n, e.d, e.sparse, &map));

@@ -56,8 +56,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     float one = (float)sqrt(terms[0].coefficient / (double)map->D);
     for (int64_t j = 0; j < map->d; j++)
         for (int64_t f = 0; f < map->D; f++)
-            s->R[j * map->D + f] =
-                krein__rng_bits(g, (uint64_t)f, (uint64_t)j) & 1 ? one : -one;
+            s->R[j * map->D + f] = krein__rng_bits(g, (uint64_t)f, (uint64_t)j) & 1 ? one : -one;
     map->R = map->D;
     map->scratch = KREIN_TILE * map->d;
 done:

@@ -148,6 +148,10 @@ const char *krein__bytes_text(double bytes, char *buf) {
 }
 
 const char *krein__number_text(double x, char *buf) {
+    if (x == rint(x) && fabs(x) < 1e15) {
+        snprintf(buf, 40, "%.0f", x);
+        return buf;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(buf, 40, "%.*g", digits, x);
         if (strtod(buf, NULL) == x) break;

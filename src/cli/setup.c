@@ -34,7 +34,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     o->lambda = a->lambda;
     o->select = a->select;
     o->seed = a->seed;
-    if (a->max_exact) o->max_exact = a->max_exact;
+    if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->time_limit = a->time_limit;
     o->holdout = a->holdout;
 }
@@ -47,7 +47,7 @@ void cli_warn_ignored(cli_app *app) {
     } decided[] = {{"task", a->task > 0},
                    {"scale", a->scale >= 0},
                    {"targets", a->targets > 0},
-                   {"max-exact", a->max_exact > 0}};
+                   {"max-exact", a->max_exact >= 0}};
     char text[96];
     for (int64_t k = 0; k < KREIN__COUNT(decided); k++) {
         if (!decided[k].given) continue;

@@ -14,9 +14,9 @@
 const cli_option cli_everywhere[] = {
     {"seed", 's', "N", CLI_SEED, AT(seed), .help = "seed of everything that is random (1)"},
     {"threads", 'j', "N", CLI_INTEGER, AT(threads), .low = 1, .high = 4096,
-     .help = "threads (the CPUs this process may use, or OMP_NUM_THREADS)"},
+     .help = "threads (OMP_NUM_THREADS, or the CPUs it may use)"},
     {"max-memory", 0, "SIZE", CLI_SIZE, AT(max_memory),
-     .help = "memory that may be used, e.g. 1.5G (most of what is available)"},
+     .help = "memory to use, e.g. 1.5G (most of what is free)"},
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), .help = "errors only on standard error"},
     {"verbose", 'v', NULL, CLI_FLAG, AT(verbose), .help = "say more on standard error"},
     {"json", 0, NULL, CLI_FLAG, AT(json), .help = "one JSON object on one line instead of text"},
@@ -25,7 +25,7 @@ const cli_option cli_everywhere[] = {
 
 const cli_option cli_data_options[] = {
     {"label", 0, "COL", CLI_TEXT, AT(label),
-     .help = "label column: name, number from 1, first, last or none"},
+     .help = "label: name, number from 1, first, last or none"},
     {"labels", 0, "FILE", CLI_TEXT, AT(labels), .complete = "file",
      .help = "labels of an .npy in an .npy of their own"},
     {"weights", 0, "COL", CLI_TEXT, AT(weights), .help = "column of row weights"},
@@ -38,7 +38,7 @@ const cli_option cli_data_options[] = {
     {"format", 0, "FORMAT", CLI_TEXT, AT(format), .words = "csv|libsvm|npy",
      .help = "csv, libsvm or npy (found from the content)"},
     {"delimiter", 0, "C", CLI_CHAR, AT(delimiter),
-     .help = "separator of a CSV: a character, tab or space (found)"},
+     .help = "separator of a CSV: a character, tab, space (found)"},
     {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification",
      .help = "auto, regression or classification (auto)"},
     {"targets", 0, "K", CLI_INTEGER, AT(targets), .low = 1, .high = 1e6,
@@ -46,18 +46,18 @@ const cli_option cli_data_options[] = {
     {"missing", 0, "WHAT", CLI_WORD, AT(missing), .words = "error|mean|drop",
      .help = "empty, \"?\" or NaN cells: error, mean or drop (error)"},
     {"unknown", 0, "WHAT", CLI_WORD, AT(unknown), .words = "error|ignore",
-     .help = "a category not seen in training: error or ignore (error)"},
+     .help = "categories new since training: error, ignore (error)"},
     {"scale", 0, "HOW", CLI_WORD, AT(scale), .words = "standard|minmax|unit|none",
-     .help = "standard, minmax, unit (rows of length one) or none (standard)"},
-    {"max-exact", 0, "N", CLI_INTEGER, AT(max_exact), .low = 1, .high = 1e9,
-     .help = "most rows for which an n x n matrix is built (10,000)"},
+     .help = "standard, minmax, unit (rows) or none (standard)"},
+    {"max-exact", 0, "N", CLI_INTEGER, AT(max_exact), .low = 0, .high = 1e9,
+     .help = "most rows for an n x n matrix (10,000)"},
     END};
 
 static const cli_option model_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
-     .help = "kernel (gaussian); a free sigma is the median distance"},
+     .help = "kernel (gaussian, sigma the median distance)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
-     .help = "feature map, e.g. \"orf(D=2048)\" (by kernel: orf for the Gaussian)"},
+     .help = "feature map (by kernel: orf for the Gaussian)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
      .help = "number of features: the map's D (1,024)"},
     END};
@@ -70,9 +70,9 @@ static const cli_option train_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian); parameters not given are chosen"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
-     .help = "feature map (exact up to about 4,000 rows, then by kernel)"},
+     .help = "feature map (exact on few rows, then by kernel)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
-     .help = "number of features: the map's D (from rows and inputs)"},
+     .help = "number of features: the map's D (from the data)"},
     {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
      .help = "regularisation, or auto: by leave-one-out (auto)"},
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
@@ -103,12 +103,12 @@ static const cli_option npy_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(ou
 
 static const cli_option kernel_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
-     .help = "kernel (gaussian); a free sigma is the median distance"},
+     .help = "kernel (gaussian, sigma the median distance)"},
     END};
 
 static const cli_option generate_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
-     .help = "ends in .csv, .npy or .libsvm, and .gz after that (required)"},
+     .help = "name in .csv, .npy or .libsvm, then .gz (required)"},
     {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 1, .high = 1e15,
      .help = "number of rows (required)"},
     {"inputs", 'd', "D", CLI_INTEGER, AT(inputs), .low = 1, .high = 1e7,

@@ -5,6 +5,7 @@
  * solves for all outputs. Memory O(block D + D^2) whatever n is. The leave-one-out residuals are
  * those of the model on all rows; they are averaged over all rows, or above LOO_SAMPLE rows over a
  * seeded sample of so many (the mean of a sample that large has no say in the choice).
+ * With --select cv(k), lambda is chosen by k folds instead, each with a fit of its own.
  * On the kernel matrix (map=exact): the dual problem (solve/dual.c).
  */
 #include "learn/learn.h"
@@ -19,6 +20,10 @@ static const int64_t LOO_SAMPLE = 16384;
 /* Rows that leave-one-out is averaged over; wide rows: no more than take a gigabyte. */
 static int64_t loo_rows(int64_t n, int64_t d) {
     return krein__min(n, krein__min(LOO_SAMPLE, krein__max(1024, ((int64_t)1 << 28) / d)));
+}
+
+static bool has_classes(const krein_job *job) {
+    return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
 }
 
 /* ---- on features -------------------------------------------------------- */
@@ -87,24 +92,24 @@ done:
     return st;
 }
 
-static krein_status score_rows(krein_job *job, buffers *b, krein_loo *loo, const krein_rows *x,
-                               const double *label, const double *weight) {
+static krein_status score_rows(krein_job *job, buffers *b, krein_scores *scores, krein_tally *tally,
+                               const krein_rows *x, const double *label, const double *weight) {
     const krein_model *m = job->model;
-    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     float *z = features(job, b, x);
     krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
-    krein_targets rows = {x->n, m->k, b->y, weight, classes ? b->class : NULL};
-    return krein__loo_add(loo, z, &rows);
+    krein_targets rows = {x->n, m->k, b->y, weight, has_classes(job) ? b->class : NULL};
+    return krein__scores_add(scores, z, &rows, tally);
 }
 
-static krein_status score_all(krein_job *job, buffers *b, krein_loo *loo) {
+static krein_status score_all(krein_job *job, buffers *b, krein_scores *scores,
+                              krein_tally *tally) {
     krein_status st = KREIN_OK;
     krein_block block;
     TRY(krein__stream_rewind(job->rows));
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        TRY(score_rows(job, b, loo, &block.x, block.label, block.weight));
+        TRY(score_rows(job, b, scores, tally, &block.x, block.label, block.weight));
         krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
                         (double)job->n);
     }
@@ -112,7 +117,8 @@ done:
     return st;
 }
 
-static krein_status score_sample(krein_job *job, buffers *b, krein_loo *loo) {
+static krein_status score_sample(krein_job *job, buffers *b, krein_scores *scores,
+                                 krein_tally *tally) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
@@ -129,7 +135,7 @@ static krein_status score_sample(krein_job *job, buffers *b, krein_loo *loo) {
     krein_rows rows = krein__matrix_rows(&x);
     for (int64_t i = 0; i < n; i += b->rows) {
         krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
-        TRY(score_rows(job, b, loo, &part, label + i * labels,
+        TRY(score_rows(job, b, scores, tally, &part, label + i * labels,
                        job->data->has_weight ? weight + i : NULL));
         krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
     }
@@ -142,27 +148,135 @@ done:
 }
 
 static void report_choice(krein_job *job, const krein_path *p) {
-    bool classes = job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
     job->lambda = p->lambda[p->best];
-    job->loo = classes ? p->error[p->best] : sqrt(p->loss[p->best]);
+    job->loo = has_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
 }
 
-static krein_status choose_lambda(krein_job *job, buffers *b, const krein_system *system) {
+static krein_status choose_by_loo(krein_job *job, buffers *b, const krein_system *system) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_path path = {0};
-    krein_loo *loo = NULL;
+    krein_tally tally = {0};
+    krein_scores *scores = NULL;
     krein__progress(ctx, "eigendecomposition", 0, 0);
-    TRY(krein__loo_begin(ctx, system, &path, &loo));
-    TRY(job->n <= loo_rows(job->n, job->model->encoding.d) ? score_all(job, b, loo)
-                                                           : score_sample(job, b, loo));
-    krein__loo_end(loo, job->model->encoding.task == KREIN_TASK_CLASSIFICATION, &path);
-    loo = NULL;
+    TRY(krein__scores_begin(ctx, system, true, &path, &scores));
+    TRY(job->n <= loo_rows(job->n, job->model->encoding.d) ? score_all(job, b, scores, &tally)
+                                                           : score_sample(job, b, scores, &tally));
+    krein__tally_end(&tally, has_classes(job), &path);
     report_choice(job, &path);
 done:
-    krein__loo_end(loo, false, NULL);
+    krein__scores_end(scores);
     return st;
 }
+
+/* ---- cross-validation --------------------------------------------------- */
+
+/* The fold of every row, from one pass over classes and groups. */
+static krein_status assign_folds(krein_job *job, int32_t *fold) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_block block;
+    int32_t *class = NULL, *group = NULL;
+    bool classes = has_classes(job), grouped = job->data->options.group != NULL;
+    if (classes) NEW(class, job->n);
+    if (grouped) NEW(group, job->n);
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        for (int64_t i = 0; i < block.x.n; i++) {
+            if (classes) class[block.first + i] = (int32_t)block.label[i];
+            if (grouped) group[block.first + i] = block.group[i];
+        }
+    }
+    TRY(krein__folds(ctx, job->seed, job->n, job->folds, group, class, fold));
+done:
+    krein__free(ctx, class);
+    krein__free(ctx, group);
+    return st;
+}
+
+/* Pushes the rows inside (or outside) fold f to the front of the block, features and targets. */
+static int64_t compact(buffers *b, float *z, int64_t n, int64_t k, const int32_t *fold, int64_t f,
+                       bool inside, const double *weight, double *kept_weight) {
+    int64_t m = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if ((fold[i] == f) != inside) continue;
+        if (m < i) {
+            memcpy(z + m * b->width, z + i * b->width, (size_t)b->width * sizeof *z);
+            memcpy(b->y + m * k, b->y + i * k, (size_t)k * sizeof *b->y);
+            b->class[m] = b->class[i];
+        }
+        kept_weight[m++] = weight ? weight[i] : 1;
+    }
+    return m;
+}
+
+static krein_status pass_of_fold(krein_job *job, buffers *b, const int32_t *fold, int64_t f,
+                                 krein_ridge *ridge, krein_scores *scores, krein_tally *tally,
+                                 double *weight) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    int64_t k = job->model->k;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        float *z = features(job, b, &block.x);
+        krein__targets_fill(job->model, job->data, block.x.n, block.label, b->y, b->class);
+        int64_t m = compact(b, z, block.x.n, k, fold + block.first, f, scores != NULL, block.weight,
+                            weight);
+        const double *w = block.weight ? weight : NULL;
+        krein_targets rows = {m, k, b->y, w, has_classes(job) ? b->class : NULL};
+        if (ridge) krein__ridge_add(ridge, m, z, b->y, w);
+        else TRY(krein__scores_add(scores, z, &rows, tally));
+    }
+    krein__progress(job->ctx, "cross-validation", (double)(f + (scores != NULL)),
+                    (double)job->folds);
+done:
+    return st;
+}
+
+/* For each fold: products of the other rows, one eigendecomposition, scores of the fold's rows. */
+static krein_status choose_by_folds(krein_job *job, buffers *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    krein_path path = {0};
+    krein_tally tally = {0};
+    krein_ridge ridge = {0};
+    krein_system system = {0};
+    krein_scores *scores = NULL;
+    int32_t *fold = NULL;
+    double *weight = NULL;
+    bool mix = map->mix && b->fused;
+    NEW(fold, job->n);
+    NEW(weight, b->rows);
+    TRY(assign_folds(job, fold));
+    for (int64_t f = 0; f < job->folds; f++) {
+        TRY(krein__ridge_begin(ctx, b->width, job->model->k, b->rows, &ridge));
+        TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL, weight));
+        TRY(krein__ridge_system(&ridge, mix ? map->mix : NULL, map->D, mix ? map->fused : b->width,
+                                &system));
+        krein__ridge_clear(&ridge);
+        TRY(krein__scores_begin(ctx, &system, false, &path, &scores));
+        TRY(pass_of_fold(job, b, fold, f, NULL, scores, &tally, weight));
+        krein__scores_end(scores);
+        scores = NULL;
+        krein__system_clear(ctx, &system);
+    }
+    krein__tally_end(&tally, has_classes(job), &path);
+    report_choice(job, &path);
+done:
+    krein__scores_end(scores);
+    krein__ridge_clear(&ridge);
+    krein__system_clear(ctx, &system);
+    krein__free(ctx, fold);
+    krein__free(ctx, weight);
+    return st;
+}
+
+/* ---- the fit ------------------------------------------------------------ */
 
 /* Fits with blocks of one kind; lambda stays as chosen. */
 static krein_status fit_blocks(krein_job *job, bool fused) {
@@ -175,13 +289,14 @@ static krein_status fit_blocks(krein_job *job, bool fused) {
     buffers b = {0};
     double *wz = NULL;
     TRY(buffers_begin(job, fused, &b));
+    if (job->lambda < 0 && job->folds > 0) TRY(choose_by_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.width, m->k, b.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
     bool mix = map->mix && b.fused;
     TRY(krein__ridge_system(&ridge, mix ? map->mix : NULL, map->D, mix ? map->fused : b.width,
                             &system));
     krein__ridge_clear(&ridge);
-    if (job->lambda < 0) TRY(choose_lambda(job, &b, &system));
+    if (job->lambda < 0) TRY(choose_by_loo(job, &b, &system));
     if (b.fused) {
         TRY(krein__system_solve(ctx, &system, job->lambda, m->w, m->intercept));
     } else {
@@ -240,22 +355,27 @@ static krein_status fit_kernel(krein_job *job) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     int64_t n = job->n;
-    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     double *K = NULL, *y = NULL, *weight = NULL;
-    int32_t *class = NULL;
+    int32_t *class = NULL, *fold = NULL;
     NEW(K, n * n);
     NEW(y, n * m->k);
     NEW(class, n);
     NEW(weight, n);
     TRY(all_targets(job, y, class, weight));
     krein_targets rows = {n, m->k, y, job->data->has_weight ? weight : NULL,
-                          classes ? class : NULL};
+                          has_classes(job) ? class : NULL};
     krein_rows x = krein__map_landmarks(m->map);
     if (job->lambda < 0) {
         krein_path path = {0};
         krein__progress(ctx, "leave-one-out", 0, 0);
         TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
-        TRY(krein__dual_path(ctx, K, &rows, &path));
+        if (job->folds > 0) {
+            NEW(fold, n);
+            TRY(assign_folds(job, fold));
+            TRY(krein__dual_cv(ctx, K, &rows, fold, job->folds, &path));
+        } else {
+            TRY(krein__dual_path(ctx, K, &rows, &path));
+        }
         report_choice(job, &path);
         TRY(krein__poll(ctx));
     }
@@ -265,6 +385,7 @@ done:
     krein__free(ctx, K);
     krein__free(ctx, y);
     krein__free(ctx, class);
+    krein__free(ctx, fold);
     krein__free(ctx, weight);
     return st;
 }

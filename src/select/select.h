@@ -18,6 +18,8 @@ typedef struct krein_criterion_class {
     krein_class cls;
     krein_status (*score)(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *sample,
                           const krein_values *values, krein_path *p);
+    /* Folds by which lambda is then chosen on all rows; NULL: by leave-one-out. */
+    int64_t (*folds)(const krein_values *values);
 } krein_criterion_class;
 
 extern const krein_class *const krein__criteria[];

@@ -282,3 +282,89 @@ done:
     frame_clear(ctx, &f);
     return st;
 }
+
+/* ---- cross-validation --------------------------------------------------- */
+
+/* K[rows][columns] copied out. */
+static void part(const double *K, int64_t n, const int64_t *rows, int64_t m, const int64_t *columns,
+                 int64_t c, double *out) {
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < c; j++) out[i * c + j] = K[rows[i] * n + columns[j]];
+}
+
+typedef struct subset {
+    double *y, *weight;
+    int32_t *class;
+} subset;
+
+static krein_status subset_begin(krein_ctx *ctx, const krein_targets *of, subset *s) {
+    krein_status st = KREIN_OK;
+    NEW(s->y, of->n * of->k);
+    NEW(s->weight, of->n);
+    NEW(s->class, of->n);
+done:
+    return st;
+}
+
+static void subset_end(krein_ctx *ctx, subset *s) {
+    krein__free(ctx, s->y);
+    krein__free(ctx, s->weight);
+    krein__free(ctx, s->class);
+}
+
+static krein_targets pick(const krein_targets *of, const int64_t *rows, int64_t m, subset *to) {
+    for (int64_t i = 0; i < m; i++) {
+        memcpy(to->y + i * of->k, of->y + rows[i] * of->k, (size_t)of->k * sizeof *to->y);
+        to->weight[i] = of->weight ? of->weight[rows[i]] : 1;
+        to->class[i] = of->class ? of->class[rows[i]] : 0;
+    }
+    return (krein_targets){m, of->k, to->y, of->weight ? to->weight : NULL,
+                           of->class ? to->class : NULL};
+}
+
+krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets *rows,
+                            const int32_t *fold, int64_t folds, krein_path *p) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, *in = NULL, *out = NULL;
+    double *A = NULL, *B = NULL, *held = NULL, diagonal = 0;
+    subset train = {0}, test = {0};
+    krein_tally tally = {0};
+    for (int64_t i = 0; i < n; i++) diagonal += fabs(K[i * n + i]) / (double)n;
+    if (p->n == 0) krein__path_grid(p, diagonal * 1e-11, diagonal * 10, 4);
+    NEW(in, n);
+    NEW(out, n);
+    NEW(A, n * n);
+    NEW(B, n * n);
+    NEW(held, n * p->n * rows->k);
+    TRY(subset_begin(ctx, rows, &train));
+    TRY(subset_begin(ctx, rows, &test));
+    for (int64_t f = 0; f < folds; f++) {
+        int64_t m = 0, t = 0;
+        for (int64_t i = 0; i < n; i++) {
+            if (fold[i] == f) out[t++] = i;
+            else in[m++] = i;
+        }
+        if (t == 0 || m < 2) continue;
+        part(K, n, in, m, in, m, A);
+        part(K, n, out, t, in, m, B);
+        krein_targets others = pick(rows, in, m, &train), left = pick(rows, out, t, &test);
+        TRY(krein__dual_held_out(ctx, A, &others, B, t, p, held));
+        krein__tally_add(&tally, &left, p->n, held);
+        TRY(krein__poll(ctx));
+    }
+    if (!(tally.weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "cross-validation: every fold is empty; use fewer folds, or more groups");
+        goto done;
+    }
+    krein__tally_end(&tally, rows->class != NULL, p);
+done:
+    krein__free(ctx, in);
+    krein__free(ctx, out);
+    krein__free(ctx, A);
+    krein__free(ctx, B);
+    krein__free(ctx, held);
+    subset_end(ctx, &train);
+    subset_end(ctx, &test);
+    return st;
+}

@@ -238,12 +238,13 @@ done:
     return st;
 }
 
-/* ---- leave-one-out ------------------------------------------------------ */
+/* ---- scores along the path ---------------------------------------------- */
 
-enum { LOO_ROWS = 256 };
+enum { TILE_ROWS = 256 };
 
-struct krein_loo {
+struct krein_scores {
     krein_ctx *ctx;
+    bool loo;
     int64_t R, D, k, L;
     double weight, *ymean;
     float *project; /* R x D: q = (r - mean) project */
@@ -251,12 +252,11 @@ struct krein_loo {
     float *fit;     /* D x (L k): beta_jc / (s_j + W lambda_l) */
     float *lever;   /* D x L: 1 / (s_j + W lambda_l) */
     float *scratch; /* per thread: r, q, q^2, fits, levers */
-    double *score;  /* per thread: LOO_ROWS x L k */
+    double *score;  /* per thread: TILE_ROWS x L k */
     int64_t each;
-    krein_tally tally;
 };
 
-static void loo_free(krein_loo *l) {
+void krein__scores_end(krein_scores *l) {
     if (!l) return;
     krein_ctx *ctx = l->ctx;
     krein__free(ctx, l->ymean);
@@ -286,10 +286,10 @@ static krein_status make_projection(krein_ctx *ctx, const krein_system *s, const
     return KREIN_OK;
 }
 
-krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path *p,
-                              krein_loo **out) {
+krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
+                                 krein_scores **out) {
     krein_status st = KREIN_OK;
-    krein_loo *l = NULL;
+    krein_scores *l = NULL;
     double *v = NULL, *w = NULL, *beta = NULL;
     int64_t D = s->D, R = s->R, k = s->k;
     *out = NULL;
@@ -298,9 +298,10 @@ krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path 
     memcpy(v, s->G, (size_t)(D * D) * sizeof *v);
     TRY(krein__eigen(ctx, D, v, D, w));
     double top = fmax(w[D - 1], 1e-30) / s->weight;
-    krein__path_grid(p, top * 1e-10, top * 10, 4);
+    if (p->n == 0) krein__path_grid(p, top * 1e-10, top * 10, 4);
     ZNEW(l, 1);
     l->ctx = ctx;
+    l->loo = loo;
     l->R = R;
     l->D = D;
     l->k = k;
@@ -312,9 +313,9 @@ krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path 
     NEW(l->mean, R);
     NEW(l->fit, D * l->L * k);
     NEW(l->lever, D * l->L);
-    l->each = LOO_ROWS * (R + 2 * D + l->L * k + l->L);
+    l->each = TILE_ROWS * (R + 2 * D + l->L * k + l->L);
     NEW(l->scratch, ctx->threads * l->each);
-    NEW(l->score, ctx->threads * LOO_ROWS * l->L * k);
+    NEW(l->score, ctx->threads * TILE_ROWS * l->L * k);
     NEW(beta, D * k);
     krein__pgemm(ctx, false, false, D, k, D, 1, v, D, s->B, k, 0, beta, k);
     for (int64_t j = 0; j < D; j++)
@@ -329,29 +330,29 @@ krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path 
     *out = l;
     l = NULL;
 done:
-    loo_free(l);
+    krein__scores_end(l);
     krein__free(ctx, v);
     krein__free(ctx, w);
     krein__free(ctx, beta);
     return st;
 }
 
-/* Held-out scores of at most LOO_ROWS rows. */
-static void loo_tile(const krein_loo *l, const float *r, const krein_targets *rows, float *scratch,
+/* Scores of at most TILE_ROWS rows. */
+static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows, float *scratch,
                      double *score) {
     int64_t n = rows->n, R = l->R, D = l->D, L = l->L, k = l->k;
-    float *centred = scratch, *q = centred + LOO_ROWS * R, *square = q + LOO_ROWS * D;
-    float *fit = square + LOO_ROWS * D, *lever = fit + LOO_ROWS * L * k;
+    float *centred = scratch, *q = centred + TILE_ROWS * R, *square = q + TILE_ROWS * D;
+    float *fit = square + TILE_ROWS * D, *lever = fit + TILE_ROWS * L * k;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < R; j++) centred[i * R + j] = r[i * R + j] - l->mean[j];
     krein__sgemm(false, false, n, D, R, 1, centred, R, l->project, D, 0, q, D);
     for (int64_t i = 0; i < n * D; i++) square[i] = q[i] * q[i];
     krein__sgemm(false, false, n, L * k, D, 1, q, D, l->fit, L * k, 0, fit, L * k);
-    krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, lever, L);
+    if (l->loo) krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, lever, L);
     for (int64_t i = 0; i < n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
         for (int64_t a = 0; a < L; a++) {
-            double rest = 1 - w * (1 / l->weight + (double)lever[i * L + a]);
+            double rest = l->loo ? 1 - w * (1 / l->weight + (double)lever[i * L + a]) : 1;
             for (int64_t c = 0; c < k; c++) {
                 int64_t at = (i * L + a) * k + c;
                 double y = rows->y[i * k + c];
@@ -363,9 +364,10 @@ static void loo_tile(const krein_loo *l, const float *r, const krein_targets *ro
     }
 }
 
-krein_status krein__loo_add(krein_loo *l, const float *r, const krein_targets *rows) {
+krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
+                               krein_tally *tally) {
     krein_ctx *ctx = l->ctx;
-    int64_t tiles = (rows->n + LOO_ROWS - 1) / LOO_ROWS, size = LOO_ROWS * l->L * l->k;
+    int64_t tiles = (rows->n + TILE_ROWS - 1) / TILE_ROWS, size = TILE_ROWS * l->L * l->k;
     krein_compute compute = krein__compute_begin();
     /* Tiles are computed `threads` at a time and tallied in order, so that the sums do not depend
      * on the number of threads. */
@@ -374,26 +376,20 @@ krein_status krein__loo_add(krein_loo *l, const float *r, const krein_targets *r
 #pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
         for (int64_t t = 0; t < group; t++) {
             krein__worker_begin();
-            int64_t from = (first + t) * LOO_ROWS, m = krein__min(LOO_ROWS, rows->n - from);
+            int64_t from = (first + t) * TILE_ROWS, m = krein__min(TILE_ROWS, rows->n - from);
             krein_targets part = {m, rows->k, rows->y + from * rows->k,
                                   rows->weight ? rows->weight + from : NULL, NULL};
-            loo_tile(l, r + from * l->R, &part, l->scratch + t * l->each, l->score + t * size);
+            score_tile(l, r + from * l->R, &part, l->scratch + t * l->each, l->score + t * size);
             krein__worker_end(compute);
         }
         for (int64_t t = 0; t < group; t++) {
-            int64_t from = (first + t) * LOO_ROWS, m = krein__min(LOO_ROWS, rows->n - from);
+            int64_t from = (first + t) * TILE_ROWS, m = krein__min(TILE_ROWS, rows->n - from);
             krein_targets part = {m, rows->k, rows->y + from * rows->k,
                                   rows->weight ? rows->weight + from : NULL,
                                   rows->class ? rows->class + from : NULL};
-            krein__tally_add(&l->tally, &part, l->L, l->score + t * size);
+            krein__tally_add(tally, &part, l->L, l->score + t * size);
         }
     }
     krein__compute_end(compute);
     return krein__poll(ctx);
-}
-
-void krein__loo_end(krein_loo *l, bool classes, krein_path *p) {
-    if (!l) return;
-    if (p) krein__tally_end(&l->tally, classes, p);
-    loo_free(l);
 }

@@ -73,14 +73,16 @@ void krein__system_clear(krein_ctx *ctx, krein_system *s);
 krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double lambda, double *w,
                                  double *intercept);
 
-/* Exact leave-one-out of the rows added to it, from one eigendecomposition. */
-typedef struct krein_loo krein_loo;
-/* Fills p's lambdas. */
-krein_status krein__loo_begin(krein_ctx *ctx, const krein_system *s, krein_path *p,
-                              krein_loo **out);
-/* r: n x R raw features of rows that are among those accumulated. */
-krein_status krein__loo_add(krein_loo *l, const float *r, const krein_targets *rows);
-void krein__loo_end(krein_loo *l, bool classes, krein_path *p); /* p may be NULL; frees l */
+/* Predictions for every lambda of a path, from one eigendecomposition of the system. */
+typedef struct krein_scores krein_scores;
+/* loo: the rows to come are among those accumulated, and each is predicted by the model without
+ * it, exactly; else they are held out. Fills p's lambdas where p->n is 0. */
+krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
+                                 krein_scores **out);
+/* r: n x R raw features. Adds the rows' losses and errors to t. */
+krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
+                               krein_tally *t);
+void krein__scores_end(krein_scores *l); /* NULL is fine */
 
 /* ---- dual --------------------------------------------------------------- */
 
@@ -88,6 +90,9 @@ void krein__loo_end(krein_loo *l, bool classes, krein_path *p); /* p may be NULL
 krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p);
 krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
                                double *alpha, double *intercept);
+/* Cross-validation over the path with fold[i] of each row in 0 .. folds-1; K is not changed. */
+krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets *rows,
+                            const int32_t *fold, int64_t folds, krein_path *p);
 /* Held-out scores for a whole path: the model on K (n x n, overwritten) applied to m other rows
  * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given. */
 krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# methods.sh [--check] -- writes docs/methods.md and the list in README.md from what the
+# program says of itself (krein list, krein help NAME). --check changes nothing, compares,
+# and ends with "N passed, N failed".
+#
+# KREIN is the program (build/krein).
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+krein=${KREIN:-$root/build/krein}
+cd "$root" || exit 1
+export LC_ALL=C
+command -v "$krein" >/dev/null || {
+    echo "methods: no program at $krein; build it, or set KREIN" >&2
+    exit 1
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/krein-methods.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# table, name, summary, separated by tabs
+"$krein" list >"$work/list.txt" || exit 1
+awk -v OFS='\t' '
+    /^[a-z]/ { table = $1; next }
+    NF > 1 { name = $1; sub(/^ *[^ ]+ +/, ""); print table, name, $0 }
+' "$work/list.txt" >"$work/list"
+
+cell() { sed 's/|/\\|/g' <<<"$1"; }
+singular() {
+    case $1 in
+    criteria) echo criterion ;;
+    *) echo "${1%s}" ;;
+    esac
+}
+title() { sed 's/^./\U&/' <<<"$1"; }
+
+# The part of `krein help NAME` that speaks of the thing in this table: reference, then options.
+about() { # table name
+    "$krein" help "$2" | awk -v head="$2 ($(singular "$1"))" '
+        /^[^ ]/ { on = ($0 == head); options = 0; next }
+        !on { next }
+        /^  reference: / { cite = $2 }
+        /^  Options$/ { options = 1; next }
+        /^  [^ ]/ { options = 0 }
+        options && /^    [^ ]/ {
+            name = $1; sub(/^ *[^ ]+ +/, "")
+            text = text (text ? "<br>" : "") "`" name "`: " $0
+        }
+        options && /^     / { sub(/^ +/, " "); text = text $0 }
+        END { print cite; print text }'
+}
+
+page() {
+    local table name summary last='' cite options
+    cat <<'END'
+# Methods
+
+This page is written by `scripts/methods.sh` from what the program says of itself. Do not edit
+it. `krein help NAME` shows the same on the command line. References are keys of
+[references.bib](references.bib).
+
+An option without a default is free. `train` selects a free kernel parameter from the data;
+`transform` and `gram` set it from the median distance.
+END
+    while IFS=$'\t' read -r table name summary; do
+        if [[ $table != "$last" ]]; then
+            printf '\n## %s\n\n| name | what it is | options | reference |\n| --- | --- | --- | --- |\n' "$(title "$table")"
+            last=$table
+        fi
+        { read -r cite; read -r options; } < <(about "$table" "$name")
+        printf '| `%s` | %s | %s | %s |\n' "$name" "$(cell "$summary")" "$(cell "$options")" "$cite"
+    done <"$work/list"
+}
+
+readme() {
+    local table name summary last=''
+    echo '<!-- methods: written by scripts/methods.sh -->'
+    echo '| kind | name | what it is |'
+    echo '| --- | --- | --- |'
+    while IFS=$'\t' read -r table name summary; do
+        printf '| %s | `%s` | %s |\n' "$([[ $table != "$last" ]] && singular "$table")" "$name" "$(cell "$summary")"
+        last=$table
+    done <"$work/list"
+}
+
+page >"$work/methods.md"
+readme >"$work/inside"
+awk -v inside="$work/inside" '
+    /^<!-- methods/ { while ((getline line < inside) > 0) print line; skip = 1; next }
+    /^<!-- \/methods -->/ { skip = 0 }
+    !skip' README.md >"$work/README.md"
+
+if [[ ${1:-} == --check ]]; then
+    passed=0 failed=0
+    for pair in "docs/methods.md:methods.md" "README.md:README.md"; do
+        if diff -u "${pair%%:*}" "$work/${pair##*:}"; then
+            passed=$((passed + 1))
+        else
+            echo "${pair%%:*} is not what the program says; run scripts/methods.sh"
+            failed=$((failed + 1))
+        fi
+    done
+    echo "$passed passed, $failed failed"
+    exit $((failed > 0))
+fi
+cp "$work/methods.md" docs/methods.md
+cp "$work/README.md" README.md
