@@ -109,6 +109,7 @@ typedef struct krein_entry {
     const char *name;
     const char *summary;
     const char *cite; /* key in docs/references.bib, or "" */
+    const char *details; /* a paragraph for people, or "" */
 } krein_entry;
 
 typedef struct krein_option_info {
@@ -249,7 +250,9 @@ KREIN_API void krein_model_destroy(krein_model *model);
 
 typedef struct krein_model_info {
     krein_task task;
-    int64_t n, d, D, inputs, outputs, classes, bytes;
+    int64_t n, d, D;
+    int64_t inputs; /* columns of the file that the model takes; d after encoding */
+    int64_t outputs, classes, bytes;
     const char *learner, *kernel, *map, *scale;
     double lambda;
     uint64_t seed;
@@ -259,6 +262,7 @@ typedef struct krein_model_info {
 
 KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *out);
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
+/* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
 
 /* One row's prediction: value is the number, or the class index in which case
@@ -286,7 +290,9 @@ KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, 
 /* ---- features, kernel values, synthetic data ---------------------------- */
 
 typedef struct krein_transform_report {
-    int64_t n, d, D, negative;
+    int64_t n, d;
+    int64_t D; /* features; gram: columns of the matrix */
+    int64_t negative;
     char *kernel, *map;
     double seconds;
 } krein_transform_report;

@@ -4,6 +4,7 @@
 # and ends with "N passed, N failed".
 #
 # KREIN is the program (build/krein).
+# shellcheck disable=SC2016 # backquotes of Markdown
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 krein=${KREIN:-$root/build/krein}
@@ -23,33 +24,34 @@ awk -v OFS='\t' '
     NF > 1 { name = $1; sub(/^ *[^ ]+ +/, ""); print table, name, $0 }
 ' "$work/list.txt" >"$work/list"
 
-cell() { sed 's/|/\\|/g' <<<"$1"; }
+# Text for a cell of a Markdown table.
+cell() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/[|_*]/\\&/g' <<<"$1"; }
 singular() {
     case $1 in
     criteria) echo criterion ;;
     *) echo "${1%s}" ;;
     esac
 }
-title() { sed 's/^./\U&/' <<<"$1"; }
 
-# The part of `krein help NAME` that speaks of the thing in this table: reference, then options.
+# The part of `krein help NAME` that speaks of the thing in this table: a line each for the
+# reference, the options and the paragraph below the summary.
 about() { # table name
-    "$krein" help "$2" | awk -v head="$2 ($(singular "$1"))" '
-        /^[^ ]/ { on = ($0 == head); options = 0; next }
+    "$krein" help "$2" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/[|*]/\\&/g' | awk -v head="$2 ($(singular "$1"))" '
+        /^[^ ]/ { on = ($0 == head); options = 0; lines = 0; next }
         !on { next }
-        /^  reference: / { cite = $2 }
+        /^  reference: / { cite = $2; next }
         /^  Options$/ { options = 1; next }
-        /^  [^ ]/ { options = 0 }
+        /^  [^ ]/ && !options { sub(/^ +/, ""); if (lines++) details = details " " $0; next }
         options && /^    [^ ]/ {
             name = $1; sub(/^ *[^ ]+ +/, "")
             text = text (text ? "<br>" : "") "`" name "`: " $0
         }
         options && /^     / { sub(/^ +/, " "); text = text $0 }
-        END { print cite; print text }'
+        END { print cite; print text; print substr(details, 2) }'
 }
 
 page() {
-    local table name summary last='' cite options
+    local table name summary last='' cite options details
     cat <<'END'
 # Methods
 
@@ -62,23 +64,25 @@ An option without a default is free. `train` selects a free kernel parameter fro
 END
     while IFS=$'\t' read -r table name summary; do
         if [[ $table != "$last" ]]; then
-            printf '\n## %s\n\n| name | what it is | options | reference |\n| --- | --- | --- | --- |\n' "$(title "$table")"
+            printf '\n## %s\n\n| name | what it is | options | reference |\n| --- | --- | --- | --- |\n' "${table^}"
             last=$table
         fi
-        { read -r cite; read -r options; } < <(about "$table" "$name")
-        printf '| `%s` | %s | %s | %s |\n' "$name" "$(cell "$summary")" "$(cell "$options")" "$cite"
+        { read -r cite; read -r options; read -r details; } < <(about "$table" "$name")
+        printf '| `%s` | %s | %s | %s |\n' "$name" "$(cell "$summary")${details:+. $details}" "$options" "$cite"
     done <"$work/list"
 }
 
 readme() {
     local table name summary last=''
     echo '<!-- methods: written by scripts/methods.sh -->'
+    echo
     echo '| kind | name | what it is |'
     echo '| --- | --- | --- |'
     while IFS=$'\t' read -r table name summary; do
         printf '| %s | `%s` | %s |\n' "$([[ $table != "$last" ]] && singular "$table")" "$name" "$(cell "$summary")"
         last=$table
     done <"$work/list"
+    echo
 }
 
 page >"$work/methods.md"

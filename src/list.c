@@ -33,6 +33,7 @@ int krein_list(int64_t i, krein_entry *out) {
     out->name = c->name;
     out->summary = c->summary;
     out->cite = c->cite ? c->cite : "";
+    out->details = c->details ? c->details : "";
     return 1;
 }
 

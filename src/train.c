@@ -2,6 +2,7 @@
  *
  *     data -> encoding -> kernel (selected) -> map (fitted) -> learner -> model -> test
  */
+#include "num/blas.h"
 #include "select/select.h"
 
 #include <math.h>
@@ -121,7 +122,9 @@ done:
 
 /* Features by default: 3,072 for many rows, fewer where they would cost more than 2e12 flops or are
  * not much fewer than the rows; at least 1,024. */
-static int64_t default_features(int64_t n) {
+static int64_t default_features(const krein_kernel *kernel, int64_t n, int64_t d) {
+    /* The linear kernel has rank d: that many independent landmarks make nystrom exact. */
+    if (krein__is_linear(kernel)) return krein__min(n, krein__min(2 * d + 16, 3072));
     int64_t D = n >= 16384 ? 3072 : 2048;
     while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D = D == 3072 ? 2048 : 1024;
     return krein__min(D, n);
@@ -151,7 +154,7 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_
                            (long long)n, (long long)s->o.max_exact, krein__map_default(s->kernel));
     }
     if (!dual && map->D == 0) {
-        map->D = default_features(n);
+        map->D = default_features(s->kernel, n, d);
         int64_t slot = krein__option_index(&map->cls->cls, "D");
         if (slot >= 0) map->values.number[slot] = (double)map->D;
     }
@@ -169,7 +172,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     map->cls->cost(map, n, &total);
     s->learner->cost(map, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
-    double select = s->free > 0 ? krein__select_bytes(n, map->d, ctx->threads) : 0;
+    double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d) : 0;
     r->bytes_peak = (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) +
                     atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
@@ -235,13 +238,17 @@ done:
 /* A smaller default number of features where the asked-for one was ours and does not fit. */
 static void shrink_default(setup *s, krein_map *map, const krein_data *data, int64_t n, int64_t k,
                            krein_report *r) {
-    int64_t slot = krein__option_index(&map->cls->cls, "D");
-    bool ours = s->o.features == 0 && !map->values.given[slot < 0 ? 0 : slot];
-    while (!r->fits && slot >= 0 && ours && map->D > 64) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D"), first = map->D;
+    if (slot < 0 || s->o.features > 0 || map->values.given[slot]) return;
+    while (!r->fits && map->D > 64) {
         map->D /= 2;
-        map->values.number[slot] = (double)map->D;
         estimate(s, map, data, n, k, r);
     }
+    if (!r->fits) {
+        map->D = first;
+        estimate(s, map, data, n, k, r);
+    }
+    map->values.number[slot] = (double)map->D;
 }
 
 static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {
@@ -251,6 +258,11 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     krein_job job = {.ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed,
                      .loo = NAN};
     double start = krein__clock(), mark;
+    if (krein__blas_better_core())
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "OpenBLAS runs its %s code on this CPU, several times slower than it could: set "
+                   "OPENBLAS_CORETYPE=%s before the program starts",
+                   krein__blas_core(), krein__blas_better_core());
     if (s->criterion && s->criterion->folds) job.folds = s->criterion->folds(&s->criterion_values);
     TRY(model_begin(ctx, &m));
     job.model = m;
@@ -336,8 +348,10 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     krein_map *map = NULL;
     report_init(r);
     TRY(setup_begin(ctx, options, data->options.group != NULL, &s));
-    TRY(krein__data_learn(data, true, s.o.holdout, s.o.seed, KREIN_KEEP_STREAM, &e));
+    /* Held-out rows are counted, not drawn: one pass is enough. */
+    TRY(krein__data_learn(data, true, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
     int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
+    n -= (int64_t)rint(s.o.holdout * (double)n);
     TRY(make_map(&s, n, e.d, e.sparse, &map));
     /* train would keep the rows in memory where they are few */
     data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;

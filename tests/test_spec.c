@@ -174,7 +174,7 @@ static void bounds(void) {
     REFUSED("first(alpha=10.000001)", "alpha = 10.000001 is out of range");
     REFUSED("first(free=4)", "[-4, 4)");
     REFUSED("first(free=-4.5)", "[-4, 4)");
-    REFUSED("first(count=0)", "[1, 1e+06]");
+    REFUSED("first(count=0)", "count = 0 is out of range; it takes a value in [1, ");
     REFUSED("first(count=2.5)", "whole number");
     REFUSED("first(count=2^-1)", "whole number");
     REFUSED("first(alpha=11)", "column 13"); /* the message points at the number */
@@ -379,7 +379,7 @@ static void number_texts(void) {
         double x;
         const char *want;
     } cases[] = {{10, "10"},     {20, "20"},       {300, "300"},   {0.1, "0.1"},  {-2.5, "-2.5"},
-                 {1e6, "1e+06"}, {0x1p-15, NULL}, {1.0 / 3, NULL}, {1e300, NULL}, {-0.0, "-0"}};
+                 {1e6, NULL}, {0x1p-15, NULL}, {1.0 / 3, NULL}, {1e300, NULL}, {-0.0, "-0"}};
     char text[40];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         krein__number_text(cases[i].x, text);

@@ -215,7 +215,7 @@ static bool parse_long(const cli_command *command, char **argv, int argc, int *i
 
 static bool parse_short(const cli_command *command, char **argv, int argc, int *i, cli_args *args) {
     for (const char *p = argv[*i] + 1; *p; p++) {
-        const cli_option *o = cli_find_option(command, NULL, 0, *p);
+        const cli_option *o = cli_find_option(command, "", 0, *p);
         if (!o) {
             cli_error(CLI_USAGE, "%s: unknown option -%c; see 'krein help %s'", command->name, *p,
                       command->name);

@@ -126,6 +126,17 @@ void krein__data_forget(krein_data *data) {
     data->in_memory = false;
 }
 
+void krein__data_reset(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    if (!data->borrowed) krein__data_forget(data);
+    krein__free(ctx, data->part);
+    krein__free(ctx, data->label_map);
+    data->part = NULL;
+    data->label_map = NULL;
+    data->by_name = false;
+    memset(data->count, 0, sizeof data->count);
+}
+
 void krein_data_close(krein_data *data) {
     if (!data) return;
     krein_ctx *ctx = data->ctx;

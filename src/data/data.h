@@ -46,6 +46,7 @@ krein_status krein__data_begin(krein_data *data);
 krein_status krein__data_read(krein_data *data, krein_raw *raw);
 krein_status krein__data_keep(krein_data *data, krein_raw *raw); /* takes the batch over */
 void krein__data_forget(krein_data *data);                       /* the kept rows */
+void krein__data_reset(krein_data *data); /* all that was learned or matched before */
 
 /* A pass over the raw rows, from memory or from the file. *raw is NULL at the end. */
 typedef struct krein_raw_pass {
@@ -70,6 +71,11 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
 /* Prepares the data to be read with an encoding learned elsewhere: matches columns by name or
  * width. need_label as above; without it a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
+
+/* What happens to missing cells and unknown categories: as at training, unless the data's own
+ * options are more lenient. */
+krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e);
+bool krein__data_unknown(const krein_data *data, const krein_encoding *e);
 
 /* Encoded rows, in file order. */
 typedef struct krein_block {

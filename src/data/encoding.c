@@ -30,12 +30,26 @@ const char *krein__scale_name(krein_scale scale) {
     return name[scale];
 }
 
+krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e) {
+    return data->options.missing != KREIN_MISSING_ERROR ? data->options.missing : e->missing;
+}
+
+bool krein__data_unknown(const krein_data *data, const krein_encoding *e) {
+    return data->options.unknown_ignore || e->unknown_ignore;
+}
+
 /* ---- matching ----------------------------------------------------------- */
 
 static int64_t column_named(const krein_reader *r, const char *name) {
     for (int64_t j = 0; j < r->ncolumn; j++)
         if (r->column[j].name && strcmp(r->column[j].name, name) == 0) return j;
     return -1;
+}
+
+static bool input_named(const krein_encoding *e, const char *name) {
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (strcmp(e->input[j].name, name) == 0) return true;
+    return false;
 }
 
 static bool names_are_unique(const krein_encoding *e) {
@@ -60,8 +74,14 @@ static krein_status match_names(krein_data *data, const krein_encoding *e, bool 
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
-    for (int64_t j = 0; j < r->ncolumn; j++)
-        if (r->column[j].role == KREIN_ROLE_FEATURE) r->column[j].role = KREIN_ROLE_IGNORE;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
+        r->column[j].role = KREIN_ROLE_IGNORE;
+        if (!input_named(e, r->column[j].name))
+            krein__log(ctx, KREIN_LOG_WARNING,
+                       "%s: column \"%s\" was not there at training and is ignored", r->path,
+                       r->column[j].name);
+    }
     for (int64_t j = 0; j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
         int64_t at = column_named(r, in->name);
@@ -144,6 +164,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
+    krein__data_reset(data);
     if (!r) {
         int64_t d = data->segment[0].raw.nnum;
         bool plain = e->ninput == 0;
@@ -196,8 +217,8 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     for (int64_t j = 0; j < r->ncolumn; j++)
         if (r->column[j].role == KREIN_ROLE_LABEL) r->column[j].text = e->label_text;
     if (data->labels) data->labels->column[0].text = e->label_text;
-    r->missing_ok = e->missing != KREIN_MISSING_ERROR;
-    r->label_optional = e->missing == KREIN_MISSING_DROP;
+    r->missing_ok = krein__data_missing(data, e) != KREIN_MISSING_ERROR;
+    r->label_optional = krein__data_missing(data, e) == KREIN_MISSING_DROP;
 done:
     return st;
 }

@@ -383,6 +383,8 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     bool affine = o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
+        c->frozen = false;
+        krein__dict_clear(ctx, &c->dict);
         c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
     r->missing_ok = o->missing != KREIN_MISSING_ERROR;
@@ -404,6 +406,7 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
     krein_status st = KREIN_OK;
     scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
     memset(e, 0, sizeof *e);
+    krein__data_reset(data);
     e->scale = data->options.scale;
     e->missing = data->options.missing;
     e->unknown_ignore = data->options.unknown_ignore;

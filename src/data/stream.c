@@ -16,6 +16,7 @@ typedef struct slot {
     int64_t at;    /* first encoded column */
     int64_t codes; /* categories, 0: a number */
     int64_t input; /* column of the training file, for messages */
+    float shift;   /* still to be subtracted: the caller's arrays come as they are */
 } slot;
 
 struct krein_stream {
@@ -57,8 +58,13 @@ static krein_status make_slots(krein_stream *s) {
         for (int64_t j = 0, k = 0; j < columns; j++) {
             if (r && r->column[j].role != KREIN_ROLE_FEATURE) continue;
             while (e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            s->num[s->nnum] = (slot){e->ninput ? e->input[k++].at : s->nnum, 0, j};
-            s->nnum++;
+            slot to = {s->nnum, 0, j, 0};
+            if (e->ninput) {
+                to.at = e->input[k].at;
+                to.shift = r ? 0 : (float)e->input[k].shift;
+                k++;
+            }
+            s->num[s->nnum++] = to;
         }
     } else {
         int64_t k = 0; /* the training column, when matched by position */
@@ -69,7 +75,7 @@ static krein_status make_slots(krein_stream *s) {
                 for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
             else
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, k};
+            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, k, 0};
             if (c->text)
                 s->cat[s->ncat++] = to;
             else
@@ -78,7 +84,8 @@ static krein_status make_slots(krein_stream *s) {
         }
     }
     s->contiguous = s->ncat == 0;
-    for (int64_t j = 0; j < s->nnum; j++) s->contiguous = s->contiguous && s->num[j].at == j;
+    for (int64_t j = 0; j < s->nnum; j++)
+        s->contiguous = s->contiguous && s->num[j].at == j && s->num[j].shift == 0;
 done:
     return st;
 }
@@ -162,7 +169,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         memcpy(x, s->blank, (size_t)e->d * sizeof *x);
         for (int64_t j = 0; j < s->nnum; j++) {
             int64_t at = s->num[j].at;
-            float v = isnan(num[j]) ? e->fill[at] : num[j];
+            float v = isnan(num[j]) ? e->fill[at] : num[j] - s->num[j].shift;
             x[at] = (v - e->centre[at]) * e->factor[at];
         }
         for (int64_t k = 0; k < s->ncat; k++) {
@@ -178,7 +185,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
 static krein_status encode_dense(krein_stream *s, int64_t to, int64_t m) {
     const krein_raw *raw = s->raw;
     int64_t d = s->e->d, ld = s->ld;
-    for (int64_t i = 0; i < m && s->ncat && !s->e->unknown_ignore; i++)
+    for (int64_t i = 0; i < m && s->ncat && !krein__data_unknown(s->data, s->e); i++)
         for (int64_t k = 0; k < s->ncat; k++)
             if (raw->cat[s->pick[i] * s->ncat + k] == -2) {
                 const krein_input *in = &s->e->input[s->cat[k].input];
@@ -271,7 +278,7 @@ done:
 /* Picks up to `room` rows of the part from the current batch. */
 static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
     const krein_data *data = s->data;
-    bool drop = s->e->missing == KREIN_MISSING_DROP;
+    bool drop = krein__data_missing(data, s->e) == KREIN_MISSING_DROP;
     int64_t m = 0;
     for (; s->at < s->raw->n && m < room; s->at++, s->file_row++) {
         bool incomplete = drop && krein__raw_incomplete(data, s->raw, s->ld, s->at);

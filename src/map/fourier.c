@@ -25,10 +25,10 @@ static krein_status allocate(krein_map *map, int64_t F, bool phase) {
     ZNEW(s, 1);
     map->state = s;
     s->F = F;
-    NEW(s->W, map->d * F);
-    if (phase) NEW(s->phase, F);
+    s->phase = phase;
+    NEW(s->W, (map->d + phase) * F);
     map->D = map->R = phase ? F : 2 * F;
-    map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * map->d);
+    map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * (map->d + phase));
 done:
     return st;
 }
@@ -111,7 +111,7 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) 
     }
     krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
     for (int64_t f = 0; phase && f < s->F; f++)
-        s->phase[f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
+        s->W[map->d * s->F + f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
     if (mixed) {
         NEW(map->sign, map->D);
         int64_t each = per_term * (phase ? 1 : 2);
@@ -131,41 +131,49 @@ krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, co
     s->first[1] = F;
     s->scale[0] = (float)sqrt((phase ? 2.0 : 1.0) / (double)F);
     store(map, s, 0, F, w);
-    for (int64_t f = 0; phase && f < F; f++) s->phase[f] = (float)(phase[f] * (0.5 / M_PI));
+    for (int64_t f = 0; phase && f < F; f++)
+        s->W[map->d * F + f] = (float)(phase[f] * (0.5 / M_PI));
     return KREIN_OK;
 }
 
-/* t = x W (+ phase) for frequencies from .. from + m - 1. */
+/* t = x W for frequencies from .. from + m - 1, plus their phases. */
 static void turns(const krein_map *map, const krein_fourier *s, const krein_rows *rows,
                   const float *x, int64_t from, int64_t m, float *t) {
+    int64_t d = map->d;
     if (!rows->ptr) {
-        krein__sgemm(false, false, KREIN_TILE, m, map->d, 1, x, map->d, s->W + from, s->F, 0, t, m);
-    } else {
-        memset(t, 0, (size_t)(rows->n * m) * sizeof *t);
-        for (int64_t i = 0; i < rows->n; i++)
-            for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
-                const float *w = s->W + (int64_t)rows->col[k] * s->F + from;
-                float v = rows->val[k];
-                for (int64_t f = 0; f < m; f++) t[i * m + f] += v * w[f];
-            }
+        int64_t k = d + s->phase;
+        krein__sgemm(false, false, KREIN_TILE, m, k, 1, x, k, s->W + from, s->F, 0, t, m);
+        return;
     }
-    if (s->phase)
-        for (int64_t i = 0; i < rows->n; i++)
-            for (int64_t f = 0; f < m; f++) t[i * m + f] += s->phase[from + f];
+    for (int64_t i = 0; i < rows->n; i++) {
+        if (s->phase) memcpy(t + i * m, s->W + d * s->F + from, (size_t)m * sizeof *t);
+        else memset(t + i * m, 0, (size_t)m * sizeof *t);
+        for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
+            const float *w = s->W + (int64_t)rows->col[k] * s->F + from;
+            float v = rows->val[k];
+            for (int64_t f = 0; f < m; f++) t[i * m + f] += v * w[f];
+        }
+    }
+}
+
+/* Rows as the product takes them: a full tile, contiguous, with a 1 behind each for the phase. */
+static const float *padded(const krein_map *map, const krein_fourier *s, const krein_rows *rows,
+                           float *to) {
+    int64_t d = map->d, k = d + s->phase;
+    if (rows->n == KREIN_TILE && rows->ld == k) return rows->x;
+    for (int64_t i = 0; i < KREIN_TILE; i++) {
+        if (i < rows->n) memcpy(to + i * k, rows->x + i * rows->ld, (size_t)d * sizeof *to);
+        else memset(to + i * k, 0, (size_t)d * sizeof *to);
+        if (s->phase) to[i * k + d] = 1;
+    }
+    return to;
 }
 
 void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
                          float *scratch) {
     const krein_fourier *s = map->state;
-    const float *x = rows->x;
     float *t = scratch;
-    if (!rows->ptr && (rows->n < KREIN_TILE || rows->ld != map->d)) {
-        float *padded = scratch + KREIN_TILE * CHUNK;
-        memset(padded, 0, (size_t)(KREIN_TILE * map->d) * sizeof *padded);
-        for (int64_t i = 0; i < rows->n; i++)
-            memcpy(padded + i * map->d, rows->x + i * rows->ld, (size_t)map->d * sizeof *padded);
-        x = padded;
-    }
+    const float *x = rows->ptr ? NULL : padded(map, s, rows, scratch + KREIN_TILE * CHUNK);
     for (int64_t term = 0; term < s->nterm; term++)
         for (int64_t f = s->first[term]; f < s->first[term + 1]; f += CHUNK) {
             int64_t m = krein__min(CHUNK, s->first[term + 1] - f);
@@ -182,5 +190,4 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *ou
 void krein__fourier_clear(krein_map *map) {
     krein_fourier *s = map->state;
     krein__free(map->ctx, s->W);
-    krein__free(map->ctx, s->phase);
 }

@@ -5,12 +5,13 @@
 #include "map/map.h"
 
 /* Frequencies in turns, w / (2 pi), so that the range reduction of cos is exact; column f of W
- * (d x F, row-major) is frequency f. Features are interleaved cos, sin pairs with the factor
+ * (d x F, row-major) is frequency f; with phases row d of W holds them, for an input that is
+ * always 1. Features are interleaved cos, sin pairs with the factor
  * sqrt(|c| / F_t), or with phases sqrt(2 |c| / F_t) cos(w'x + b). */
 typedef struct krein_fourier {
     int64_t F;        /* frequencies */
-    float *W;         /* d x F */
-    float *phase;     /* F in turns, or NULL: cos and sin */
+    bool phase;       /* one cos with a phase, else cos and sin */
+    float *W;         /* d x F, (d + 1) x F with phases */
     int64_t nterm;
     int64_t first[KREIN_TERMS_MAX + 1]; /* frequencies first[t] .. first[t+1]-1 are of term t */
     float scale[KREIN_TERMS_MAX];

@@ -213,13 +213,19 @@ done:
 
 /* ---- describing --------------------------------------------------------- */
 
+static int64_t inputs(const krein_encoding *e) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < e->ninput; j++) n += e->input[j].role == KREIN_ROLE_FEATURE;
+    return e->ninput ? n : e->d;
+}
+
 void krein_model_describe(const krein_model *m, krein_model_info *out) {
     memset(out, 0, sizeof *out);
     out->task = m->encoding.task;
     out->n = m->n;
     out->d = m->encoding.d;
     out->D = m->map->D;
-    out->inputs = m->encoding.ninput;
+    out->inputs = inputs(&m->encoding);
     out->outputs = m->k;
     out->classes = m->encoding.nclass;
     out->bytes = m->bytes;
@@ -237,5 +243,8 @@ const char *krein_model_class(const krein_model *m, int64_t k) {
 }
 
 const char *krein_model_column(const krein_model *m, int64_t j) {
-    return j >= 0 && j < m->encoding.ninput ? m->encoding.input[j].name : NULL;
+    for (int64_t i = 0; i < m->encoding.ninput; i++)
+        if (m->encoding.input[i].role == KREIN_ROLE_FEATURE && j-- == 0)
+            return m->encoding.input[i].name;
+    return NULL;
 }

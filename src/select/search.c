@@ -145,10 +145,22 @@ static void score_one(const search *s, const krein_sample *sample, int shares,
     memcpy(c->message, local.message, sizeof c->message);
 }
 
+/* Kernel matrix, eigenvectors, workspace; rows in double; scores along the path. */
+static double candidate_bytes(double n, double d) {
+    return 8 * (5 * n * n + 400 * n + 2 * n * d) + (1 << 20);
+}
+
+/* Candidates that run at once: as many as threads and memory allow. */
+static int shares(krein_ctx *ctx, int64_t n, int64_t d, int64_t candidates) {
+    double room = (double)(ctx->budget - atomic_load(&ctx->held));
+    int64_t fit = (int64_t)(room / candidate_bytes((double)n, (double)d));
+    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, candidates)));
+}
+
 static krein_status score_all(search *s, const krein_sample *sample, candidate *c,
                               int64_t n) {
     krein_ctx *ctx = s->ctx;
-    int threads = (int)krein__min(ctx->threads, n);
+    int threads = shares(ctx, sample->n, sample->x.d, n);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
@@ -252,13 +264,13 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
     TRY(find_free(&s, free));
     hide_unused(job, &s.fine);
     hide_unused(job, &s.coarse);
-    s.total = free * 13;
+    s.total = free * 12;
     for (int64_t i = 1; i < free; i++)
         s.leaf[i]->values.number[s.slot[i]] = krein__round_digits(s.centre[i], 4);
     for (int64_t i = 0; i < free; i++)
         TRY(scan(&s, &s.coarse, i, 1, -4, 3, 6, &s.centre[i]));
     for (int64_t i = 0; i < free && !late(&s); i++)
-        TRY(scan(&s, &s.fine, i, 0.5, -2, 2, 2, &s.centre[i]));
+        TRY(scan(&s, &s.fine, i, 0.5, -1, 1, 4, &s.centre[i]));
 done:
     sample_clear(ctx, &s.coarse);
     sample_clear(ctx, &s.fine);
@@ -270,7 +282,8 @@ double krein__select_flops(int64_t n, int64_t free) {
     return (double)free * (10 * 9 * a * a * a + 6 * 9 * b * b * b);
 }
 
-double krein__select_bytes(int64_t n, int64_t d, int threads) {
+double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d) {
     double b = (double)krein__min(n, FINE);
-    return (double)krein__min(threads, 5) * 8 * (4 * b * b + 100 * b) + 8 * b * (double)d;
+    return shares(ctx, krein__min(n, FINE), d, 5) * candidate_bytes(b, (double)d) +
+           8 * b * (double)d;
 }

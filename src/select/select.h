@@ -32,6 +32,6 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
                                   krein_kernel *kernel);
 /* Flops of the search, for plan. */
 double krein__select_flops(int64_t n, int64_t free);
-double krein__select_bytes(int64_t n, int64_t d, int threads);
+double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d);
 
 #endif

@@ -158,60 +158,44 @@ void krein__system_clear(krein_ctx *ctx, krein_system *s) {
     memset(s, 0, sizeof *s);
 }
 
-/* Float32 noise may leave G slightly indefinite: then the eigenvalues are cut at zero, which is
- * the nearest positive semidefinite matrix. */
-static krein_status solve_by_eigen(krein_ctx *ctx, const krein_system *s, double lambda,
-                                   double *x) {
-    krein_status st = KREIN_OK;
-    int64_t D = s->D, k = s->k;
-    double *v = NULL, *w = NULL, *q = NULL;
-    krein__log(ctx, KREIN_LOG_DEBUG, "ridge: Cholesky broke down; solving by eigenvalues");
-    NEW(v, D * D);
-    NEW(w, D);
-    NEW(q, D * k);
-    memcpy(v, s->G, (size_t)(D * D) * sizeof *v);
-    TRY(krein__eigen(ctx, D, v, D, w));
-    krein__pgemm(ctx, false, false, D, k, D, 1, v, D, s->B, k, 0, q, k);
-    for (int64_t i = 0; i < D; i++)
-        for (int64_t j = 0; j < k; j++) q[i * k + j] /= fmax(w[i], 0) + s->weight * lambda;
-    krein__pgemm(ctx, true, false, D, k, D, 1, v, D, q, k, 0, x, k);
-done:
-    krein__free(ctx, v);
-    krein__free(ctx, w);
-    krein__free(ctx, q);
-    return st;
-}
-
 /* Products of float32 blocks carry a relative error of about this: pivots below are noise. */
 static const double SINGULAR = 1e-7;
+
+/* u = factor of G + shift I */
+static krein_status factor(krein_ctx *ctx, const krein_system *s, double shift, double *u) {
+    int64_t D = s->D, pivot;
+    memcpy(u, s->G, (size_t)(D * D) * sizeof *u);
+    for (int64_t i = 0; i < D; i++) u[i * D + i] += shift;
+    return krein__cholesky(ctx, D, u, D, &pivot);
+}
 
 static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double lambda,
                                    double *x) {
     krein_status st = KREIN_OK;
-    int64_t D = s->D, k = s->k, pivot = 0;
-    double *u = NULL, low = INFINITY, high = 0;
+    int64_t D = s->D, k = s->k;
+    double *u = NULL, low = INFINITY, high = 0, diagonal = 0;
     NEW(u, D * D);
-    memcpy(u, s->G, (size_t)(D * D) * sizeof *u);
-    for (int64_t i = 0; i < D; i++) u[i * D + i] += s->weight * lambda;
-    memcpy(x, s->B, (size_t)(D * k) * sizeof *x);
-    st = krein__cholesky(ctx, D, u, D, &pivot);
+    for (int64_t i = 0; i < D; i++) diagonal = fmax(diagonal, s->G[i * D + i]);
+    st = factor(ctx, s, s->weight * lambda, u);
     for (int64_t i = 0; st == KREIN_OK && i < D; i++) {
         low = fmin(low, u[i * D + i] * u[i * D + i]);
         high = fmax(high, u[i * D + i] * u[i * D + i]);
     }
-    if (lambda == 0 && (st == KREIN_ENUMERIC || low <= SINGULAR * high)) {
+    if (lambda == 0 && (st == KREIN_ENUMERIC || (st == KREIN_OK && low <= SINGULAR * high))) {
         st = krein__fail(ctx, KREIN_ENUMERIC,
                          "the features are linearly dependent, so lambda = 0 has no unique "
                          "solution; give a positive --lambda, or auto");
         goto done;
     }
-    if (st == KREIN_ENUMERIC) {
-        krein__free(ctx, u);
-        u = NULL;
-        st = solve_by_eigen(ctx, s, lambda, x);
-        goto done;
+    /* Float32 rounding may leave G slightly indefinite: lift it by the least that helps, from far
+     * below the rounding in steps of four. */
+    for (double lift = 1e-10; st == KREIN_ENUMERIC && lift < 1e-3; lift *= 4) {
+        krein__log(ctx, KREIN_LOG_DEBUG, "ridge: not positive definite; diagonal lifted by %.1e",
+                   lift);
+        st = factor(ctx, s, s->weight * lambda + lift * diagonal, u);
     }
     TRY(st);
+    memcpy(x, s->B, (size_t)(D * k) * sizeof *x);
     TRY(krein__cholesky_solve(ctx, D, u, D, k, x, k));
 done:
     krein__free(ctx, u);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # generate, transform, gram: files that others can read.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # npy NAME FILE TYPE SHAPE [EXPR of v, the values as nested lists]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The demo to its end: what it shows is what it did.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 if [[ $SANITIZED ]]; then
     skip demo "too slow under a sanitizer"

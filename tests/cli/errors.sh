@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Files that are missing, broken or cannot be written.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 fixed=(-k 'gaussian(sigma=3)' -l 1e-6)
 "$KREIN" generate friedman -n 200 -o data.csv >/dev/null

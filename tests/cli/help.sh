@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Version, help, list, man page, completion; what is not in this version.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 commands='train predict evaluate transform gram generate plan info list help demo'
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The option parser: every form of an option, strict numbers, sizes, words.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # generate is fast and shows what was understood.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Ctrl-C and SIGTERM in the middle of work; the restart for a better OpenBLAS.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 n=20000
 [[ $SANITIZED ]] && n=4500

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # train, predict, evaluate, plan, info on small data: what is printed, JSON, files.
+# shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 n=600
 [[ $SANITIZED ]] && n=200

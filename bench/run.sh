@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# run.sh [--small] [--quality] -- all benchmarks, in about six minutes on two cores.
+#
+# Wants a quiet machine: every ratio is taken within one run, but another program on the same
+# cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
+# docs/results/quality.md; --small is for trying the scripts out.
+#
+#   KREIN=PATH     the program (build/krein); bench_pipe is taken from bench/ beside it
+#   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
+#   KREIN_DATA     the real data sets for --quality (../shared/data beside the repository)
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export KREIN=${KREIN:-$here/../build/krein}
+python=${PYTHON:-/usr/bin/python3}
+small=() quality=''
+for word in "$@"; do
+    case $word in
+    --small) small=(--small) ;;
+    --quality) quality=1 ;;
+    *)
+        echo "usage: bench/run.sh [--small] [--quality]" >&2
+        exit 2
+        ;;
+    esac
+done
+[[ -x $KREIN ]] || { echo "$KREIN is not there: make bench builds it" >&2; exit 1; }
+pipe=$(dirname "$KREIN")/bench/bench_pipe
+[[ -x $pipe ]] || { echo "$pipe is not there: make bench builds it" >&2; exit 1; }
+
+start=$SECONDS
+bad=0
+part() { # title command...
+    echo "== $1"
+    shift
+    "$@" || { echo "failed: $*" >&2; bad=1; }
+    echo
+}
+
+date -u '+%Y-%m-%d %H:%M UTC'
+part "the pipe against the machine (bench_pipe)" "$pipe" "${small[@]}"
+part "startup (startup.sh)" bash "$here/startup.sh"
+part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
+if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
+    part "peers (peers.py)" "$python" "$here/peers.py" "${small[@]}"
+else
+    echo "peers.py: skipped, $python has no numpy, pandas and sklearn (scripts/deps.sh bench)"
+    quality=''
+fi
+if [[ -n $quality ]]; then
+    if [[ ${#small[@]} -gt 0 ]]; then
+        part "quality (quality.py)" "$python" "$here/quality.py" --sets boston,satimage --splits 2
+    else
+        part "quality (quality.py)" "$python" "$here/quality.py" --write
+    fi
+fi
+echo "$((SECONDS - start)) s in all"
+exit $bad

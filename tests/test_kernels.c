@@ -1,0 +1,776 @@
+/* test_kernels.c -- base kernels and Gram matrices.
+ *
+ * Loops over the table of kernels: each needs an obvious formula here. A value computed from
+ * |x|^2 + |y|^2 - 2 <x, y> has the error that a change of that number by a few eps makes, so the
+ * tolerance is taken from the formula itself at both ends of that interval. */
+#include "common.h"
+
+#include "kernel/gram.h"
+#include "num/blas.h"
+#include "num/special.h"
+
+#include <float.h>
+
+/* ---- obvious formulas --------------------------------------------------- */
+
+/* error: added to |x - y|^2 of radial kernels and to <x, y> of the others. */
+typedef double (*formula)(const double *p, int64_t d, const double *x, const double *y,
+                          double error);
+
+static double square(int64_t d, const double *x, const double *y, double error) {
+    double sum = error;
+    for (int64_t j = 0; j < d; j++) sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum > 0 ? sum : 0;
+}
+static double dot(int64_t d, const double *x, const double *y) {
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++) sum += x[j] * y[j];
+    return sum;
+}
+static double gaussian(const double *p, int64_t d, const double *x, const double *y, double e) {
+    return exp(-square(d, x, y, e) / (2 * p[0] * p[0]));
+}
+static double laplacian(const double *p, int64_t d, const double *x, const double *y, double e) {
+    double sum = 0 * e;
+    for (int64_t j = 0; j < d; j++) sum += fabs(x[j] - y[j]);
+    return exp(-sum / p[0]);
+}
+static double cauchy(const double *p, int64_t d, const double *x, const double *y, double e) {
+    double product = 1 + 0 * e;
+    for (int64_t j = 0; j < d; j++) product /= 1 + pow((x[j] - y[j]) / p[0], 2);
+    return product;
+}
+static double matern(const double *p, int64_t d, const double *x, const double *y, double e) {
+    double nu = p[0], q = sqrt(square(d, x, y, e)) / p[1], u = sqrt(2 * nu) * q;
+    if (nu == 0.5) return exp(-q);
+    if (nu == 1.5) return (1 + sqrt(3) * q) * exp(-sqrt(3) * q);
+    if (nu == 2.5) return (1 + sqrt(5) * q + 5 * q * q / 3) * exp(-sqrt(5) * q);
+    if (u < 1e-4) return 1 - (nu > 1 ? u * u / (4 * (nu - 1)) : 0);
+    return pow(2, 1 - nu) / tgamma(nu) * pow(u, nu) * krein__bessel_k(nu, u);
+}
+static double linear(const double *p, int64_t d, const double *x, const double *y, double e) {
+    (void)p;
+    return dot(d, x, y) + e;
+}
+static double poly(const double *p, int64_t d, const double *x, const double *y, double e) {
+    return pow(p[2] * (dot(d, x, y) + e) + p[1], p[0]);
+}
+
+static const struct {
+    const char *name;
+    formula f;
+} formulas[] = {{"gaussian", gaussian}, {"laplacian", laplacian}, {"cauchy", cauchy},
+                {"matern", matern},     {"linear", linear},       {"poly", poly}};
+
+static formula formula_of(const krein_kernel *leaf) {
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        if (strcmp(formulas[i].name, leaf->kernel->cls.name) == 0) return formulas[i].f;
+    return NULL;
+}
+
+/* Every kernel of the table is here at least once, with values that are not 0, 1 or symmetric. */
+static const char *const bases[] = {"gaussian(sigma=1.3)",
+                                    "laplacian(sigma=2.3)",
+                                    "cauchy(sigma=1.7)",
+                                    "matern(nu=0.5, sigma=1.4)",
+                                    "matern(nu=1.5, sigma=1.4)",
+                                    "matern(nu=2.5, sigma=1.4)",
+                                    "matern(nu=2.2, sigma=1.4)",
+                                    "linear",
+                                    "poly(degree=1, c=0.4, gamma=0.3)",
+                                    "poly(degree=3, c=0.4, gamma=0.3)",
+                                    "poly(degree=6, c=0.7, gamma=-0.2)"};
+enum { BASES = sizeof bases / sizeof *bases };
+
+static krein_ctx *ctx;
+
+static krein_kernel *kernel(const char *text) {
+    krein_kernel *k = NULL;
+    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
+        printf("%s: %s\n", text, krein_message(ctx));
+        exit(1);
+    }
+    return k;
+}
+
+/* n x d of float32 numbers, smooth and without ties; s makes different sets. */
+static float *dense(int64_t n, int64_t d, double s) {
+    float *x = test_new(n * d, sizeof *x);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) x[i * d + j] = (float)det(i, j, s);
+    return x;
+}
+
+/* About two thirds of the cells of x are set to zero, and the same rows as CSR. Row 1 is empty. */
+typedef struct csr {
+    int64_t *ptr;
+    int32_t *col;
+    float *val;
+} csr;
+static krein_rows sparse(int64_t n, int64_t d, float *x, csr *c) {
+    c->ptr = test_new(n + 1, sizeof *c->ptr);
+    c->col = test_new(n * d, sizeof *c->col);
+    c->val = test_new(n * d, sizeof *c->val);
+    int64_t at = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < d; j++) {
+            if (i == 1 || (i * 7 + j * 5) % 3) x[i * d + j] = 0;
+            if (x[i * d + j] == 0) continue;
+            c->col[at] = (int32_t)j;
+            c->val[at++] = x[i * d + j];
+        }
+        c->ptr[i + 1] = at;
+    }
+    return (krein_rows){.n = n, .d = d, .ptr = c->ptr, .col = c->col, .val = c->val};
+}
+static void csr_free(csr *c) {
+    free(c->ptr);
+    free(c->col);
+    free(c->val);
+}
+
+static void full(const krein_kernel *k, krein_rows x, krein_rows y, double *out) {
+    krein_status st = krein__gram_full(ctx, k, &x, &y, out);
+    if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
+    CHECK(st == KREIN_OK);
+}
+
+/* Checks value against the formula; eps of the type, a few units in the last place. */
+static bool close_to(const krein_kernel *k, int64_t d, const double *x, const double *y,
+                     double value, double eps) {
+    formula f = formula_of(k);
+    const double *p = k->values.number;
+    double size = dot(d, x, x) + dot(d, y, y), e = 0;
+    if (k->kernel->family != KREIN_FAMILY_SEPARABLE) e = 8 * sqrt((double)d) * eps * size;
+    double want = f(p, d, x, y, 0), up = f(p, d, x, y, e), down = f(p, d, x, y, -e);
+    /* The argument u of an exponential has a relative error: exp(-u) one of u eps. */
+    double inner = fabs(want) > 0 ? fabs(log(fabs(want))) : 0;
+    double allowed = fmax(fabs(up - want), fabs(down - want)) +
+                     (16 + 4 * inner + 4 * (double)d) * eps * fabs(want) + 1e-37;
+    bool good = fabs(value - want) <= allowed;
+    if (!good)
+        printf("%s, d=%lld: %.10g, want %.10g, error %.2g, allowed %.2g\n", k->kernel->cls.name,
+               (long long)d, value, want, value - want, allowed);
+    return good;
+}
+
+/* ---- values ------------------------------------------------------------- */
+
+static void every_kernel_is_here(void) {
+    for (int64_t i = 0; i < krein__kernel_count; i++) {
+        bool found = false;
+        for (int b = 0; b < BASES; b++) {
+            krein_kernel *k = kernel(bases[b]);
+            found = found || (&k->kernel->cls == krein__kernels[i] && formula_of(k));
+            krein__kernel_destroy(ctx, k);
+        }
+        if (!found) printf("no formula and case for %s in this test\n", krein__kernels[i]->name);
+        CHECK(found);
+        const krein_kernel_class *c = (const krein_kernel_class *)krein__kernels[i];
+        bool rows = c->family == KREIN_FAMILY_SEPARABLE;
+        CHECK(rows ? c->rows32 && c->rows64 && c->coordinate : c->values32 && c->values64);
+        CHECK(c->cls.summary && c->cls.cite);
+        if (krein__option_index(&c->cls, "sigma") >= 0) CHECK(c->metric != 0 && c->spread > 0);
+        if (c->family == KREIN_FAMILY_RADIAL) CHECK((c->frequency != NULL) == (c->radius != NULL));
+    }
+}
+
+/* The functions of the class itself. n > 256: more than one chunk of matern. */
+static void class_functions(const krein_kernel *k, int64_t d) {
+    enum { N = 300 };
+    const krein_kernel_class *c = k->kernel;
+    const double *p = k->values.number;
+    int64_t ld = d + 3;
+    double *x = test_new(d, sizeof *x), *y = test_new(N * ld, sizeof *y);
+    float *x32 = test_new(d, sizeof *x32), *y32 = test_new(N * ld, sizeof *y32);
+    double v[N], yy[N], xx = 0;
+    float v32[N], yy32[N];
+    for (int64_t j = 0; j < d; j++) {
+        x[j] = x32[j] = (float)det(3, j, 0.4);
+        xx += x[j] * x[j];
+    }
+    for (int64_t i = 0; i < N; i++) {
+        yy[i] = 0;
+        for (int64_t j = 0; j < ld; j++) y[i * ld + j] = y32[i * ld + j] = (float)det(i, j, 1.9);
+        for (int64_t j = 0; j < d && i == 7; j++) y[i * ld + j] = y32[i * ld + j] = x32[j];
+        for (int64_t j = 0; j < d; j++) yy[i] += y[i * ld + j] * y[i * ld + j];
+        yy32[i] = (float)yy[i];
+        v[i] = dot(d, x, y + i * ld);
+        v32[i] = (float)v[i];
+    }
+    if (c->family == KREIN_FAMILY_SEPARABLE) {
+        c->rows64(p, d, x, N, y, ld, v);
+        c->rows32(p, d, x32, N, y32, ld, v32);
+    } else {
+        c->values64(p, N, v, xx, yy);
+        c->values32(p, N, v32, (float)xx, yy32);
+    }
+    bool good = true;
+    for (int64_t i = 0; i < N && good; i++) {
+        good = close_to(k, d, x, y + i * ld, v[i], DBL_EPSILON) &&
+               close_to(k, d, x, y + i * ld, (double)v32[i], FLT_EPSILON);
+        if (c->coordinate) {
+            double sum = 0;
+            for (int64_t j = 0; j < d; j++) sum += c->coordinate(p, x[j] - y[i * ld + j]);
+            good = good && close_to(k, d, x, y + i * ld, exp(-sum), DBL_EPSILON);
+        }
+    }
+    CHECK(good);
+    free(x);
+    free(y);
+    free(x32);
+    free(y32);
+}
+
+static void values(void) {
+    static const int64_t dims[] = {1, 3, 8, 19};
+    for (int b = 0; b < BASES; b++) {
+        krein_kernel *k = kernel(bases[b]);
+        for (int i = 0; i < 4 && formula_of(k); i++) class_functions(k, dims[i]);
+        krein__kernel_destroy(ctx, k);
+    }
+}
+
+/* FORMULAS group 1: tau is the difference of the rows of det(2, 3). */
+static void references(void) {
+    static const struct {
+        const char *text;
+        double want;
+    } cases[] = {{"gaussian(sigma=1.3)", .259542245747},
+                 {"laplacian(sigma=1.3)", .073577486268},
+                 {"matern(nu=0.5, sigma=1.3)", .193503630226},
+                 {"cauchy(sigma=1.3)", .180609952298},
+                 {"matern(nu=0.5, sigma=0.8)", .069321797468},
+                 {"matern(nu=1.5, sigma=0.8)", .055243741043},
+                 {"matern(nu=2.5, sigma=0.8)", .048217127245},
+                 {"matern(nu=2.2, sigma=0.8)", .049897626517}};
+    double x[3], y[3];
+    for (int j = 0; j < 3; j++) x[j] = det(0, j, 0), y[j] = det(1, j, 0);
+    CHECK_ABS(x[0], .099833416647, 1e-12);
+    CHECK_ABS(y[2], -.871575772414, 1e-12);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        krein_kernel *k = kernel(cases[i].text);
+        const krein_kernel_class *c = k->kernel;
+        double value, yy = dot(3, y, y);
+        if (c->family == KREIN_FAMILY_SEPARABLE) {
+            c->rows64(k->values.number, 3, x, 1, y, 3, &value);
+        } else {
+            value = dot(3, x, y);
+            c->values64(k->values.number, 1, &value, dot(3, x, x), &yy);
+        }
+        CHECK_ABS(value, cases[i].want, 1e-12);
+        krein__kernel_destroy(ctx, k);
+    }
+}
+
+/* Far apart, at the same place, with the widths at the ends of their range: never NaN. */
+static void extremes(void) {
+    static const float points[] = {0, 0, 1, -2, 1, -2, 3e4f, 1e3f, 1e-20f, 0};
+    static const char *const widths[] = {"1e-30", "1e-6", "1e6", "1e30"};
+    krein_rows rows = krein__rows_dense(5, 2, points, 2);
+    double wide[25];
+    float *narrow = test_new(KREIN_TILE * 5, sizeof *narrow);
+    for (int64_t i = 0; i < krein__kernel_count; i++) {
+        const krein_kernel_class *c = (const krein_kernel_class *)krein__kernels[i];
+        if (!krein__is_stationary(c) || krein__option_index(&c->cls, "sigma") < 0) continue;
+        for (int w = 0; w < 4; w++) {
+            char text[100];
+            snprintf(text, sizeof text, "%s(sigma=%s)", c->cls.name, widths[w]);
+            krein_kernel *k = kernel(text);
+            krein_gram_rows g;
+            full(k, rows, rows, wide);
+            CHECK(krein__gram_begin(ctx, k, rows, false, &g) == KREIN_OK);
+            float *scratch = test_new(g.scratch, sizeof *scratch);
+            krein__gram_tile32(&g, &rows, narrow, 5, scratch);
+            int bad = 0;
+            for (int a = 0; a < 5; a++)
+                for (int b = 0; b < 5; b++) {
+                    double v = wide[a * 5 + b], f = (double)narrow[a * 5 + b];
+                    bad += !(v >= 0 && v <= 1 + 1e-12 && f >= 0 && f <= 1 + 1e-5);
+                    bool same = a == b || (a + b == 3 && a * b == 2);
+                    /* 1e30: the difference is nothing; 1e-30: a rounding of |x - y|^2 is huge */
+                    if (w == 3 || (same && points[2 * a] == 0)) bad += !(v > 0.999 && f > 0.999);
+                }
+            if (bad) printf("%s: %d wrong values, first %g %g\n", text, bad, wide[0],
+                            (double)narrow[0]);
+            CHECK(bad == 0);
+            free(scratch);
+            krein__gram_end(ctx, &g);
+            krein__kernel_destroy(ctx, k);
+        }
+    }
+    free(narrow);
+}
+
+/* ---- Gram matrices ------------------------------------------------------ */
+
+/* Bases and expressions: sums, differences, products, factors, nesting on either side. */
+static const char *const expressions[] = {
+    "gaussian(sigma=1.3) - gaussian(sigma=3)",
+    "0.7*laplacian(sigma=3) + 0.3*poly(degree=2, c=1)",
+    "gaussian(sigma=1.3)*laplacian(sigma=2)*0.6",
+    "linear*(gaussian(sigma=2) - 0.4*(cauchy(sigma=1.1) + linear))",
+    "-(cauchy(sigma=1.1) + laplacian(sigma=2))*cauchy(sigma=3) - -2*cauchy(sigma=2)",
+    "linear - (linear*gaussian(sigma=2) - (linear - (poly - gaussian(sigma=1))))"};
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions, ALL = BASES + EXPRESSIONS };
+static const char *text_of(int i) { return i < BASES ? bases[i] : expressions[i - BASES]; }
+
+static double evaluate(const krein_kernel *k, int64_t d, const double *x, const double *y,
+                       double *scale) {
+    double a, b, sa, sb;
+    switch (k->node) {
+    case KREIN_NODE_LEAF:
+        a = formula_of(k)(k->values.number, d, x, y, 0);
+        *scale = fabs(a);
+        return a;
+    case KREIN_NODE_SCALE:
+        a = evaluate(k->left, d, x, y, &sa);
+        *scale = fabs(k->number) * sa;
+        return k->number * a;
+    default:
+        a = evaluate(k->left, d, x, y, &sa);
+        b = evaluate(k->right, d, x, y, &sb);
+        *scale = k->node == KREIN_NODE_SUM ? sa + sb : sa * sb;
+        return k->node == KREIN_NODE_SUM ? a + b : a * b;
+    }
+}
+
+/* gram_full and tile32 against the formula, for bases and expressions. */
+static void gram_values(void) {
+    enum { N = 200, M = 21, D = 5 };
+    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    double *out = test_new(N * M, sizeof *out);
+    float *out32 = test_new(KREIN_TILE * (M + 2), sizeof *out32);
+    for (int i = 0; i < ALL; i++) {
+        krein_kernel *k = kernel(text_of(i));
+        krein_rows rows = krein__rows_dense(N, D, x, D), ys = krein__rows_dense(M, D, y, D);
+        krein_gram_rows g;
+        full(k, rows, ys, out);
+        CHECK(krein__gram_begin(ctx, k, ys, false, &g) == KREIN_OK);
+        float *scratch = test_new(g.scratch, sizeof *scratch);
+        krein_rows some = krein__rows_slice(&rows, 0, 150);
+        krein__gram_tile32(&g, &some, out32, M + 2, scratch); /* a stride of its own */
+        bool good = true;
+        for (int64_t a = 0; a < N && good; a++)
+            for (int64_t b = 0; b < M && good; b++) {
+                double u[D], v[D], scale;
+                for (int j = 0; j < D; j++) u[j] = (double)x[a * D + j], v[j] = (double)y[b * D + j];
+                double want = evaluate(k, D, u, v, &scale), got = out[a * M + b];
+                if (k->node == KREIN_NODE_LEAF) {
+                    good = close_to(k, D, u, v, got, DBL_EPSILON);
+                    if (a < 150)
+                        good = good && close_to(k, D, u, v, (double)out32[a * (M + 2) + b],
+                                                FLT_EPSILON);
+                    continue;
+                }
+                good = fabs(got - want) <= 1e-13 * (scale + 1);
+                if (a < 150)
+                    good = good && fabs((double)out32[a * (M + 2) + b] - want) <= 2e-5 * (scale + 1);
+                if (!good)
+                    printf("%lld %lld: %.12g %.12g want %.12g\n", (long long)a, (long long)b, got,
+                           a < 150 ? (double)out32[a * (M + 2) + b] : 0.0, want);
+            }
+        if (!good) printf("%s\n", text_of(i));
+        CHECK(good);
+        free(scratch);
+        krein__gram_end(ctx, &g);
+        krein__kernel_destroy(ctx, k);
+    }
+    free(x);
+    free(y);
+    free(out);
+    free(out32);
+}
+
+/* The pieces of an expression combined element by element. */
+static void combinations(void) {
+    enum { N = 40, D = 4 };
+    static const char *const a = "gaussian(sigma=1.3)", *const b = "laplacian(sigma=2)",
+                            *const c = "poly(degree=2, c=0.5)";
+    float *x = dense(N, D, 0.2);
+    krein_rows rows = krein__rows_dense(N, D, x, D);
+    double *m[7];
+    char text[7][200];
+    strcpy(text[0], a);
+    strcpy(text[1], b);
+    strcpy(text[2], c);
+    snprintf(text[3], 200, "%s + %s - %s", a, b, c);
+    snprintf(text[4], 200, "%s*%s*%s", a, b, c);
+    snprintf(text[5], 200, "-0.3*%s + 2*(%s - 4*%s)", a, b, c);
+    snprintf(text[6], 200, "(%s - %s)*(%s + 0.5*%s)", a, b, c, a);
+    for (int i = 0; i < 7; i++) {
+        krein_kernel *k = kernel(text[i]);
+        m[i] = test_new(N * N, sizeof(double));
+        full(k, rows, rows, m[i]);
+        krein__kernel_destroy(ctx, k);
+    }
+    double worst = 0;
+    for (int i = 0; i < N * N; i++) {
+        double A = m[0][i], B = m[1][i], C = m[2][i], scale = 1 + fabs(C);
+        worst = fmax(worst, fabs(m[3][i] - (A + B - C)) / scale);
+        worst = fmax(worst, fabs(m[4][i] - A * B * C) / scale);
+        worst = fmax(worst, fabs(m[5][i] - (-0.3 * A + 2 * (B - 4 * C))) / scale);
+        worst = fmax(worst, fabs(m[6][i] - (A - B) * (C + 0.5 * A)) / scale);
+    }
+    CHECK(worst < 32 * DBL_EPSILON);
+    for (int i = 0; i < 7; i++) free(m[i]);
+    free(x);
+}
+
+static void symmetric_positive(void) {
+    enum { N = 60, D = 3 };
+    float *x = dense(N, D, 0.2);
+    for (int j = 0; j < D; j++) x[5 * D + j] = x[50 * D + j]; /* twins: singular */
+    krein_rows rows = krein__rows_dense(N, D, x, D);
+    double *k = test_new(N * N, sizeof *k), w[N];
+    for (int i = 0; i < ALL; i++) {
+        krein_kernel *e = kernel(text_of(i));
+        full(e, rows, rows, k);
+        double asymmetry = 0, largest = 0;
+        for (int a = 0; a < N; a++)
+            for (int b = 0; b < N; b++) {
+                asymmetry = fmax(asymmetry, fabs(k[a * N + b] - k[b * N + a]));
+                largest = fmax(largest, fabs(k[a * N + b]));
+            }
+        if (!(asymmetry <= 1e-14 * (1 + largest))) printf("%s: %g\n", text_of(i), asymmetry);
+        CHECK(asymmetry <= 1e-14 * (1 + largest));
+        if (e->node == KREIN_NODE_LEAF && krein__is_stationary(e->kernel)) {
+            double off = 0;
+            /* sqrt(|x|^2 eps) is what is left of a distance of zero in the roughest kernel */
+            for (int a = 0; a < N; a++) off = fmax(off, fabs(k[a * N + a] - 1));
+            CHECK(off <= 1e-7);
+            CHECK(largest <= 1 + 1e-14);
+        }
+        bool positive = krein__kernel_positive(e);
+        /* Rounding of the distances is a perturbation of the matrix, of sqrt(eps) at the worst. */
+        CHECK(krein__eigen(ctx, N, k, N, w) == KREIN_OK);
+        if (positive && !(w[0] >= -1e-6 * w[N - 1])) printf("%s: %g\n", text_of(i), w[0]);
+        if (positive) CHECK(w[0] >= -1e-6 * w[N - 1]);
+        krein__kernel_destroy(ctx, e);
+    }
+    /* What does not claim it is not: the difference has a negative eigenvalue. */
+    krein_kernel *e = kernel("gaussian(sigma=1.3) - gaussian(sigma=3)");
+    full(e, rows, rows, k);
+    CHECK(krein__eigen(ctx, N, k, N, w) == KREIN_OK && w[0] < -0.1);
+    krein__kernel_destroy(ctx, e);
+    free(x);
+    free(k);
+}
+
+/* The same rows dense and CSR give the same values, to rounding. */
+static void sparse_rows(void) {
+    enum { N = 230, M = 40, D = 11 };
+    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    csr cx, cy;
+    krein_rows sx = sparse(N, D, x, &cx), sy = sparse(M, D, y, &cy);
+    krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
+    double *a = test_new(N * M, sizeof *a), *b = test_new(N * M, sizeof *b);
+    float *f = test_new(KREIN_TILE * M, sizeof *f);
+    for (int i = 0; i < ALL; i++) {
+        krein_kernel *k = kernel(text_of(i));
+        krein_gram_rows g;
+        full(k, dx, dy, a);
+        full(k, sx, sy, b);
+        CHECK(krein__gram_begin(ctx, k, sy, false, &g) == KREIN_OK);
+        float *scratch = test_new(g.scratch, sizeof *scratch);
+        krein_rows tile = krein__rows_slice(&sx, 0, KREIN_TILE);
+        krein__gram_tile32(&g, &tile, f, M, scratch);
+        double worst = 0, worst32 = 0;
+        for (int64_t j = 0; j < N * M; j++) {
+            worst = fmax(worst, fabs(a[j] - b[j]) / (1 + fabs(a[j])));
+            if (j < KREIN_TILE * M)
+                worst32 = fmax(worst32, fabs(a[j] - (double)f[j]) / (1 + fabs(a[j])));
+        }
+        /* Equal rows (the empty ones): the roughest kernel turns eps into its root. */
+        bool rough = strstr(text_of(i), "matern(nu=0.5") != NULL;
+        if (!(worst <= (rough ? 1e-7 : 1e-13) && worst32 <= (rough ? 2e-3 : 2e-4)))
+            printf("%s: %g %g\n", text_of(i), worst, worst32);
+        CHECK(worst <= (rough ? 1e-7 : 1e-13));
+        CHECK(worst32 <= (rough ? 2e-3 : 2e-4));
+        free(scratch);
+        krein__gram_end(ctx, &g);
+        krein__kernel_destroy(ctx, k);
+    }
+    csr_free(&cx);
+    csr_free(&cy);
+    free(x);
+    free(y);
+    free(a);
+    free(b);
+    free(f);
+}
+
+/* Bits do not depend on threads, nor on where the rows are cut (at multiples of the tile). */
+static void bits(void) {
+    enum { N = 2 * KREIN_TILE + 37, M = 45, D = 13 };
+    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    double *one = test_new(N * M, sizeof *one), *other = test_new(N * M, sizeof *other);
+    krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
+    for (int shape = 0; shape < 2; shape++) {
+        csr cx = {0}, cy = {0};
+        if (shape == 1) dx = sparse(N, D, x, &cx), dy = sparse(M, D, y, &cy);
+        for (int i = 0; i < ALL; i++) {
+            krein_kernel *k = kernel(text_of(i));
+            full(k, dx, dy, one);
+            for (int threads = 2; threads <= 3; threads++) {
+                ctx->threads = threads;
+                memset(other, 0, N * M * sizeof *other);
+                full(k, dx, dy, other);
+                CHECK(memcmp(one, other, N * M * sizeof *one) == 0);
+            }
+            ctx->threads = 1;
+            for (int64_t cut = KREIN_TILE; cut < N; cut += KREIN_TILE) {
+                krein_rows head = krein__rows_slice(&dx, 0, cut);
+                krein_rows tail = krein__rows_slice(&dx, cut, N - cut);
+                memset(other, 0, N * M * sizeof *other);
+                full(k, head, dy, other);
+                full(k, tail, dy, other + cut * M);
+                CHECK(memcmp(one, other, N * M * sizeof *one) == 0);
+            }
+            krein__kernel_destroy(ctx, k);
+        }
+        if (shape == 1) csr_free(&cx), csr_free(&cy);
+    }
+    free(x);
+    free(y);
+    free(one);
+    free(other);
+}
+
+/* The first rows of a full tile come out the same, to the bit, when they come alone. */
+static void short_tiles(void) {
+    enum { M = 30, D = 9 };
+    float *x = dense(KREIN_TILE, D, 0.2), *y = dense(M, D, 0.9);
+    csr cx, cy;
+    float *xs = dense(KREIN_TILE, D, 0.2), *ys = dense(M, D, 0.9);
+    krein_rows sx = sparse(KREIN_TILE, D, xs, &cx), sy = sparse(M, D, ys, &cy);
+    krein_rows dx = krein__rows_dense(KREIN_TILE, D, x, D), dy = krein__rows_dense(M, D, y, D);
+    float *a = test_new(KREIN_TILE * M, sizeof *a), *b = test_new(KREIN_TILE * M, sizeof *b);
+    double *a64 = test_new(KREIN_TILE * M, sizeof *a64), *b64 = test_new(KREIN_TILE * M, sizeof *b64);
+    static const int64_t sizes[] = {1, 2, 5, 12, 13, 100, 191};
+    for (int i = 0; i < ALL; i++)
+        for (int shape = 0; shape < 2; shape++) {
+            krein_kernel *k = kernel(text_of(i));
+            krein_gram_rows g, wide;
+            CHECK(krein__gram_begin(ctx, k, shape ? sy : dy, false, &g) == KREIN_OK);
+            CHECK(krein__gram_begin(ctx, k, shape ? sy : dy, true, &wide) == KREIN_OK);
+            float *scratch = test_new(g.scratch, sizeof *scratch);
+            double *scratch64 = test_new(wide.scratch, sizeof *scratch64);
+            const krein_rows *all = shape ? &sx : &dx;
+            krein__gram_tile32(&g, all, a, M, scratch);
+            krein__gram_tile64(&wide, all, a64, M, scratch64);
+            bool good = true;
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                krein_rows some = krein__rows_slice(all, 0, sizes[s]);
+                for (int64_t j = 0; j < g.scratch; j++) scratch[j] = NAN; /* left from before */
+                for (int64_t j = 0; j < wide.scratch; j++) scratch64[j] = NAN;
+                krein__gram_tile32(&g, &some, b, M, scratch);
+                krein__gram_tile64(&wide, &some, b64, M, scratch64);
+                good = good && memcmp(a, b, (size_t)(sizes[s] * M) * sizeof *a) == 0 &&
+                       memcmp(a64, b64, (size_t)(sizes[s] * M) * sizeof *a64) == 0;
+            }
+            if (!good) printf("%s, %s\n", text_of(i), shape ? "sparse" : "dense");
+            CHECK(good);
+            free(scratch);
+            free(scratch64);
+            krein__gram_end(ctx, &g);
+            krein__gram_end(ctx, &wide);
+            krein__kernel_destroy(ctx, k);
+        }
+    csr_free(&cx);
+    csr_free(&cy);
+    free(x), free(y), free(xs), free(ys);
+    free(a), free(b), free(a64), free(b64);
+}
+
+/* ---- spectral laws ------------------------------------------------------ */
+
+/* k(tau) of a stationary base kernel at the point tau * factor. */
+static double at(const krein_kernel *k, int64_t d, const double *tau, double factor) {
+    double x[8], zero[8] = {0};
+    for (int64_t j = 0; j < d; j++) x[j] = tau[j] * factor;
+    return formula_of(k)(k->values.number, d, x, zero, 0);
+}
+
+/* The mean of cos w'tau over R draws is k(tau); its variance is (1 + k(2 tau))/2 - k(tau)^2. */
+static void spectral(void) {
+    int64_t R = test_sanitized() ? 4000 : 30000;
+    static const int64_t dims[] = {1, 3, 8};
+    for (int b = 0; b < BASES; b++) {
+        krein_kernel *k = kernel(bases[b]);
+        const krein_kernel_class *c = k->kernel;
+        for (int q = 0; q < 3 && c->frequency && formula_of(k); q++) {
+            int64_t d = dims[q];
+            for (int size = 0; size < 3; size++) {
+                double tau[8], w[8], sum = 0, radial = 0, spread = 0;
+                for (int64_t j = 0; j < d; j++)
+                    tau[j] = det(2, j, 0.3) * (size == 0 ? 0.3 : size == 1 ? 1 : 3);
+                krein_rng g = {77 + (uint64_t)b, 1000}, directions = {78, 2000};
+                for (int64_t r = 0; r < R; r++) {
+                    c->frequency(k->values.number, g, (uint64_t)r, d, w);
+                    double v = cos(dot(d, w, tau));
+                    sum += v;
+                    spread += v * v;
+                    if (!c->radius) continue;
+                    double length = 0, radius = c->radius(k->values.number, g, (uint64_t)r, d);
+                    for (int64_t j = 0; j < d; j++) {
+                        w[j] = krein__rng_normal(directions, (uint64_t)r, (uint64_t)j);
+                        length += w[j] * w[j];
+                    }
+                    radial += cos(dot(d, w, tau) * radius / sqrt(length));
+                }
+                double value = at(k, d, tau, 1), n = (double)R;
+                double variance = (1 + at(k, d, tau, 2)) / 2 - value * value;
+                CHECK_Z(sum / n, value, variance, R);
+                if (c->radius) CHECK_Z(radial / n, value, variance, R);
+                /* and the second moment E cos^2 = (1 + k(2 tau))/2 */
+                CHECK_Z(spread / n, (1 + at(k, d, tau, 2)) / 2,
+                        (1 + at(k, d, tau, 4)) / 8 - pow(at(k, d, tau, 2), 2) / 4, R);
+            }
+        }
+        krein__kernel_destroy(ctx, k);
+    }
+}
+
+/* ---- median ------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+/* All distances between different rows, sorted; returns how many are not zero. */
+static int64_t distances(int64_t n, int64_t d, const float *x, int metric, double *out) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < d; k++) {
+                double delta = (double)x[i * d + k] - (double)x[j * d + k];
+                sum += metric == 1 ? fabs(delta) : delta * delta;
+            }
+            if (sum > 0) out[count++] = metric == 1 ? sum : sqrt(sum);
+        }
+    qsort(out, (size_t)count, sizeof *out, ascending);
+    return count;
+}
+
+static void median(void) {
+    enum { N = 700, D = 4 };
+    float *x = dense(N, D, 0.2);
+    double *all = test_new(N * N / 2, sizeof *all), got;
+    for (int metric = 1; metric <= 2; metric++) {
+        static const int64_t sizes[] = {2, 3, 4, 50, 101, 512};
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            int64_t n = sizes[s], count = distances(n, D, x, metric, all);
+            krein_rows rows = krein__rows_dense(n, D, x, D);
+            CHECK(krein__median_distance(ctx, &rows, metric, &got) == KREIN_OK);
+            /* of an even number either of the two in the middle, or between them */
+            CHECK(got >= all[(count - 1) / 2] * (1 - 1e-12) && got <= all[count / 2] * (1 + 1e-12));
+        }
+        /* More rows than are looked at: close to the median of all. */
+        int64_t count = distances(N, D, x, metric, all);
+        krein_rows rows = krein__rows_dense(N, D, x, D);
+        CHECK(krein__median_distance(ctx, &rows, metric, &got) == KREIN_OK);
+        CHECK(got > all[count * 45 / 100] && got < all[count * 55 / 100]);
+        /* The same rows as CSR. */
+        csr c;
+        float *y = dense(90, D, 0.6);
+        krein_rows sy = sparse(90, D, y, &c), dy = krein__rows_dense(90, D, y, D);
+        double other;
+        CHECK(krein__median_distance(ctx, &sy, metric, &got) == KREIN_OK);
+        CHECK(krein__median_distance(ctx, &dy, metric, &other) == KREIN_OK);
+        CHECK_REL(got, other, 1e-12);
+        csr_free(&c);
+        free(y);
+    }
+    /* No two rows differ, or there is one: some positive number. */
+    float same[6] = {2, 3, 2, 3, 2, 3};
+    for (int64_t n = 1; n <= 3; n++) {
+        krein_rows rows = krein__rows_dense(n, 2, same, 2);
+        CHECK(krein__median_distance(ctx, &rows, 2, &got) == KREIN_OK);
+        CHECK(got > 0 && isfinite(got));
+    }
+    free(x);
+    free(all);
+}
+
+static void set_median(void) {
+    enum { N = 80, D = 4 };
+    float *x = dense(N, D, 0.2);
+    krein_rows rows = krein__rows_dense(N, D, x, D);
+    test_log log;
+    krein_ctx *mine = test_ctx_full(1, NULL, &log);
+    krein_kernel *k = NULL, *leaf;
+    int64_t slot;
+    double one, two;
+    CHECK(krein__median_distance(mine, &rows, 1, &one) == KREIN_OK);
+    CHECK(krein__median_distance(mine, &rows, 2, &two) == KREIN_OK);
+    CHECK(krein__kernel_parse(mine, "gaussian + 2*laplacian*matern(sigma=7) - cauchy", &k) ==
+          KREIN_OK);
+    CHECK(krein__kernel_set_median(mine, k, &rows) == KREIN_OK);
+    CHECK(krein__kernel_free(k, 0, &leaf, &slot) == 0);
+    krein_term t[KREIN_TERMS_MAX];
+    int64_t n;
+    CHECK(krein__kernel_terms(mine, k, t, &n) == KREIN_OK && n == 3);
+    CHECK_REL(t[0].leaf[0]->values.number[0], two, 1e-3);
+    CHECK_REL(t[1].leaf[0]->values.number[0], one, 1e-3);
+    CHECK(t[1].leaf[1]->values.number[1] == 7);
+    CHECK_REL(t[2].leaf[0]->values.number[0], two * t[2].leaf[0]->kernel->spread, 1e-3);
+    CHECK(log.infos == 3);
+    CHECK_HAS(log.text, "gaussian: sigma set to ");
+    krein__kernel_destroy(mine, k);
+    CHECK(atomic_load(&mine->held) == 0);
+    krein_ctx_destroy(mine);
+    free(x);
+}
+
+static void every_allocation_fails(void) {
+    enum { N = 200, M = 10, D = 3 };
+    float *x = dense(N, D, 0.2);
+    csr c;
+    krein_rows dx = krein__rows_dense(N, D, x, D), sx;
+    float *y = dense(N, D, 0.2);
+    sx = sparse(N, D, y, &c);
+    double *out = test_new(N * M, sizeof *out);
+    test_memory m;
+    krein_ctx *mine = test_ctx_with(2, &m);
+    for (int shape = 0; shape < 2; shape++) {
+        krein_rows rows = shape ? sx : dx, few = krein__rows_slice(&rows, 0, M);
+        TEST_EVERY_ALLOCATION(&m, i) {
+            krein_kernel *k = NULL;
+            krein_status st =
+                krein__kernel_parse(mine, "gaussian + 2*laplacian*linear - cauchy", &k);
+            if (st == KREIN_OK) st = krein__kernel_set_median(mine, k, &few);
+            if (st == KREIN_OK) st = krein__gram_full(mine, k, &rows, &few, out);
+            CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
+            krein__kernel_destroy(mine, k);
+        }
+    }
+    CHECK(atomic_load(&mine->held) == 0);
+    krein_ctx_destroy(mine);
+    csr_free(&c);
+    free(x);
+    free(y);
+    free(out);
+}
+
+int main(void) {
+    ctx = test_ctx(1);
+    RUN(every_kernel_is_here);
+    RUN(values);
+    RUN(references);
+    RUN(extremes);
+    RUN(gram_values);
+    RUN(combinations);
+    RUN(symmetric_positive);
+    RUN(sparse_rows);
+    RUN(bits);
+    RUN(short_tiles);
+    RUN(spectral);
+    RUN(median);
+    RUN(set_median);
+    RUN(every_allocation_fails);
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+    return DONE();
+}
