@@ -215,7 +215,7 @@ static void transform(void) {
             TIME(
                 best, for (int64_t i = 0; i < n; i += rows) {
                     krein_rows block = krein__rows_slice(&all, i, block_of(n, rows, i));
-                    krein__map_raw(map, &block, out, scratch);
+                    krein__map_raw(map, &block, NULL, out, scratch);
                 });
         }
         against(list[k].spec, best, l.sgemm, list[k].target);

@@ -266,8 +266,8 @@ KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
 
 /* One row's prediction: value is the number, or the class index in which case
- * scores has one decision value per class (one for two classes). label < 0 or
- * NaN value: the row was dropped for a missing cell. */
+ * scores has one decision value per class (one for two classes). A row dropped
+ * for a missing cell has label -1, and values and scores NULL. */
 typedef struct krein_prediction {
     int64_t row;
     int64_t label;
@@ -298,7 +298,8 @@ typedef struct krein_transform_report {
 } krein_transform_report;
 KREIN_API void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *report);
 
-/* Writes float32 n x D to path (.npy), and the signs beside it when mixed. */
+/* Writes float32 n x D to path (.npy), and the signs beside it when mixed. Of the
+ * options, kernel, map, features and seed count; NULL: the defaults. */
 KREIN_API krein_status krein_transform(krein_ctx *ctx, krein_data *data,
                                        const krein_train_options *options, const char *path,
                                        krein_transform_report *report);

@@ -36,7 +36,7 @@ static krein_status describe(krein_ctx *ctx, const krein_kernel *kernel, const k
     if (!map) return KREIN_OK;
     r->map = krein__map_text(map);
     r->D = map->D;
-    r->negative = krein__map_negative(map);
+    r->negative = map->negative;
     return r->map ? KREIN_OK : ctx->status;
 }
 
@@ -87,9 +87,12 @@ done:
     return st;
 }
 
-krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *given,
+krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                              const char *path, krein_transform_report *r) {
     krein_status st = KREIN_OK;
+    krein_train_options defaults;
+    krein_train_options_init(&defaults);
+    const krein_train_options *given = options ? options : &defaults;
     krein_kernel *kernel = NULL;
     krein_map *map = NULL;
     krein_stream *rows = NULL;
@@ -140,9 +143,12 @@ done:
 }
 
 krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
-                        const krein_train_options *given, const char *path,
+                        const krein_train_options *options, const char *path,
                         krein_transform_report *r) {
     krein_status st = KREIN_OK;
+    krein_train_options defaults;
+    krein_train_options_init(&defaults);
+    const krein_train_options *given = options ? options : &defaults;
     krein_kernel *kernel = NULL;
     krein_stream *rows = NULL, *rows2 = NULL;
     krein_encoding e = {0};

@@ -442,10 +442,11 @@ static void symmetric_positive(void) {
             CHECK(largest <= 1 + 1e-14);
         }
         bool positive = krein__kernel_positive(e);
-        /* Rounding of the distances is a perturbation of the matrix, of sqrt(eps) at the worst. */
+        /* Rounding of a distance of zero (the twins): of sqrt(eps) in the roughest kernel. */
+        double slack = strstr(text_of(i), "matern(nu=0.5") ? 1e-7 : 1e-13;
         CHECK(krein__eigen(ctx, N, k, N, w) == KREIN_OK);
-        if (positive && !(w[0] >= -1e-6 * w[N - 1])) printf("%s: %g\n", text_of(i), w[0]);
-        if (positive) CHECK(w[0] >= -1e-6 * w[N - 1]);
+        if (positive && !(w[0] >= -slack * w[N - 1])) printf("%s: %g\n", text_of(i), w[0]);
+        if (positive) CHECK(w[0] >= -slack * w[N - 1]);
         krein__kernel_destroy(ctx, e);
     }
     /* What does not claim it is not: the difference has a negative eigenvalue. */

@@ -112,6 +112,20 @@ done:
     return st;
 }
 
+krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing) {
+    const krein_segment *s = &data->segment[0];
+    for (int64_t i = 0; i < s->raw.n; i++)
+        for (int64_t j = 0; j < s->raw.nnum; j++) {
+            float v = s->raw.num[i * s->ld + j];
+            if (isinf(v) || (isnan(v) && missing == KREIN_MISSING_ERROR))
+                return krein__fail(data->ctx, KREIN_EDATA, "row %lld, column %lld is %s%s",
+                                   (long long)i + 1, (long long)j + 1,
+                                   isinf(v) ? "infinite" : "NaN",
+                                   isinf(v) ? "" : "; allow it with the missing option");
+        }
+    return KREIN_OK;
+}
+
 static void drop_segments(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     for (int64_t k = 0; k < data->nsegment && !data->borrowed; k++)

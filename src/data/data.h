@@ -47,6 +47,8 @@ krein_status krein__data_read(krein_data *data, krein_raw *raw);
 krein_status krein__data_keep(krein_data *data, krein_raw *raw); /* takes the batch over */
 void krein__data_forget(krein_data *data);                       /* the kept rows */
 void krein__data_reset(krein_data *data); /* all that was learned or matched before */
+/* The caller's arrays hold no infinity, and NaN only where cells may be missing. */
+krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing);
 
 /* A pass over the raw rows, from memory or from the file. *raw is NULL at the end. */
 typedef struct krein_raw_pass {

@@ -52,7 +52,10 @@ static bool input_named(const krein_encoding *e, const char *name) {
     return false;
 }
 
+/* Every column has a name of its own, so that columns can be matched by name. */
 static bool names_are_unique(const krein_encoding *e) {
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (!e->input[j].name || !*e->input[j].name) return false;
     for (int64_t j = 0; j < e->ninput; j++)
         for (int64_t k = 0; k < j; k++)
             if (strcmp(e->input[j].name, e->input[k].name) == 0) return false;
@@ -77,7 +80,7 @@ static krein_status match_names(krein_data *data, const krein_encoding *e, bool 
     for (int64_t j = 0; j < r->ncolumn; j++) {
         if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
         r->column[j].role = KREIN_ROLE_IGNORE;
-        if (!input_named(e, r->column[j].name))
+        if (r->column[j].name && !input_named(e, r->column[j].name))
             krein__log(ctx, KREIN_LOG_WARNING,
                        "%s: column \"%s\" was not there at training and is ignored", r->path,
                        r->column[j].name);
@@ -180,7 +183,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
                                (long long)d, (long long)(e->ninput ? wanted : e->d));
         if (need_label && !data->has_label)
             return krein__fail(ctx, KREIN_EARG, "evaluation needs labels");
-        return KREIN_OK;
+        return krein__data_check_borrowed(data, krein__data_missing(data, e));
     }
     if (e->sparse != r->sparse)
         return krein__fail(ctx, KREIN_EDATA,

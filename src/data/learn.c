@@ -1,8 +1,8 @@
 /* learn.c -- the first look at a data set: rows, task, classes, categories, held-out rows and
  * column statistics; from them the encoding.
  *
- * One pass where nothing is held out; a second one over the rows (in memory, or the file again)
- * where the statistics must leave out rows that are only known at the end. Rows are kept in memory
+ * One pass where nothing is held out; two more over the rows (in memory, or the file again) where
+ * the statistics must leave out rows that are only known at the end. Rows are kept in memory
  * while they fit a third of the budget; beyond it they are forgotten and the file is read again
  * for every pass.
  */
@@ -62,7 +62,10 @@ void krein__raw_end(krein_raw_pass *p) {
 bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i) {
     for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
         if (isnan(raw->label[i * raw->nlabel + k])) return true;
-    if (!raw->any_missing || raw->ptr) return false;
+    if (!raw->any_missing) return false;
+    for (int64_t k = raw->ptr ? raw->ptr[i] : 0; raw->ptr && k < raw->ptr[i + 1]; k++)
+        if (isnan(raw->val[k])) return true;
+    if (raw->ptr) return false;
     for (int64_t j = 0; j < raw->nnum; j++)
         if (isnan(raw->num[i * ld + j])) return true;
     for (int64_t k = 0; k < raw->ncat; k++)
@@ -412,7 +415,9 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
     e->unknown_ignore = data->options.unknown_ignore;
     if (data->reader)
         TRY(prepare_reader(data, need_label));
-    else if (need_label && !data->has_label) {
+    else
+        TRY(krein__data_check_borrowed(data, data->options.missing));
+    if (need_label && !data->has_label) {
         st = krein__fail(ctx, KREIN_EARG, "training needs labels");
         goto done;
     }

@@ -84,6 +84,7 @@ static krein_status add_sparse(krein_ctx *ctx, krein_stats *s, const krein_raw *
     for (int64_t k = from; k < to; k++) {
         int64_t j = raw->col[k];
         double v = (double)raw->val[k];
+        if (isnan(v)) continue; /* missing: as if it were not there */
         s->count[j] += 1;
         s->mean[j] += v; /* sums here */
         s->m2[j] += v * v;

@@ -227,7 +227,8 @@ static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
             int64_t j = raw->col[k];
             if (j >= s->e->d) continue;
             csr->col[at] = (int32_t)j;
-            csr->val[at] = raw->val[k] * s->e->factor[j];
+            float v = isnan(raw->val[k]) ? s->e->fill[j] : raw->val[k];
+            csr->val[at] = v * s->e->factor[j];
             square += (double)csr->val[at] * (double)csr->val[at];
             at++;
         }

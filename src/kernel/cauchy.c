@@ -1,6 +1,5 @@
 /* cauchy -- k(x, y) = prod_j 1 / (1 + ((x_j - y_j) / sigma)^2)
- *   frequencies  w_j = Laplace(0, 1) / sigma, density (sigma/2) exp(-sigma |w_j|)   (rahimi2007;
- *   the table of the source thesis has the wrong constants and law, see docs/references.md)
+ *   frequencies  w_j = Laplace(0, 1) / sigma, density (sigma/2) exp(-sigma |w_j|)   (rahimi2007)
  */
 #include "kernel/kernel.h"
 

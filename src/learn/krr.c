@@ -34,9 +34,29 @@ typedef struct buffers {
     bool fused;
     int64_t rows, width; /* of a block handed to the solver */
     float *raw, *scratch, *mixed, *mix32;
+    float *offset; /* R: the mean of the first block, taken off every raw block */
     double *y;
     int32_t *class;
 } buffers;
+
+static krein_status find_offset(krein_job *job, buffers *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    krein_block block;
+    double *sum = NULL;
+    NEW(b->offset, map->R);
+    ZNEW(sum, map->R);
+    TRY(krein__stream_rewind(job->rows));
+    TRY(krein__stream_next(job->rows, &block));
+    krein__map_raw(map, &block.x, NULL, b->raw, b->scratch);
+    for (int64_t i = 0; i < block.x.n; i++)
+        for (int64_t j = 0; j < map->R; j++) sum[j] += (double)b->raw[i * map->R + j];
+    for (int64_t j = 0; j < map->R; j++) b->offset[j] = (float)(sum[j] / (double)block.x.n);
+done:
+    krein__free(ctx, sum);
+    return st;
+}
 
 static krein_status buffers_begin(krein_job *job, bool fused, buffers *b) {
     krein_ctx *ctx = job->ctx;
@@ -52,8 +72,12 @@ static krein_status buffers_begin(krein_job *job, bool fused, buffers *b) {
     NEW(b->class, b->rows);
     if (!b->fused) {
         NEW(b->mixed, b->rows * map->D);
-        if (!(b->mix32 = krein__map_mix32(map))) st = ctx->status;
+        if (!(b->mix32 = krein__map_mix32(map))) {
+            st = ctx->status;
+            goto done;
+        }
     }
+    TRY(find_offset(job, b));
 done:
     return st;
 }
@@ -63,13 +87,14 @@ static void buffers_end(krein_ctx *ctx, buffers *b) {
     krein__free(ctx, b->scratch);
     krein__free(ctx, b->mixed);
     krein__free(ctx, b->mix32);
+    krein__free(ctx, b->offset);
     krein__free(ctx, b->y);
     krein__free(ctx, b->class);
 }
 
 static float *features(krein_job *job, buffers *b, const krein_rows *x) {
     const krein_map *map = job->model->map;
-    krein__map_raw(map, x, b->raw, b->scratch);
+    krein__map_raw(map, x, b->offset, b->raw, b->scratch);
     if (b->fused) return b->raw;
     krein__map_mix(map, x->n, b->raw, b->mix32, b->mixed);
     return b->mixed;
@@ -305,6 +330,9 @@ static krein_status fit_blocks(krein_job *job, bool fused) {
         krein__pgemm(ctx, false, false, map->R, m->k, map->D, 1, map->mix, map->D, wz, m->k, 0,
                      m->w, m->k);
     }
+    for (int64_t j = 0; j < map->R; j++) /* the offset goes into the intercept */
+        for (int64_t c = 0; c < m->k; c++)
+            m->intercept[c] -= (double)b.offset[j] * m->w[j * m->k + c];
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);

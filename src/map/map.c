@@ -44,7 +44,11 @@ done:
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
     map->d = d;
     map->sparse = sparse;
-    return map->cls->fit(map, rows, n);
+    krein_status st = map->cls->fit(map, rows, n);
+    map->negative = 0;
+    for (int64_t i = 0; st == KREIN_OK && map->sign && i < map->D; i++)
+        map->negative += map->sign[i] < 0;
+    return st;
 }
 
 void krein__map_destroy(krein_map *map) {
@@ -73,7 +77,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
     bool reading = krein__archive_reading(a);
     char *kernel_text = NULL, *spec = NULL;
     krein_kernel *kernel = NULL;
-    int64_t d = 0, D = 0, R = 0, seed = 0;
+    int64_t d = 0, D = 0, R = 0, seed = 0, negative = 0;
     bool sparse = false;
     if (!reading) {
         if (!(kernel_text = krein__kernel_text(ctx, map->kernel)) ||
@@ -84,6 +88,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
         d = map->d;
         D = map->D;
         R = map->R;
+        negative = map->negative;
         seed = (int64_t)map->seed;
         sparse = map->sparse;
     }
@@ -92,6 +97,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
     TRY(krein__archive_int(a, "map.d", &d, 1, INT32_MAX));
     TRY(krein__archive_int(a, "map.D", &D, 1, INT32_MAX));
     TRY(krein__archive_int(a, "map.R", &R, 1, INT32_MAX));
+    TRY(krein__archive_int(a, "map.negative", &negative, 0, D));
     TRY(krein__archive_int(a, "map.seed", &seed, INT64_MIN, INT64_MAX));
     TRY(krein__archive_bool(a, "map.sparse", &sparse));
     if (reading) {
@@ -114,6 +120,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
         }
         map->D = D;
         map->R = R;
+        map->negative = negative;
     }
     if (map->cls->io) TRY(map->cls->io(map, a));
     *out = map;
@@ -133,7 +140,13 @@ int64_t krein__map_scratch(const krein_map *map) {
     return map->ctx->threads * (map->scratch + KREIN_TILE * map->R);
 }
 
-void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float *scratch) {
+static void subtract(int64_t n, int64_t R, const float *offset, float *z) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < R; j++) z[i * R + j] -= offset[j];
+}
+
+void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offset, float *out,
+                    float *scratch) {
     int64_t R = map->R, tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
     int64_t each = map->scratch + KREIN_TILE * R;
     int threads = (int)krein__min(map->ctx->threads, tiles);
@@ -152,6 +165,7 @@ void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float
             map->cls->tile(map, &rows, spare, R, mine);
             memcpy(to, spare, (size_t)(rows.n * R) * sizeof *to);
         }
+        if (offset) subtract(rows.n, R, offset, to);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -184,7 +198,7 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
     float *scratch = NULL, *raw = NULL, *mix = NULL;
     NEW(scratch, krein__map_scratch(map));
     if (!map->mix) {
-        krein__map_raw(map, x, out, scratch);
+        krein__map_raw(map, x, NULL, out, scratch);
         goto done;
     }
     NEW(raw, x->n * map->R);
@@ -192,19 +206,13 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
         st = ctx->status;
         goto done;
     }
-    krein__map_raw(map, x, raw, scratch);
+    krein__map_raw(map, x, NULL, raw, scratch);
     krein__map_mix(map, x->n, raw, mix, out);
 done:
     krein__free(ctx, scratch);
     krein__free(ctx, raw);
     krein__free(ctx, mix);
     return st;
-}
-
-int64_t krein__map_negative(const krein_map *map) {
-    int64_t n = 0;
-    for (int64_t i = 0; map->sign && i < map->D; i++) n += map->sign[i] < 0;
-    return n;
 }
 
 const char *krein__map_default(const krein_kernel *kernel) {

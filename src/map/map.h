@@ -62,7 +62,8 @@ struct krein_map {
      * made first. */
     int64_t fused;
     double fused_lambda;
-    int8_t *sign;     /* D, or NULL: all +1 */
+    int8_t *sign;     /* D, or NULL: all +1 (a loaded model has none) */
+    int64_t negative; /* features with sign -1 */
     int64_t scratch;  /* elements of scratch per thread */
     bool sparse;      /* rows are CSR */
     void *state;
@@ -82,17 +83,17 @@ char *krein__map_text(const krein_map *map);
 krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
- * krein__map_scratch(map) floats. */
+ * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache: float32
+ * products of nearly centred features keep digits that a large mean would cost. */
 int64_t krein__map_scratch(const krein_map *map);
-void krein__map_raw(const krein_map *map, const krein_rows *x, float *out, float *scratch);
+void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offset, float *out,
+                    float *scratch);
 /* z = A'r for n rows of raw features; mix32 is mix in float32. */
 void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
                     float *out);
 float *krein__map_mix32(const krein_map *map); /* NULL when memory fails */
 /* Features z = A'r, x.n x D. */
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
-/* Number of features with sign -1. */
-int64_t krein__map_negative(const krein_map *map);
 /* DUAL maps: the training rows they hold. */
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated. */

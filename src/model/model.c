@@ -28,11 +28,13 @@ void krein_model_destroy(krein_model *m) {
 /* Names of columns; a file without a header has none. */
 static krein_status names_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
+    static char none[] = ""; /* an empty cell in the header */
     char **names = NULL;
     bool reading = krein__archive_reading(a);
     if (!reading) {
         NEW(names, e->ninput);
-        for (int64_t j = 0; j < e->ninput; j++) names[j] = e->input[j].name;
+        for (int64_t j = 0; j < e->ninput; j++)
+            names[j] = e->input[j].name ? e->input[j].name : none;
     }
     TRY(krein__archive_texts(a, "input.names", &names, e->ninput));
     for (int64_t j = 0; reading && j < e->ninput; j++) e->input[j].name = names[j];
@@ -235,7 +237,7 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->scale = krein__scale_name(m->encoding.scale);
     out->lambda = m->lambda;
     out->seed = m->map->seed;
-    out->negative = krein__map_negative(m->map);
+    out->negative = m->map->negative;
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

@@ -1,10 +1,11 @@
 /* search.c -- the search over free kernel parameters.
  *
  * A free scale starts from the median distance. On a coarse sample a grid of factors of two is
- * scored (and extended while the best one lies at an end), then on a finer sample the neighbours
- * of the best in steps of sqrt 2. Two free parameters take turns. Samples are seeded and nested;
- * candidates run in parallel, each on one thread, so the choice does not depend on the threads.
- * The work is bounded by the sizes of the samples: about 25 eigendecompositions.
+ * scored (and extended while the best one lies at an end), then on a finer sample the few best of
+ * them and the neighbours of the winner in steps of sqrt 2. A second free parameter follows the
+ * first. Samples are seeded and nested; candidates run in parallel, each on one thread, so the
+ * choice does not depend on the threads. The work is bounded by the sizes of the samples: about
+ * 10 coarse and 6 fine eigendecompositions.
  */
 #include "select/select.h"
 
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COARSE = 800, FINE = 2000, CANDIDATES = 24 };
+enum { COARSE = 800, FINE = 2000, FINALISTS = 3, CANDIDATES = 32 };
 
 typedef struct search {
     krein_job *job;
@@ -178,45 +179,94 @@ static krein_status score_all(search *s, const krein_sample *sample, candidate *
 
 static bool late(const search *s) { return s->deadline > 0 && krein__clock() > s->deadline; }
 
-/* Scores centre * 2^(step * e) for e in [low, high] and returns the best; extends the grid by
- * `reach` more steps beyond an end at which the best lies. */
-static krein_status scan(search *s, const krein_sample *sample, int64_t which, double step,
-                         int low, int high, int reach, double *best) {
-    krein_status st = KREIN_OK;
-    krein_ctx *ctx = s->ctx;
-    candidate *c = NULL;
-    int64_t n = 0, winner = 0;
-    double *value = &s->leaf[which]->values.number[s->slot[which]];
-    *value = NAN;
-    ZNEW(c, CANDIDATES);
-    for (int from = low, to = high;;) {
-        int64_t first = n;
-        for (int e = from; e <= to && n < CANDIDATES; e++)
-            c[n++].value = krein__round_digits(s->centre[which] * pow(2, step * e), 4);
-        TRY(score_all(s, sample, c + first, n - first));
-        for (int64_t i = first; i < n; i++) {
-            krein__log(ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
-                       s->leaf[which]->kernel->cls.options[s->slot[which]].name, c[i].value,
-                       (long long)sample->n, c[i].path.loss[c[i].path.best],
-                       c[i].path.error[c[i].path.best], c[i].path.lambda[c[i].path.best]);
-            if (better(&c[i].path, &c[winner].path)) winner = i;
-        }
-        if (n == CANDIDATES || reach <= 0 || late(s)) break;
-        if (c[winner].value == c[first].value && from == low) { /* only the first scan has both */
-            to = low - 1;
-            low = from = low - (int)krein__min(reach, 2);
-        } else if (c[winner].value >= c[n - 1].value) {
-            from = high + 1;
-            high = to = high + (int)krein__min(reach, 2);
-        } else {
-            break;
-        }
-        reach -= 2;
+/* Values tried for one parameter on one sample. */
+typedef struct tried {
+    candidate c[CANDIDATES];
+    int64_t n, best;
+} tried;
+
+/* Scores the values appended behind `first`, and finds the best of all. */
+static krein_status try_values(search *s, const krein_sample *sample, int64_t which, tried *t,
+                               int64_t first) {
+    krein_status st = score_all(s, sample, t->c + first, t->n - first);
+    for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
+        const krein_path *p = &t->c[i].path;
+        krein__log(s->ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
+                   s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
+                   (long long)sample->n, p->loss[p->best], p->error[p->best], p->lambda[p->best]);
+        if (better(p, &t->c[t->best].path)) t->best = i;
     }
-    *best = c[winner].value;
+    return st;
+}
+
+static bool known(const tried *t, double value) {
+    for (int64_t i = 0; i < t->n; i++)
+        if (fabs(t->c[i].value / value - 1) < 0.01) return true;
+    return false;
+}
+
+/* Appends value if it is new and there is room. */
+static void propose(tried *t, double value) {
+    value = krein__round_digits(value, 4);
+    if (t->n < CANDIDATES && !known(t, value)) t->c[t->n++].value = value;
+}
+
+/* Walks on from the best in factors of `step`, while it lies at an end, `reach` times. */
+static krein_status climb(search *s, const krein_sample *sample, int64_t which, double step,
+                          int reach, tried *t) {
+    for (; reach > 0 && !late(s); reach--) {
+        int64_t first = t->n;
+        propose(t, t->c[t->best].value / step);
+        propose(t, t->c[t->best].value * step);
+        if (t->n == first) break;
+        krein_status st = try_values(s, sample, which, t, first);
+        if (st != KREIN_OK) return st;
+    }
+    return KREIN_OK;
+}
+
+/* Coarse: factors of two from centre / 16 to 8 centre, and beyond an end that is the best. */
+static krein_status search_coarse(search *s, int64_t which, tried *t) {
+    for (int e = -4; e <= 3; e++) propose(t, s->centre[which] * pow(2, e));
+    krein_status st = try_values(s, &s->coarse, which, t, 0);
+    return st == KREIN_OK ? climb(s, &s->coarse, which, 2, 6, t) : st;
+}
+
+/* Fine: the FINALISTS best of the coarse ones again on more rows (leave-one-out on few rows is
+ * noisy, and may have two valleys), then steps of sqrt 2 around the best. */
+static krein_status search_fine(search *s, int64_t which, const tried *coarse, tried *t) {
+    bool taken[CANDIDATES] = {false};
+    for (int k = 0; k < FINALISTS; k++) {
+        int64_t best = -1;
+        for (int64_t i = 0; i < coarse->n; i++)
+            if (!taken[i] && (best < 0 || better(&coarse->c[i].path, &coarse->c[best].path)))
+                best = i;
+        if (best < 0) break;
+        taken[best] = true;
+        propose(t, coarse->c[best].value);
+    }
+    krein_status st = try_values(s, &s->fine, which, t, 0);
+    return st == KREIN_OK ? climb(s, &s->fine, which, M_SQRT2, 3, t) : st;
+}
+
+static krein_status search_one(search *s, int64_t which) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    double *value = &s->leaf[which]->values.number[s->slot[which]];
+    tried *coarse = NULL, *fine = NULL;
+    *value = NAN; /* free again: candidates set it in their copies */
+    ZNEW(coarse, 1);
+    ZNEW(fine, 1);
+    TRY(search_coarse(s, which, coarse));
+    s->centre[which] = coarse->c[coarse->best].value;
+    if (!late(s)) {
+        TRY(search_fine(s, which, coarse, fine));
+        s->centre[which] = fine->c[fine->best].value;
+    }
 done:
-    *value = *best;
-    krein__free(ctx, c);
+    *value = s->centre[which];
+    krein__free(ctx, coarse);
+    krein__free(ctx, fine);
     return st;
 }
 
@@ -264,13 +314,10 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
     TRY(find_free(&s, free));
     hide_unused(job, &s.fine);
     hide_unused(job, &s.coarse);
-    s.total = free * 12;
+    s.total = free * 16;
     for (int64_t i = 1; i < free; i++)
         s.leaf[i]->values.number[s.slot[i]] = krein__round_digits(s.centre[i], 4);
-    for (int64_t i = 0; i < free; i++)
-        TRY(scan(&s, &s.coarse, i, 1, -4, 3, 6, &s.centre[i]));
-    for (int64_t i = 0; i < free && !late(&s); i++)
-        TRY(scan(&s, &s.fine, i, 0.5, -1, 1, 4, &s.centre[i]));
+    for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
 done:
     sample_clear(ctx, &s.coarse);
     sample_clear(ctx, &s.fine);

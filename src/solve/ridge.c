@@ -189,7 +189,7 @@ static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double
     }
     /* Float32 rounding may leave G slightly indefinite: lift it by the least that helps, from far
      * below the rounding in steps of four. */
-    for (double lift = 1e-10; st == KREIN_ENUMERIC && lift < 1e-3; lift *= 4) {
+    for (double lift = 1e-10; st == KREIN_ENUMERIC && lift < 1e-2; lift *= 4) {
         krein__log(ctx, KREIN_LOG_DEBUG, "ridge: not positive definite; diagonal lifted by %.1e",
                    lift);
         st = factor(ctx, s, s->weight * lambda + lift * diagonal, u);
