@@ -512,6 +512,8 @@ static void machine(void) {
     if (f) fclose(f);
     printf("%s, %d CPUs, %d threads, OpenBLAS core %s, vector code %s, load before %s\n", cpu,
            krein__cpu_count(), threads, krein__blas_core(), krein__vec_path(), load);
+    const char *wait = getenv("OMP_WAIT_POLICY");
+    printf("OMP_WAIT_POLICY %s\n", wait && *wait ? wait : "not set");
     if (atof(load) > 0.3) printf("other programs seem to be running: expect disturbed times\n");
     if (small) printf("small sizes: for trying out, the ratios mean nothing\n");
     fflush(stdout);

@@ -155,7 +155,7 @@ def better_core():
 
 
 def ridge(work, small, threads):
-    n, few = (20000, 2000) if small else (200000, 10000)
+    n, few = (20000, 2000) if small else (200000, 5000)
     train, test, train_few = work / "train.npy", work / "test.npy", work / "few.npy"
     for path, rows, seed in ((train, n, 1), (test, 20000, 2), (train_few, few, 1)):
         common.run([common.program(), "generate", "friedman", "-n", rows, "-d", INPUTS, "-s", seed,

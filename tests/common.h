@@ -17,6 +17,8 @@
  *   test_path(name)                  a path in a directory of this process, removed at exit
  *   test_write(name, text)           writes a small file there and returns its path
  *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
+ *   test_start(argv)                 first in main of a program with threads: OpenMP then sleeps
+ *                                    between its loops (spinning on a busy machine costs most)
  *   test_random                      a tiny generator of its own (xorshift), for inputs only
  */
 #ifndef KREIN_TEST_COMMON_H
@@ -35,6 +37,12 @@ static inline double det(int64_t i, int64_t j, double s) {
 }
 
 static inline bool test_sanitized(void) { return getenv("KREIN_SANITIZED") != NULL; }
+
+/* libgomp reads the setting before main, so the program starts itself again with it. */
+static inline void test_start(char **argv) {
+    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
+    execv("/proc/self/exe", argv); /* where that fails: slower, no more */
+}
 
 /* calloc that does not return NULL, for the tests' own arrays. */
 static inline void *test_new(int64_t count, size_t size) {

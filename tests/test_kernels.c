@@ -236,14 +236,11 @@ static void references(void) {
     static const struct {
         const char *text;
         double want;
-    } cases[] = {{"gaussian(sigma=1.3)", .259542245747},
-                 {"laplacian(sigma=1.3)", .073577486268},
-                 {"matern(nu=0.5, sigma=1.3)", .193503630226},
-                 {"cauchy(sigma=1.3)", .180609952298},
-                 {"matern(nu=0.5, sigma=0.8)", .069321797468},
-                 {"matern(nu=1.5, sigma=0.8)", .055243741043},
-                 {"matern(nu=2.5, sigma=0.8)", .048217127245},
-                 {"matern(nu=2.2, sigma=0.8)", .049897626517}};
+    } cases[] = {
+        {"gaussian(sigma=1.3)", .259542245747},       {"laplacian(sigma=1.3)", .073577486268},
+        {"matern(nu=0.5, sigma=1.3)", .193503630226}, {"cauchy(sigma=1.3)", .180609952298},
+        {"matern(nu=0.5, sigma=0.8)", .069321797468}, {"matern(nu=1.5, sigma=0.8)", .055243741043},
+        {"matern(nu=2.5, sigma=0.8)", .048217127245}, {"matern(nu=2.2, sigma=0.8)", .049897626517}};
     double x[3], y[3];
     for (int j = 0; j < 3; j++) x[j] = det(0, j, 0), y[j] = det(1, j, 0);
     CHECK_ABS(x[0], .099833416647, 1e-12);
@@ -291,8 +288,8 @@ static void extremes(void) {
                     /* 1e30: the difference is nothing; 1e-30: a rounding of |x - y|^2 is huge */
                     if (w == 3 || (same && points[2 * a] == 0)) bad += !(v > 0.999 && f > 0.999);
                 }
-            if (bad) printf("%s: %d wrong values, first %g %g\n", text, bad, wide[0],
-                            (double)narrow[0]);
+            if (bad)
+                printf("%s: %d wrong values, first %g %g\n", text, bad, wide[0], (double)narrow[0]);
             CHECK(bad == 0);
             free(scratch);
             krein__gram_end(ctx, &g);
@@ -354,18 +351,20 @@ static void gram_values(void) {
         for (int64_t a = 0; a < N && good; a++)
             for (int64_t b = 0; b < M && good; b++) {
                 double u[D], v[D], scale;
-                for (int j = 0; j < D; j++) u[j] = (double)x[a * D + j], v[j] = (double)y[b * D + j];
+                for (int j = 0; j < D; j++)
+                    u[j] = (double)x[a * D + j], v[j] = (double)y[b * D + j];
                 double want = evaluate(k, D, u, v, &scale), got = out[a * M + b];
                 if (k->node == KREIN_NODE_LEAF) {
                     good = close_to(k, D, u, v, got, DBL_EPSILON);
                     if (a < 150)
-                        good = good && close_to(k, D, u, v, (double)out32[a * (M + 2) + b],
-                                                FLT_EPSILON);
+                        good = good &&
+                               close_to(k, D, u, v, (double)out32[a * (M + 2) + b], FLT_EPSILON);
                     continue;
                 }
                 good = fabs(got - want) <= 1e-13 * (scale + 1);
                 if (a < 150)
-                    good = good && fabs((double)out32[a * (M + 2) + b] - want) <= 2e-5 * (scale + 1);
+                    good =
+                        good && fabs((double)out32[a * (M + 2) + b] - want) <= 2e-5 * (scale + 1);
                 if (!good)
                     printf("%lld %lld: %.12g %.12g want %.12g\n", (long long)a, (long long)b, got,
                            a < 150 ? (double)out32[a * (M + 2) + b] : 0.0, want);
@@ -386,7 +385,7 @@ static void gram_values(void) {
 static void combinations(void) {
     enum { N = 40, D = 4 };
     static const char *const a = "gaussian(sigma=1.3)", *const b = "laplacian(sigma=2)",
-                            *const c = "poly(degree=2, c=0.5)";
+                             *const c = "poly(degree=2, c=0.5)";
     float *x = dense(N, D, 0.2);
     krein_rows rows = krein__rows_dense(N, D, x, D);
     double *m[7];
@@ -547,7 +546,8 @@ static void short_tiles(void) {
     krein_rows sx = sparse(KREIN_TILE, D, xs, &cx), sy = sparse(M, D, ys, &cy);
     krein_rows dx = krein__rows_dense(KREIN_TILE, D, x, D), dy = krein__rows_dense(M, D, y, D);
     float *a = test_new(KREIN_TILE * M, sizeof *a), *b = test_new(KREIN_TILE * M, sizeof *b);
-    double *a64 = test_new(KREIN_TILE * M, sizeof *a64), *b64 = test_new(KREIN_TILE * M, sizeof *b64);
+    double *a64 = test_new(KREIN_TILE * M, sizeof *a64),
+           *b64 = test_new(KREIN_TILE * M, sizeof *b64);
     static const int64_t sizes[] = {1, 2, 5, 12, 13, 100, 191};
     for (int i = 0; i < ALL; i++)
         for (int shape = 0; shape < 2; shape++) {
@@ -755,7 +755,9 @@ static void every_allocation_fails(void) {
     free(out);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
     ctx = test_ctx(1);
     RUN(every_kernel_is_here);
     RUN(values);

@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "base/threads.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,8 +158,8 @@ const char *krein__number_text(double x, char *buf) {
         if (strtod(buf, NULL) == x) break;
     }
     /* A caller's locale may print a comma; specs and files always use a point. */
-    for (char *p = buf; *p; p++)
-        if (*p == ',') *p = '.';
+    char *dot = strchr(buf, *localeconv()->decimal_point);
+    if (dot) *dot = '.';
     return buf;
 }
 

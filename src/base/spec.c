@@ -2,6 +2,7 @@
 #include "base/spec.h"
 
 #include <ctype.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ bool krein__read_name(krein_cursor *c, char *out, size_t size) {
     const char *p = c->at;
     if (!isalpha((unsigned char)*p) && *p != '_') return false;
     size_t n = 0;
-    while (isalnum((unsigned char)*p) || *p == '_' || *p == '-') {
+    while (isalnum((unsigned char)*p) || *p == '_') {
         if (n + 1 < size) out[n++] = *p;
         p++;
     }
@@ -58,6 +59,8 @@ static bool plain_number(const char **at, double *out) {
     }
     if (isdigit((unsigned char)*p)) return false; /* too long for any number we print */
     buf[n] = 0;
+    char *dot = strchr(buf, '.');
+    if (dot) *dot = *localeconv()->decimal_point; /* strtod reads as the caller's locale does */
     *out = strtod(buf, NULL);
     *at = p;
     return true;
@@ -293,6 +296,11 @@ krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_c
         krein__skip_space(c);
         if (*c->at == ',') {
             c->at++;
+            krein__skip_space(c);
+            if (*c->at == ')') {
+                st = krein__spec_error(ctx, c, "expected key=value after \",\"");
+                goto done;
+            }
         } else if (*c->at != ')') {
             st = krein__spec_error(ctx, c, "expected \",\" or the closing \")\" of %s",
                                    cls->name);

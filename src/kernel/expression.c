@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH = 64, TEXT = 4096 };
+enum { DEPTH = 64, TEXT = 8192 };
 
 void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k) {
     if (!k) return;
@@ -35,7 +35,7 @@ done:
 
 /* ---- parsing ------------------------------------------------------------ */
 
-/* Takes left and right over, also on failure. */
+/* A node over two subtrees, which it takes over, also on failure. */
 static krein_status join(krein_ctx *ctx, krein_node node, double number, krein_kernel *left,
                          krein_kernel *right, krein_kernel **out) {
     krein_kernel *k = krein__zalloc(ctx, 1, sizeof *k);
@@ -51,6 +51,53 @@ static krein_status join(krein_ctx *ctx, krein_node node, double number, krein_k
     k->right = right;
     *out = k;
     return KREIN_OK;
+}
+
+/* Expressions are kept in one form, so that text and tree determine each other: factors are pulled
+ * out of products and multiplied into one, sums and products lean to the left. */
+
+/* number * k; takes k over. */
+static krein_status scale(krein_ctx *ctx, double number, krein_kernel *k, krein_kernel **out) {
+    if (k->node == KREIN_NODE_SCALE) {
+        krein_kernel *inner = k->left;
+        number *= k->number;
+        k->left = NULL;
+        krein__kernel_destroy(ctx, k);
+        k = inner;
+    }
+    *out = k;
+    if (!isfinite(number)) {
+        krein__kernel_destroy(ctx, k);
+        *out = NULL;
+        return krein__fail(ctx, KREIN_ESPEC, "a factor of the kernel is too large");
+    }
+    return number == 1 ? KREIN_OK : join(ctx, KREIN_NODE_SCALE, number, k, NULL, out);
+}
+
+/* left (+ or *) right, with right's own chain hung to the left one by one; takes both over. */
+static krein_status chain(krein_ctx *ctx, krein_node node, krein_kernel *left, krein_kernel *right,
+                          krein_kernel **out) {
+    if (right->node != node) return join(ctx, node, 1, left, right, out);
+    krein_kernel *first = right->left, *last = right->right, *front = NULL;
+    right->left = right->right = NULL;
+    krein__kernel_destroy(ctx, right);
+    krein_status st = chain(ctx, node, left, first, &front);
+    if (st != KREIN_OK) {
+        krein__kernel_destroy(ctx, last);
+        *out = NULL;
+        return st;
+    }
+    return join(ctx, node, 1, front, last, out);
+}
+
+/* Takes the factor off k: *number times what remains in *k. */
+static void take_factor(krein_ctx *ctx, krein_kernel **k, double *number) {
+    krein_kernel *whole = *k;
+    if (whole->node != KREIN_NODE_SCALE) return;
+    *number *= whole->number;
+    *k = whole->left;
+    whole->left = NULL;
+    krein__kernel_destroy(ctx, whole);
 }
 
 static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out);
@@ -88,7 +135,7 @@ static krein_status parse_factor(krein_ctx *ctx, krein_cursor *c, int depth, dou
         *number = -*number;
         if (!*out) return st;
         *number = 1;
-        return join(ctx, KREIN_NODE_SCALE, -1, *out, NULL, out);
+        return scale(ctx, -1, *out, out);
     }
     if (*c->at == '(') {
         c->at++;
@@ -114,10 +161,11 @@ static krein_status parse_product(krein_ctx *ctx, krein_cursor *c, int depth, kr
     do {
         TRY(parse_factor(ctx, c, depth, &factor, &next));
         number *= factor;
+        if (next) take_factor(ctx, &next, &number);
         if (next && product) {
             krein_kernel *left = product;
             product = NULL;
-            TRY(join(ctx, KREIN_NODE_PRODUCT, 1, left, next, &product));
+            TRY(chain(ctx, KREIN_NODE_PRODUCT, left, next, &product));
         } else if (next) {
             product = next;
         }
@@ -128,13 +176,7 @@ static krein_status parse_product(krein_ctx *ctx, krein_cursor *c, int depth, kr
         st = krein__spec_error(ctx, c, "a number alone is not a kernel; write number*kernel");
         goto done;
     }
-    if (number != 1) {
-        krein_kernel *left = product;
-        product = NULL;
-        TRY(join(ctx, KREIN_NODE_SCALE, number, left, NULL, &product));
-    }
-    *out = product;
-    return KREIN_OK;
+    return scale(ctx, number, product, out);
 done:
     krein__kernel_destroy(ctx, product);
     return st;
@@ -151,11 +193,11 @@ static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_
         if (minus) {
             krein_kernel *right = next;
             next = NULL;
-            TRY(join(ctx, KREIN_NODE_SCALE, -1, right, NULL, &next));
+            TRY(scale(ctx, -1, right, &next));
         }
         krein_kernel *left = sum, *right = next;
         sum = next = NULL;
-        TRY(join(ctx, KREIN_NODE_SUM, 1, left, right, &sum));
+        TRY(chain(ctx, KREIN_NODE_SUM, left, right, &sum));
     }
     *out = sum;
     return KREIN_OK;
@@ -180,6 +222,12 @@ krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel 
     int64_t n;
     st = terms ? krein__kernel_terms(ctx, *out, terms, &n) : ctx->status;
     krein__free(ctx, terms);
+    /* It must be possible to print it, with a value for every parameter, and to read it again. */
+    char *printed = st == KREIN_OK ? krein__kernel_text(ctx, *out) : NULL;
+    if (st == KREIN_OK && !printed) st = ctx->status;
+    if (printed && strlen(printed) + 24 * (size_t)krein__kernel_free(*out, -1, NULL, NULL) >= TEXT)
+        st = krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+    krein__free(ctx, printed);
     if (st != KREIN_OK) {
         krein__kernel_destroy(ctx, *out);
         *out = NULL;
@@ -190,14 +238,14 @@ krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel 
 /* ---- printing ----------------------------------------------------------- */
 
 typedef struct printer {
-    char text[2 * TEXT];
+    char text[4 * TEXT];
     size_t used;
 } printer;
 
 static void put(printer *p, const char *text) {
     int n = snprintf(p->text + p->used, sizeof p->text - p->used, "%s", text);
     p->used += (size_t)n;
-    if (p->used >= sizeof p->text) p->used = sizeof p->text - 1;
+    if (p->used >= sizeof p->text) p->used = sizeof p->text - 1; /* full: refused by the caller */
 }
 
 static krein_status print(krein_ctx *ctx, const krein_kernel *k, bool inside_product, printer *p) {
@@ -220,9 +268,13 @@ static krein_status print(krein_ctx *ctx, const krein_kernel *k, bool inside_pro
         if (inside_product) put(p, "(");
         TRY(print(ctx, k->left, false, p));
         const krein_kernel *right = k->right;
-        /* "- x" for what was written so, instead of "+ -1*x" */
-        bool minus = right->node == KREIN_NODE_SCALE && right->number == -1;
+        /* "- 2*x" instead of "+ -2*x" */
+        bool minus = right->node == KREIN_NODE_SCALE && right->number < 0;
         put(p, minus ? " - " : " + ");
+        if (minus && right->number != -1) {
+            put(p, krein__number_text(-right->number, number));
+            put(p, "*");
+        }
         TRY(print(ctx, minus ? right->left : right, minus, p));
         if (inside_product) put(p, ")");
     }
@@ -233,7 +285,11 @@ done:
 char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k) {
     printer *p = krein__zalloc(ctx, 1, sizeof *p);
     if (!p) return NULL;
-    char *text = print(ctx, k, false, p) == KREIN_OK ? krein__strdup(ctx, p->text) : NULL;
+    char *text = NULL;
+    if (print(ctx, k, false, p) == KREIN_OK) {
+        if (p->used + 1 < sizeof p->text) text = krein__strdup(ctx, p->text);
+        else krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+    }
     krein__free(ctx, p);
     return text;
 }

@@ -140,6 +140,15 @@ done:
     return st;
 }
 
+double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
+    return size * KREIN_TILE * ((double)d + (double)(need(k) + 1) * (double)m);
+}
+
+double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {
+    double tile = krein__gram_tile_bytes(k, m, d, 8) + 8.0 * KREIN_TILE * (double)m;
+    return threads * tile + 8.0 * (double)m * ((double)d + 1) + 4096;
+}
+
 double krein__gram_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
     if (k->node == KREIN_NODE_LEAF)

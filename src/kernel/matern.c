@@ -15,7 +15,7 @@ enum { NU = 0, SIGMA = 1 };
 #define VALUES(T, name, vexp, SQRT)                                                                \
     static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
         double nu = p[NU];                                                                         \
-        T c = (T)(sqrt(2 * nu) / p[SIGMA]);                                                        \
+        T c = (T)fmin(sqrt(2 * nu) / p[SIGMA], 1e30); /* finite in float: 0 * c stays 0 */                                                        \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T square = xx + yy[i] - 2 * v[i];                                                      \
             v[i] = c * SQRT(square > 0 ? square : 0);                                              \

@@ -33,6 +33,12 @@ done:
     return st;
 }
 
+/* Frequencies drawn at a time. Pieces bound the memory of the doubles; a whole number of d x d blocks
+ * where there are several, so that orthogonal blocks do not straddle pieces. */
+static int64_t piece_rows(int64_t F, int64_t d) {
+    return krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
+}
+
 static int64_t frequencies(const krein_map *map, bool phase, int64_t terms) {
     int64_t per_term = map->D / terms;
     return krein__max(1, phase ? per_term : per_term / 2);
@@ -47,7 +53,10 @@ int64_t krein__fourier_features(const krein_map *map, bool phase) {
 
 void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out) {
     double F = (double)krein__fourier_features(map, phase) / (phase ? 1 : 2), d = (double)map->d;
-    out->bytes = 4 * d * F + 8 * d * 4096 + map->ctx->threads * 4.0 * KREIN_TILE * (CHUNK + d);
+    double D = (double)krein__fourier_features(map, phase);
+    /* W, signs; the doubles of a piece and of one frequency a thread; scratch and padded tiles */
+    out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d) +
+                 map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) + 32768;
     out->flops = F * (2 * d + 20);
     out->fit_flops = 100 * F * d;
 }
@@ -65,10 +74,7 @@ static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const 
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     double *w = NULL;
-    /* Pieces bound the memory of the doubles; a whole number of d x d blocks where there are
-     * several, so that orthogonal blocks do not straddle pieces. */
-    int64_t F = s->first[t + 1] - s->first[t], d = map->d;
-    int64_t piece = krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
+    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = piece_rows(F, d);
     NEW(w, piece * d);
     for (int64_t f = 0; f < F; f += piece) {
         int64_t m = krein__min(piece, F - f);

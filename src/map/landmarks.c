@@ -1,6 +1,7 @@
 /* landmarks.c -- r_i(x) = k(x, l_i) for landmarks l_1 .. l_R. */
 #include "map/landmarks.h"
 
+#include <math.h>
 #include <string.h>
 
 static krein_status begin(krein_map *map, bool wide) {
@@ -88,8 +89,13 @@ void krein__landmarks_clear(krein_map *map) {
 }
 
 void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
-    double d = (double)map->d, R = (double)m;
-    out->bytes = 4 * R * d + 4 * R + map->ctx->threads * 4.0 * KREIN_TILE * (d + 3 * R);
+    /* Sparse landmarks: their entries are not known yet; some thousand a row. */
+    double d = (double)map->d, R = (double)m, row = map->sparse ? 8 * fmin(d, 1024) : 4 * d;
+    int64_t width = map->sparse ? krein__min(map->d, 1024) : map->d;
+    out->bytes = 2 * R * row + 24 * R +
+                 map->ctx->threads * (krein__gram_tile_bytes(map->kernel, m, width, 4) +
+                                      4.0 * KREIN_TILE * R + 4 * d) +
+                 32768;
     out->flops = R * krein__gram_flops(map->kernel, map->d);
     out->fit_flops = 0;
 }

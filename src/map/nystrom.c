@@ -32,7 +32,10 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t m = features(map, n);
     krein__landmarks_cost(map, m, out);
     double M = (double)m;
-    out->bytes += 5 * 8 * M * M; /* K_mm, eigenvectors and LAPACK's work, mix */
+    /* K_mm, eigenvectors and LAPACK's work, mix */
+    out->bytes += 5 * 8 * M * M + 800 * M +
+                  krein__gram_full_bytes(map->kernel, m, map->sparse ? 1024 : map->d,
+                                         map->ctx->threads);
     out->fit_flops = M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
 }
 
