@@ -161,6 +161,12 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_
     return KREIN_OK;
 }
 
+/* The search judges kernels by the map where that is random and does not look at the data; under
+ * cross-validation, by the kernel itself throughout. */
+static bool random_features(const setup *s, const krein_map *map) {
+    return !(map->cls->traits & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds;
+}
+
 /* Bytes, flops and passes of the whole training. */
 static void estimate(const setup *s, const krein_map *map, const krein_data *data, int64_t n,
                      int64_t k, krein_report *r) {
@@ -172,11 +178,12 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     map->cls->cost(map, n, &total);
     s->learner->cost(map, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
-    double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d) : 0;
+    bool features = random_features(s, map);
+    double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
     r->bytes_peak = (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) +
                     atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
-               (s->free > 0 && s->criterion ? krein__select_flops(n, s->free) : 0);
+               (s->free > 0 && s->criterion ? krein__select_flops(n, s->free, features) : 0);
     r->passes = 1 + passes + (s->free > 0) + ((map->cls->traits & KREIN_MAP_DATA) != 0);
     r->fits = r->bytes_peak <= ctx->budget;
 }
@@ -279,8 +286,15 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     double read_before = data->seconds_read;
     mark = krein__clock();
     if (s->criterion && s->free > 0) {
-        TRY(krein__select_kernel(&job, s->criterion, &s->criterion_values, s->o.time_limit,
-                                 s->kernel));
+        char *map = NULL;
+        if (random_features(s, m->map) && !(map = krein__map_text(m->map))) {
+            st = ctx->status;
+            goto done;
+        }
+        st = krein__select_kernel(&job, s->criterion, &s->criterion_values, map, s->o.time_limit,
+                                  s->kernel);
+        krein__free(ctx, map);
+        TRY(st);
     } else if (s->free > 0) {
         krein_matrix x = {0};
         int64_t index[512], rows = krein__min(job.n, 512);

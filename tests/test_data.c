@@ -176,7 +176,8 @@ static void unknown_category(void) {
         CHECK(l.st == KREIN_OK);
         krein_data *other = NULL;
         taken t = {0};
-        CHECK(krein_data_open(ctx, test_write("new.csv", "c,x\nv,1\nw,2\n"), NULL, &other) == KREIN_OK);
+        CHECK(krein_data_open(ctx, test_write("new.csv", "c,x\nv,1\nw,2\n"), NULL, &other) ==
+              KREIN_OK);
         CHECK(krein__data_match(other, &l.e, false) == KREIN_OK);
         krein_status st = take(other, &l.e, -1, &t);
         if (ignore) {
@@ -198,7 +199,8 @@ static void unknown_category(void) {
 
 /* ---- labels ------------------------------------------------------------- */
 
-static void check_classes(const char *text, bool words, const char *a, const char *b, const char *c) {
+static void check_classes(const char *text, bool words, const char *a, const char *b,
+                          const char *c) {
     krein_ctx *ctx = test_ctx(1);
     learned l = learn_text(ctx, text, NULL);
     CHECK(l.st == KREIN_OK);
@@ -217,7 +219,7 @@ static void class_names(void) {
     check_classes("label,x\ndog,1\ncat,2\ndog,3\n", true, "cat", "dog", NULL);
     check_classes("label,x\n+1,1\n-1,2\n+1,3\n", false, "-1", "1", NULL);
     check_classes("label,x\n1.0,1\n1,2\n2,3\n1.00,4\n", false, "1", "2", NULL);
-    check_classes("label,x\n10,1\n2,2\n-3,3\n", false, "-3", "2", "10"); /* by number */
+    check_classes("label,x\n10,1\n2,2\n-3,3\n", false, "-3", "2", "10");  /* by number */
     check_classes("label,x\na10,1\na2,2\nB,3\n", true, "B", "a10", "a2"); /* by bytes */
     check_classes("label,x\n0.5,1\n1e3,2\n0.5,3\n", false, "0.5", "1000", NULL);
     check_classes("label,x\n1,1\nyes,2\n1,3\n", true, "1", "yes", NULL); /* one word makes text */
@@ -227,8 +229,7 @@ static void class_names(void) {
 static krein_task guess(int n, double step, test_log *log) {
     krein_ctx *ctx = test_ctx_full(1, NULL, log);
     char text[4096] = "label,x\n";
-    for (int i = 0; i < 2 * n; i++)
-        snprintf(text + strlen(text), 40, "%g,%d\n", step * (i % n), i);
+    for (int i = 0; i < 2 * n; i++) snprintf(text + strlen(text), 40, "%g,%d\n", step * (i % n), i);
     learned l = learn_text(ctx, text, NULL);
     CHECK(l.st == KREIN_OK);
     krein_task task = l.e.task;
@@ -332,8 +333,10 @@ static void label_not_needed(void) {
         CHECK(krein__data_learn(data, false, 0, 1, KREIN_KEEP_AUTO, &e) == KREIN_OK);
         CHECK(take(data, &e, 0, &t) == KREIN_OK);
         CHECK(t.k == 0);
-        if (none) CHECK_ROW(t, 1, 2, 3);
-        else CHECK_ROW(t, 1, 3);
+        if (none)
+            CHECK_ROW(t, 1, 2, 3);
+        else
+            CHECK_ROW(t, 1, 3);
         give_back(&t);
         krein__encoding_clear(ctx, &e);
         krein_data_close(data);
@@ -364,8 +367,8 @@ static void side_columns(void) {
     CHECK(strcmp(l.t.id[0], "ann") == 0 && strcmp(l.t.id[2], "cy") == 0);
     forget(&l);
     krein_ctx_destroy(ctx);
-    refused("y,w,x,g,name,also,skip\n1,-1,1,p,a,7,t\n2,1,2,p,a,7,t\n", &o, KREIN_EDATA, "data.csv:2",
-            "w");
+    refused("y,w,x,g,name,also,skip\n1,-1,1,p,a,7,t\n2,1,2,p,a,7,t\n", &o, KREIN_EDATA,
+            "data.csv:2", "w");
     o = plain();
     o.ignore = "x,nosuch";
     refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "--ignore", "nosuch");
@@ -418,7 +421,7 @@ static void missing_mean(void) {
     learned l = learn_text(ctx, holes, &o);
     CHECK(l.st == KREIN_OK && l.t.n == 5);
     CHECK_ROW(l.t, 0, 1, 1, 0);
-    CHECK_ROW(l.t, 1, 3, 1, 0); /* (1 + 4 + 4) / 3 */
+    CHECK_ROW(l.t, 1, 3, 1, 0);     /* (1 + 4 + 4) / 3 */
     CHECK_ROW(l.t, 2, 4, .75, .25); /* three u, one v among the cells that are there */
     CHECK_ROW(l.t, 4, 3, 1, 0);
     forget(&l);
@@ -481,8 +484,10 @@ static void missing_in_arrays(void) {
             CHECK(st == KREIN_EDATA);
         } else {
             CHECK(st == KREIN_OK && t.n == (missing == KREIN_MISSING_DROP ? 3 : 4));
-            if (missing == KREIN_MISSING_MEAN) CHECK_ROW(t, 1, 3, 16 / 3.);
-            else CHECK_ROW(t, 1, 5, 6);
+            if (missing == KREIN_MISSING_MEAN)
+                CHECK_ROW(t, 1, 3, 16 / 3.);
+            else
+                CHECK_ROW(t, 1, 5, 6);
         }
         give_back(&t);
         krein__encoding_clear(ctx, &e);
@@ -505,7 +510,8 @@ static void bad_arrays(void) {
         krein_data *data = NULL;
         krein_encoding e = {0};
         krein_data_options o = plain();
-        krein_status st = krein_data_from_dense(ctx, 4, 1, all[k].x, 1, all[k].y, all[k].w, &o, &data);
+        krein_status st =
+            krein_data_from_dense(ctx, 4, 1, all[k].x, 1, all[k].y, all[k].w, &o, &data);
         if (st == KREIN_OK) st = krein__data_learn(data, true, 0, 1, KREIN_KEEP_AUTO, &e);
         if (st == KREIN_OK) printf("bad array %d is taken\n", k);
         CHECK(st != KREIN_OK);
@@ -567,7 +573,8 @@ static void scalers(void) {
             for (int64_t j = 0; j < SD; j++) {
                 double v = cell(i, j), want = v;
                 if (scale == KREIN_SCALE_STANDARD) want = j == 2 ? 0 : (v - mean[j]) / sd[j];
-                if (scale == KREIN_SCALE_MINMAX) want = j == 2 ? 0 : (v - low[j]) / (high[j] - low[j]);
+                if (scale == KREIN_SCALE_MINMAX)
+                    want = j == 2 ? 0 : (v - low[j]) / (high[j] - low[j]);
                 if (scale == KREIN_SCALE_UNIT) want = v / sqrt(length);
                 worst = fmax(worst, fabs((double)l.t.x[i * SD + j] - want) / (1 + fabs(want)));
             }
@@ -655,7 +662,8 @@ static void large_offset(void) {
 static void sparse_scaling(void) {
     krein_ctx *ctx = test_ctx(1);
     const char *text = "1 1:2 3:4\n-1 2:1\n1 1:4 3:-2\n-1 3:6 4:3\n1 4:3\n";
-    static const double raw[5][4] = {{2, 0, 4, 0}, {0, 1, 0, 0}, {4, 0, -2, 0}, {0, 0, 6, 3}, {0, 0, 0, 3}};
+    static const double raw[5][4] = {
+        {2, 0, 4, 0}, {0, 1, 0, 0}, {4, 0, -2, 0}, {0, 0, 6, 3}, {0, 0, 0, 3}};
     for (int scale = 0; scale < 4; scale++) {
         krein_data_options o;
         krein_data_options_init(&o);
@@ -699,7 +707,10 @@ static const char *classes_file(int n) {
     static char text[40000];
     int at = sprintf(text, "y,x,g,z\n");
     for (int i = 0; i < n; i++)
-        at += sprintf(text + at, "%s,%.6g,g%d,%d\n", i % 10 < 6 ? "a" : i % 10 < 9 ? "b" : "c",
+        at += sprintf(text + at, "%s,%.6g,g%d,%d\n",
+                      i % 10 < 6   ? "a"
+                      : i % 10 < 9 ? "b"
+                                   : "c",
                       det(i, 0, 0) + (i % 7 == 0 ? 50 : 0), i % 13, i);
     return test_write("classes.csv", text);
 }
@@ -732,8 +743,10 @@ static void holdout_by_class(void) {
             CHECK_ABS(mean, 0, 1e-5);
             CHECK_ABS(square, 1, 1e-5);
         }
-        if (turn == 0) memcpy(first, l.data->part, 300);
-        else CHECK((memcmp(first, l.data->part, 300) == 0) == (turn != 3));
+        if (turn == 0)
+            memcpy(first, l.data->part, 300);
+        else
+            CHECK((memcmp(first, l.data->part, 300) == 0) == (turn != 3));
         give_back(&held);
         forget(&l);
     }
@@ -747,7 +760,8 @@ static void holdout_by_group(void) {
     learned l = learn_file(ctx, classes_file(260), &o, KREIN_KEEP_AUTO, .3, 5);
     CHECK(l.st == KREIN_OK);
     int64_t held[13] = {0}, all = 0, whole = 0;
-    for (int i = 0; i < 260 && l.st == KREIN_OK; i++) held[i % 13] += l.data->part[i] == KREIN_PART_HELD;
+    for (int i = 0; i < 260 && l.st == KREIN_OK; i++)
+        held[i % 13] += l.data->part[i] == KREIN_PART_HELD;
     for (int g = 0; g < 13; g++) {
         CHECK(held[g] == 0 || held[g] == 20); /* together */
         all += held[g];
@@ -898,7 +912,10 @@ static const char *long_file(int64_t n) {
     fprintf(f, "y,a,b,c\n");
     for (int64_t i = 0; i < n; i++)
         fprintf(f, "%.5g,%.5g,%s,%.5g\n", det(i, 0, 0), det(i, 1, 0) * 100,
-                i % 7 == 1 ? "p" : i % 3 ? "q" : "r", det(i, 2, 0));
+                i % 7 == 1 ? "p"
+                : i % 3    ? "q"
+                           : "r",
+                det(i, 2, 0));
     fclose(f);
     return path;
 }
@@ -943,12 +960,14 @@ static void gather_rows(void) {
                 FILE *f = fopen(path, "w");
                 if (!f) exit(1);
                 for (int i = 0; i < 4100; i++)
-                    fprintf(f, "%.5g %d:%.4g %d:1\n", det(i, 0, 0), 1 + i % 5, det(i, 1, 0), 6 + i % 4);
+                    fprintf(f, "%.5g %d:%.4g %d:1\n", det(i, 0, 0), 1 + i % 5, det(i, 1, 0),
+                            6 + i % 4);
                 fclose(f);
             }
             krein_data_options o;
             krein_data_options_init(&o);
-            learned l = learn_file(ctx, path, &o, stream ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY, 0, 1);
+            learned l =
+                learn_file(ctx, path, &o, stream ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY, 0, 1);
             CHECK(l.st == KREIN_OK);
             krein_stream *s = NULL;
             krein_matrix x = {0};
@@ -1004,8 +1023,7 @@ static void labels_file(void) {
         bool same = true;
         for (int64_t i = 0; i < l.t.n; i++) {
             same = same && l.t.label[i] == (double)(i % 3);
-            for (int64_t j = 0; j < 4; j++)
-                same = same && l.t.x[i * 4 + j] == (float)det(i, j, 0);
+            for (int64_t j = 0; j < 4; j++) same = same && l.t.x[i * 4 + j] == (float)det(i, j, 0);
         }
         CHECK(same);
         forget(&l);
@@ -1068,8 +1086,9 @@ static void file_changes(void) {
             fclose(f);
         }
         krein_status st = take(data, &e, KREIN_PART_TRAIN, &t);
-        if (st == KREIN_OK) printf("a change (%d) of the file goes unnoticed: %d rows, 3000 learned\n",
-                                   which, (int)t.n);
+        if (st == KREIN_OK)
+            printf("a change (%d) of the file goes unnoticed: %d rows, 3000 learned\n", which,
+                   (int)t.n);
         CHECK(st != KREIN_OK);
         if (st != KREIN_OK) CHECK_HAS(krein_message(ctx), "long.csv");
         give_back(&t);
@@ -1129,7 +1148,8 @@ static void every_allocation_fails(void) {
     o.missing = KREIN_MISSING_DROP;
     const char *csv = test_write("all.csv", "y,w,a,b,name\nu,1,1,p,n1\nv,2,2,q,n2\nu,1,,p,n3\n"
                                             "v,1,3,p,n4\nu,1,5,q,n5\nv,2,6,p,n6\nu,1,7,r,n7\n");
-    const char *svm = test_write("all.libsvm", "1 1:2 3:4\n-1 2:1\n1 1:4 3:-2\n-1 3:6 4:3\n1 4:3\n");
+    const char *svm =
+        test_write("all.libsvm", "1 1:2 3:4\n-1 2:1\n1 1:4 3:-2\n-1 3:6 4:3\n1 4:3\n");
     char x[256], y[256];
     snprintf(x, sizeof x, "%s", npy(ctx, "x.npy", 30, 2, 0));
     snprintf(y, sizeof y, "%s", npy(ctx, "y.npy", 30, -1, 0));

@@ -202,7 +202,7 @@ static void reference_values(void) {
     double *K = gaussian(n, 3, 0, 1), y[n], a[n + 1];
     static const double krr[] = {-.470329857652, .630407815579, .040656797849,
                                  -.156549558576, .926433718075, -1.304978689245};
-    static const double lssvm[] = {-.438682157255, .861474858498, -.067593599087,
+    static const double lssvm[] = {-.438682157255, .861474858498,  -.067593599087,
                                    -.111658986564, 1.056810748585, -1.195568703147};
     for (int64_t i = 0; i < n; i++) y[i] = det(i, 0, 0) + .4 * det(i, 1, 0) > .5 ? 1 : -1;
     for (int64_t i = 0; i < 6; i++) {
@@ -448,8 +448,10 @@ static void check_loo(krein_ctx *ctx, problem *p, const int32_t *class, const do
         double loss, error;
         brute_primal(mixed ? mixed : p, class, s.weight * path.lambda[l], &loss, &error);
         CHECK_REL(path.loss[l], loss, 1e-4);
-        if (class) CHECK_ABS(path.error[l], error, 1e-12);
-        else CHECK(isnan(path.error[l]));
+        if (class)
+            CHECK_ABS(path.error[l], error, 1e-12);
+        else
+            CHECK(isnan(path.error[l]));
         double a = class ? path.error[l] : path.loss[l];
         double b = class ? path.error[best] : path.loss[best];
         if (a < b || (a == b && path.loss[l] < path.loss[best])) best = l;
@@ -629,7 +631,8 @@ static void dual_solve(void) {
             fit_dual(n, K, k, p.y, w, W * lambda, -1, true, x);
             for (int o = 0; o < k; o++) {
                 CHECK_ABS(b[o], x[n * k + o], 1e-7);
-                for (int i = 0; i < n; i++) CHECK_ABS(alpha[i * k + o], x[i * k + o], 1e-7 / lambda);
+                for (int i = 0; i < n; i++)
+                    CHECK_ABS(alpha[i * k + o], x[i * k + o], 1e-7 / lambda);
             }
         }
     free(K);
@@ -747,7 +750,8 @@ static void leave_one_out_dual(void) {
                     loss += w * e * e / (double)k / W;
                     if (f[o] > f[best]) best = o;
                 }
-                if (class) error += w / W * (k == 1 ? (f[0] > 0) != (class[i] == 1) : best != class[i]);
+                if (class)
+                    error += w / W * (k == 1 ? (f[0] > 0) != (class[i] == 1) : best != class[i]);
             }
             CHECK_REL(path.loss[l], loss, 1e-6);
             if (class) CHECK_ABS(path.error[l], error, 1e-12);
@@ -899,9 +903,12 @@ static void path_tally(void) {
     /* Two lambdas, three rows, three classes; the middle row has no weight. */
     static const double y[] = {1, -1, -1, -1, 1, -1, -1, -1, 1}, weight[] = {1, 0, 3};
     static const int32_t class[] = {0, 1, 2};
-    static const double score[] = {.5, -1, -1, /* right */ -1, 1, -1,  /* wrong */
-                                   9,  9,  9,  9,  9,  9, /* not counted */
-                                   1,  1,  0,  /* wrong */ -1, -1, 1}; /* right */
+    static const double score[] = {.5, -1, -1, /* right */ -1,
+                                   1,  -1, /* wrong */
+                                   9,  9,  9,  9,
+                                   9,  9, /* not counted */
+                                   1,  1,  0,  /* wrong */ -1,
+                                   -1, 1}; /* right */
     krein_targets rows = {3, 3, y, weight, class};
     krein_tally t = {0};
     krein_path p = {.n = 2};
@@ -942,8 +949,7 @@ static void every_allocation_fails(void) {
     for (int e = 0; e < 60; e++) Kt[e] = .5;
     krein_targets rows = {20, 2, p.y, p.weight, NULL};
     double *K = gaussian(20, 2, 0, 1), *copy = test_new(400, sizeof *copy);
-    for (int mixed = 0; mixed < 2; mixed++)
-        TEST_EVERY_ALLOCATION(&memory, k) {
+    for (int mixed = 0; mixed < 2; mixed++) TEST_EVERY_ALLOCATION(&memory, k) {
             krein_system s;
             krein_path path = {0};
             krein_status st = make_system(ctx, &p, mixed ? mix : NULL, mixed ? 3 : 4, 20, &s);
@@ -952,8 +958,7 @@ static void every_allocation_fails(void) {
             krein__system_clear(ctx, &s);
             CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         }
-    for (int indefinite = 0; indefinite < 2; indefinite++)
-        TEST_EVERY_ALLOCATION(&memory, k) {
+    for (int indefinite = 0; indefinite < 2; indefinite++) TEST_EVERY_ALLOCATION(&memory, k) {
             krein_path path = {.n = 1, .lambda = {.1}};
             for (int e = 0; e < 400; e++) copy[e] = indefinite ? -K[e] : K[e];
             krein_status st = krein__dual_path(ctx, copy, &rows, &path);

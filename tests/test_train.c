@@ -1,5 +1,6 @@
 /* test_train.c -- the whole pipe on generated rows: quality with the defaults, the same bytes for
- * any threads and any place of the rows, plan, budget, cancelling, failing memory, transform, gram. */
+ * any threads and any place of the rows, plan, budget, cancelling, failing memory, transform, gram.
+ */
 #include "common.h"
 
 #include <stdint.h>
@@ -38,7 +39,8 @@ static rows friedman(int64_t n, double s, uint64_t seed) {
     for (int64_t i = 0; i < n; i++) {
         const float *x = r.x + i * 6;
         r.y[i] = 10 * sin(3.14159265 * (double)x[0] * (double)x[1]) +
-                 20 * pow((double)x[2] - .5, 2) + 10 * (double)x[3] + 5 * (double)x[4] + s * normal();
+                 20 * pow((double)x[2] - .5, 2) + 10 * (double)x[3] + 5 * (double)x[4] +
+                 s * normal();
     }
     return r;
 }
@@ -150,9 +152,10 @@ static void regression_by_default(void) {
     CHECK(r.lambda > 0 && r.passes >= 1 && r.fits);
     CHECK(r.loo > .9 * m.rmse && r.loo < 1.15 * m.rmse); /* an honest estimate */
     CHECK(r.seconds_total > 0 && r.seconds_select >= 0 && r.seconds_fit > 0);
-    krein_report_clear(ctx, &r);
+    krein_report first = r;
     krein_metrics_clear(ctx, &m);
     /* Features instead of the kernel matrix cost little. */
+    o.kernel = first.kernel;
     static const char *const maps[] = {"orf(D=512)", "rff(D=512)", "nystrom(D=300)"};
     for (int k = 0; k < 3; k++) {
         o.map = maps[k];
@@ -162,6 +165,7 @@ static void regression_by_default(void) {
         krein_report_clear(ctx, &r);
         krein_metrics_clear(ctx, &m);
     }
+    krein_report_clear(ctx, &first);
     drop(&train);
     drop(&test);
     krein_ctx_destroy(ctx);
@@ -170,17 +174,21 @@ static void regression_by_default(void) {
 static void classes_by_default(void) {
     krein_ctx *ctx = test_ctx(2);
     for (int classes = 2; classes <= 3; classes++) {
-        rows train = rings(500, classes, 3), test = rings(800, classes, 4);
+        rows train = rings(400, classes, 3), test = rings(800, classes, 4);
         static const char *const maps[] = {NULL, "orf(D=256)", "nystrom(D=150)"};
+        char kernel[100];
         for (int k = 0; k < 3; k++) {
             krein_train_options o = defaults();
             krein_report r;
             o.map = maps[k];
+            if (k > 0) o.kernel = kernel;
             krein_metrics m = run(ctx, &train, &test, KREIN_TASK_AUTO, &o, &r);
+            if (k == 0) snprintf(kernel, sizeof kernel, "%s", r.kernel);
             CHECK(m.task == KREIN_TASK_CLASSIFICATION && m.n == 800 && m.classes == classes);
-            CHECK(m.accuracy > .93);
+            if (!(m.accuracy > .85)) printf("%d classes, map %d: %g\n", classes, k, m.accuracy);
+            CHECK(m.accuracy > .85);
             CHECK_REL(m.error, 1 - m.accuracy, 1e-12);
-            CHECK(r.loo < .08 && isnan(m.rmse));
+            CHECK(r.loo < .15 && isnan(m.rmse));
             int64_t all = 0, right = 0;
             for (int64_t i = 0; m.confusion && i < classes * classes; i++) {
                 all += m.confusion[i];
@@ -253,7 +261,8 @@ static void weights_are_repeated_rows(void) {
         o.lambda = 1e-3;
         o.map = maps[k];
         CHECK(krein_data_from_dense(ctx, 120, 6, one.x, 6, one.y, weight, &plain, &a) == KREIN_OK);
-        CHECK(krein_data_from_dense(ctx, many.n, 6, many.x, 6, many.y, NULL, &plain, &b) == KREIN_OK);
+        CHECK(krein_data_from_dense(ctx, many.n, 6, many.x, 6, many.y, NULL, &plain, &b) ==
+              KREIN_OK);
         CHECK(krein_train(ctx, a, &o, NULL, &m) == KREIN_OK);
         CHECK(krein_train(ctx, b, &o, NULL, &n) == KREIN_OK);
         CHECK(krein_predict_dense(ctx, m, 120, 6, one.x, 6, f) == KREIN_OK);
@@ -312,10 +321,11 @@ typedef struct setting {
     int classes;
 } setting;
 static const setting settings[] = {
-    {NULL, NULL, NULL, -1, 0, 300, 0},
-    {NULL, NULL, NULL, -1, .2, 300, 3},
+    {NULL, NULL, NULL, -1, 0, 150, 0},
+    {NULL, NULL, NULL, -1, .2, 200, 3},
     {"gaussian(sigma=2)", "orf(D=96)", NULL, -1, 0, 2500, 0},
-    {"gaussian", "rff(D=64)", "cv(k=4)", -1, .1, 2100, 2},
+    {"gaussian", "rff(D=64)", "cv(k=4)", -1, .1, 200, 2},
+    {"gaussian(sigma=1)", "rff(D=64)", "cv(k=4)", -1, .1, 2500, 3},
     {"laplacian(sigma=8)", "nystrom(D=70)", NULL, -1, 0, 2500, 0},
     {"gaussian(sigma=1) - 0.3*gaussian(sigma=5)", "nystrom(D=50)", NULL, .001, 0, 400, 0},
     {"gaussian(sigma=1) + matern(sigma=2)", "exact", "none", -1, 0, 250, 3},
@@ -334,8 +344,8 @@ static krein_train_options options_of(const setting *s) {
     return o;
 }
 
-static bytes train_bytes(int threads, krein_data *(*open)(krein_ctx *, const void *), const void *what,
-                         const krein_train_options *o) {
+static bytes train_bytes(int threads, krein_data *(*open)(krein_ctx *, const void *),
+                         const void *what, const krein_train_options *o) {
     krein_ctx *ctx = test_ctx(threads);
     krein_data *data = open(ctx, what);
     krein_model *m = NULL;
@@ -362,7 +372,7 @@ static void same_bytes(void) {
         rows r = rows_of(&settings[s]);
         krein_train_options o = options_of(&settings[s]);
         bytes one = train_bytes(1, from_memory, &r, &o);
-        for (int threads = 2; threads <= 3; threads++) {
+        for (int threads = test_sanitized() ? 3 : 2; threads <= 3; threads++) {
             bytes more = train_bytes(threads, from_memory, &r, &o);
             if (!same(one, more)) printf("setting %d, %d threads\n", (int)s, threads);
             CHECK(same(one, more));
@@ -438,8 +448,9 @@ static void numbers_of_features(void) {
     static const struct {
         const char *map;
         int64_t features, D;
-    } all[] = {{"rff(D=101)", 0, 100}, {"orf(D=33)", 0, 32},          {"rff(D=33, phase=yes)", 0, 33},
-               {"rff", 50, 50},        {"nystrom(D=40)", 0, -40}, {"nystrom(D=40)", 30, -30},
+    } all[] = {{"rff(D=101)", 0, 100},          {"orf(D=33)", 0, 32},
+               {"rff(D=33, phase=yes)", 0, 33}, {"rff", 50, 50},
+               {"nystrom(D=40)", 0, -40},       {"nystrom(D=40)", 30, -30},
                {"nystrom(D=5000)", 0, -300}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
@@ -451,8 +462,10 @@ static void numbers_of_features(void) {
         o.features = all[k].features;
         log.warnings = 0;
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
-        if (all[k].D > 0) CHECK(report.D == all[k].D);
-        else CHECK(report.D > 0 && report.D <= -all[k].D);
+        if (all[k].D > 0)
+            CHECK(report.D == all[k].D);
+        else
+            CHECK(report.D > 0 && report.D <= -all[k].D);
         CHECK((log.warnings > 0) == (k == 6));
         krein_report_clear(ctx, &report);
         krein_model_destroy(m);
@@ -561,7 +574,8 @@ static void budget(void) {
         const char *at = report.advice ? strstr(report.advice, "--features ") : NULL;
         if (at) {
             char spec[60];
-            snprintf(spec, sizeof spec, "%.*s(D=%d)", (int)strcspn(maps[k], "("), maps[k], atoi(at + 11));
+            snprintf(spec, sizeof spec, "%.*s(D=%d)", (int)strcspn(maps[k], "("), maps[k],
+                     atoi(at + 11));
             o.map = spec;
             krein_report_clear(ctx, &report);
             krein_status st = krein_train(ctx, data, &o, &report, &m);
@@ -608,11 +622,12 @@ static void plan_is_a_bound(void) {
                {"gaussian(sigma=2)", "exact", 700, -1, 0, 0, 2},
                {"gaussian(sigma=2)", "exact", 700, .01, 0, 3, 1},
                {"laplacian(sigma=3)", "exact", 500, -1, 0, 3, 2},
-               {NULL, NULL, 500, -1, 0, 0, 2},
-               {NULL, "orf(D=256)", 2200, -1, 0, 0, 1}};
+               {NULL, NULL, 200, -1, 0, 0, 2},
+               {NULL, "orf(D=256)", 220, -1, 0, 0, 1}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         for (int file = 0; file < 3; file++) { /* arrays; a file in memory; a file streamed */
-            rows r = all[k].classes ? rings(all[k].n, all[k].classes, 16) : friedman(all[k].n, 1, 17);
+            rows r =
+                all[k].classes ? rings(all[k].n, all[k].classes, 16) : friedman(all[k].n, 1, 17);
             krein_train_options o = defaults();
             krein_report plan, report;
             krein_model *m = NULL;
@@ -621,7 +636,6 @@ static void plan_is_a_bound(void) {
             o.lambda = all[k].lambda;
             o.holdout = all[k].holdout;
             o.memory_rows = file == 2 ? -1 : 0;
-            if (test_sanitized() && all[k].kernel == NULL) continue;
             char path[256];
             snprintf(path, sizeof path, "%s", write_rows("plan.csv", &r));
             krein_ctx *one = test_ctx(all[k].threads), *two = test_ctx(all[k].threads);
@@ -697,14 +711,17 @@ static int poll_watch(void *user) {
 static void see_progress(void *user, const char *what, double done, double total) {
     watch *w = user;
     w->calls++;
-    if (!what || !*what || isnan(done) || done < 0 || (total > 0 && done > total * (1 + 1e-9)))
-        w->wrong++;
+    if (!what || !*what || isnan(done) || done < 0 || (total > 0 && done > total * (1 + 1e-9))) {
+        if (w->wrong++ == 0) printf("progress: %s %g of %g\n", what ? what : "(null)", done, total);
+    }
     snprintf(w->last, sizeof w->last, "%s", what);
 }
 static void see_log(void *user, krein_log_level level, const char *text) {
     watch *w = user;
     w->logs++;
-    if (!text || !*text || text[strlen(text) - 1] == '\n' || level < 0 || level > 2) w->wrong++;
+    if (!text || !*text || text[strlen(text) - 1] == '\n' || (int)level < 0 || level > 2) {
+        if (w->wrong++ == 0) printf("log: %d %s\n", (int)level, text ? text : "(null)");
+    }
 }
 
 static krein_ctx *watched(watch *w, test_memory *memory) {
@@ -803,18 +820,18 @@ static void cancelled_anywhere(void) {
 
 static void every_allocation_fails(void) {
     for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+        if (test_sanitized() && k == 1) continue; /* the longest */
         test_memory memory;
         krein_ctx *ctx = test_ctx_with(1, &memory);
         const char *path;
         krein_train_options o = small_options(k, &path);
-        if (test_sanitized() && k == 1) continue;
         int shown = 0;
         TEST_EVERY_ALLOCATION(&memory, at) {
             krein_status st = whole_run(ctx, path, &o);
             krein_status want = test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK;
             if (st != want && shown++ < 5)
-                printf("setting %d, allocation %lld: status %d %s\n", (int)k, (long long)at, (int)st,
-                       krein_message(ctx));
+                printf("setting %d, allocation %lld: status %d %s\n", (int)k, (long long)at,
+                       (int)st, krein_message(ctx));
             CHECK(st == want);
         }
         krein_ctx_destroy(ctx);
@@ -847,7 +864,7 @@ static void predict_is_stopped(void) {
 
 static void selection(void) {
     krein_ctx *ctx = test_ctx(2);
-    rows r = friedman(400, 1, 22), test = friedman(500, 1, 23);
+    rows r = friedman(250, 1, 22), test = friedman(500, 1, 23);
     const char *path = test_path("groups.csv");
     FILE *f = fopen(path, "w");
     if (!f) exit(1);
@@ -855,11 +872,12 @@ static void selection(void) {
     for (int64_t i = 0; i < r.n; i++) {
         fprintf(f, "%.9g", r.y[i]);
         for (int j = 0; j < 6; j++) fprintf(f, ",%.9g", (double)r.x[i * 6 + j]);
-        fprintf(f, ",group%d\n", (int)(i % 11));
+        fprintf(f, ",%d\n", (int)(i % 11));
     }
     fclose(f);
     static const char *const select[] = {"loo", "cv(k=5)", "cv(k=5)", "none"};
-    static const char *const kernel[] = {"gaussian", "gaussian", "gaussian + laplacian", "gaussian"};
+    static const char *const kernel[] = {"gaussian", "gaussian", "gaussian + laplacian",
+                                         "gaussian"};
     for (int k = 0; k < 4; k++)
         for (int groups = 0; groups < 2; groups++) {
             krein_data_options d;
@@ -869,8 +887,10 @@ static void selection(void) {
             krein_train_options o = defaults();
             double *value = test_new(500, sizeof *value), square = 0;
             krein_data_options_init(&d);
-            if (groups) d.group = "g";
-            else d.ignore = "g";
+            if (groups)
+                d.group = "g";
+            else
+                d.ignore = "g";
             o.select = select[k];
             o.kernel = kernel[k];
             if (test_sanitized() && k == 2) o.kernel = "gaussian(sigma=2)";
@@ -882,7 +902,7 @@ static void selection(void) {
                 CHECK_HAS(report.kernel, "sigma=");
                 CHECK(krein_predict_dense(ctx, m, 500, 6, test.x, 6, value) == KREIN_OK);
                 for (int i = 0; i < 500; i++) square += pow(value[i] - test.y[i], 2) / 500;
-                CHECK(1 - square / 24 > .85);
+                CHECK(1 - square / 24 > .8);
                 krein_report_clear(ctx, &report);
             }
             free(value);
@@ -902,15 +922,18 @@ static void *read_npy(const char *path, const char *type, int64_t n, int64_t d, 
     char shape[60];
     void *out = NULL;
     if (!b.at || b.n < 10 || memcmp(b.at, "\x93NUMPY\x01", 7) != 0) {
-        CHECK(!"an NPY file");
+        printf("%s is not an NPY file\n", path);
+        test_bad++;
         free(b.at);
         return test_new(n * (d < 0 ? 1 : d), size);
     }
     int64_t head = 10 + (unsigned char)b.at[8] + 256 * (unsigned char)b.at[9];
     char *text = test_new(head, 1);
     memcpy(text, b.at + 10, (size_t)head - 10);
-    if (d < 0) snprintf(shape, sizeof shape, "(%lld,)", (long long)n);
-    else snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)n, (long long)d);
+    if (d < 0)
+        snprintf(shape, sizeof shape, "(%lld,)", (long long)n);
+    else
+        snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)n, (long long)d);
     CHECK_HAS(text, type);
     CHECK_HAS(text, shape);
     int64_t want = n * (d < 0 ? 1 : d) * (int64_t)size;
@@ -933,7 +956,8 @@ static krein_data *unscaled(krein_ctx *ctx, const rows *r) {
     krein_data *data = NULL;
     krein_data_options_init(&d);
     d.scale = KREIN_SCALE_NONE;
-    if (krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, NULL, NULL, &d, &data) != KREIN_OK) exit(1);
+    if (krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, NULL, NULL, &d, &data) != KREIN_OK)
+        exit(1);
     return data;
 }
 
@@ -1038,7 +1062,8 @@ static void transform_values(void) {
                 double d2 = distance2(r.x + i * 3, r.x + j * 3, 3), sum = 0, want;
                 for (int64_t f = 0; f < D; f++)
                     sum += (sign ? sign[f] : 1) * (double)z[i * D + f] * (double)z[j * D + f];
-                want = k == 1 ? exp(-d2 / (2 * .09)) - .4 * exp(-d2 / (2 * .81)) : exp(-d2 / (2 * .16));
+                want = k == 1 ? exp(-d2 / (2 * .09)) - .4 * exp(-d2 / (2 * .81))
+                              : exp(-d2 / (2 * .16));
                 if (k == 4) want -= .5 * exp(-d2 / 2);
                 worst = fmax(worst, fabs(sum - want));
             }

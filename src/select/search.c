@@ -2,8 +2,9 @@
  *
  * A free scale starts from the median distance. On a coarse sample a grid of factors of two is
  * scored (and extended while the best one lies at an end), then on a finer sample the few best of
- * them and the neighbours of the winner in steps of sqrt 2. A second free parameter follows the
- * first. Samples are seeded and nested; candidates run in parallel, each on one thread, so the
+ * them and the neighbours of the winner in steps of sqrt 2; a finer sample that is judged by random
+ * features where the model will use them (features.c). Of candidates that are as good as each other
+ * the one nearest to the median wins. A second free parameter follows the first. Samples are seeded and nested; candidates run in parallel, each on one thread, so the
  * choice does not depend on the threads. The work is bounded by the sizes of the samples: about
  * 10 coarse and 6 fine eigendecompositions.
  */
@@ -14,18 +15,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { COARSE = 800, FINE = 2000, FINALISTS = 3, CANDIDATES = 32 };
+enum { COARSE = 800, FINE = 2000, FEATURE_ROWS = 8192, FINALISTS = 3, CANDIDATES = 32 };
 
 typedef struct search {
     krein_job *job;
     krein_ctx *ctx;
     const krein_criterion_class *criterion;
     const krein_values *values;
+    const char *map; /* judges the finer sample, or NULL */
     double deadline; /* 0: none */
     krein_kernel *kernel;
     krein_kernel *leaf[2];
     int64_t slot[2];
-    double centre[2];
+    double centre[2]; /* the median distance, in the kernel's scale */
     krein_sample coarse, fine;
     int64_t done, total;
 } search;
@@ -117,10 +119,23 @@ typedef struct candidate {
     char message[KREIN__MESSAGE];
 } candidate;
 
-static bool better(const krein_path *a, const krein_path *b) {
-    double x = isnan(a->error[a->best]) ? 0 : a->error[a->best];
-    double y = isnan(b->error[b->best]) ? 0 : b->error[b->best];
-    return x < y || (x == y && a->loss[a->best] < b->loss[b->best]);
+/* Error of the best lambda (0 for regression), and its loss. */
+static double error_of(const candidate *c) {
+    double e = c->path.error[c->path.best];
+    return isnan(e) ? 0 : e;
+}
+static double loss_of(const candidate *c) { return c->path.loss[c->path.best]; }
+
+static bool better(const candidate *a, const candidate *b) {
+    double x = error_of(a), y = error_of(b);
+    return x < y || (x == y && loss_of(a) < loss_of(b));
+}
+
+/* Not worse than the best by more than two rows in a thousand of the error, or of the loss. */
+static bool as_good(const candidate *c, const candidate *best) {
+    enum { PARTS = 500 };
+    return error_of(c) <= error_of(best) * (1 + 1.0 / PARTS) &&
+           loss_of(c) <= loss_of(best) * (1 + 1.0 / PARTS);
 }
 
 /* Each candidate has a context of its own on one thread: a share of the budget, no callbacks. */
@@ -140,28 +155,33 @@ static void score_one(const search *s, const krein_sample *sample, int shares,
         /* The searched parameter is NaN in the original: free again in the copy. */
         krein__kernel_free(kernel, 0, &leaf, &slot);
         leaf->values.number[slot] = c->value;
-        c->status = s->criterion->score(&local, kernel, sample, s->values, &c->path);
+        c->status = s->map && sample == &s->fine
+                        ? krein__score_features(&local, kernel, s->map, sample, &c->path)
+                        : s->criterion->score(&local, kernel, sample, s->values, &c->path);
     }
     krein__kernel_destroy(&local, kernel);
     memcpy(c->message, local.message, sizeof c->message);
 }
 
 /* Kernel matrix, eigenvectors, workspace; rows in double; scores along the path. */
-static double candidate_bytes(double n, double d) {
-    return 8 * (5 * n * n + 400 * n + 2 * n * d) + (1 << 20);
+static double candidate_bytes(int64_t rows, int64_t d, int64_t k, bool features) {
+    double n = (double)krein__min(rows, FINE);
+    double exact = 8 * (5 * n * n + 100 * n * (double)(k + 1) + 2 * n * (double)d) + (1 << 20);
+    return features ? fmax(exact, krein__score_features_bytes(d, k)) : exact;
 }
 
 /* Candidates that run at once: as many as threads and memory allow. */
-static int shares(krein_ctx *ctx, int64_t n, int64_t d, int64_t candidates) {
+static int shares(krein_ctx *ctx, double bytes, int64_t candidates) {
     double room = (double)(ctx->budget - atomic_load(&ctx->held));
-    int64_t fit = (int64_t)(room / candidate_bytes((double)n, (double)d));
+    int64_t fit = (int64_t)(room / bytes);
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, candidates)));
 }
 
 static krein_status score_all(search *s, const krein_sample *sample, candidate *c,
                               int64_t n) {
     krein_ctx *ctx = s->ctx;
-    int threads = shares(ctx, sample->n, sample->x.d, n);
+    bool features = s->map && sample == &s->fine;
+    int threads = shares(ctx, candidate_bytes(sample->n, sample->x.d, sample->k, features), n);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
@@ -194,7 +214,7 @@ static krein_status try_values(search *s, const krein_sample *sample, int64_t wh
         krein__log(s->ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
                    (long long)sample->n, p->loss[p->best], p->error[p->best], p->lambda[p->best]);
-        if (better(p, &t->c[t->best].path)) t->best = i;
+        if (better(&t->c[i], &t->c[t->best])) t->best = i;
     }
     return st;
 }
@@ -239,7 +259,7 @@ static krein_status search_fine(search *s, int64_t which, const tried *coarse, t
     for (int k = 0; k < FINALISTS; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < coarse->n; i++)
-            if (!taken[i] && (best < 0 || better(&coarse->c[i].path, &coarse->c[best].path)))
+            if (!taken[i] && (best < 0 || better(&coarse->c[i], &coarse->c[best])))
                 best = i;
         if (best < 0) break;
         taken[best] = true;
@@ -249,22 +269,32 @@ static krein_status search_fine(search *s, int64_t which, const tried *coarse, t
     return st == KREIN_OK ? climb(s, &s->fine, which, M_SQRT2, 3, t) : st;
 }
 
+/* The value nearest to the median among those as good as the best. */
+static double settle(const tried *t, double median) {
+    int64_t chosen = t->best;
+    for (int64_t i = 0; i < t->n; i++)
+        if (as_good(&t->c[i], &t->c[t->best]) &&
+            fabs(log(t->c[i].value / median)) < fabs(log(t->c[chosen].value / median)))
+            chosen = i;
+    return t->c[chosen].value;
+}
+
 static krein_status search_one(search *s, int64_t which) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    double *value = &s->leaf[which]->values.number[s->slot[which]];
+    double *value = &s->leaf[which]->values.number[s->slot[which]], found = s->centre[which];
     tried *coarse = NULL, *fine = NULL;
     *value = NAN; /* free again: candidates set it in their copies */
     ZNEW(coarse, 1);
     ZNEW(fine, 1);
     TRY(search_coarse(s, which, coarse));
-    s->centre[which] = coarse->c[coarse->best].value;
+    found = settle(coarse, s->centre[which]);
     if (!late(s)) {
         TRY(search_fine(s, which, coarse, fine));
-        s->centre[which] = fine->c[fine->best].value;
+        found = settle(fine, s->centre[which]);
     }
 done:
-    *value = s->centre[which];
+    *value = found;
     krein__free(ctx, coarse);
     krein__free(ctx, fine);
     return st;
@@ -289,7 +319,7 @@ static krein_status find_free(search *s, int64_t free) {
 }
 
 krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *criterion,
-                                  const krein_values *values, double time_limit,
+                                  const krein_values *values, const char *map, double time_limit,
                                   krein_kernel *kernel) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -297,6 +327,7 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
                 .ctx = ctx,
                 .criterion = criterion,
                 .values = values,
+                .map = map,
                 .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
                 .kernel = kernel};
     int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
@@ -308,7 +339,7 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
                            (long long)free);
     /* Wide rows: fewer of them. */
     int64_t room = krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
-    int64_t n = krein__min(krein__min(job->n, FINE), room);
+    int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), room);
     TRY(sample_rows(job, n, &s.fine));
     TRY(thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
     TRY(find_free(&s, free));
@@ -324,13 +355,15 @@ done:
     return st;
 }
 
-double krein__select_flops(int64_t n, int64_t free) {
+double krein__select_flops(int64_t n, int64_t free, bool features) {
     double a = (double)krein__min(n, COARSE), b = (double)krein__min(n, FINE);
-    return (double)free * (10 * 9 * a * a * a + 6 * 9 * b * b * b);
+    double D = KREIN_FEATURES_MAX, rows = (double)krein__min(n, FEATURE_ROWS);
+    double fine = features ? 9 * D * D * D + 3 * rows * D * D : 9 * b * b * b;
+    return (double)free * (10 * 9 * a * a * a + 6 * fine);
 }
 
-double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d) {
-    double b = (double)krein__min(n, FINE);
-    return shares(ctx, krein__min(n, FINE), d, 5) * candidate_bytes(b, (double)d) +
-           8 * b * (double)d;
+double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {
+    int64_t rows = krein__min(n, features ? FEATURE_ROWS : FINE);
+    double each = candidate_bytes(rows, d, k, features);
+    return shares(ctx, each, FINALISTS) * each + (double)rows * (6 * (double)d + 16 * (double)k + 32);
 }
