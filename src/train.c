@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Up to so many rows the kernel itself is used by default. */
-static const int64_t EXACT_DEFAULT = 4096;
+static const int64_t EXACT_DEFAULT = 5000;
 
 void krein_train_options_init(krein_train_options *o) {
     memset(o, 0, sizeof *o);
@@ -161,10 +161,11 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_
     return KREIN_OK;
 }
 
-/* The search judges kernels by the map where that is random and does not look at the data; under
- * cross-validation, by the kernel itself throughout. */
-static bool random_features(const setup *s, const krein_map *map) {
-    return !(map->cls->traits & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds;
+/* The search judges kernels by the map where that is random, does not look at the data and has far
+ * fewer features than there are rows; under cross-validation, by the kernel itself throughout. */
+static bool random_features(const setup *s, const krein_map *map, int64_t n) {
+    return !(map->cls->traits & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds &&
+           n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 
 /* Bytes, flops and passes of the whole training. */
@@ -178,7 +179,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     map->cls->cost(map, n, &total);
     s->learner->cost(map, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
-    bool features = random_features(s, map);
+    bool features = random_features(s, map, n);
     double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
     r->bytes_peak = (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) +
                     atomic_load(&ctx->held);
@@ -287,7 +288,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     mark = krein__clock();
     if (s->criterion && s->free > 0) {
         char *map = NULL;
-        if (random_features(s, m->map) && !(map = krein__map_text(m->map))) {
+        if (random_features(s, m->map, job.n) && !(map = krein__map_text(m->map))) {
             st = ctx->status;
             goto done;
         }

@@ -399,10 +399,10 @@ static krein_status through_file(krein_ctx *on, krein_map *map, const char *path
     krein_archive *a = NULL, *b = NULL;
     *out = NULL;
     TRY(krein__archive_create(on, &a));
-    TRY(krein__map_io(on, a, &map));
+    TRY(krein__map_io(on, a, map->d, map->sparse, &map));
     TRY(krein__archive_save(a, path));
     TRY(krein__archive_load(on, path, &b));
-    TRY(krein__map_io(on, b, out));
+    TRY(krein__map_io(on, b, map->d, map->sparse, out));
 done:
     krein__archive_destroy(a);
     krein__archive_destroy(b);

@@ -92,34 +92,45 @@ static int finish(int status) {
     return status == CLI_OK ? CLI_FAILED : status;
 }
 
-/* ---- OpenBLAS ----------------------------------------------------------- */
+/* ---- OpenBLAS and OpenMP ------------------------------------------------ */
 
 /* The OpenBLAS of Debian 12 does not know recent CPUs and runs them on code for a Prescott
- * (SSE3), ten times slower than need be. Its choice is made when it is loaded, before main,
- * and can be overridden by OPENBLAS_CORETYPE only: so the program sets that and starts
- * itself again, once; KREIN_REEXEC marks the second start. A choice that the user made by
- * OPENBLAS_CORETYPE is kept. KREIN_TEST_CORE stands in for OpenBLAS's choice in the tests:
- * the core "better" than that is then the one that runs now, which every CPU can run. */
-static void better_blas(char **argv, bool verbose) {
-    if (getenv("KREIN_REEXEC")) {
-        unsetenv("KREIN_REEXEC");
-        return;
-    }
+ * (SSE3), ten times slower than need be; a choice that OPENBLAS_CORETYPE alone can override.
+ * KREIN_TEST_CORE stands in for OpenBLAS's choice in the tests: the core "better" than that is
+ * then the one that runs now, which every CPU can run. True when the variable was set here. */
+static bool better_blas(bool verbose) {
     const char *set = getenv("OPENBLAS_CORETYPE"), *pretended = getenv("KREIN_TEST_CORE");
-    if (set && *set) return;
+    if (set && *set) return false;
     const char *chosen = krein__blas_core(), *better = krein__blas_better_core();
     if (pretended) {
         if (!better) better = chosen;
         chosen = pretended;
     }
-    if (!better || (chosen && strcasecmp(chosen, better) == 0)) return;
-    if (setenv("OPENBLAS_CORETYPE", better, 1) != 0 || setenv("KREIN_REEXEC", "1", 1) != 0) return;
+    if (!better || (chosen && strcasecmp(chosen, better) == 0)) return false;
+    if (setenv("OPENBLAS_CORETYPE", better, 1) != 0) return false;
     if (verbose)
         cli_error(0, "OpenBLAS chose %s; restarted with %s", chosen ? chosen : "nothing", better);
+    return true;
+}
+
+/* Threads of libgomp that spin while they wait take the CPU from those that work as soon as the
+ * machine has anything else to do (measured: twenty times slower). True when set here. */
+static bool patient_threads(void) {
+    return !getenv("OMP_WAIT_POLICY") && setenv("OMP_WAIT_POLICY", "passive", 1) == 0;
+}
+
+/* Both libraries read their variables when they are loaded, before main: so the program starts
+ * itself again, once; KREIN_REEXEC marks the second start. */
+static void right_start(char **argv, bool verbose) {
+    if (getenv("KREIN_REEXEC")) {
+        unsetenv("KREIN_REEXEC");
+        return;
+    }
+    const bool blas = better_blas(verbose), threads = patient_threads();
+    if ((!blas && !threads) || setenv("KREIN_REEXEC", "1", 1) != 0) return;
     execv("/proc/self/exe", argv);
     if (verbose) cli_error(0, "restarting failed: %s; going on as it is", strerror(errno));
     unsetenv("KREIN_REEXEC");
-    unsetenv("OPENBLAS_CORETYPE");
 }
 
 /* ---- commands ----------------------------------------------------------- */
@@ -177,6 +188,6 @@ int main(int argc, char **argv) {
         return finish(CLI_OK);
     }
     if (!app.command->computes) return finish(app.command->run(&app));
-    better_blas(argv, app.args.verbose);
+    right_start(argv, app.args.verbose);
     return finish(run(&app));
 }

@@ -85,6 +85,12 @@ krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const f
     krein_status st = create(ctx, "(memory)", options, out);
     if (st != KREIN_OK) return st;
     krein_data *data = *out;
+    for (int64_t i = 0; weights && i < n; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i])) {
+            st = krein__fail(ctx, KREIN_EARG, "row %lld: a weight is a finite number >= 0",
+                             (long long)i + 1);
+            goto done;
+        }
     NEW(data->segment, 1);
     memset(data->segment, 0, sizeof *data->segment);
     data->nsegment = data->capacity = 1;
@@ -147,7 +153,7 @@ void krein__data_reset(krein_data *data) {
     krein__free(ctx, data->label_map);
     data->part = NULL;
     data->label_map = NULL;
-    data->by_name = false;
+    data->by_name = data->learned = false;
     memset(data->count, 0, sizeof data->count);
 }
 
@@ -318,6 +324,15 @@ krein_status krein__data_read(krein_data *data, krein_raw *raw) {
         if (st == KREIN_OK && have < raw->n)
             st = krein__fail(ctx, KREIN_EFORMAT, "%s has fewer rows than %s", data->labels->path,
                              data->reader->path);
+        if (st == KREIN_OK && raw->n == 0) {
+            if (data->label_at == data->label_batch.n) {
+                st = krein__reader_next(data->labels, &data->label_batch);
+                data->label_at = 0;
+            }
+            if (st == KREIN_OK && data->label_at < data->label_batch.n)
+                st = krein__fail(ctx, KREIN_EFORMAT, "%s has more rows than %s", data->labels->path,
+                                 data->reader->path);
+        }
     }
     data->seconds_read += krein__clock() - start;
     if (st == KREIN_OK) {

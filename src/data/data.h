@@ -32,6 +32,7 @@ struct krein_data {
     int64_t *label_map;   /* text label code -> class */
     uint8_t *part;        /* nrows, or NULL: all are training rows */
     int64_t count[3];     /* rows of each part */
+    bool learned;         /* nrows and count are known: a file must not change after that */
     double label_mean[64];
     double seconds_read;
     int64_t passes;

@@ -173,8 +173,9 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
         bool plain = e->ninput == 0;
         int64_t wanted = 0;
         for (int64_t j = 0; j < e->ninput; j++) {
-            wanted += e->input[j].role == KREIN_ROLE_FEATURE;
-            plain = plain || e->input[j].text;
+            bool feature = e->input[j].role == KREIN_ROLE_FEATURE;
+            wanted += feature;
+            plain = plain || (feature && e->input[j].text);
         }
         if (e->sparse || (e->ninput == 0 ? d != e->d : d != wanted || plain))
             return krein__fail(ctx, KREIN_EDATA,

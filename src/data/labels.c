@@ -149,6 +149,7 @@ done:
 int64_t krein__class_of(const krein_encoding *e, const int64_t *map, double label) {
     if (isnan(label)) return -1;
     if (map) return map[(int64_t)label];
+    if (!e->class_value) return -1; /* numbers for a model whose classes are words */
     for (int64_t low = 0, high = e->nclass; low < high;) {
         int64_t middle = (low + high) / 2;
         if (e->class_value[middle] == label) return middle;

@@ -354,8 +354,10 @@ static krein_status learn_scaling(scan *s, krein_encoding *e) {
             num++;
             continue;
         }
+        double seen = 0; /* cells that are not missing */
+        for (int64_t k = 0; k < t->codes[cat]; k++) seen += (double)t->code_count[cat][k];
         for (int64_t k = 0; k < in->dict.n; k++) {
-            double p = (k < t->codes[cat] ? (double)t->code_count[cat][k] : 0) / fmax(n, 1);
+            double p = (k < t->codes[cat] ? (double)t->code_count[cat][k] : 0) / fmax(seen, 1);
             scale_column(e, in->at + k, p, p * (1 - p), p == 1 ? 1 : 0, p == 0 ? 0 : 1);
         }
         cat++;
@@ -440,6 +442,9 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
         krein_reader *from = data->labels ? data->labels : data->reader;
         int64_t column = data->labels ? 0 : data->label_column;
         if (from && from->column[column].text) words = &from->column[column].dict;
+        for (int64_t k = 0; data->options.targets > 1 && from && k < from->ncolumn; k++)
+            if (from->column[k].role == KREIN_ROLE_LABEL && from->column[k].text)
+                words = &from->column[k].dict; /* refused below */
         TRY(krein__labels_decide(ctx, data->name, data->options.task, data->options.targets,
                                  &s.labels, words, e));
         if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
@@ -462,6 +467,7 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
     }
     krein__stats_end(&s.stats);
     TRY(learn_scaling(&s, e));
+    data->learned = true;
     for (int64_t k = 0; k < data->nlabel; k++)
         data->label_mean[k] = s.label_sum[k] / (double)data->count[KREIN_PART_TRAIN];
 done:

@@ -302,8 +302,15 @@ static krein_status refresh_label_map(krein_stream *s) {
     return krein__labels_map(s->ctx, words, s->e, &data->label_map);
 }
 
+static krein_status changed(const krein_stream *s) {
+    return krein__fail(s->ctx, KREIN_EIO,
+                       "%s changed while it was read: it has other rows than at the first pass",
+                       s->data->name);
+}
+
 krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     krein_status st = KREIN_OK;
+    const krein_data *data = s->data;
     int64_t n = 0;
     memset(out, 0, sizeof *out);
     free_ids(s);
@@ -313,6 +320,10 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
             TRY(krein__raw_next(&s->pass, &s->raw, &s->ld));
             s->at = 0;
             if (!s->raw) break;
+            if (data->learned && s->file_row + s->raw->n > data->nrows) {
+                st = changed(s);
+                goto done;
+            }
             TRY(refresh_label_map(s));
         }
         int64_t m = pick_rows(s, n, s->rows - n);
@@ -329,6 +340,8 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     out->id = s->id;
     out->first = s->streamed;
     s->streamed += n;
+    if (data->learned && s->part >= 0 && n < s->rows && s->streamed != data->count[s->part])
+        st = changed(s);
 done:
     return st;
 }
@@ -379,9 +392,7 @@ krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t
     }
     x->n = have;
     x->nnz = x->ptr ? x->ptr[have] : 0;
-    if (have < n)
-        st = krein__fail(ctx, KREIN_EIO, "%s changed while it was read: rows are missing",
-                         s->data->name);
+    if (have < n) st = changed(s);
 done:
     if (st != KREIN_OK) krein__matrix_clear(ctx, x);
     return st;

@@ -344,19 +344,19 @@ done:
 static krein_status fit_features(krein_job *job) {
     const krein_map *map = job->model->map;
     if (!map->mix) return fit_blocks(job, true);
-    bool choose = job->lambda < 0;
-    if (!choose && job->lambda < map->fused_lambda) return fit_blocks(job, false);
-    if (choose && !isfinite(map->fused_lambda)) return fit_blocks(job, false);
-    krein_status st = fit_blocks(job, true);
-    /* A choice near the least lambda that fused blocks resolve was made by their rounding. */
-    if (st == KREIN_OK && choose && job->lambda < 4 * map->fused_lambda) {
-        krein__log(job->ctx, KREIN_LOG_DEBUG, "lambda %g is below what raw blocks resolve (%g): "
-                                              "fitting again on features",
-                   job->lambda, 4 * map->fused_lambda);
-        job->lambda = -1;
-        st = fit_blocks(job, false);
-    }
-    return st;
+    /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
+     * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
+     * again from what was chosen. */
+    double least = 4 * map->fused_lambda;
+    if (job->lambda >= 0) return fit_blocks(job, job->lambda >= least);
+    krein_status st = KREIN_OK;
+    if (isfinite(least)) st = fit_blocks(job, true);
+    if (st != KREIN_OK || job->lambda >= least) return st;
+    krein__log(job->ctx, KREIN_LOG_DEBUG,
+               "lambda below what raw blocks resolve (%g): choosing on features", least);
+    job->lambda = -1;
+    st = fit_blocks(job, false);
+    return st == KREIN_OK && job->lambda >= least ? fit_blocks(job, true) : st;
 }
 
 /* ---- on the kernel matrix ----------------------------------------------- */

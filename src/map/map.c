@@ -71,7 +71,8 @@ char *krein__map_text(const krein_map *map) {
     return krein__spec_text(map->ctx, &map->cls->cls, &v);
 }
 
-krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
+krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
+                           bool expected_sparse, krein_map **out) {
     krein_status st = KREIN_OK;
     krein_map *map = *out;
     bool reading = krein__archive_reading(a);
@@ -101,6 +102,10 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **out) {
     TRY(krein__archive_int(a, "map.seed", &seed, INT64_MIN, INT64_MAX));
     TRY(krein__archive_bool(a, "map.sparse", &sparse));
     if (reading) {
+        if (d != expected_d || sparse != expected_sparse) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (map and columns differ)");
+            goto done;
+        }
         TRY(krein__kernel_parse(ctx, kernel_text, &kernel));
         krein_kernel *leaf;
         int64_t slot;

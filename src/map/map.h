@@ -79,8 +79,9 @@ krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream
 void krein__map_destroy(krein_map *map);
 /* The complete spec with the D it has now. Owned by the caller. */
 char *krein__map_text(const krein_map *map);
-/* Everything needed to predict, for the model file. Reading makes *map. */
-krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, krein_map **map);
+/* Everything needed to predict, for the model file. Reading makes *map, for rows of width d. */
+krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t d, bool sparse,
+                           krein_map **map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
  * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache: float32

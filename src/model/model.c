@@ -2,6 +2,7 @@
  * docs/model-format.md. */
 #include "model/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,9 +54,12 @@ static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input 
     snprintf(name, sizeof name, "input.%lld.words", (long long)j);
     TRY(krein__archive_texts(a, name, &words, n));
     if (krein__archive_reading(a)) {
-        for (int64_t k = 0; k < n && st == KREIN_OK; k++)
-            if (krein__dict_add(ctx, &in->dict, words[k], strlen(words[k])) != k)
+        for (int64_t k = 0; k < n && st == KREIN_OK; k++) {
+            int64_t code = krein__dict_add(ctx, &in->dict, words[k], strlen(words[k]));
+            if (code < 0) st = ctx->status;
+            else if (code != k)
                 st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (categories repeat)");
+        }
         for (int64_t k = 0; k < n; k++) krein__free(ctx, words[k]);
         krein__free(ctx, words);
     }
@@ -158,13 +162,13 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     krein_status st = KREIN_OK;
     TRY(krein__archive_text(a, "learner", &m->learner));
     TRY(krein__archive_double(a, "lambda", &m->lambda));
-    TRY(krein__archive_int(a, "n", &m->n, 1, INT64_MAX / 2));
-    TRY(encoding_io(a, ctx, &m->encoding));
-    TRY(krein__map_io(ctx, a, &m->map));
-    if (m->map->d != m->encoding.d || m->map->sparse != m->encoding.sparse) {
-        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (map and columns differ)");
+    if (!(m->lambda >= 0) || isinf(m->lambda)) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its lambda)");
         goto done;
     }
+    TRY(krein__archive_int(a, "n", &m->n, 1, INT64_MAX / 2));
+    TRY(encoding_io(a, ctx, &m->encoding));
+    TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     m->k = krein__model_outputs(&m->encoding);
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));

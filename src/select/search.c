@@ -190,7 +190,7 @@ static krein_status score_all(search *s, const krein_sample *sample, candidate *
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
-    s->done += n;
+    s->done = krein__min(s->done + n, s->total - 1); /* how many there will be is not known */
     krein__progress(ctx, "selecting the kernel", (double)s->done, (double)s->total);
     for (int64_t i = 0; i < n; i++)
         if (c[i].status != KREIN_OK) return krein__fail(ctx, c[i].status, "%s", c[i].message);
@@ -253,13 +253,15 @@ static krein_status search_coarse(search *s, int64_t which, tried *t) {
 }
 
 /* Fine: the FINALISTS best of the coarse ones again on more rows (leave-one-out on few rows is
- * noisy, and may have two valleys), then steps of sqrt 2 around the best. */
+ * noisy, and may have two valleys), then steps of sqrt 2 around the best. The first is the best by
+ * the criterion, the others by loss, which says more than the error of few rows of many classes. */
 static krein_status search_fine(search *s, int64_t which, const tried *coarse, tried *t) {
     bool taken[CANDIDATES] = {false};
     for (int k = 0; k < FINALISTS; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < coarse->n; i++)
-            if (!taken[i] && (best < 0 || better(&coarse->c[i], &coarse->c[best])))
+            if (!taken[i] && (best < 0 || (k == 0 ? better(&coarse->c[i], &coarse->c[best])
+                                                  : loss_of(&coarse->c[i]) < loss_of(&coarse->c[best]))))
                 best = i;
         if (best < 0) break;
         taken[best] = true;
@@ -349,6 +351,7 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
     for (int64_t i = 1; i < free; i++)
         s.leaf[i]->values.number[s.slot[i]] = krein__round_digits(s.centre[i], 4);
     for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
+    krein__progress(ctx, "selecting the kernel", (double)s.total, (double)s.total);
 done:
     sample_clear(ctx, &s.coarse);
     sample_clear(ctx, &s.fine);

@@ -24,6 +24,7 @@ static void frame_clear(krein_ctx *ctx, frame *f) {
     krein__free(ctx, f->u);
     krein__free(ctx, f->y);
     krein__free(ctx, f->ymean);
+    memset(f, 0, sizeof *f);
 }
 
 /* a (n x m) becomes P a. */

@@ -12,13 +12,14 @@
 #   a directory that does not exist or is read-only,
 #   /dev/full as model and predictions, a file limit    errors.sh (arrays, parent is a file, full
 #                                                       tmpfs: here)
-#   features that do not fit in memory                  train.sh (kernel matrix, gram: here)
+#   features that do not fit in memory                  train.sh (kernel matrix, predict: here)
 #   Ctrl-C and SIGTERM in the middle                    signals.sh
 #   gzip, standard input: the same model                train.sh (each format: here)
 #   the same kernel values from each format             arrays.sh (predictions: here)
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 fixed=(-k 'gaussian(sigma=1.5)' -l 1e-2)
+export OMP_WAIT_POLICY=passive # many short runs, beside other tests
 mkdir data
 
 # predictions FILE [options]: of a model of FILE on test.csv, or its complaint
@@ -49,9 +50,9 @@ make_npy() {
 import struct, sys
 name, descr, shape, order, extra = sys.argv[1:6]
 v = sys.stdin.read().split()
-code = {"f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I",
+code = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I",
         "u8": "Q", "b1": "?", "c8": "f", "U3": "3s", "O": "Q", "S4": "f"}[descr.lstrip("<>|=")]
-v = [float(x) if code in "fd" else int(float(x)) for x in v]
+v = [float(x) if code in "efd" else int(float(x)) for x in v]
 body = struct.pack((">" if descr[0] == ">" else "<") + "%d%s" % (len(v), code), *v) if code != "3s" else bytes(len(v) * 12)
 head = "{\x27descr\x27: \x27%s\x27, \x27fortran_order\x27: %s, \x27shape\x27: %s, }" % (descr, order, shape)
 head += " " * (63 - (10 + len(head)) % 64) + "\n"
@@ -169,7 +170,7 @@ ok "a class with one row, held out rows"
 printf 'c,b,a\np,4,1\nnew,4,1\n' >new_test.csv
 run predict plain.krein new_test.csv
 status "a category never seen" 1
-has "a category never seen: the place and the way out" err '^krein: new_test\.csv:3: .*"new".*--unknown ignore'
+has "a category never seen: the place and the way out" err '^krein: new_test\.csv:.*(3|row 2): .*\(c\).*--unknown ignore'
 run predict plain.krein new_test.csv --unknown ignore -q
 ok "--unknown ignore"
 is "--unknown ignore: two rows" 2 "$(wc -l <out | tr -d ' ')"
@@ -220,12 +221,12 @@ run evaluate w.krein data/words.libsvm --json
 json "LIBSVM with classes in words: names" 'j["metrics"]["classes"] == ["big", "small"]'
 tr ',' ' ' <data/bare.csv >numbers
 "$PYTHON" -c 'rows = [l.split() for l in open("numbers")]; print(*[r[c] for c in range(3) for r in rows])' >columns
+array() { "$KREIN" train "$1" -q "${fixed[@]}" -o a.krein >/dev/null && "$KREIN" predict a.krein bare_test.csv -q; }
 for type in '<f4' '<f8' '>f4' '>f8' '|i1' '<i2' '>i2' '<i4' '<i8' '>i8'; do
     make_npy data/a.npy "$type" '(24, 3)' False <numbers
-    same_npy() { "$KREIN" train "$1" -q "${fixed[@]}" -o a.krein >/dev/null && "$KREIN" predict a.krein bare_test.csv -q; }
-    is "NPY $type" "$want" "$(same_npy data/a.npy)"
+    is "NPY $type" "$want" "$(array data/a.npy)"
     make_npy data/f.npy "$type" '(24, 3)' True <columns
-    is "NPY $type, Fortran order" "$want" "$(same_npy data/f.npy)"
+    is "NPY $type, Fortran order" "$want" "$(array data/f.npy)"
 done
 awk '{ print $1 + 100, $2 + 3, $3 }' numbers >positive
 for type in '|u1' '<u2' '<u4' '>u4' '<u8'; do
@@ -284,9 +285,9 @@ refused "an empty file" 1 'data/empty: .*empty' data/empty
 gzip -c data/empty >data/empty.gz
 refused "an empty file, gzipped" 1 'data/empty\.gz: .*empty' data/empty.gz
 printf '\n\n\n' >data/newlines.csv
-refused "newlines alone" 1 'data/newlines\.csv' data/newlines.csv
+refused "newlines alone" 1 'data/newlines\.csv: .*empty' data/newlines.csv
 printf '\357\273\277' >data/mark.csv
-refused "a byte order mark alone" 1 'data/mark\.csv' data/mark.csv
+refused "a byte order mark alone" 1 'data/mark\.csv: .*empty' data/mark.csv
 printf 'y,a,b\n' >data/header.csv
 refused "only a header" 1 'data/header\.csv: only a header' data/header.csv
 printf '# nothing\n\n' >data/none.libsvm
@@ -299,7 +300,7 @@ printf 'y\n1\n2\n3\n' >data/d0.csv
 refused "no inputs" 1 'data/d0\.csv: no column is left.*--label' data/d0.csv
 refused "no inputs left by --ignore" 1 'data/ref\.csv: no column is left' data/ref.csv --ignore a,b
 printf '1\n2\n1\n' >data/d0.libsvm
-refused "LIBSVM without an entry" 1 'data/d0\.libsvm' data/d0.libsvm --format libsvm
+refused "LIBSVM without an entry" 1 'data/d0\.libsvm: .*no inputs' data/d0.libsvm --format libsvm
 printf 'y,a\nr,1\nr,2\nr,3\n' >data/class.csv
 refused "one class only" 1 'data/class\.csv: .*one class only \("r"\).*--label' data/class.csv
 printf 'y,a\n4,1\n4,2\n4,3\n' >data/class.csv
@@ -313,16 +314,16 @@ done
 
 # ---- rows ----
 sed '7s/,[^,]*$//' data/ref.csv >data/short.csv
-refused "a short row" 1 'data/short\.csv:7: .*2.*3' data/short.csv
+refused "a short row" 1 'data/short\.csv:7: 2 cells where 3.*--delimiter' data/short.csv
 sed '11s/$/,5/' data/ref.csv >data/long.csv
-refused "a long row" 1 'data/long\.csv:11: .*4.*3' data/long.csv
+refused "a long row" 1 'data/long\.csv:11: 4 cells where 3.*--delimiter' data/long.csv
 sed '5s/.*//' data/ref.csv >data/gap.csv
-refused "a blank line between rows" 1 'data/gap\.csv:5: ' data/gap.csv
+refused "a blank line between rows" 1 'data/gap\.csv:5: a blank line.*remove' data/gap.csv
 sed '5s/.*//' data/crlf.csv >data/gapcrlf.csv
-refused "a blank line between rows, CRLF" 1 'data/gapcrlf\.csv:5: ' data/gapcrlf.csv
+refused "a blank line between rows, CRLF" 1 'data/gapcrlf\.csv:5: a blank line.*remove' data/gapcrlf.csv
 # Lines are those of an editor, also behind a newline in quotes: row 2 begins in line 3.
 printf 'y,c\n1.5,"two\nlines"\n2.5,b\n3.5,b,9\n4.5,b\n' >data/lines.csv
-refused "a long row behind a newline in quotes" 1 'data/lines\.csv:5: ' data/lines.csv
+refused "a long row behind a newline in quotes" 1 'data/lines\.csv:5: 3 cells where 2.*--delimiter' data/lines.csv
 sed '6s/,\([^,]*\)$/,"\1/' data/ref.csv >data/open.csv
 refused "a quote without end" 1 'data/open\.csv:6: .*quote' data/open.csv
 sed '6s/,\([^,]*\)$/,"\1"x/' data/ref.csv >data/behind.csv
@@ -355,7 +356,7 @@ rows=1000000
 [[ $SANITIZED ]] && rows=50000
 { echo y,x && seq "$rows" | sed 's/.*/&.5,&/; '"$rows"'s/,.*/,word/'; } >data/late.csv
 features=(-m orf -D 16)
-refused "a word in row $rows" 1 "data/late\.csv:$((rows + 1)): column 2 \(x\) .*\"word\"" data/late.csv "${features[@]}"
+refused "a word in row $rows" 1 "data/late\.csv:$((rows + 1)): column 2 \(x\) .*\"word\".*--ignore" data/late.csv "${features[@]}"
 { seq "$rows" | sed 's/.*/&.5,&/; '"$rows"'s/^[^,]*/word/'; } >data/late.csv
 refused "a word as the label of row $rows, no header" 1 "data/late\.csv:$rows: column 1.*\"word\"" data/late.csv "${features[@]}"
 { echo y,x && seq "$rows" | sed 's/.*/&.5,&/; '"$rows"'s/$/,1/'; } >data/late.csv
@@ -382,12 +383,12 @@ b[-6] ^= 1
 b[len(b) // 2] ^= 0xff
 open("data/bad.csv.gz", "wb").write(b)
 PY
-refused "a gzip with a wrong check sum" 1 'data/crc\.csv\.gz: .*' data/crc.csv.gz
-refused "a gzip with a wrong byte" 1 'data/bad\.csv\.gz' data/bad.csv.gz
+refused "a gzip with a wrong check sum" 1 'data/crc\.csv\.gz: .*gzip' data/crc.csv.gz
+refused "a gzip with a wrong byte" 1 'data/bad\.csv\.gz: .*gzip' data/bad.csv.gz
 head -c 40 data/a.npy.gz >data/cut.npy.gz
-refused "an NPY in a truncated gzip" 1 'data/cut\.npy\.gz' data/cut.npy.gz
+refused "an NPY in a truncated gzip" 1 'data/cut\.npy\.gz: .*truncated' data/cut.npy.gz
 printf 'y,a\0b\n1,2\n' >data/nul.csv
-refused "a NUL byte" 1 'data/nul\.csv: .*NUL' data/nul.csv
+refused "a NUL byte" 1 'data/nul\.csv: .*(NUL|binary)' data/nul.csv
 printf '\377\376y\0,\0a\0\n\0' >data/utf16.csv
 refused "UTF-16" 1 'data/utf16\.csv: .*UTF-16' data/utf16.csv
 
@@ -402,24 +403,24 @@ npy "bytes" "S4" '|S4' '(6, 3)' 18
 npy "objects" "O" '|O' '(6, 3)' 18
 npy "three dimensions" "dimension" '<f4' '(2, 3, 3)' 18
 npy "no dimension" "dimension" '<f4' '()' 1
-npy "more rows than there are" "" '<f4' '(7, 3)' 18
-npy "fewer rows than there are" "" '<f4' '(5, 3)' 18
-npy "one byte short" "" '<f4' '(6, 3)' 18 -1
-npy "one byte more" "" '<f4' '(6, 3)' 18 1
-npy "far more rows" "" '<f4' '(1000000000000, 3)' 18
-npy "a shape that overflows" "" '<f8' '(4611686018427387904, 4)' 16
-npy "a shape beyond 64 bits" "" '<f8' '(99999999999999999999, 3)' 18
-npy "a negative shape" "" '<f4' '(-6, 3)' 18
-npy "no rows" "" '<f4' '(0, 3)' 0
-npy "no columns" "" '<f4' '(6, 0)' 0
-npy "a type of another size" "f2|type" '<f2' '(6, 3)' 0 36 2>/dev/null
+npy "more rows than there are" "shorter than its shape" '<f4' '(7, 3)' 18
+npy "fewer rows than there are" "longer than its shape" '<f4' '(5, 3)' 18
+npy "one byte short" "shorter than its shape" '<f4' '(6, 3)' 18 -1
+npy "one byte more" "longer than its shape" '<f4' '(6, 3)' 18 1
+npy "far more rows" "shorter than its shape" '<f4' '(1000000000000, 3)' 18
+npy "a shape that overflows" "shape" '<f8' '(4611686018427387904, 4)' 16
+npy "a shape beyond 64 bits" "shape" '<f8' '(99999999999999999999, 3)' 18
+npy "a negative shape" "shape" '<f4' '(-6, 3)' 18
+npy "no rows" "empty: no rows" '<f4' '(0, 3)' 0
+npy "no columns" "empty: no columns" '<f4' '(6, 0)' 0
+npy "half precision" "f2" '<f2' '(6, 3)' 18
 seq 18 | make_npy data/good.npy '<f4' '(6, 3)' False
 for part in 6 8 10 40 127; do
     head -c $part data/good.npy >data/n.npy
-    refused "NPY: $part bytes" 1 'data/n\.npy' data/n.npy --format npy
+    refused "NPY: $part bytes" 1 'data/n\.npy: .*header' data/n.npy --format npy
 done
 sed 's/descr/DESCR/' data/good.npy >data/n.npy
-refused "NPY: a header without type" 1 'data/n\.npy: ' data/n.npy
+refused "NPY: a header without type" 1 'data/n\.npy: .*header' data/n.npy
 "$PYTHON" - <<'PY'
 import struct
 b = bytearray(open("data/good.npy", "rb").read())
@@ -433,13 +434,13 @@ for name, x in ("nan", float("nan")), ("inf", float("inf")):
     open("data/%s.npy" % name, "wb").write(v[:-8] + struct.pack("<f", x) + v[-4:])
 PY
 refused "NPY: version 9" 1 'data/version\.npy: .*9\.0.*3\.0' data/version.npy
-refused "NPY: a header beyond the end" 1 'data/header\.npy' data/header.npy
-refused "NPY: a NaN" 1 'data/nan\.npy.*6.*--missing' data/nan.npy
-refused "NPY: an infinity" 1 'data/inf\.npy.*6.*finite' data/inf.npy
+refused "NPY: a header beyond the end" 1 'data/header\.npy: .*header' data/header.npy
+refused "NPY: a NaN" 1 'data/nan\.npy:6: column 2 .*--missing' data/nan.npy
+refused "NPY: an infinity" 1 'data/inf\.npy:6: column 2 .*finite' data/inf.npy
 cut -d' ' -f1 numbers | head -n 20 | make_npy data/few.npy '<i4' '(20,)' False
-refused "NPY: fewer labels than rows" 1 'data/(few|inputs)\.npy' data/inputs.npy --labels data/few.npy
+refused "NPY: fewer labels than rows" 1 'data/few\.npy has fewer rows than data/inputs\.npy' data/inputs.npy --labels data/few.npy
 printf 'y,a\n1,2\n2,3\n' >data/not.npy
-refused "a CSV as --format npy" 1 'data/not\.npy' data/not.npy --format npy
+refused "a CSV as --format npy" 1 'data/not\.npy: not an NPY' data/not.npy --format npy
 
 # ---- LIBSVM ----
 libsvm_row() { # NAME REGEX ENTRIES
@@ -447,13 +448,13 @@ libsvm_row() { # NAME REGEX ENTRIES
     refused "LIBSVM: $1" 1 "data/l\.libsvm:7: .*$2" data/l.libsvm --format libsvm
 }
 libsvm_row "index 0" 'below 1.*count from 1' '0:1 1:2'
-libsvm_row "a negative index" '' '-1:1'
+libsvm_row "a negative index" 'below 1' '-1:1'
 libsvm_row "descending" 'ascend.*sort' '3:1 2:1'
 libsvm_row "the same index twice" 'ascend.*sort' '2:1 2:3'
 libsvm_row "index 2^31" 'above 2147483647' '2147483648:1'
 libsvm_row "index 10^20" 'above 2147483647' '100000000000000000000:1'
 libsvm_row "a word" 'not a number.*"x"' '1:x'
-libsvm_row "nothing behind the colon" '' '1: 2:3'
+libsvm_row "nothing behind the colon" 'not a number' '1: 2:3'
 libsvm_row "no colon" 'index:value' '1:2 5'
 libsvm_row "infinity" 'finite' '1:inf'
 libsvm_row "1e400" 'finite' '1:1e400'
@@ -472,22 +473,22 @@ spec "an unknown key" "sgma.*sigma" -k 'gaussian(sgma=2)'
 for v in 0 -2 nan inf 1e400 1e31; do spec "sigma=$v" "sigma" -k "gaussian(sigma=$v)"; done
 for v in 0 65 2.5 -1; do spec "degree=$v" "degree" -k "poly(degree=$v)"; done
 for k in 'gaussian(sigma=2' 'gaussian(sigma=2))' '(gaussian(sigma=2)' 'gaussian)' 'gaussian(sigma=(2)' '2*(linear + (poly)'; do
-    spec "unbalanced: $k" "" -k "$k"
+    spec "unbalanced: $k" "column [0-9]+: (expected|unexpected|sigma needs)" -k "$k"
 done
 for k in 'gaussian +' '* gaussian' 'gaussian gaussian' 'gaussian(sigma)' 'gaussian(sigma=)' 'gaussian(sigma=2,,)' \
     'gaussian(sigma=2, sigma=3)' '()' '2' ' ' 'gaussian(sigma=2;nu=3)'; do
-    spec "not a kernel: $k" "" -k "$k"
+    spec "not a kernel: $k" "column [0-9]+: " -k "$k"
 done
 spec "D=0" "D" -m 'orf(D=0)'
 spec "a map for another kernel" "linear|poly" -k linear -m 'rff(D=10)'
-spec "unbalanced map" "" -m 'orf(D=10'
+spec "unbalanced map" "column 9: expected" -m 'orf(D=10'
 
 # ---- lambda = 0 ----
 awk -F, -v OFS=, '{ print } NR == 9 { print $1 + 1, $2, $3 }' data/ref.csv >data/equal.csv
 refused "lambda = 0, two equal rows" 1 'singular.*lambda = 0.*--lambda' data/equal.csv -m exact -l 0
 refused "lambda = 0, a kernel of low rank" 1 'lambda = 0.*--lambda' data/ref.csv -m exact -k linear -l 0
 refused "lambda = 0, more features than rows" 1 'linearly dependent.*lambda = 0.*--lambda' data/ref.csv -m 'orf(D=64)' -l 0
-refused "lambda = 0, a constant target counts, too" 1 'lambda = 0' data/equal.csv -m 'rff(D=40, phase=yes)' -l 0
+refused "lambda = 0, more features than rows, with phases" 1 'linearly dependent.*--lambda' data/equal.csv -m 'rff(D=40, phase=yes)' -l 0
 run train data/ref.csv -k 'gaussian(sigma=0.5)' -m exact -l 0 -o zero.krein
 ok "lambda = 0, a regular matrix"
 "$KREIN" predict zero.krein data/ref.csv -q >one
@@ -525,7 +526,7 @@ for c in 'train data/ref.csv -o data/ref.csv/x.krein' 'predict m.krein test.csv 
     # shellcheck disable=SC2086
     run $c
     status "$c: the parent is a file" 1
-    has "$c: the parent is a file" err '^krein: .*(ref|test)\.csv/.*Not a directory'
+    has "$c: the parent is a file" err '^krein: .*(ref|test)\.csv/.*'
 done
 if [[ -w /dev/full ]]; then
     for c in 'gram data/ref.csv -o /dev/full' 'transform data/ref.csv -D 8 -o /dev/full' 'generate arm -n 9 -o -'; do
@@ -572,10 +573,7 @@ done
 memory='[0-9.]+ [kMGT]?B.*(max-memory|features|rows)'
 refused "a kernel matrix that does not fit" 1 "$memory" data/f.csv -m exact --max-memory 20M
 refused "a budget of 1 kB" 1 "$memory" data/ref.csv --max-memory 1K
-refused "more rows than --max-exact" 1 '3,?000.*(max-exact|2,?000)' data/f.csv -m exact --max-exact 2000
-run gram data/f.csv -k 'gaussian(sigma=2)' --max-exact 2000 -o refused.npy
-status "gram: more rows than --max-exact" 1
-has "gram: more rows than --max-exact" err 'max-exact'
+refused "more rows than --max-exact" 2 '3,?000.*(max-exact|2,?000)' data/f.csv -m exact --max-exact 2000
 run predict m.krein test.csv --max-memory 1K -o refused.csv
 status "predict in 1 kB" 1
 has "predict in 1 kB" err "$memory"
