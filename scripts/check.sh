@@ -3,7 +3,7 @@
 #
 #   gcc      gcc -Werror into build-check/; the unit tests tests/test_*.c, the command line
 #            tests tests/cli/*.sh, the Python tests tests/py/*.py, the exported names, the
-#            installed package
+#            installed package, what the documentation shows
 #   clang    clang -Werror into build-clang/; compiled and linked, not run
 #   asan     address and undefined sanitizers into build-asan/; unit and command line tests
 #   tsan     thread sanitizer (clang) into build-tsan/; unit tests
@@ -248,7 +248,8 @@ stage_gcc() {
         fi
     done
     ((${#queue[@]})) && run outside build-check/results
-    queue=("exports|scripts/exports.sh|build-check/libkrein.so" "install|scripts/install-test.sh|build-check")
+    queue=("exports|scripts/exports.sh|build-check/libkrein.so" "install|scripts/install-test.sh|build-check"
+        "docs|scripts/doc-test.sh")
     run package build-check/results
 }
 

@@ -160,6 +160,13 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
     TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
+    if (!data2 && n > given->max_exact) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s: the kernel matrix of %lld rows is above --max-exact (%lld); raise it, or "
+                         "use fewer rows",
+                         data->name, (long long)n, (long long)given->max_exact);
+        goto done;
+    }
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
     TRY(set_free(ctx, kernel, rows, n, given->seed));
     if (data2) {

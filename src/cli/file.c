@@ -116,7 +116,9 @@ int cli_check_output(const char *path, const char *input) {
     if (slash && !slash[1]) return errno = EISDIR, complain(path);
     char *folder = slash ? join(path, slash == path ? 1 : (size_t)(slash - path), "") : NULL;
     int status = CLI_OK;
-    if (access(folder ? folder : ".", W_OK | X_OK) != 0)
+    const bool directory = stat(folder ? folder : ".", &in) == 0 && S_ISDIR(in.st_mode);
+    if (folder && !directory && errno != ENOENT) errno = ENOTDIR;
+    if (!directory || access(folder ? folder : ".", W_OK | X_OK) != 0)
         status = cli_error(CLI_FAILED, "%s cannot be written: %s: %s", path,
                            folder ? folder : "this directory", strerror(errno));
     free(folder);

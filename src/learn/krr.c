@@ -194,6 +194,13 @@ done:
     return st;
 }
 
+/* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */
+static krein_status make_system(const krein_map *map, const buffers *b, krein_ridge *ridge,
+                                double lambda, krein_system *out) {
+    if (!map->mix || !b->fused) return krein__ridge_system(ridge, NULL, 0, b->width, out);
+    return krein__ridge_system(ridge, map->mix, map->D, krein__map_fused(map, lambda), out);
+}
+
 /* ---- cross-validation --------------------------------------------------- */
 
 /* The fold of every row, from one pass over classes and groups. */
@@ -274,15 +281,13 @@ static krein_status choose_by_folds(krein_job *job, buffers *b) {
     krein_scores *scores = NULL;
     int32_t *fold = NULL;
     double *weight = NULL;
-    bool mix = map->mix && b->fused;
     NEW(fold, job->n);
     NEW(weight, b->rows);
     TRY(assign_folds(job, fold));
     for (int64_t f = 0; f < job->folds; f++) {
         TRY(krein__ridge_begin(ctx, b->width, job->model->k, b->rows, &ridge));
         TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL, weight));
-        TRY(krein__ridge_system(&ridge, mix ? map->mix : NULL, map->D, mix ? map->fused : b->width,
-                                &system));
+        TRY(make_system(map, b, &ridge, map->fused_lambda, &system));
         krein__ridge_clear(&ridge);
         TRY(krein__scores_begin(ctx, &system, false, &path, &scores));
         TRY(pass_of_fold(job, b, fold, f, NULL, scores, &tally, weight));
@@ -317,11 +322,14 @@ static krein_status fit_blocks(krein_job *job, bool fused) {
     if (job->lambda < 0 && job->folds > 0) TRY(choose_by_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.width, m->k, b.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
-    bool mix = map->mix && b.fused;
-    TRY(krein__ridge_system(&ridge, mix ? map->mix : NULL, map->D, mix ? map->fused : b.width,
-                            &system));
+    bool choose = job->lambda < 0, mix = map->mix && b.fused;
+    TRY(make_system(map, &b, &ridge, choose ? map->fused_lambda : job->lambda, &system));
+    if (choose) TRY(choose_by_loo(job, &b, &system));
+    if (choose && mix) { /* with the columns that the chosen lambda allows */
+        krein__system_clear(ctx, &system);
+        TRY(make_system(map, &b, &ridge, job->lambda, &system));
+    }
     krein__ridge_clear(&ridge);
-    if (job->lambda < 0) TRY(choose_by_loo(job, &b, &system));
     if (b.fused) {
         TRY(krein__system_solve(ctx, &system, job->lambda, m->w, m->intercept));
     } else {
@@ -347,7 +355,7 @@ static krein_status fit_features(krein_job *job) {
     /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
      * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
      * again from what was chosen. */
-    double least = 4 * map->fused_lambda;
+    double least = 2 * map->fused_lambda;
     if (job->lambda >= 0) return fit_blocks(job, job->lambda >= least);
     krein_status st = KREIN_OK;
     if (isfinite(least)) st = fit_blocks(job, true);

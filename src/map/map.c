@@ -57,6 +57,7 @@ void krein__map_destroy(krein_map *map) {
     if (map->state && map->cls->clear) map->cls->clear(map);
     krein__free(ctx, map->state);
     krein__free(ctx, map->mix);
+    krein__free(ctx, map->spectrum);
     krein__free(ctx, map->sign);
     krein__kernel_destroy(ctx, map->kernel);
     krein__values_clear(ctx, &map->values);
@@ -174,6 +175,12 @@ void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offs
         krein__worker_end(c);
     }
     krein__compute_end(c);
+}
+
+int64_t krein__map_fused(const krein_map *map, double lambda) {
+    int64_t n = 0;
+    while (n < map->D && map->spectrum[n] * lambda >= map->fused_unit) n++;
+    return krein__max(n, 1);
 }
 
 float *krein__map_mix32(const krein_map *map) {

@@ -57,11 +57,11 @@ struct krein_map {
     int64_t R;        /* raw features */
     double *mix;      /* R x D, or NULL (R = D) */
     /* Products may be accumulated on the float32 blocks r and multiplied by mix afterwards
-     * ("fused") with the first `fused` columns of mix, for lambda >= fused_lambda: below that the
-     * rounding of the blocks, blown up by mix, would be seen. Otherwise the blocks z = A'r are
-     * made first. */
-    int64_t fused;
-    double fused_lambda;
+     * ("fused"), with those columns of mix that blow their rounding up to less than lambda:
+     * spectrum[j] >= fused_unit / lambda (spectrum falls). Below fused_lambda that would leave out
+     * columns that matter, and the blocks z = A'r are made first. */
+    double *spectrum; /* D, with mix */
+    double fused_unit, fused_lambda;
     int8_t *sign;     /* D, or NULL: all +1 (a loaded model has none) */
     int64_t negative; /* features with sign -1 */
     int64_t scratch;  /* elements of scratch per thread */
@@ -93,6 +93,8 @@ void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offs
 void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
                     float *out);
 float *krein__map_mix32(const krein_map *map); /* NULL when memory fails */
+/* Columns of mix that fused products resolve at lambda. */
+int64_t krein__map_fused(const krein_map *map, double lambda);
 /* Features z = A'r, x.n x D. */
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
 /* DUAL maps: the training rows they hold. */

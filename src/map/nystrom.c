@@ -5,11 +5,11 @@
  *
  * Float32. The blocks r carry a relative error of about eps = 6e-8. In z_j it is eps |r| Lambda_j^(-1/2)
  * against a signal of (Lambda_j / m)^(1/2): directions below CUT lambda_max are noise and dropped.
- * Learners prefer to accumulate r'r and multiply by the m x m matrix once (map.h). The sums over
- * blocks have a relative error of about 1e-8, as a matrix 2 sqrt(m) 1e-8 n k2 with k2 the mean
- * squared kernel value; divided by the smallest Lambda_j kept it must stay below n lambda, while what
- * is dropped, Lambda_j / m, must be small beside lambda. Both hold for lambda >= fused_lambda =
- * 2e-4 k2^(1/2) m^(-1/4) with Lambda_j >= 1.4e-4 m^(-1/4) lambda_max kept.
+ * Learners prefer to accumulate r'r and multiply by the m x m matrix once ("fused", map.h). The sums
+ * over blocks have a relative error of about 1e-8, as a matrix 2 sqrt(m) 1e-8 n k2 with k2 the mean
+ * squared kernel value; divided by the smallest Lambda_j kept it must stay below 0.3 n lambda:
+ * Lambda_j >= 6e-8 sqrt(m) k2 / lambda. No more than FUSED_CUT lambda_max may be lost that way, which
+ * gives the least lambda for it.
  * Cost: O(d m) a row; O(m^3) once.
  */
 #include "map/landmarks.h"
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double CUT = 1e-7;
+static const double CUT = 1e-7, FUSED_CUT = 1e-5;
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     (void)ctx, (void)kernel;
@@ -53,7 +53,7 @@ static krein_status whiten(krein_map *map) {
     double k2 = 0;
     for (int64_t i = 0; i < m * m; i++) k2 += k[i] * k[i] / (double)(m * m);
     TRY(krein__eigen(ctx, m, k, m, w));
-    double top = fmax(fabs(w[0]), fabs(w[m - 1])), root = pow((double)m, -0.25);
+    double top = fmax(fabs(w[0]), fabs(w[m - 1]));
     bool mixed = false;
     for (int64_t j = 0; j < m; j++) {
         bool keep = fabs(w[j]) > CUT * top;
@@ -65,6 +65,7 @@ static krein_status whiten(krein_map *map) {
         goto done;
     }
     NEW(map->mix, m * D);
+    NEW(map->spectrum, D);
     if (mixed) NEW(map->sign, D);
     int64_t at = 0;
     for (int64_t j = m - 1; j >= 0; j--) {
@@ -72,10 +73,10 @@ static krein_status whiten(krein_map *map) {
         double factor = 1 / sqrt(fabs(w[j]));
         for (int64_t i = 0; i < m; i++) map->mix[i * D + at] = k[j * m + i] * factor;
         if (mixed) map->sign[at] = w[j] < 0 ? -1 : 1;
-        at++;
-        if (fabs(w[j]) >= 1.4e-4 * root * top) map->fused = at;
+        map->spectrum[at++] = fabs(w[j]);
     }
-    map->fused_lambda = 2e-4 * sqrt(k2) * root;
+    map->fused_unit = 6e-8 * sqrt((double)m) * k2;
+    map->fused_lambda = map->fused_unit / (FUSED_CUT * top);
     if (mixed) map->fused_lambda = INFINITY; /* the order is by value, not by size */
     map->D = D;
 done:

@@ -99,6 +99,8 @@ static void centre(krein_ridge *s, krein_system *out) {
     int64_t R = s->R, k = s->k, c = k + 1;
     for (int64_t i = 0; i < R; i++) out->mean[i] = s->B[i * c + k] / s->weight;
     for (int64_t j = 0; j < k; j++) out->ymean[j] = s->ysum[j] / s->weight;
+    if (s->centred) return;
+    s->centred = true;
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(static, 64)
     for (int64_t i = 0; i < R; i++) {
         for (int64_t j = i; j < R; j++)

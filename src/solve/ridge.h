@@ -44,6 +44,7 @@ typedef struct krein_ridge {
     double weight, *ysum;  /* sum of weights; k sums of w y */
     float *tile, *right;   /* scratch */
     int64_t rows_max;
+    bool centred;          /* G and B are, since the first krein__ridge_system */
 } krein_ridge;
 
 krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t rows_max,
@@ -65,7 +66,8 @@ typedef struct krein_system {
     int64_t ldmix;
 } krein_system;
 
-/* Consumes s (its G is taken over where there is no mix). */
+/* Ends the accumulation. Without a mix G is taken over from s; with one it may be called again, with
+ * other columns of mix. */
 krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t ldmix, int64_t D,
                                  krein_system *out);
 void krein__system_clear(krein_ctx *ctx, krein_system *s);
