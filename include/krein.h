@@ -37,16 +37,16 @@ extern "C" {
 /* ---- status ------------------------------------------------------------- */
 
 /* STATUS(name, value, text): values are part of the interface and never change. */
-#define KREIN_STATUS_LIST(STATUS)                                       \
-    STATUS(KREIN_OK, 0, "success")                                      \
-    STATUS(KREIN_EARG, 1, "an argument or option is wrong")             \
-    STATUS(KREIN_EMEMORY, 2, "not enough memory, or over the budget")   \
-    STATUS(KREIN_EIO, 3, "a file could not be read or written")         \
-    STATUS(KREIN_EFORMAT, 4, "the data are not in the expected format") \
-    STATUS(KREIN_EDATA, 5, "the data cannot be used for this task")     \
-    STATUS(KREIN_ENUMERIC, 6, "the computation broke down")             \
-    STATUS(KREIN_ECANCEL, 7, "cancelled")                               \
-    STATUS(KREIN_EMODEL, 8, "not a valid model file")                   \
+#define KREIN_STATUS_LIST(STATUS)                                                                  \
+    STATUS(KREIN_OK, 0, "success")                                                                 \
+    STATUS(KREIN_EARG, 1, "an argument or option is wrong")                                        \
+    STATUS(KREIN_EMEMORY, 2, "not enough memory, or over the budget")                              \
+    STATUS(KREIN_EIO, 3, "a file could not be read or written")                                    \
+    STATUS(KREIN_EFORMAT, 4, "the data are not in the expected format")                            \
+    STATUS(KREIN_EDATA, 5, "the data cannot be used for this task")                                \
+    STATUS(KREIN_ENUMERIC, 6, "the computation broke down")                                        \
+    STATUS(KREIN_ECANCEL, 7, "cancelled")                                                          \
+    STATUS(KREIN_EMODEL, 8, "not a valid model file")                                              \
     STATUS(KREIN_ESPEC, 9, "a spec or kernel expression is wrong")
 
 typedef enum krein_status {
@@ -108,7 +108,7 @@ typedef struct krein_entry {
     const char *table; /* "kernels", "maps", ... */
     const char *name;
     const char *summary;
-    const char *cite; /* key in docs/references.bib, or "" */
+    const char *cite;    /* key in docs/references.bib, or "" */
     const char *details; /* a paragraph for people, or "" */
 } krein_entry;
 
@@ -195,9 +195,9 @@ typedef struct krein_train_options {
     const char *select;  /* NULL: "loo"; "none" */
     uint64_t seed;
     int64_t max_exact;
-    double time_limit;   /* seconds; 0: none */
-    double holdout;      /* 0: none; fraction of rows kept out and evaluated */
-    krein_data *test;    /* evaluated after training, or NULL */
+    double time_limit; /* seconds; 0: none */
+    double holdout;    /* 0: none; fraction of rows kept out and evaluated */
+    krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
     int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
 } krein_train_options;

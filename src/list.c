@@ -48,8 +48,10 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *out) {
     const krein_option *o = &c->options[k];
     value[0] = range[0] = 0;
     bool number = o->type == KREIN_OPTION_NUMBER || o->type == KREIN_OPTION_INTEGER;
-    if (o->type == KREIN_OPTION_TEXT) snprintf(value, sizeof value, "%s", o->text ? o->text : "");
-    else if (number && !isnan(o->value)) krein__number_text(o->value, value);
+    if (o->type == KREIN_OPTION_TEXT)
+        snprintf(value, sizeof value, "%s", o->text ? o->text : "");
+    else if (number && !isnan(o->value))
+        krein__number_text(o->value, value);
     else if (!number)
         krein__word(o->type == KREIN_OPTION_YESNO ? "no|yes" : o->words, (int64_t)o->value, value,
                     sizeof value);

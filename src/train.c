@@ -181,8 +181,8 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
     bool features = random_features(s, map, n);
     double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
-    r->bytes_peak = (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) +
-                    atomic_load(&ctx->held);
+    r->bytes_peak =
+        (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
                (s->free > 0 && s->criterion ? krein__select_flops(n, s->free, features) : 0);
     r->passes = 1 + passes + (s->free > 0) + ((map->cls->traits & KREIN_MAP_DATA) != 0);
@@ -263,8 +263,8 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = NULL;
-    krein_job job = {.ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed,
-                     .loo = NAN};
+    krein_job job = {
+        .ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed, .loo = NAN};
     double start = krein__clock(), mark;
     if (krein__blas_better_core())
         krein__log(ctx, KREIN_LOG_WARNING,

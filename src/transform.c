@@ -103,8 +103,9 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel), kernel,
                           given->features, given->seed, &map));
     if (map->cls->traits & KREIN_MAP_DUAL) {
-        st = krein__fail(ctx, KREIN_EARG, "the exact map has no features to write; use gram for "
-                                          "kernel values, or nystrom");
+        st = krein__fail(ctx, KREIN_EARG,
+                         "the exact map has no features to write; use gram for "
+                         "kernel values, or nystrom");
         goto done;
     }
     krein__map_destroy(map);
@@ -161,10 +162,11 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2 && n > given->max_exact) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "%s: the kernel matrix of %lld rows is above --max-exact (%lld); raise it, or "
-                         "use fewer rows",
-                         data->name, (long long)n, (long long)given->max_exact);
+        st = krein__fail(
+            ctx, KREIN_EARG,
+            "%s: the kernel matrix of %lld rows is above --max-exact (%lld); raise it, or "
+            "use fewer rows",
+            data->name, (long long)n, (long long)given->max_exact);
         goto done;
     }
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
@@ -185,8 +187,9 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
         }
     }
     int64_t columns = data2 ? r->D : n;
-    TRY(krein__reserve_check(ctx, 8.0 * (double)columns * (double)krein__block_rows(e.d) +
-                                      8.0 * (double)columns * (double)e.d,
+    TRY(krein__reserve_check(ctx,
+                             8.0 * (double)columns * (double)krein__block_rows(e.d) +
+                                 8.0 * (double)columns * (double)e.d,
                              "a block of kernel values", "use fewer rows, or raise --max-memory"));
     TRY(all_rows(ctx, data2 ? rows2 : rows, columns, &y));
     krein_rows against = krein__matrix_rows(&y);

@@ -12,7 +12,9 @@
 
 const char *krein_status_text(krein_status status) {
     switch (status) {
-#define STATUS(name, value, text) case name: return text;
+#define STATUS(name, value, text)                                                                  \
+    case name:                                                                                     \
+        return text;
         KREIN_STATUS_LIST(STATUS)
 #undef STATUS
     }

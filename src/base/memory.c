@@ -38,7 +38,8 @@ static bool charge(krein_ctx *ctx, size_t bytes) {
         return false;
     }
     uint64_t peak = atomic_load(&ctx->peak);
-    while (held > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, held)) {}
+    while (held > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, held)) {
+    }
     return true;
 }
 
@@ -115,7 +116,7 @@ krein_status krein__reserve_check(krein_ctx *ctx, double bytes, const char *what
     double room = (double)ctx->budget - (double)atomic_load(&ctx->held);
     if (bytes <= room) return KREIN_OK;
     char want[32], have[32];
-    return krein__fail(ctx, KREIN_EMEMORY, "%s needs %s, but only %s of the memory budget are left; %s",
-                       what, krein__bytes_text(bytes, want),
-                       krein__bytes_text(room > 0 ? room : 0, have), way_out);
+    return krein__fail(
+        ctx, KREIN_EMEMORY, "%s needs %s, but only %s of the memory budget are left; %s", what,
+        krein__bytes_text(bytes, want), krein__bytes_text(room > 0 ? room : 0, have), way_out);
 }

@@ -117,9 +117,8 @@ const char *krein__nearest(const char *name, const char *const *names, int64_t n
     for (int64_t i = 0; i < n; i++) {
         size_t common = strlen(name);
         /* A beginning ("gauss" for gaussian) is as good as one wrong letter. */
-        int64_t e = common >= 3 && strncmp(name, names[i], common) == 0
-                        ? 1
-                        : edit_distance(name, names[i]);
+        int64_t e =
+            common >= 3 && strncmp(name, names[i], common) == 0 ? 1 : edit_distance(name, names[i]);
         if (e < least) {
             least = e;
             best = names[i];
@@ -133,8 +132,10 @@ static void suggestion(const char *name, const char *const *names, int64_t n, ch
                        size_t size) {
     const char *near = krein__nearest(name, names, n);
     size_t used = 0;
-    if (near) used = (size_t)snprintf(out, size, "; did you mean \"%s\"?", near);
-    else used = (size_t)snprintf(out, size, ";");
+    if (near)
+        used = (size_t)snprintf(out, size, "; did you mean \"%s\"?", near);
+    else
+        used = (size_t)snprintf(out, size, ";");
     for (int64_t i = 0; i < n && used < size; i++)
         used += (size_t)snprintf(out + used, size - used, "%s%s", i == 0 ? " There are: " : ", ",
                                  names[i]);
@@ -207,8 +208,7 @@ static krein_status parse_word(krein_ctx *ctx, krein_cursor *c, const krein_opti
     return krein__spec_error(ctx, &start, "%s must be one of %s", o->name, words);
 }
 
-static krein_status parse_text(krein_ctx *ctx, krein_cursor *c, const krein_option *o,
-                               char **out) {
+static krein_status parse_text(krein_ctx *ctx, krein_cursor *c, const krein_option *o, char **out) {
     krein__skip_space(c);
     const char *from = c->at, *to;
     if (*from == '"') {
@@ -271,10 +271,13 @@ static krein_status parse_pair(krein_ctx *ctx, krein_cursor *c, const krein_clas
     const krein_option *o = &cls->options[i];
     switch (o->type) {
     case KREIN_OPTION_NUMBER:
-    case KREIN_OPTION_INTEGER: return parse_number(ctx, c, o, ranges, v, i);
+    case KREIN_OPTION_INTEGER:
+        return parse_number(ctx, c, o, ranges, v, i);
     case KREIN_OPTION_YESNO:
-    case KREIN_OPTION_WORD: return parse_word(ctx, c, o, &v->number[i]);
-    case KREIN_OPTION_TEXT: return parse_text(ctx, c, o, &v->text[i]);
+    case KREIN_OPTION_WORD:
+        return parse_word(ctx, c, o, &v->number[i]);
+    case KREIN_OPTION_TEXT:
+        return parse_text(ctx, c, o, &v->text[i]);
     }
     return KREIN_OK;
 }
@@ -302,8 +305,7 @@ krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_c
                 goto done;
             }
         } else if (*c->at != ')') {
-            st = krein__spec_error(ctx, c, "expected \",\" or the closing \")\" of %s",
-                                   cls->name);
+            st = krein__spec_error(ctx, c, "expected \",\" or the closing \")\" of %s", cls->name);
             goto done;
         }
     }
@@ -368,13 +370,13 @@ char *krein__spec_text(krein_ctx *ctx, const krein_class *cls, const krein_value
         } else if (o->type == KREIN_OPTION_NUMBER || o->type == KREIN_OPTION_INTEGER) {
             value = krein__number_text(v->number[i], number);
         } else {
-            krein__word(o->type == KREIN_OPTION_YESNO ? "no|yes" : o->words,
-                        (int64_t)v->number[i], word, sizeof word);
+            krein__word(o->type == KREIN_OPTION_YESNO ? "no|yes" : o->words, (int64_t)v->number[i],
+                        word, sizeof word);
             value = word;
         }
         const char *quote = o->type == KREIN_OPTION_TEXT ? "\"" : "";
-        used += (size_t)snprintf(buf + used, sizeof buf - used, "%s%s=%s%s%s",
-                                 shown++ ? ", " : "(", o->name, quote, value, quote);
+        used += (size_t)snprintf(buf + used, sizeof buf - used, "%s%s=%s%s%s", shown++ ? ", " : "(",
+                                 o->name, quote, value, quote);
     }
     if (shown && used < sizeof buf) used += (size_t)snprintf(buf + used, sizeof buf - used, ")");
     if (used >= sizeof buf) {

@@ -28,12 +28,12 @@ enum { KREIN_OPTIONS_MAX = 16 };
 typedef struct krein_option {
     const char *name;
     krein_option_type type;
-    double value;           /* default; NaN: none (free for kernels, chosen for maps) */
-    double low, high;       /* allowed range */
+    double value;     /* default; NaN: none (free for kernels, chosen for maps) */
+    double low, high; /* allowed range */
     bool low_open, high_open;
-    const char *words;      /* "a|b|c" */
+    const char *words; /* "a|b|c" */
     const char *help;
-    const char *text;       /* default of TEXT options */
+    const char *text; /* default of TEXT options */
 } krein_option;
 
 /* Values in the order of the table. A value that was not given holds the default

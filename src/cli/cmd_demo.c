@@ -160,8 +160,7 @@ static int regression(const demo *d, result results[3]) {
         const char *what, *line, *model;
     } runs[] = {
         {"krein train, no options", "train arm.csv --test test.csv", "arm.krein"},
-        {"linear model", "train arm.csv --test test.csv -k linear -o linear.krein",
-         "linear.krein"},
+        {"linear model", "train arm.csv --test test.csv -k linear -o linear.krein", "linear.krein"},
         {"exact kernel, 2,000 rows", "train few.csv --test test.csv -m exact", "few.krein"}};
     int status;
     char bytes[32], number[32], seconds[32];

@@ -52,12 +52,16 @@ struct krein_archive {
 
 static size_t size_of(uint32_t type) {
     switch (type) {
-    case KREIN_TYPE_BYTES: return 1;
+    case KREIN_TYPE_BYTES:
+        return 1;
     case KREIN_TYPE_I32:
-    case KREIN_TYPE_F32: return 4;
+    case KREIN_TYPE_F32:
+        return 4;
     case KREIN_TYPE_I64:
-    case KREIN_TYPE_F64: return 8;
-    default: return 0;
+    case KREIN_TYPE_F64:
+        return 8;
+    default:
+        return 0;
     }
 }
 
@@ -218,7 +222,8 @@ static krein_status read_file(krein_archive *a) {
     a->bytes = (int64_t)h.bytes;
     NEW(a->file, a->bytes);
     if (fread(a->file, 1, (size_t)a->bytes, f) != (size_t)a->bytes) {
-        st = krein__fail(ctx, KREIN_EIO, "%s: %s", a->path, ferror(f) ? strerror(errno) : "cut off");
+        st =
+            krein__fail(ctx, KREIN_EIO, "%s: %s", a->path, ferror(f) ? strerror(errno) : "cut off");
         goto done;
     }
     uint64_t sum;
@@ -273,8 +278,8 @@ static krein_status find(krein_archive *a, const char *name, krein_type type, in
         *out = e;
         return KREIN_OK;
     }
-    return krein__fail(a->ctx, KREIN_EMODEL, "%s: the model is damaged (\"%s\" is missing or wrong)",
-                       a->path, name);
+    return krein__fail(a->ctx, KREIN_EMODEL,
+                       "%s: the model is damaged (\"%s\" is missing or wrong)", a->path, name);
 }
 
 /* ---- both --------------------------------------------------------------- */

@@ -18,9 +18,9 @@ struct krein_data {
     krein_ctx *ctx;
     char *name; /* path or "(memory)" */
     krein_data_options options;
-    char *owned[8]; /* copies of the option strings */
-    krein_reader *reader;  /* NULL: the caller's arrays */
-    krein_reader *labels;  /* --labels FILE.npy */
+    char *owned[8];       /* copies of the option strings */
+    krein_reader *reader; /* NULL: the caller's arrays */
+    krein_reader *labels; /* --labels FILE.npy */
     krein_segment *segment;
     int64_t nsegment, capacity;
     bool in_memory, borrowed; /* all rows are in segments; they belong to the caller */
@@ -64,7 +64,11 @@ void krein__raw_end(krein_raw_pass *p);
 bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i);
 
 /* Where rows are kept while they are learned. */
-typedef enum krein_keep { KREIN_KEEP_AUTO = 0, KREIN_KEEP_MEMORY = 1, KREIN_KEEP_STREAM = -1 } krein_keep;
+typedef enum krein_keep {
+    KREIN_KEEP_AUTO = 0,
+    KREIN_KEEP_MEMORY = 1,
+    KREIN_KEEP_STREAM = -1
+} krein_keep;
 
 /* Reads the data once: finds task, classes, categories, the part of every row (holdout by class)
  * and the column statistics of the training rows. Fills *e (which the caller clears).
@@ -103,7 +107,7 @@ krein_status krein__stream_rewind(krein_stream *s);
 void krein__stream_close(krein_stream *s);
 /* The rows with the given ascending numbers among the streamed ones, and their labels
  * (n x nlabel), weights and groups (any may be NULL). One pass. */
-krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n,
-                                  krein_matrix *x, double *label, double *weight, int32_t *group);
+krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                  double *label, double *weight, int32_t *group);
 
 #endif

@@ -36,8 +36,8 @@ typedef struct krein_encoding {
     krein_missing missing;
     bool unknown_ignore;
     krein_task task;
-    int64_t outputs;     /* targets of a regression, 1 for classification */
-    bool label_text;     /* class names came as text */
+    int64_t outputs; /* targets of a regression, 1 for classification */
+    bool label_text; /* class names came as text */
     int64_t nclass;
     char **class_name;   /* ascending: by number, or by bytes */
     double *class_value; /* of numeric labels */

@@ -8,9 +8,9 @@
 typedef struct krein_generator_class {
     krein_class cls;
     bool classification;
-    int64_t d; /* default number of inputs */
+    int64_t d;            /* default number of inputs */
     int64_t d_min, d_max; /* allowed */
-    double noise; /* default */
+    double noise;         /* default */
     /* Row i: d inputs to x, target (number or class code) to *y. */
     void (*row)(uint64_t seed, int64_t i, int64_t d, double noise, const krein_values *options,
                 float *x, double *y);

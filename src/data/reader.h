@@ -65,17 +65,17 @@ typedef struct krein_reader_options {
 typedef struct krein_raw {
     int64_t n;
     int64_t nnum, ncat, nlabel;
-    float *num;      /* n x nnum; NULL for sparse */
-    int32_t *cat;    /* n x ncat */
-    double *label;   /* n x nlabel */
-    double *weight;  /* n, or NULL when no column has the role */
-    int32_t *group;  /* n, or NULL */
-    char **id;       /* n, or NULL; the texts live in id_text */
+    float *num;     /* n x nnum; NULL for sparse */
+    int32_t *cat;   /* n x ncat */
+    double *label;  /* n x nlabel */
+    double *weight; /* n, or NULL when no column has the role */
+    int32_t *group; /* n, or NULL */
+    char **id;      /* n, or NULL; the texts live in id_text */
     char *id_text;
     int64_t *ptr; /* CSR: n + 1, from 0 */
     int32_t *col;
     float *val;
-    bool any_missing; /* some NaN or -1 among the features */
+    bool any_missing;  /* some NaN or -1 among the features */
     int64_t first_row; /* 0-based number of the batch's first row in the file */
 } krein_raw;
 
@@ -94,13 +94,13 @@ struct krein_reader {
     /* CSV, NPY: all columns. LIBSVM: one column, the label; features are counted in d. */
     krein_column *column;
     int64_t ncolumn;
-    int64_t d;     /* LIBSVM: largest index seen so far (grows), or max_index when set */
+    int64_t d;         /* LIBSVM: largest index seen so far (grows), or max_index when set */
     int64_t max_index; /* LIBSVM: 0, or indices above it are dropped silently (predict) */
-    int64_t n;     /* rows if known beforehand (NPY), else -1 */
-    int64_t bytes; /* size of the file, -1 unknown: for progress and memory estimates */
+    int64_t n;         /* rows if known beforehand (NPY), else -1 */
+    int64_t bytes;     /* size of the file, -1 unknown: for progress and memory estimates */
     int64_t bytes_done;
     bool missing_ok, label_optional;
-    double seconds; /* spent reading and parsing */
+    double seconds;                   /* spent reading and parsing */
     struct krein_reader_state *state; /* private to the format */
     const struct krein_reader_class *cls;
 };

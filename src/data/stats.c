@@ -99,8 +99,7 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
     s->n++;
     if (raw->ptr) return add_sparse(ctx, s, raw, i);
     if (s->nnum > 0)
-        memcpy(s->pending + s->fill * s->nnum, raw->num + i * ld,
-               (size_t)s->nnum * sizeof(float));
+        memcpy(s->pending + s->fill * s->nnum, raw->num + i * ld, (size_t)s->nnum * sizeof(float));
     if (++s->fill == block_rows(s->nnum)) merge_block(s);
     for (int64_t k = 0; k < s->ncat; k++) {
         int64_t code = raw->cat[i * s->ncat + k];

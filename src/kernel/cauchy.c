@@ -8,7 +8,7 @@
 #define ROWS(T, name)                                                                              \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
-        T g = (T)fmin(1 / (p[0] * p[0]), 1e30); /* finite in float: 0 * g stays 0 */                                                              \
+        T g = (T)fmin(1 / (p[0] * p[0]), 1e30); /* finite in float: 0 * g stays 0 */               \
         for (int64_t i = 0; i < n; i++) {                                                          \
             const T *row = y + i * ldy;                                                            \
             T part[8] = {1, 1, 1, 1, 1, 1, 1, 1}, product = 1;                                     \

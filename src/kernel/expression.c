@@ -108,16 +108,18 @@ static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **o
     krein_cursor start = *c;
     if (!krein__read_name(c, name, sizeof name))
         return krein__spec_error(ctx, c, "expected a kernel, a number or \"(\"");
-    krein_status st = krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count,
-                                        &which);
+    krein_status st =
+        krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count, &which);
     if (st != KREIN_OK) return st;
     krein_kernel *k = krein__zalloc(ctx, 1, sizeof *k);
     if (!k) return ctx->status;
     k->node = KREIN_NODE_LEAF;
     k->kernel = (const krein_kernel_class *)krein__kernels[which];
     st = krein__parse_options(ctx, c, &k->kernel->cls, false, &k->values);
-    if (st != KREIN_OK) krein__kernel_destroy(ctx, k);
-    else *out = k;
+    if (st != KREIN_OK)
+        krein__kernel_destroy(ctx, k);
+    else
+        *out = k;
     return st;
 }
 
@@ -209,7 +211,8 @@ done:
 krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out) {
     krein_cursor c = {text, text, "kernel"};
     *out = NULL;
-    if (strlen(text) >= TEXT) return krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+    if (strlen(text) >= TEXT)
+        return krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
     krein_status st = parse_sum(ctx, &c, 0, out);
     if (st != KREIN_OK) return st;
     krein__skip_space(&c);
@@ -287,8 +290,10 @@ char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k) {
     if (!p) return NULL;
     char *text = NULL;
     if (print(ctx, k, false, p) == KREIN_OK) {
-        if (p->used + 1 < sizeof p->text) text = krein__strdup(ctx, p->text);
-        else krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+        if (p->used + 1 < sizeof p->text)
+            text = krein__strdup(ctx, p->text);
+        else
+            krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
     }
     krein__free(ctx, p);
     return text;

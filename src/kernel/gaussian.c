@@ -8,7 +8,7 @@
 
 #define VALUES(T, name, vexp)                                                                      \
     static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
-        T g = (T)fmax(-0.5 / (p[0] * p[0]), -1e30); /* finite in float: 0 * g stays 0 */                                                           \
+        T g = (T)fmax(-0.5 / (p[0] * p[0]), -1e30); /* finite in float: 0 * g stays 0 */           \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T square = xx + yy[i] - 2 * v[i];                                                      \
             v[i] = g * (square > 0 ? square : 0);                                                  \

@@ -84,12 +84,16 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->dots = !krein__kernel_all(kernel, separable);
     g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
     g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
-    if (wide) NEW(g->yy64, y.n);
-    else NEW(g->yy32, y.n);
+    if (wide)
+        NEW(g->yy64, y.n);
+    else
+        NEW(g->yy32, y.n);
     for (int64_t i = 0; i < y.n; i++) {
         double square = squared_length(&y, i);
-        if (wide) g->yy64[i] = square;
-        else g->yy32[i] = (float)square;
+        if (wide)
+            g->yy64[i] = square;
+        else
+            g->yy32[i] = (float)square;
     }
     if (wide && !y.ptr) {
         NEW(g->y64, y.n * y.d);
@@ -122,7 +126,8 @@ krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const 
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
         double *mine = scratch + omp_get_thread_num() * each;
-        krein_rows rows = krein__rows_slice(x, t * KREIN_TILE, krein__min(KREIN_TILE, x->n - t * KREIN_TILE));
+        krein_rows rows =
+            krein__rows_slice(x, t * KREIN_TILE, krein__min(KREIN_TILE, x->n - t * KREIN_TILE));
         double *to = out + t * KREIN_TILE * m;
         if (rows.n == KREIN_TILE) {
             tile64(&g, &rows, to, m, mine);
@@ -151,8 +156,7 @@ double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int t
 
 double krein__gram_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
-    if (k->node == KREIN_NODE_LEAF)
-        return (not_separable(k->kernel) ? 2.0 : 4.0) * (double)d + 20;
+    if (k->node == KREIN_NODE_LEAF) return (not_separable(k->kernel) ? 2.0 : 4.0) * (double)d + 20;
     return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
 }
 
@@ -177,8 +181,10 @@ krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int met
         for (int64_t j = 0; j < i; j++) {
             const float *a = rows, *b = rows + d;
             double sum = 0;
-            if (x->ptr) krein__row_copy(x, j * x->n / n, rows + d);
-            else b = x->x + (j * x->n / n) * x->ld;
+            if (x->ptr)
+                krein__row_copy(x, j * x->n / n, rows + d);
+            else
+                b = x->x + (j * x->n / n) * x->ld;
             for (int64_t k = 0; k < d; k++) {
                 double delta = (double)a[k] - (double)b[k];
                 sum += metric == 1 ? fabs(delta) : delta * delta;

@@ -13,12 +13,12 @@ enum { KREIN_TILE = 192 };
 typedef struct krein_gram_rows {
     const krein_kernel *kernel;
     krein_rows y;
-    bool wide;             /* float64 values */
-    float *yy32;           /* |y_i|^2 */
-    double *yy64, *y64;    /* wide: y in double */
-    int64_t buffers;       /* tiles of scratch */
-    int64_t scratch;       /* elements of scratch a thread needs */
-    bool dots;             /* some leaf needs <x, y> */
+    bool wide;          /* float64 values */
+    float *yy32;        /* |y_i|^2 */
+    double *yy64, *y64; /* wide: y in double */
+    int64_t buffers;    /* tiles of scratch */
+    int64_t scratch;    /* elements of scratch a thread needs */
+    bool dots;          /* some leaf needs <x, y> */
 } krein_gram_rows;
 
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
@@ -33,8 +33,8 @@ void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *o
 /* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               const krein_rows *y, double *out);
-/* Bytes that krein__gram_full against m rows of width d holds beside its output, on so many threads;
- * tile: those of one thread's scratch for a tile of values of `size` bytes. */
+/* Bytes that krein__gram_full against m rows of width d holds beside its output, on so many
+ * threads; tile: those of one thread's scratch for a tile of values of `size` bytes. */
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads);
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size);
 /* Flops of one value, roughly. */

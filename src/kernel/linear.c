@@ -8,8 +8,7 @@
 VALUES(float, values32)
 VALUES(double, values64)
 
-const krein_kernel_class krein__kernel_linear = {
-    .cls = {"linear", "<x, y>", "", NULL, NULL},
-    .family = KREIN_FAMILY_DOT,
-    .values32 = values32,
-    .values64 = values64};
+const krein_kernel_class krein__kernel_linear = {.cls = {"linear", "<x, y>", "", NULL, NULL},
+                                                 .family = KREIN_FAMILY_DOT,
+                                                 .values32 = values32,
+                                                 .values64 = values64};

@@ -1,7 +1,7 @@
 /* matern -- k = 2^(1-nu)/Gamma(nu) u^nu K_nu(u),  u = sqrt(2 nu) r / sigma,  r = |x - y|
- *   nu = 1/2: exp(-q); 3/2: (1 + sqrt3 q) exp(-sqrt3 q); 5/2: (1 + sqrt5 q + 5/3 q^2) exp(-sqrt5 q),
- *   q = r / sigma; other nu through the Bessel function (slow).
- *   frequencies  w = N(0, I) / sqrt(chi2_{2nu} / (2nu)) / sigma: a multivariate t   (rasmussen2006)
+ *   nu = 1/2: exp(-q); 3/2: (1 + sqrt3 q) exp(-sqrt3 q); 5/2: (1 + sqrt5 q + 5/3 q^2) exp(-sqrt5
+ * q), q = r / sigma; other nu through the Bessel function (slow). frequencies  w = N(0, I) /
+ * sqrt(chi2_{2nu} / (2nu)) / sigma: a multivariate t   (rasmussen2006)
  */
 #include "kernel/kernel.h"
 #include "num/special.h"
@@ -15,7 +15,7 @@ enum { NU = 0, SIGMA = 1 };
 #define VALUES(T, name, vexp, SQRT)                                                                \
     static void name(const double *p, int64_t n, T *v, T xx, const T *yy) {                        \
         double nu = p[NU];                                                                         \
-        T c = (T)fmin(sqrt(2 * nu) / p[SIGMA], 1e30); /* finite in float: 0 * c stays 0 */                                                        \
+        T c = (T)fmin(sqrt(2 * nu) / p[SIGMA], 1e30); /* finite in float: 0 * c stays 0 */         \
         for (int64_t i = 0; i < n; i++) {                                                          \
             T square = xx + yy[i] - 2 * v[i];                                                      \
             v[i] = c * SQRT(square > 0 ? square : 0);                                              \
@@ -58,8 +58,8 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_matern = {
-    .cls = {"matern", "2^(1-nu)/Gamma(nu) u^nu K_nu(u), u = sqrt(2 nu)|x-y|/sigma",
-            "rasmussen2006", options, NULL},
+    .cls = {"matern", "2^(1-nu)/Gamma(nu) u^nu K_nu(u), u = sqrt(2 nu)|x-y|/sigma", "rasmussen2006",
+            options, NULL},
     .family = KREIN_FAMILY_RADIAL,
     .values32 = values32,
     .values64 = values64,

@@ -19,7 +19,11 @@ VALUES(double, values64)
 static bool positive(const double *p) { return p[C] >= 0 && p[GAMMA] > 0; }
 
 static const krein_option options[] = {
-    {.name = "degree", .type = KREIN_OPTION_INTEGER, .value = 3, .low = 1, .high = 64,
+    {.name = "degree",
+     .type = KREIN_OPTION_INTEGER,
+     .value = 3,
+     .low = 1,
+     .high = 64,
      .help = "power"},
     {.name = "c", .value = 1, .low = -1e30, .high = 1e30, .help = "constant"},
     {.name = "gamma", .value = 1, .low = -1e30, .high = 1e30, .help = "factor of <x, y>"},

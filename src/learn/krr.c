@@ -260,8 +260,10 @@ static krein_status pass_of_fold(krein_job *job, buffers *b, const int32_t *fold
                             weight);
         const double *w = block.weight ? weight : NULL;
         krein_targets rows = {m, k, b->y, w, has_classes(job) ? b->class : NULL};
-        if (ridge) krein__ridge_add(ridge, m, z, b->y, w);
-        else TRY(krein__scores_add(scores, z, &rows, tally));
+        if (ridge)
+            krein__ridge_add(ridge, m, z, b->y, w);
+        else
+            TRY(krein__scores_add(scores, z, &rows, tally));
     }
     krein__progress(job->ctx, "cross-validation", (double)(f + (scores != NULL)),
                     (double)job->folds);
@@ -429,8 +431,7 @@ done:
 static krein_status fit(krein_job *job, const krein_values *values) {
     (void)values;
     krein_model *m = job->model;
-    krein_status st =
-        m->map->cls->traits & KREIN_MAP_DUAL ? fit_kernel(job) : fit_features(job);
+    krein_status st = m->map->cls->traits & KREIN_MAP_DUAL ? fit_kernel(job) : fit_features(job);
     if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
         for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
     if (st == KREIN_OK) m->lambda = job->lambda;

@@ -20,8 +20,7 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
     int64_t k = m->k;
     for (int64_t i = 0; i < n; i++) {
         if (m->encoding.task == KREIN_TASK_REGRESSION) {
-            for (int64_t c = 0; c < k; c++)
-                y[i * k + c] = label[i * k + c] - data->label_mean[c];
+            for (int64_t c = 0; c < k; c++) y[i * k + c] = label[i * k + c] - data->label_mean[c];
             continue;
         }
         int64_t code = (int64_t)label[i];

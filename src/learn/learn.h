@@ -30,7 +30,8 @@ extern const krein_class *const krein__learners[];
 extern const int64_t krein__learner_count;
 
 /* Targets of labels as the stream gives them: regression values minus the mean of the data (so
- * that float32 keeps their digits), or -1/+1 codes of the classes. y is n x k, class may be NULL. */
+ * that float32 keeps their digits), or -1/+1 codes of the classes. y is n x k, class may be NULL.
+ */
 void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
                          const double *label, double *y, int32_t *class);
 /* Folds of rows: fold[i] in 0 .. folds-1, balanced, rows of one group together, classes spread

@@ -16,9 +16,9 @@ static int64_t features(const krein_map *map, int64_t n) {
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     krein__landmarks_cost(map, n, out);
-    out->bytes += krein__gram_full_bytes(map->kernel, n, map->sparse ? 1024 : map->d,
-                                         map->ctx->threads) +
-                  map->ctx->threads * krein__gram_tile_bytes(map->kernel, n, map->d, 8);
+    out->bytes +=
+        krein__gram_full_bytes(map->kernel, n, map->sparse ? 1024 : map->d, map->ctx->threads) +
+        map->ctx->threads * krein__gram_tile_bytes(map->kernel, n, map->d, 8);
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {

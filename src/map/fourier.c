@@ -33,8 +33,8 @@ done:
     return st;
 }
 
-/* Frequencies drawn at a time. Pieces bound the memory of the doubles; a whole number of d x d blocks
- * where there are several, so that orthogonal blocks do not straddle pieces. */
+/* Frequencies drawn at a time. Pieces bound the memory of the doubles; a whole number of d x d
+ * blocks where there are several, so that orthogonal blocks do not straddle pieces. */
 static int64_t piece_rows(int64_t F, int64_t d) {
     return krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
 }
@@ -99,8 +99,9 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) 
     NEW(terms, KREIN_TERMS_MAX);
     TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
     if (map->D < (phase ? 1 : 2) * n) {
-        st = krein__fail(ctx, KREIN_ESPEC, "D = %lld features are too few for %lld terms of the "
-                                           "kernel",
+        st = krein__fail(ctx, KREIN_ESPEC,
+                         "D = %lld features are too few for %lld terms of the "
+                         "kernel",
                          (long long)map->D, (long long)n);
         goto done;
     }
@@ -152,8 +153,10 @@ static void turns(const krein_map *map, const krein_fourier *s, const krein_rows
         return;
     }
     for (int64_t i = 0; i < rows->n; i++) {
-        if (s->phase) memcpy(t + i * m, s->W + d * s->F + from, (size_t)m * sizeof *t);
-        else memset(t + i * m, 0, (size_t)m * sizeof *t);
+        if (s->phase)
+            memcpy(t + i * m, s->W + d * s->F + from, (size_t)m * sizeof *t);
+        else
+            memset(t + i * m, 0, (size_t)m * sizeof *t);
         for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
             const float *w = s->W + (int64_t)rows->col[k] * s->F + from;
             float v = rows->val[k];
@@ -168,8 +171,10 @@ static const float *padded(const krein_map *map, const krein_fourier *s, const k
     int64_t d = map->d, k = d + s->phase;
     if (rows->n == KREIN_TILE && rows->ld == k) return rows->x;
     for (int64_t i = 0; i < KREIN_TILE; i++) {
-        if (i < rows->n) memcpy(to + i * k, rows->x + i * rows->ld, (size_t)d * sizeof *to);
-        else memset(to + i * k, 0, (size_t)d * sizeof *to);
+        if (i < rows->n)
+            memcpy(to + i * k, rows->x + i * rows->ld, (size_t)d * sizeof *to);
+        else
+            memset(to + i * k, 0, (size_t)d * sizeof *to);
         if (s->phase) to[i * k + d] = 1;
     }
     return to;

@@ -9,9 +9,9 @@
  * always 1. Features are interleaved cos, sin pairs with the factor
  * sqrt(|c| / F_t), or with phases sqrt(2 |c| / F_t) cos(w'x + b). */
 typedef struct krein_fourier {
-    int64_t F;        /* frequencies */
-    bool phase;       /* one cos with a phase, else cos and sin */
-    float *W;         /* d x F, (d + 1) x F with phases */
+    int64_t F;  /* frequencies */
+    bool phase; /* one cos with a phase, else cos and sin */
+    float *W;   /* d x F, (d + 1) x F with phases */
     int64_t nterm;
     int64_t first[KREIN_TERMS_MAX + 1]; /* frequencies first[t] .. first[t+1]-1 are of term t */
     float scale[KREIN_TERMS_MAX];

@@ -6,8 +6,8 @@
 
 static krein_status begin(krein_map *map, bool wide) {
     krein_landmarks *s = map->state;
-    krein_status st = krein__gram_begin(map->ctx, map->kernel, krein__matrix_rows(&s->rows), wide,
-                                        &s->gram);
+    krein_status st =
+        krein__gram_begin(map->ctx, map->kernel, krein__matrix_rows(&s->rows), wide, &s->gram);
     map->scratch = s->gram.scratch;
     return st;
 }

@@ -14,9 +14,9 @@
 typedef struct krein_map krein_map;
 
 enum {
-    KREIN_MAP_DUAL = 1,   /* the raw features are kernel values at the training rows themselves */
-    KREIN_MAP_DATA = 2,   /* fit looks at the rows */
-    KREIN_MAP_NESTED = 4, /* the frequencies of a larger D extend those of a smaller one */
+    KREIN_MAP_DUAL = 1,    /* the raw features are kernel values at the training rows themselves */
+    KREIN_MAP_DATA = 2,    /* fit looks at the rows */
+    KREIN_MAP_NESTED = 4,  /* the frequencies of a larger D extend those of a smaller one */
     KREIN_MAP_UNBIASED = 8 /* E sum s z z = k over the seed */
 };
 
@@ -52,10 +52,10 @@ struct krein_map {
     krein_values values;
     krein_kernel *kernel;
     uint64_t seed;
-    int64_t d;        /* inputs */
-    int64_t D;        /* features, once fitted; before that what was asked for (0: nothing) */
-    int64_t R;        /* raw features */
-    double *mix;      /* R x D, or NULL (R = D) */
+    int64_t d;   /* inputs */
+    int64_t D;   /* features, once fitted; before that what was asked for (0: nothing) */
+    int64_t R;   /* raw features */
+    double *mix; /* R x D, or NULL (R = D) */
     /* Products may be accumulated on the float32 blocks r and multiplied by mix afterwards
      * ("fused"), with those columns of mix that blow their rounding up to less than lambda:
      * spectrum[j] >= fused_unit / lambda (spectrum falls). Below fused_lambda that would leave out
@@ -84,8 +84,8 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t d, bool spa
                            krein_map **map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
- * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache: float32
- * products of nearly centred features keep digits that a large mean would cost. */
+ * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache:
+ * float32 products of nearly centred features keep digits that a large mean would cost. */
 int64_t krein__map_scratch(const krein_map *map);
 void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offset, float *out,
                     float *scratch);

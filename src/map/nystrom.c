@@ -3,14 +3,13 @@
  * so that z'z = r' K_mm^+ r, exact on the landmarks.               (williams2001, rudi2015)
  * Negative eigenvalues (indefinite kernels) keep their sign in the signature.
  *
- * Float32. The blocks r carry a relative error of about eps = 6e-8. In z_j it is eps |r| Lambda_j^(-1/2)
- * against a signal of (Lambda_j / m)^(1/2): directions below CUT lambda_max are noise and dropped.
- * Learners prefer to accumulate r'r and multiply by the m x m matrix once ("fused", map.h). The sums
- * over blocks have a relative error of about 1e-8, as a matrix 2 sqrt(m) 1e-8 n k2 with k2 the mean
- * squared kernel value; divided by the smallest Lambda_j kept it must stay below 0.3 n lambda:
- * Lambda_j >= 6e-8 sqrt(m) k2 / lambda. No more than FUSED_CUT lambda_max may be lost that way, which
- * gives the least lambda for it.
- * Cost: O(d m) a row; O(m^3) once.
+ * Float32. The blocks r carry a relative error of about eps = 6e-8. In z_j it is eps |r|
+ * Lambda_j^(-1/2) against a signal of (Lambda_j / m)^(1/2): directions below CUT lambda_max are
+ * noise and dropped. Learners prefer to accumulate r'r and multiply by the m x m matrix once
+ * ("fused", map.h). The sums over blocks have a relative error of about 1e-8, as a matrix 2 sqrt(m)
+ * 1e-8 n k2 with k2 the mean squared kernel value; divided by the smallest Lambda_j kept it must
+ * stay below 0.3 n lambda: Lambda_j >= 6e-8 sqrt(m) k2 / lambda. No more than FUSED_CUT lambda_max
+ * may be lost that way, which gives the least lambda for it. Cost: O(d m) a row; O(m^3) once.
  */
 #include "map/landmarks.h"
 
@@ -33,9 +32,9 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     krein__landmarks_cost(map, m, out);
     double M = (double)m;
     /* K_mm, eigenvectors and LAPACK's work, mix */
-    out->bytes += 5 * 8 * M * M + 800 * M +
-                  krein__gram_full_bytes(map->kernel, m, map->sparse ? 1024 : map->d,
-                                         map->ctx->threads);
+    out->bytes +=
+        5 * 8 * M * M + 800 * M +
+        krein__gram_full_bytes(map->kernel, m, map->sparse ? 1024 : map->d, map->ctx->threads);
     out->fit_flops = M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
 }
 
@@ -106,7 +105,11 @@ static krein_status io(krein_map *map, krein_archive *a) {
 }
 
 static const krein_option options[] = {
-    {.name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e6,
+    {.name = "D",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 1,
+     .high = 1e6,
      .help = "number of landmarks; chosen from the data when not given"},
     {0}};
 

@@ -18,8 +18,8 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     if (krein__kernel_all(kernel, krein__is_radial)) return KREIN_OK;
     char *text = krein__kernel_text(ctx, kernel);
     if (!text) return ctx->status;
-    krein_status st = krein__fail(ctx, KREIN_ESPEC, "orf needs radial kernels, got %s; try %s", text,
-                                  krein__map_default(kernel));
+    krein_status st = krein__fail(ctx, KREIN_ESPEC, "orf needs radial kernels, got %s; try %s",
+                                  text, krein__map_default(kernel));
     krein__free(ctx, text);
     return st;
 }
@@ -71,7 +71,11 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 }
 
 static const krein_option options[] = {
-    {.name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e7,
+    {.name = "D",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 1,
+     .high = 1e7,
      .help = "number of features; chosen from the data when not given"},
     {0}};
 

@@ -18,8 +18,8 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     if (krein__kernel_all(kernel, krein__is_stationary)) return KREIN_OK;
     char *text = krein__kernel_text(ctx, kernel);
     if (!text) return ctx->status;
-    krein_status st = krein__fail(
-        ctx, KREIN_ESPEC, "rff needs a stationary kernel, got %s; try nystrom", text);
+    krein_status st =
+        krein__fail(ctx, KREIN_ESPEC, "rff needs a stationary kernel, got %s; try nystrom", text);
     krein__free(ctx, text);
     return st;
 }
@@ -56,9 +56,15 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 }
 
 static const krein_option options[] = {
-    {.name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e7,
+    {.name = "D",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 1,
+     .high = 1e7,
      .help = "number of features; chosen from the data when not given"},
-    {.name = "phase", .type = KREIN_OPTION_YESNO, .value = 0,
+    {.name = "phase",
+     .type = KREIN_OPTION_YESNO,
+     .value = 0,
      .help = "cos with random phases instead of cos and sin pairs"},
     {0}};
 

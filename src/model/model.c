@@ -56,7 +56,8 @@ static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input 
     if (krein__archive_reading(a)) {
         for (int64_t k = 0; k < n && st == KREIN_OK; k++) {
             int64_t code = krein__dict_add(ctx, &in->dict, words[k], strlen(words[k]));
-            if (code < 0) st = ctx->status;
+            if (code < 0)
+                st = ctx->status;
             else if (code != k)
                 st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (categories repeat)");
         }

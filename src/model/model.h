@@ -11,11 +11,11 @@ struct krein_model {
     char *learner; /* complete specs, for people and for training again */
     char *kernel_text, *map_text;
     double lambda;
-    int64_t n; /* rows trained on */
-    int64_t k; /* outputs: targets; classes, but one for two classes */
-    double *w; /* R x k, weights of the raw features */
+    int64_t n;         /* rows trained on */
+    int64_t k;         /* outputs: targets; classes, but one for two classes */
+    double *w;         /* R x k, weights of the raw features */
     double *intercept; /* k */
-    int64_t bytes; /* of the file it came from or went to, 0 before */
+    int64_t bytes;     /* of the file it came from or went to, 0 before */
 };
 
 /* Outputs of the linear model for a task. */

@@ -15,8 +15,8 @@ krein_status krein__scorer_begin(const krein_model *m, krein_scorer *s) {
     /* scratch of the map, features of a tile, the same in double, and the tile's scores */
     int64_t size = wide ? 8 : 4, features = wide ? 8 : 4 + 8;
     s->model = m;
-    s->each =
-        (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) / 64 * 64;
+    s->each = (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) /
+              64 * 64;
     s->scratch = krein__alloc(ctx, ctx->threads * s->each, 1);
     return s->scratch ? KREIN_OK : ctx->status;
 }

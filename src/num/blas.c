@@ -9,7 +9,8 @@
  *
  * and nothing is ever transposed. The eigendecomposition is LAPACK's divide and conquer (dsyevd)
  * taken apart, because its last step, the multiplication with the Householder vectors, falls into
- * independent columns: ours to run in parallel. Seconds on one thread (Zen 4), smooth kernel matrix:
+ * independent columns: ours to run in parallel. Seconds on one thread (Zen 4), smooth kernel
+ * matrix:
  *
  *   n                          2000    4000    4096 (stride 4096)
  *   dsytrd  (half of it memory)  0.5     5.8     7.1
@@ -142,8 +143,8 @@ int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {
     return info;
 }
 
-/* z = Q z for the Q of dsytrd, in panels of eigenvectors: fixed ones, so that the bits do not depend
- * on the threads that share them. work: BACK_WORK doubles for each thread. */
+/* z = Q z for the Q of dsytrd, in panels of eigenvectors: fixed ones, so that the bits do not
+ * depend on the threads that share them. work: BACK_WORK doubles for each thread. */
 static void back_transform(krein_ctx *ctx, int64_t n, double *a, int64_t lda, const double *tau,
                            double *z, int64_t stride, double *work, krein_compute c) {
     int64_t panels = (n + VECTORS - 1) / VECTORS;
@@ -193,8 +194,7 @@ krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
     double *off = tau + n;
     krein_compute c = krein__compute_begin();
     dsytrd_("L", &order, a, &ld, w, off, tau, work, &lwork, &info, 1);
-    if (info == 0)
-        dstedc_("I", &order, w, off, z, &ldz, work, &lwork, iwork, &liwork, &info, 1);
+    if (info == 0) dstedc_("I", &order, w, off, z, &ldz, work, &lwork, iwork, &liwork, &info, 1);
     if (info == 0) back_transform(ctx, n, a, lda, tau, z, stride, back, c);
     krein__compute_end(c);
     for (int64_t i = 0; i < n; i++) {

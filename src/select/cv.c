@@ -24,10 +24,13 @@ done:
 
 static int64_t folds(const krein_values *values) { return (int64_t)values->number[0]; }
 
-static const krein_option options[] = {
-    {.name = "k", .type = KREIN_OPTION_INTEGER, .value = 5, .low = 2, .high = 1000,
-     .help = "number of folds"},
-    {0}};
+static const krein_option options[] = {{.name = "k",
+                                        .type = KREIN_OPTION_INTEGER,
+                                        .value = 5,
+                                        .low = 2,
+                                        .high = 1000,
+                                        .help = "number of folds"},
+                                       {0}};
 
 const krein_criterion_class krein__criterion_cv = {
     .cls = {"cv", "k-fold cross-validation", "", options,

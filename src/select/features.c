@@ -2,8 +2,8 @@
  *
  * Random features of few dimensions prefer a wider kernel than the kernel itself does, so where the
  * model will use them, candidates are judged by them: the map with the model's seed and at most
- * FEATURES_MAX features, accumulated over the sample, and exact leave-one-out over a path of lambdas
- * (solve/ridge.c). For maps that do not look at the data. */
+ * FEATURES_MAX features, accumulated over the sample, and exact leave-one-out over a path of
+ * lambdas (solve/ridge.c). For maps that do not look at the data. */
 #include "select/select.h"
 
 #include "num/blas.h"

@@ -4,9 +4,10 @@
  * scored (and extended while the best one lies at an end), then on a finer sample the few best of
  * them and the neighbours of the winner in steps of sqrt 2; a finer sample that is judged by random
  * features where the model will use them (features.c). Of candidates that are as good as each other
- * the one nearest to the median wins. A second free parameter follows the first. Samples are seeded and nested; candidates run in parallel, each on one thread, so the
- * choice does not depend on the threads. The work is bounded by the sizes of the samples: about
- * 10 coarse and 6 fine eigendecompositions.
+ * the one nearest to the median wins. A second free parameter follows the first. Samples are seeded
+ * and nested; candidates run in parallel, each on one thread, so the choice does not depend on the
+ * threads. The work is bounded by the sizes of the samples: about 10 coarse and 6 fine
+ * eigendecompositions.
  */
 #include "select/select.h"
 
@@ -139,8 +140,7 @@ static bool as_good(const candidate *c, const candidate *best) {
 }
 
 /* Each candidate has a context of its own on one thread: a share of the budget, no callbacks. */
-static void score_one(const search *s, const krein_sample *sample, int shares,
-                      candidate *c) {
+static void score_one(const search *s, const krein_sample *sample, int shares, candidate *c) {
     krein_ctx local = *s->ctx;
     local.threads = 1;
     local.log = NULL;
@@ -177,8 +177,7 @@ static int shares(krein_ctx *ctx, double bytes, int64_t candidates) {
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, candidates)));
 }
 
-static krein_status score_all(search *s, const krein_sample *sample, candidate *c,
-                              int64_t n) {
+static krein_status score_all(search *s, const krein_sample *sample, candidate *c, int64_t n) {
     krein_ctx *ctx = s->ctx;
     bool features = s->map && sample == &s->fine;
     int threads = shares(ctx, candidate_bytes(sample->n, sample->x.d, sample->k, features), n);
@@ -211,7 +210,8 @@ static krein_status try_values(search *s, const krein_sample *sample, int64_t wh
     krein_status st = score_all(s, sample, t->c + first, t->n - first);
     for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
         const krein_path *p = &t->c[i].path;
-        krein__log(s->ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
+        krein__log(s->ctx, KREIN_LOG_DEBUG,
+                   "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
                    (long long)sample->n, p->loss[p->best], p->error[p->best], p->lambda[p->best]);
         if (better(&t->c[i], &t->c[t->best])) t->best = i;
@@ -260,8 +260,9 @@ static krein_status search_fine(search *s, int64_t which, const tried *coarse, t
     for (int k = 0; k < FINALISTS; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < coarse->n; i++)
-            if (!taken[i] && (best < 0 || (k == 0 ? better(&coarse->c[i], &coarse->c[best])
-                                                  : loss_of(&coarse->c[i]) < loss_of(&coarse->c[best]))))
+            if (!taken[i] &&
+                (best < 0 || (k == 0 ? better(&coarse->c[i], &coarse->c[best])
+                                     : loss_of(&coarse->c[i]) < loss_of(&coarse->c[best]))))
                 best = i;
         if (best < 0) break;
         taken[best] = true;
@@ -368,5 +369,6 @@ double krein__select_flops(int64_t n, int64_t free, bool features) {
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {
     int64_t rows = krein__min(n, features ? FEATURE_ROWS : FINE);
     double each = candidate_bytes(rows, d, k, features);
-    return shares(ctx, each, FINALISTS) * each + (double)rows * (6 * (double)d + 16 * (double)k + 32);
+    return shares(ctx, each, FINALISTS) * each +
+           (double)rows * (6 * (double)d + 16 * (double)k + 32);
 }

@@ -3,9 +3,9 @@
  *     f(x) = sum_i alpha_i k(x, x_i) + b.   With S = diag(sqrt w), u = S1/|S1|, P = I - uu',
  *     (P S K S P + W lambda I) a = P S y,   alpha = S a  (then sum alpha = 0),
  *     b = weighted mean of (y - K alpha).
- * Leave-one-out with the eigenpairs (s, v) of PSKSP other than (0, u), and t_j = W lambda/(s_j + W lambda):
- *     e_i = sum_j v_ij (v_j'PSy) t_j / sum_j v_ij^2 t_j / sqrt(w_i)
- * (residual over one minus leverage, each as a sum of small terms: no cancellation at small lambda).
+ * Leave-one-out with the eigenpairs (s, v) of PSKSP other than (0, u), and t_j = W lambda/(s_j + W
+ * lambda): e_i = sum_j v_ij (v_j'PSy) t_j / sum_j v_ij^2 t_j / sqrt(w_i) (residual over one minus
+ * leverage, each as a sum of small terms: no cancellation at small lambda).
  */
 #include "num/blas.h"
 #include "solve/ridge.h"
@@ -89,7 +89,8 @@ static double inverse(double s, double shift) {
     return fabs(sum) > 1e-3 * shift ? 1 / sum : 1 / (1e-3 * shift);
 }
 
-/* Eigenpairs of A with the eigenvector u of value 0 moved to the end, out of the way of all others. */
+/* Eigenpairs of A with the eigenvector u of value 0 moved to the end, out of the way of all others.
+ */
 static krein_status spectrum(krein_ctx *ctx, double *A, int64_t n, const double *u, double *s) {
     double bound = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -121,7 +122,8 @@ krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *ro
     /* The last eigenvector is u: left out. */
     for (int64_t j = 0; j < n; j++)
         for (int64_t l = 0; l < L; l++) {
-            double shift = f.weight * p->lambda[l], t = j < n - 1 ? shift * inverse(s[j], shift) : 0;
+            double shift = f.weight * p->lambda[l],
+                   t = j < n - 1 ? shift * inverse(s[j], shift) : 0;
             for (int64_t o = 0; o < k; o++) c[(j * L + l) * k + o] = beta[j * k + o] * t;
         }
     krein__pgemm(ctx, true, false, n, L * k, n, 1, K, n, c, L * k, 0, fit, L * k);
@@ -342,8 +344,10 @@ krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets
     for (int64_t f = 0; f < folds; f++) {
         int64_t m = 0, t = 0;
         for (int64_t i = 0; i < n; i++) {
-            if (fold[i] == f) out[t++] = i;
-            else in[m++] = i;
+            if (fold[i] == f)
+                out[t++] = i;
+            else
+                in[m++] = i;
         }
         if (t == 0 || m < 2) continue;
         part(K, n, in, m, in, m, A);

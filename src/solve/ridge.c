@@ -4,13 +4,14 @@
  *     (Gc + W lambda I) w = Bc,   Gc = sum w_i (z_i - m)(z_i - m)',   m the weighted mean of z
  *
  * for all outputs with one factorisation. Blocks of raw features r are float32; their products are
- * added into float64. Features are z = A'r (map.h): G is accumulated on r and turned into A'GA once.
+ * added into float64. Features are z = A'r (map.h): G is accumulated on r and turned into A'GA
+ * once.
  *
  * Leave-one-out, exact (the shortcut of any linear smoother, intercept included):
  *     y_i - f_{-i}(x_i) = (y_i - f_i) / (1 - w_i h_i),
  *     h_i = 1/W + (z_i - m)'(Gc + W lambda I)^-1 (z_i - m)
- * With Gc = V'diag(s)V and q = V(z_i - m): h_i = 1/W + sum_j q_j^2/(s_j + W lambda), for all lambdas
- * of the path from one eigendecomposition.
+ * With Gc = V'diag(s)V and q = V(z_i - m): h_i = 1/W + sum_j q_j^2/(s_j + W lambda), for all
+ * lambdas of the path from one eigendecomposition.
  */
 #include "solve/ridge.h"
 
@@ -103,8 +104,7 @@ static void centre(krein_ridge *s, krein_system *out) {
     s->centred = true;
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(static, 64)
     for (int64_t i = 0; i < R; i++) {
-        for (int64_t j = i; j < R; j++)
-            s->G[i * R + j] -= s->weight * out->mean[i] * out->mean[j];
+        for (int64_t j = i; j < R; j++) s->G[i * R + j] -= s->weight * out->mean[i] * out->mean[j];
         for (int64_t j = 0; j < k; j++) s->B[i * c + j] -= out->mean[i] * s->ysum[j];
     }
 }
@@ -211,8 +211,7 @@ krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double l
     NEW(x, s->D * s->k);
     TRY(solve_features(ctx, s, lambda, x));
     if (s->mix)
-        krein__pgemm(ctx, false, false, s->R, s->k, s->D, 1, s->mix, s->ldmix, x, s->k, 0,
-                     w, s->k);
+        krein__pgemm(ctx, false, false, s->R, s->k, s->D, 1, s->mix, s->ldmix, x, s->k, 0, w, s->k);
     else
         memcpy(w, x, (size_t)(s->D * s->k) * sizeof *w);
     for (int64_t j = 0; j < s->k; j++) {
@@ -324,8 +323,8 @@ done:
 }
 
 /* Scores of at most TILE_ROWS rows. */
-static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows, float *scratch,
-                     double *score) {
+static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows,
+                       float *scratch, double *score) {
     int64_t n = rows->n, R = l->R, D = l->D, L = l->L, k = l->k;
     float *centred = scratch, *q = centred + TILE_ROWS * R, *square = q + TILE_ROWS * D;
     float *fit = square + TILE_ROWS * D, *lever = fit + TILE_ROWS * L * k;

@@ -40,11 +40,11 @@ void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
 typedef struct krein_ridge {
     krein_ctx *ctx;
     int64_t R, k, n;
-    double *G, *B;         /* R x R (upper), R x (k + 1) */
-    double weight, *ysum;  /* sum of weights; k sums of w y */
-    float *tile, *right;   /* scratch */
+    double *G, *B;        /* R x R (upper), R x (k + 1) */
+    double weight, *ysum; /* sum of weights; k sums of w y */
+    float *tile, *right;  /* scratch */
     int64_t rows_max;
-    bool centred;          /* G and B are, since the first krein__ridge_system */
+    bool centred; /* G and B are, since the first krein__ridge_system */
 } krein_ridge;
 
 krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t rows_max,
@@ -58,16 +58,16 @@ double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads);
 typedef struct krein_system {
     int64_t D, R, k;
     double weight;
-    double *G;              /* D x D, upper triangle */
-    double *B;              /* D x k */
-    double *mean;           /* R: weighted mean of r */
-    double *ymean;          /* k */
-    const double *mix;      /* R x D with row stride ldmix, or NULL; borrowed */
+    double *G;         /* D x D, upper triangle */
+    double *B;         /* D x k */
+    double *mean;      /* R: weighted mean of r */
+    double *ymean;     /* k */
+    const double *mix; /* R x D with row stride ldmix, or NULL; borrowed */
     int64_t ldmix;
 } krein_system;
 
-/* Ends the accumulation. Without a mix G is taken over from s; with one it may be called again, with
- * other columns of mix. */
+/* Ends the accumulation. Without a mix G is taken over from s; with one it may be called again,
+ * with other columns of mix. */
 krein_status krein__ridge_system(krein_ridge *s, const double *mix, int64_t ldmix, int64_t D,
                                  krein_system *out);
 void krein__system_clear(krein_ctx *ctx, krein_system *s);
