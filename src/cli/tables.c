@@ -78,7 +78,7 @@ static const cli_option train_options[] = {
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
      .help = "how free kernel parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
-     .help = "the search for a kernel stops there with the best so far"},
+     .help = "the kernel search stops there with its best"},
     END};
 
 static const cli_option test_options[] = {

@@ -132,9 +132,9 @@ static bool better(const candidate *a, const candidate *b) {
     return x < y || (x == y && loss_of(a) < loss_of(b));
 }
 
-/* Not worse than the best by more than two rows in a thousand of the error, or of the loss. */
+/* Not worse than the best by more than a hundredth of the error and of the loss. */
 static bool as_good(const candidate *c, const candidate *best) {
-    enum { PARTS = 500 };
+    enum { PARTS = 100 };
     return error_of(c) <= error_of(best) * (1 + 1.0 / PARTS) &&
            loss_of(c) <= loss_of(best) * (1 + 1.0 / PARTS);
 }
@@ -225,9 +225,11 @@ static bool known(const tried *t, double value) {
     return false;
 }
 
-/* Appends value if it is new and there is room. */
-static void propose(tried *t, double value) {
+/* Appends value if it is new, there is room, and it lies between a hundredth and eight times the
+ * median: beyond that a kernel is a polynomial, which fits and then extrapolates without bounds. */
+static void propose(tried *t, double median, double value) {
     value = krein__round_digits(value, 4);
+    if (value > 8.1 * median || value < 0.01 * median) return;
     if (t->n < CANDIDATES && !known(t, value)) t->c[t->n++].value = value;
 }
 
@@ -236,8 +238,8 @@ static krein_status climb(search *s, const krein_sample *sample, int64_t which, 
                           int reach, tried *t) {
     for (; reach > 0 && !late(s); reach--) {
         int64_t first = t->n;
-        propose(t, t->c[t->best].value / step);
-        propose(t, t->c[t->best].value * step);
+        propose(t, s->centre[which], t->c[t->best].value / step);
+        propose(t, s->centre[which], t->c[t->best].value * step);
         if (t->n == first) break;
         krein_status st = try_values(s, sample, which, t, first);
         if (st != KREIN_OK) return st;
@@ -247,7 +249,7 @@ static krein_status climb(search *s, const krein_sample *sample, int64_t which, 
 
 /* Coarse: factors of two from centre / 16 to 8 centre, and beyond an end that is the best. */
 static krein_status search_coarse(search *s, int64_t which, tried *t) {
-    for (int e = -4; e <= 3; e++) propose(t, s->centre[which] * pow(2, e));
+    for (int e = -4; e <= 3; e++) propose(t, s->centre[which], s->centre[which] * pow(2, e));
     krein_status st = try_values(s, &s->coarse, which, t, 0);
     return st == KREIN_OK ? climb(s, &s->coarse, which, 2, 6, t) : st;
 }
@@ -266,7 +268,7 @@ static krein_status search_fine(search *s, int64_t which, const tried *coarse, t
                 best = i;
         if (best < 0) break;
         taken[best] = true;
-        propose(t, coarse->c[best].value);
+        propose(t, s->centre[which], coarse->c[best].value);
     }
     krein_status st = try_values(s, &s->fine, which, t, 0);
     return st == KREIN_OK ? climb(s, &s->fine, which, M_SQRT2, 3, t) : st;
