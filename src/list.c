@@ -14,6 +14,7 @@ static const struct {
               {"maps", krein__maps, &krein__map_count},
               {"learners", krein__learners, &krein__learner_count},
               {"criteria", krein__criteria, &krein__criterion_count},
+              {"solvers", krein__solvers, &krein__solver_count},
               {"generators", krein__generators, &krein__generator_count}};
 
 static const krein_class *entry(int64_t i, const char **table) {

@@ -373,3 +373,7 @@ done:
     subset_end(ctx, &test);
     return st;
 }
+
+const krein_class krein__solver_dual = {
+    "dual", "ridge regression on the kernel matrix: Cholesky", "saunders1998", NULL,
+    "In float64; leave-one-out from one eigendecomposition. Used by krr with map=exact."};

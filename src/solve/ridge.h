@@ -2,7 +2,10 @@
 #ifndef KREIN_RIDGE_H
 #define KREIN_RIDGE_H
 
-#include "base/base.h"
+#include "base/spec.h"
+
+extern const krein_class *const krein__solvers[];
+extern const int64_t krein__solver_count;
 
 /* Leave-one-out over a path of lambdas. loss: weighted mean squared residual (over rows and
  * outputs); error: weighted share of rows put in a wrong class, NaN for regression. */
