@@ -2,6 +2,7 @@
  *
  *     data -> encoding -> kernel (selected) -> map (fitted) -> learner -> model -> test
  */
+#include "kernel/median.h"
 #include "num/blas.h"
 #include "select/select.h"
 
@@ -296,15 +297,8 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
                                   s->kernel);
         krein__free(ctx, map);
         TRY(st);
-    } else if (s->free > 0) {
-        krein_matrix x = {0};
-        int64_t index[512], rows = krein__min(job.n, 512);
-        krein__rng_choose((krein_rng){s->o.seed, KREIN_STREAM_SAMPLE}, job.n, rows, index);
-        TRY(krein__stream_gather(job.rows, index, rows, &x, NULL, NULL, NULL));
-        krein_rows view = krein__matrix_rows(&x);
-        st = krein__kernel_set_median(ctx, s->kernel, &view);
-        krein__matrix_clear(ctx, &x);
-        TRY(st);
+    } else {
+        TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
     }
     r->seconds_select = krein__clock() - mark - (data->seconds_read - read_before);
 

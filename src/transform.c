@@ -1,5 +1,6 @@
 /* transform.c -- the public entry points that write features and kernel values. */
 #include "data/writer.h"
+#include "kernel/median.h"
 #include "map/map.h"
 
 #include <math.h>
@@ -10,23 +11,6 @@ void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *r) {
     krein__free(ctx, r->kernel);
     krein__free(ctx, r->map);
     memset(r, 0, sizeof *r);
-}
-
-/* Free parameters of the kernel from a seeded sample of rows. */
-static krein_status set_free(krein_ctx *ctx, krein_kernel *kernel, krein_stream *rows, int64_t n,
-                             uint64_t seed) {
-    krein_status st = KREIN_OK;
-    enum { SAMPLE = 512 };
-    int64_t index[SAMPLE], m = krein__min(n, SAMPLE);
-    krein_matrix x = {0};
-    if (krein__kernel_free(kernel, -1, NULL, NULL) == 0) return KREIN_OK;
-    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE}, n, m, index);
-    TRY(krein__stream_gather(rows, index, m, &x, NULL, NULL, NULL));
-    krein_rows view = krein__matrix_rows(&x);
-    st = krein__kernel_set_median(ctx, kernel, &view);
-done:
-    krein__matrix_clear(ctx, &x);
-    return st;
 }
 
 static krein_status describe(krein_ctx *ctx, const krein_kernel *kernel, const krein_map *map,
@@ -114,7 +98,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
-    TRY(set_free(ctx, kernel, rows, r->n, given->seed));
+    TRY(krein__kernel_set_median(ctx, kernel, rows, r->n, given->seed));
     TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel), kernel,
                           given->features, given->seed, &map));
     if (map->D == 0) map->D = krein__min(1024, r->n > 2 ? r->n : 2);
@@ -170,7 +154,7 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
         goto done;
     }
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
-    TRY(set_free(ctx, kernel, rows, n, given->seed));
+    TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     if (data2) {
         /* DATA2 is read with the columns and the scaling of DATA. */
         krein_block count;

@@ -6,6 +6,7 @@
 #include "common.h"
 
 #include "kernel/gram.h"
+#include "kernel/median.h"
 #include "num/blas.h"
 #include "num/special.h"
 
@@ -708,7 +709,7 @@ static void set_median(void) {
     CHECK(krein__median_distance(mine, &rows, 2, &two) == KREIN_OK);
     CHECK(krein__kernel_parse(mine, "gaussian + 2*laplacian*matern(sigma=7) - cauchy", &k) ==
           KREIN_OK);
-    CHECK(krein__kernel_set_median(mine, k, &rows) == KREIN_OK);
+    CHECK(krein__kernel_set_median_rows(mine, k, &rows) == KREIN_OK);
     CHECK(krein__kernel_free(k, 0, &leaf, &slot) == 0);
     krein_term t[KREIN_TERMS_MAX];
     int64_t n;
@@ -741,7 +742,7 @@ static void every_allocation_fails(void) {
             krein_kernel *k = NULL;
             krein_status st =
                 krein__kernel_parse(mine, "gaussian + 2*laplacian*linear - cauchy", &k);
-            if (st == KREIN_OK) st = krein__kernel_set_median(mine, k, &few);
+            if (st == KREIN_OK) st = krein__kernel_set_median_rows(mine, k, &few);
             if (st == KREIN_OK) st = krein__gram_full(mine, k, &rows, &few, out);
             CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
             krein__kernel_destroy(mine, k);

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 static double squared_length(const krein_rows *r, int64_t i) {
@@ -158,63 +157,4 @@ double krein__gram_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
     if (k->node == KREIN_NODE_LEAF) return (not_separable(k->kernel) ? 2.0 : 4.0) * (double)d + 20;
     return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
-}
-
-/* ---- the median distance ------------------------------------------------ */
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out) {
-    enum { ROWS_MAX = 512 };
-    krein_status st = KREIN_OK;
-    int64_t n = krein__min(x->n, ROWS_MAX), d = x->d, count = 0;
-    float *rows = NULL;
-    double *distance = NULL;
-    *out = 1;
-    NEW(rows, 2 * d);
-    NEW(distance, n * n / 2 + 1);
-    for (int64_t i = 0; i < n; i++) {
-        krein__row_copy(x, i * x->n / n, rows);
-        for (int64_t j = 0; j < i; j++) {
-            const float *a = rows, *b = rows + d;
-            double sum = 0;
-            if (x->ptr)
-                krein__row_copy(x, j * x->n / n, rows + d);
-            else
-                b = x->x + (j * x->n / n) * x->ld;
-            for (int64_t k = 0; k < d; k++) {
-                double delta = (double)a[k] - (double)b[k];
-                sum += metric == 1 ? fabs(delta) : delta * delta;
-            }
-            if (sum > 0) distance[count++] = metric == 1 ? sum : sqrt(sum);
-        }
-    }
-    qsort(distance, (size_t)count, sizeof *distance, ascending);
-    if (count > 0) *out = distance[count / 2];
-done:
-    krein__free(ctx, rows);
-    krein__free(ctx, distance);
-    return st;
-}
-
-krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, const krein_rows *x) {
-    krein_kernel *leaf;
-    int64_t slot;
-    while (krein__kernel_free(k, 0, &leaf, &slot) > 0) {
-        double median;
-        char text[40];
-        if (leaf->kernel->metric == 0)
-            return krein__fail(ctx, KREIN_ESPEC, "%s needs a value for %s", leaf->kernel->cls.name,
-                               leaf->kernel->cls.options[slot].name);
-        krein_status st = krein__median_distance(ctx, x, leaf->kernel->metric, &median);
-        if (st != KREIN_OK) return st;
-        leaf->values.number[slot] = krein__round_digits(leaf->kernel->spread * median, 4);
-        krein__log(ctx, KREIN_LOG_INFO, "%s: %s set to %s, the median distance",
-                   leaf->kernel->cls.name, leaf->kernel->cls.options[slot].name,
-                   krein__number_text(leaf->values.number[slot], text));
-    }
-    return KREIN_OK;
 }

@@ -40,9 +40,4 @@ double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, doubl
 /* Flops of one value, roughly. */
 double krein__gram_flops(const krein_kernel *k, int64_t d);
 
-/* Median distance (metric 1: L1, 2: L2) over all pairs of at most 512 rows of x. */
-krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out);
-/* Gives every free sigma the median distance of x times its spread; says so in the log. */
-krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, const krein_rows *x);
-
 #endif

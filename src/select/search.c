@@ -11,6 +11,7 @@
  */
 #include "select/select.h"
 
+#include "kernel/median.h"
 #include "num/blas.h"
 
 #include <math.h>

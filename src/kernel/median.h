@@ -1,0 +1,16 @@
+/* median.h -- the median distance, a first guess at every kernel's scale. */
+#ifndef KREIN_MEDIAN_H
+#define KREIN_MEDIAN_H
+
+#include "data/data.h"
+#include "kernel/kernel.h"
+
+/* Median distance (metric 1: L1, 2: L2) over all pairs of at most 512 rows of x. */
+krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out);
+/* Gives every free parameter the median distance of x times its spread, and says so in the log. */
+krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, const krein_rows *x);
+/* The same from a seeded sample of the n rows of a stream. */
+krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, krein_stream *rows,
+                                      int64_t n, uint64_t seed);
+
+#endif
