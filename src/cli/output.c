@@ -1,8 +1,11 @@
 /* output.c -- results as text and as JSON. */
 #include "cli/cli.h"
 
+#include "base/text.h"
+
 #include "base/base.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -107,10 +110,10 @@ const char *cli_seconds_text(double seconds, char *buf) {
 }
 
 const char *cli_float_text(double x, char *buf) {
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(buf, 40, "%.*g", digits, x);
-        if (strtof(buf, NULL) == (float)x) break;
-    }
+    if (fabs(x) <= (double)FLT_MAX)
+        *krein__put_float(buf, (float)x) = 0;
+    else
+        snprintf(buf, 40, "%.9g", x);
     return buf;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "data/generate.h"
 
+#include "base/text.h"
 #include "data/writer.h"
 
 #include <math.h>
@@ -26,81 +27,6 @@ const krein_class *const krein__generators[] = {
 #undef GENERATOR
 };
 const int64_t krein__generator_count = KREIN__COUNT(krein__generators);
-
-/* ---- numbers as text ---------------------------------------------------- */
-
-/* x * 10^k; two roundings at most for float32's range, where k <= 53. */
-static double scale_ten(double x, int k) {
-    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    for (; k > 22; k -= 22) x *= 1e22;
-    for (; k < -22; k += 22) x /= 1e22;
-    return k < 0 ? x / ten[-k] : x * ten[k];
-}
-
-static char *put_digits(char *p, uint64_t m, int n) {
-    for (int i = n; i-- > 0; m /= 10) p[i] = (char)('0' + m % 10);
-    return p + n;
-}
-
-static char *put_integer(char *p, int64_t value) {
-    int n = 1;
-    if (value < 0) *p++ = '-', value = -value;
-    for (int64_t v = value; v >= 10; v /= 10) n++;
-    return put_digits(p, (uint64_t)value, n);
-}
-
-/* At most 16 characters. X = |f| 10^k has nine digits before the point, which always
- * identify a float32; digits are dropped from the end for as long as the rest lies less
- * than half a unit in the last place from f, with a margin for the rounding of X. Every
- * decimal of more digits is at least as near, so the first refusal ends the search. */
-static char *put_float(char *p, float f) {
-    if (signbit(f)) *p++ = '-', f = -f;
-    if (f == 0) return *p++ = '0', p;
-    if (!isfinite(f)) { /* no generator makes one; readers would name it */
-        for (const char *c = isnan(f) ? "nan" : "inf"; *c; c++) *p++ = *c;
-        return p;
-    }
-    int exponent;
-    const double x = (double)f, mantissa = frexp(x, &exponent);
-    int e = (int)floor((exponent - 1) * 0.30102999566398120), k = 8 - e;
-    double X = scale_ten(x, k);
-    if (X >= 1e9) X = scale_ten(x, --k), e++;
-    /* Half the distance to the nearer neighbour; 2^-149 apart below the normal numbers. */
-    const int ulp = exponent - 24 - (mantissa == 0.5);
-    const double reach = scale_ten(ldexp(0.5, ulp > -149 ? ulp : -149), k) - 1e-6;
-    uint64_t m = (uint64_t)(X + 0.5), unit = 1;
-    int n = 9;
-    while (n > 1) {
-        const uint64_t next = unit * 10, shorter = ((uint64_t)X + next / 2) / next;
-        if (!(fabs((double)(shorter * next) - X) < reach)) break;
-        m = shorter, unit = next, n--;
-    }
-    if (m * unit >= 1000000000) e++, m = 1, n = 1; /* 9.99... rounded up to 10 */
-    if (e >= 9 || e < -5) {                        /* d.ddde-XX */
-        char digits[9];
-        put_digits(digits, m, n);
-        *p++ = digits[0];
-        if (n > 1) *p++ = '.', memcpy(p, digits + 1, (size_t)n - 1), p += n - 1;
-        *p++ = 'e';
-        return put_integer(p, e);
-    }
-    if (e < 0) {
-        memset(p, '0', 6);
-        p[1] = '.';
-        return put_digits(p + 1 - e, m, n);
-    }
-    if (n <= e + 1) { /* a whole number */
-        p = put_digits(p, m, n);
-        for (; n <= e; n++) *p++ = '0';
-        return p;
-    }
-    put_digits(p + 1, m, n);
-    memmove(p, p + 1, (size_t)e + 1);
-    p[e + 1] = '.';
-    return p + n + 1;
-}
 
 /* ---- formats ------------------------------------------------------------ */
 
@@ -147,7 +73,7 @@ static krein_status put_header(krein_writer *w, const job *j) {
     TRY(krein__writer_put(w, "y", 1));
     for (int64_t k = 1; k <= j->d; k++) {
         char name[CELL] = ",x";
-        TRY(krein__writer_put(w, name, (size_t)(put_integer(name + 2, k) - name)));
+        TRY(krein__writer_put(w, name, (size_t)(krein__put_integer(name + 2, k) - name)));
     }
     TRY(krein__writer_put(w, "\n", 1));
 done:
@@ -163,17 +89,18 @@ static char *put_row(char *p, const job *j, int64_t i, float *x) {
         memcpy(p + sizeof y, x, (size_t)j->d * sizeof *x);
         return p + (size_t)(j->d + 1) * sizeof *x;
     }
-    p = j->generator->classification ? put_integer(p, (int64_t)target) : put_float(p, y);
+    p = j->generator->classification ? krein__put_integer(p, (int64_t)target)
+                                     : krein__put_float(p, y);
     for (int64_t k = 0; k < j->d; k++) {
         if (j->format == CSV) {
             *p++ = ',';
         } else {
             if (x[k] == 0) continue;
             *p++ = ' ';
-            p = put_integer(p, k + 1);
+            p = krein__put_integer(p, k + 1);
             *p++ = ':';
         }
-        p = put_float(p, x[k]);
+        p = krein__put_float(p, x[k]);
     }
     *p++ = '\n';
     return p;
