@@ -121,13 +121,13 @@ done:
     return st;
 }
 
-/* Features by default: 3,072 for many rows, fewer where they would cost more than 2e12 flops or are
- * not much fewer than the rows; at least 1,024. */
+/* Features by default: 4,096, fewer where they would cost more than 2e12 flops or are not fewer
+ * than the rows; at least 1,024. */
 static int64_t default_features(const krein_kernel *kernel, int64_t n, int64_t d) {
     /* The linear kernel has rank d: that many independent landmarks make nystrom exact. */
-    if (krein__is_linear(kernel)) return krein__min(n, krein__min(2 * d + 16, 3072));
-    int64_t D = n >= 16384 ? 3072 : 2048;
-    while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D = D == 3072 ? 2048 : 1024;
+    if (krein__is_linear(kernel)) return krein__min(n, krein__min(2 * d + 16, 4096));
+    int64_t D = 4096;
+    while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D /= 2;
     return krein__min(D, n);
 }
 

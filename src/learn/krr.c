@@ -1,12 +1,13 @@
 /* krr -- kernel ridge regression, for numbers and (through -1/+1 targets) for classes
  *
  * On features: one pass accumulates Z'Z and Z'y in float64 (solve/ridge.c); lambda is chosen by
- * exact leave-one-out over a path from one eigendecomposition, then one Cholesky factorisation
- * solves for all outputs. Memory O(block D + D^2) whatever n is. The leave-one-out residuals are
- * those of the model on all rows; they are averaged over all rows, or above LOO_SAMPLE rows over a
- * seeded sample of so many (the mean of a sample that large has no say in the choice).
- * With --select cv(k), lambda is chosen by k folds instead, each with a fit of its own.
- * On the kernel matrix (map=exact): the dual problem (solve/dual.c).
+ * exact leave-one-out over a path from one eigendecomposition (above 2,048 features by steps of a
+ * Cholesky factorisation each, solve/walk.c), then one Cholesky factorisation solves for all
+ * outputs. Memory O(block D + D^2) whatever n is. The leave-one-out residuals are those of the
+ * model on all rows; they are averaged over all rows, or above LOO_SAMPLE rows over a seeded sample
+ * of so many (the mean of a sample that large has no say in the choice). With --select cv(k),
+ * lambda is chosen by k folds instead, each with a fit of its own. On the kernel matrix
+ * (map=exact): the dual problem (solve/dual.c).
  */
 #include "learn/learn.h"
 
@@ -21,6 +22,9 @@ static const int64_t LOO_SAMPLE = 16384;
 static int64_t loo_rows(int64_t n, int64_t d) {
     return krein__min(n, krein__min(LOO_SAMPLE, krein__max(1024, ((int64_t)1 << 28) / d)));
 }
+
+/* The same for the walk, which keeps their features. */
+static int64_t walk_rows(int64_t n) { return krein__min(n, 4096); }
 
 static bool has_classes(const krein_job *job) {
     return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
@@ -177,12 +181,57 @@ static void report_choice(krein_job *job, const krein_path *p) {
     job->loo = has_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
 }
 
+/* Many features: the rows' features are kept, centred, and lambda is sought by steps. */
+static krein_status choose_by_walk(krein_job *job, buffers *b, const krein_system *system) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    int64_t n = walk_rows(job->n), D = system->D, labels = job->data->nlabel, *index = NULL;
+    double *label = NULL, *weight = NULL, *y = NULL;
+    int32_t *class = NULL;
+    float *z = NULL;
+    krein_matrix x = {0};
+    krein_path path = {0};
+    NEW(index, n);
+    NEW(label, n * labels);
+    NEW(weight, n);
+    NEW(y, n * m->k);
+    NEW(class, n);
+    NEW(z, n * D);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
+                      index);
+    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
+    krein_rows rows = krein__matrix_rows(&x);
+    for (int64_t i = 0; i < n; i += b->rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
+        const float *block = features(job, b, &part);
+        for (int64_t r = 0; r < part.n; r++)
+            for (int64_t j = 0; j < D; j++)
+                z[(i + r) * D + j] = block[r * D + j] - (float)system->mean[j];
+    }
+    krein__targets_fill(m, job->data, n, label, y, class);
+    krein_targets targets = {n, m->k, y, job->data->has_weight ? weight : NULL,
+                             has_classes(job) ? class : NULL};
+    TRY(krein__loo_walk(ctx, system, z, &targets, &path));
+    report_choice(job, &path);
+done:
+    krein__matrix_clear(ctx, &x);
+    krein__free(ctx, index);
+    krein__free(ctx, label);
+    krein__free(ctx, weight);
+    krein__free(ctx, y);
+    krein__free(ctx, class);
+    krein__free(ctx, z);
+    return st;
+}
+
 static krein_status choose_by_loo(krein_job *job, buffers *b, const krein_system *system) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_path path = {0};
     krein_tally tally = {0};
     krein_scores *scores = NULL;
+    if (system->D > KREIN_EIGEN_MAX && !system->mix) return choose_by_walk(job, b, system);
     krein__progress(ctx, "eigendecomposition", 0, 0);
     TRY(krein__scores_begin(ctx, system, true, &path, &scores));
     TRY(job->n <= loo_rows(job->n, job->model->encoding.d) ? score_all(job, b, scores, &tally)
@@ -451,16 +500,24 @@ static void cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_co
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
     bool mixed = map->cls->traits & KREIN_MAP_DATA;
     double sample = (double)loo_rows(n, map->d);
+    bool walk = D > KREIN_EIGEN_MAX && !mixed;
+    double kept = (double)walk_rows(n), threads = map->ctx->threads;
+    double eigen = 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
+                   threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
+                   (sample < N ? 4 * sample * (double)map->d : 0);
+    double steps = 12 * D * D + kept * (8 * D + 4 * (double)map->d + 16 * K + 64) +
+                   threads * 4.0 * 256 * (D + K) + 12 * D * K + 3e7 + 4e4 * (K + 1);
     out->bytes += krein__ridge_bytes((int64_t)D, k, (int64_t)rows, map->ctx->threads) +
-                  4 * rows * D + 8 * rows * (K + 1) +
-                  map->ctx->threads * 4.0 * KREIN_TILE * D + /* padded tiles */
-                  8 * D * D * (mixed ? 3 : 1) +              /* factor; products with mix */
-                  (path ? 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
-                              map->ctx->threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
-                              (sample < N ? 4 * sample * (double)map->d : 0)
-                        : 0);
-    out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 +
-                 (path ? 9 * D * D * D + 2 * sample * D * D : 0) + (mixed ? 4 * D * D * D : 0);
+                  8 * rows * D + 8 * rows * (K + 1) + 4 * D * D * mixed +
+                  threads * 4.0 * KREIN_TILE * D + /* padded tiles */
+                  8 * D * D * (mixed ? 3 : 1) +    /* factor; products with mix */
+                  (!path  ? 0
+                   : walk ? steps
+                          : eigen);
+    out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 + (mixed ? 4 * D * D * D : 0) +
+                 (!path  ? 0
+                  : walk ? 8 * (D * D * D / 3 + kept * D * D)
+                         : 9 * D * D * D + 2 * sample * D * D);
     *passes = path ? 2 : 1;
 }
 

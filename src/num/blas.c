@@ -120,6 +120,12 @@ void krein__dsyrk(int64_t n, int64_t k, double alpha, const double *a, int64_t l
                 c, lead(ldc));
 }
 
+void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, int64_t ldb) {
+    if (m > 0 && n > 0)
+        cblas_strsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, size(m),
+                    size(n), 1, u, lead(ldu), b, lead(ldb));
+}
+
 double krein__ddot(int64_t n, const double *x, const double *y) {
     return n > 0 ? cblas_ddot(size(n), x, 1, y, 1) : 0;
 }

@@ -31,6 +31,8 @@ void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda
                   float *c, int64_t ldc);
 void krein__dsyrk(int64_t n, int64_t k, double alpha, const double *a, int64_t lda, double beta,
                   double *c, int64_t ldc);
+/* X U = B in place, U upper triangular n x n; B is m x n. */
+void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, int64_t ldb);
 double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the
  * 1-based row whose pivot is not positive (or not a number). */

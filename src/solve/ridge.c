@@ -171,14 +171,27 @@ static krein_status factor(krein_ctx *ctx, const krein_system *s, double shift, 
     return krein__cholesky(ctx, D, u, D, &pivot);
 }
 
+/* Float32 rounding may leave G slightly indefinite: it is lifted by the least that helps, from far
+ * below the rounding in steps of four. */
+krein_status krein__system_factor(krein_ctx *ctx, const krein_system *s, double lambda, double *u) {
+    krein_status st = factor(ctx, s, s->weight * lambda, u);
+    double diagonal = 0;
+    for (int64_t i = 0; i < s->D; i++) diagonal = fmax(diagonal, s->G[i * s->D + i]);
+    for (double lift = 1e-10; lambda > 0 && st == KREIN_ENUMERIC && lift < 1e-2; lift *= 4) {
+        krein__log(ctx, KREIN_LOG_DEBUG, "ridge: not positive definite; diagonal lifted by %.1e",
+                   lift);
+        st = factor(ctx, s, s->weight * lambda + lift * diagonal, u);
+    }
+    return st;
+}
+
 static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double lambda,
                                    double *x) {
     krein_status st = KREIN_OK;
     int64_t D = s->D, k = s->k;
-    double *u = NULL, low = INFINITY, high = 0, diagonal = 0;
+    double *u = NULL, low = INFINITY, high = 0;
     NEW(u, D * D);
-    for (int64_t i = 0; i < D; i++) diagonal = fmax(diagonal, s->G[i * D + i]);
-    st = factor(ctx, s, s->weight * lambda, u);
+    st = krein__system_factor(ctx, s, lambda, u);
     for (int64_t i = 0; st == KREIN_OK && i < D; i++) {
         low = fmin(low, u[i * D + i] * u[i * D + i]);
         high = fmax(high, u[i * D + i] * u[i * D + i]);
@@ -188,13 +201,6 @@ static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double
                          "the features are linearly dependent, so lambda = 0 has no unique "
                          "solution; give a positive --lambda, or auto");
         goto done;
-    }
-    /* Float32 rounding may leave G slightly indefinite: lift it by the least that helps, from far
-     * below the rounding in steps of four. */
-    for (double lift = 1e-10; st == KREIN_ENUMERIC && lift < 1e-2; lift *= 4) {
-        krein__log(ctx, KREIN_LOG_DEBUG, "ridge: not positive definite; diagonal lifted by %.1e",
-                   lift);
-        st = factor(ctx, s, s->weight * lambda + lift * diagonal, u);
     }
     TRY(st);
     memcpy(x, s->B, (size_t)(D * k) * sizeof *x);
@@ -381,5 +387,6 @@ krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targ
 
 const krein_class krein__solver_ridge = {
     "ridge", "ridge regression on features: one pass, then Cholesky", "hoerl1970", NULL,
-    "Normal equations in float64 from float32 blocks; leave-one-out from one eigendecomposition. Used "
+    "Normal equations in float64 from float32 blocks; leave-one-out from one eigendecomposition. "
+    "Used "
     "by krr with every map but exact."};

@@ -89,6 +89,15 @@ krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targ
                                krein_tally *t);
 void krein__scores_end(krein_scores *l); /* NULL is fine */
 
+/* Above so many features lambda is chosen by krein__loo_walk, below by one eigendecomposition. */
+enum { KREIN_EIGEN_MAX = 2048 };
+/* Exact leave-one-out of the rows with the centred features z (n x D) at a few lambdas around the
+ * best, each with a Cholesky factorisation. The system must have no mix. Fills p. */
+krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float *z,
+                             const krein_targets *rows, krein_path *p);
+/* u = factor of G + weight lambda I (upper), lifted where rounding left G indefinite. */
+krein_status krein__system_factor(krein_ctx *ctx, const krein_system *s, double lambda, double *u);
+
 /* ---- dual --------------------------------------------------------------- */
 
 /* All on the full symmetric n x n kernel matrix K, which is overwritten. */

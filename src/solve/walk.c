@@ -1,0 +1,167 @@
+/* walk -- leave-one-out at a few lambdas, for many features
+ *
+ * An eigendecomposition of D features costs 9 D^3 flops, most of them on one thread; a Cholesky
+ * factorisation D^3 / 3 on all of them. So above KREIN_EIGEN_MAX features lambda is sought by
+ * steps: with U'U = Gc + W lambda I and q = U'^-1 (z_i - m), h_i = 1/W + |q|^2,   residual / (1 -
+ * w_i h_i)   as in ridge.c, exact for each of the rows scored. The start comes from an
+ * eigendecomposition of the first KREIN_EIGEN_MAX / 2 features, scaled to the whole; fewer features
+ * want a larger lambda, so steps go down and up from there while the loss falls, by half decades,
+ * then quarters.
+ */
+#include "num/blas.h"
+#include "solve/ridge.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { ROWS = 256 };
+
+typedef struct walk {
+    krein_ctx *ctx;
+    const krein_system *s;
+    const float *z; /* n x D, centred */
+    const krein_targets *rows;
+    double *u, *x;           /* factor, weights */
+    float *u32, *x32, *tile; /* the same in float32; per thread ROWS x (D + k) */
+    double *score;           /* n x k */
+    krein_path *p;
+} walk;
+
+/* Held-out scores of at most ROWS rows. */
+static void score_rows(const walk *w, int64_t from, int64_t m, float *q) {
+    const krein_system *s = w->s;
+    const krein_targets *rows = w->rows;
+    int64_t D = s->D, k = s->k;
+    float *fit = q + ROWS * D;
+    const float *z = w->z + from * D;
+    memcpy(q, z, (size_t)(m * D) * sizeof *q);
+    krein__sgemm(false, false, m, k, D, 1, z, D, w->x32, k, 0, fit, k);
+    krein__strsm(m, D, w->u32, D, q, D);
+    for (int64_t i = 0; i < m; i++) {
+        double lever = 1 / s->weight;
+        for (int64_t j = 0; j < D; j++) lever += (double)q[i * D + j] * (double)q[i * D + j];
+        double rest = 1 - (rows->weight ? rows->weight[from + i] : 1) * lever;
+        for (int64_t c = 0; c < k; c++) {
+            double y = rows->y[(from + i) * k + c];
+            double residual = y - s->ymean[c] - (double)fit[i * k + c];
+            w->score[(from + i) * k + c] =
+                rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+        }
+    }
+}
+
+/* Appends lambda to the path with its loss and error. */
+static krein_status visit(walk *w, double lambda) {
+    krein_ctx *ctx = w->ctx;
+    const krein_system *s = w->s;
+    int64_t D = s->D, k = s->k, n = w->rows->n, tiles = (n + ROWS - 1) / ROWS;
+    lambda = krein__round_digits(lambda, 3);
+    krein_status st = krein__system_factor(ctx, s, lambda, w->u);
+    if (st != KREIN_OK) return st;
+    memcpy(w->x, s->B, (size_t)(D * k) * sizeof *w->x);
+    st = krein__cholesky_solve(ctx, D, w->u, D, k, w->x, k);
+    if (st != KREIN_OK) return st;
+    for (int64_t i = 0; i < D * k; i++) w->x32[i] = (float)w->x[i];
+    for (int64_t i = 0; i < D * D; i++) w->u32[i] = (float)w->u[i];
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        score_rows(w, t * ROWS, krein__min(ROWS, n - t * ROWS),
+                   w->tile + omp_get_thread_num() * ROWS * (D + k));
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    krein_tally tally = {0};
+    krein__tally_add(&tally, w->rows, 1, w->score);
+    int64_t at = w->p->n++;
+    w->p->lambda[at] = lambda;
+    w->p->loss[at] = tally.loss[0] / tally.weight;
+    w->p->error[at] = w->rows->class ? tally.error[0] / tally.weight : NAN;
+    if (isnan(w->p->loss[at])) w->p->loss[at] = INFINITY;
+    krein__progress(ctx, "leave-one-out", (double)w->p->n, 0);
+    return krein__poll(ctx);
+}
+
+static int64_t least_loss(const krein_path *p) {
+    int64_t best = 0;
+    for (int64_t l = 1; l < p->n; l++)
+        if (p->loss[l] < p->loss[best]) best = l;
+    return best;
+}
+
+/* Steps by a factor from `from` while the loss falls. */
+static krein_status step(walk *w, double from, double factor, int most) {
+    for (double lambda = from * factor; most-- > 0; lambda *= factor) {
+        krein_status st = visit(w, lambda);
+        if (st != KREIN_OK || least_loss(w->p) != w->p->n - 1) return st;
+    }
+    return KREIN_OK;
+}
+
+/* The best lambda of the leading features, whose kernel is scaled to the whole one. */
+static krein_status start(walk *w, double *lambda) {
+    krein_ctx *ctx = w->ctx;
+    krein_status st = KREIN_OK;
+    const krein_system *s = w->s;
+    int64_t D = s->D, d = KREIN_EIGEN_MAX / 2, k = s->k, n = w->rows->n;
+    double scale = (double)D / (double)d;
+    krein_system part = {.D = d, .R = d, .k = k, .weight = s->weight, .ymean = s->ymean};
+    krein_scores *scores = NULL;
+    krein_path path = {0};
+    krein_tally tally = {0};
+    float *z = NULL;
+    NEW(part.G, d * d);
+    NEW(part.B, d * k);
+    ZNEW(part.mean, d);
+    NEW(z, n * d);
+    for (int64_t i = 0; i < d; i++) {
+        for (int64_t j = 0; j < d; j++) part.G[i * d + j] = scale * s->G[i * D + j];
+        for (int64_t c = 0; c < k; c++) part.B[i * k + c] = sqrt(scale) * s->B[i * k + c];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) z[i * d + j] = (float)sqrt(scale) * w->z[i * D + j];
+    TRY(krein__scores_begin(ctx, &part, true, &path, &scores));
+    TRY(krein__scores_add(scores, z, w->rows, &tally));
+    krein__tally_end(&tally, w->rows->class != NULL, &path);
+    *lambda = path.lambda[least_loss(&path)];
+done:
+    krein__scores_end(scores);
+    krein__free(ctx, part.G);
+    krein__free(ctx, part.B);
+    krein__free(ctx, part.mean);
+    krein__free(ctx, z);
+    return st;
+}
+
+krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float *z,
+                             const krein_targets *rows, krein_path *p) {
+    krein_status st = KREIN_OK;
+    walk w = {.ctx = ctx, .s = s, .z = z, .rows = rows, .p = p};
+    int64_t D = s->D, k = s->k;
+    double lambda, half = sqrt(10), quarter = sqrt(half);
+    p->n = 0;
+    TRY(start(&w, &lambda));
+    NEW(w.u, D * D);
+    NEW(w.x, D * k);
+    NEW(w.u32, D * D);
+    NEW(w.x32, D * k);
+    NEW(w.tile, ctx->threads * ROWS * (D + k));
+    NEW(w.score, rows->n * k);
+    TRY(visit(&w, lambda));
+    TRY(step(&w, lambda, 1 / half, 8));
+    if (least_loss(p) == 0) TRY(step(&w, lambda, half, 8));
+    lambda = p->lambda[least_loss(p)];
+    TRY(visit(&w, lambda / quarter));
+    TRY(visit(&w, lambda * quarter));
+    krein__path_choose(p);
+done:
+    krein__free(ctx, w.u);
+    krein__free(ctx, w.x);
+    krein__free(ctx, w.u32);
+    krein__free(ctx, w.x32);
+    krein__free(ctx, w.tile);
+    krein__free(ctx, w.score);
+    return st;
+}
