@@ -24,7 +24,7 @@ enum { SLOW = 1 };
 enum { SLOW = 0 };
 #endif
 
-static char dir[64];
+static char dir[512];
 
 /* ---- memory that counts and fails ----------------------------------------------- */
 
@@ -1027,7 +1027,7 @@ static void dictionaries(void) {
 
 int main(void) {
     const char *tmp = getenv("TMPDIR");
-    snprintf(dir, sizeof dir, "%.40s/readers-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    snprintf(dir, sizeof dir, "%.400s/readers-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(dir)) return 1;
     RUN(csv_delimiters);
     RUN(csv_header);

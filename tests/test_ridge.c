@@ -512,6 +512,32 @@ static void leave_one_out_wide(void) {
 }
 
 /* Rows that were not accumulated: plain predictions for every lambda given. */
+/* The walk must find, at each lambda it visits, the loss of the eigendecomposition. */
+static void walk_is_path(void) {
+    enum { N = 2600, D = KREIN_EIGEN_MAX + 60, K = 2 };
+    krein_ctx *ctx = test_ctx(2);
+    problem p = make(N, D, K, true);
+    krein_system s = {0};
+    CHECK(make_system(ctx, &p, NULL, D, 1000, &s) == KREIN_OK);
+    float *z = test_new(N * D, sizeof *z);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < D; j++) z[i * D + j] = (float)(p.z[i * D + j] - s.mean[j]);
+    krein_targets rows = {N, K, p.y, p.weight, NULL};
+    krein_path walk = {0}, path = {0};
+    CHECK(krein__loo_walk(ctx, &s, z, &rows, &walk) == KREIN_OK);
+    CHECK(walk.n >= 4 && walk.best >= 0 && walk.best < walk.n);
+    path = walk;
+    CHECK(score_path(ctx, &s, true, &p, NULL, &path) == KREIN_OK);
+    for (int64_t l = 0; l < walk.n; l++) {
+        CHECK_REL(walk.loss[l], path.loss[l], 2e-3);
+        CHECK(walk.loss[l] >= walk.loss[walk.best]);
+    }
+    free(z);
+    krein__system_clear(ctx, &s);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+}
+
 static void held_out_primal(void) {
     krein_ctx *ctx = test_ctx(2);
     problem p = make(60, 5, 2, true), train = p, test = p;
@@ -987,6 +1013,7 @@ int main(void) {
     RUN(primal_singular);
     RUN(leave_one_out_primal);
     RUN(leave_one_out_wide);
+    RUN(walk_is_path);
     RUN(held_out_primal);
     RUN(same_bits_on_any_threads);
     RUN(dual_is_primal);
