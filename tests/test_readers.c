@@ -49,7 +49,7 @@ static void count_release(void *user, void *p) {
 /* ---- files ------------------------------------------------------------------------ */
 
 static const char *file_name(const char *name) {
-    static char path[400];
+    static char path[1024];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return path;
 }
@@ -186,7 +186,7 @@ static char *dump_path(const char *path, how h, long *calls) {
     return t.s;
 }
 static char *dump(const char *name, how h) {
-    char path[400];
+    char path[1024];
     snprintf(path, sizeof path, "%s", file_name(name));
     return dump_path(path, h, NULL);
 }
@@ -726,7 +726,7 @@ static void gzip_truncated(void) {
 }
 
 static void sources(void) {
-    char path[400];
+    char path[1024];
     char *s = dump("nothing.csv", plain);
     CHECK_HAS(s, "ERR 3 nothing.csv: No such file or directory");
     free(s);
@@ -806,7 +806,7 @@ static void allocations(void) {
         for (size_t buffer = 0; buffer <= 64; buffer += 32) {
             for (int threads = 1; threads <= 2; threads++) {
                 how h = {AUTO, .roles = files[k].roles, .threads = threads, .passes = 2};
-                char path[400];
+                char path[1024];
                 long calls = 0;
                 h.options.buffer = buffer;
                 snprintf(path, sizeof path, "%s", file_name(files[k].name));
