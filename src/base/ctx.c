@@ -27,9 +27,10 @@ const char *krein_version(void) { return KREIN_VERSION_STRING; }
 static uint64_t available_memory(void) {
     FILE *f = fopen("/proc/meminfo", "r");
     char line[256];
+    static const char key[] = "MemAvailable:";
     unsigned long long kb = 0;
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu kB", &kb) == 1) break;
+        if (strncmp(line, key, sizeof key - 1) == 0) kb = strtoull(line + sizeof key - 1, NULL, 10);
     if (f) fclose(f);
     if (kb > 0) return (uint64_t)kb * 1024;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);

@@ -144,7 +144,7 @@ static void suggestion(const char *name, const char *const *names, int64_t n, ch
 
 krein_status krein__find_class(krein_ctx *ctx, const krein_cursor *c, const char *name,
                                const krein_class *const *classes, int64_t n, int64_t *out) {
-    const char *names[NAMES];
+    const char *names[NAMES] = {NULL};
     for (int64_t i = 0; i < n; i++) {
         names[i] = classes[i]->name;
         if (strcmp(classes[i]->name, name) == 0) {
@@ -255,7 +255,7 @@ static krein_status parse_pair(krein_ctx *ctx, krein_cursor *c, const krein_clas
         return krein__spec_error(ctx, c, "expected key=value or \")\"");
     int64_t i = krein__option_index(cls, key);
     if (i < 0) {
-        const char *names[KREIN_OPTIONS_MAX];
+        const char *names[KREIN_OPTIONS_MAX] = {NULL};
         int64_t n = option_count(cls);
         for (int64_t j = 0; j < n; j++) names[j] = cls->options[j].name;
         char text[512];

@@ -8,9 +8,6 @@
  *
  * CPUs: the affinity mask, not the number in the machine: under taskset, a container's
  * cpuset or a batch system the two differ, and more threads than CPUs are slower than one. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "base/threads.h"
 
 #include <sched.h>

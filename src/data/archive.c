@@ -256,8 +256,8 @@ static krein_status check_table(krein_archive *a) {
 
 krein_status krein__archive_load(krein_ctx *ctx, const char *path, krein_archive **out) {
     krein_status st = krein__archive_create(ctx, out);
-    if (st != KREIN_OK) return st;
     krein_archive *a = *out;
+    if (!a) return st;
     a->reading = true;
     DUP(a->path, path);
     TRY(read_file(a));
@@ -269,27 +269,28 @@ done:
     return st;
 }
 
-static krein_status find(krein_archive *a, const char *name, krein_type type, int64_t n,
-                         const entry **out) {
+/* The entry of that name, type and count (n < 0: any); NULL with the message set if there is none.
+ */
+static const entry *find(krein_archive *a, const char *name, krein_type type, int64_t n) {
     for (int64_t i = 0; i < a->n; i++) {
         const entry *e = &a->table[i];
         if (strcmp(e->name, name) != 0) continue;
         if (e->type != (uint32_t)type || (n >= 0 && e->count != (uint64_t)n)) break;
-        *out = e;
-        return KREIN_OK;
+        return e;
     }
-    return krein__fail(a->ctx, KREIN_EMODEL,
-                       "%s: the model is damaged (\"%s\" is missing or wrong)", a->path, name);
+    krein__fail(a->ctx, KREIN_EMODEL, "%s: the model is damaged (\"%s\" is missing or wrong)",
+                a->path, name);
+    return NULL;
 }
 
 /* ---- both --------------------------------------------------------------- */
 
 static krein_status scalar(krein_archive *a, const char *name, krein_type type, void *value) {
     if (a->reading) {
-        const entry *e = NULL;
-        krein_status st = find(a, name, type, 1, &e);
-        if (st == KREIN_OK) memcpy(value, a->file + e->offset, 8);
-        return st;
+        const entry *e = find(a, name, type, 1);
+        if (!e) return a->ctx->status;
+        memcpy(value, a->file + e->offset, 8);
+        return KREIN_OK;
     }
     void *copy = krein__alloc(a->ctx, 1, 8);
     if (!copy) return a->ctx->status;
@@ -328,9 +329,12 @@ krein_status krein__archive_texts(krein_archive *a, const char *name, char ***va
         for (int64_t i = 0; i < n; i++) at = stpcpy(at, (*value)[i]) + 1;
         return add(a, name, KREIN_TYPE_BYTES, joined, bytes, joined);
     }
-    const entry *e = NULL;
+    const entry *e = find(a, name, KREIN_TYPE_BYTES, -1);
     char **texts = NULL;
-    TRY(find(a, name, KREIN_TYPE_BYTES, -1, &e));
+    if (!e) {
+        *value = NULL;
+        return ctx->status;
+    }
     const char *at = a->file + e->offset, *end = at + e->count;
     ZNEW(texts, n);
     for (int64_t i = 0; i < n; i++) {
@@ -368,9 +372,8 @@ krein_status krein__archive_array(krein_archive *a, const char *name, krein_type
                                   int64_t n) {
     void **pointer = data;
     if (!a->reading) return add(a, name, type, *pointer, n, NULL);
-    const entry *e = NULL;
-    krein_status st = find(a, name, type, n, &e);
-    if (st != KREIN_OK) return st;
+    const entry *e = find(a, name, type, n);
+    if (!e) return a->ctx->status;
     size_t size = size_of((uint32_t)type);
     void *copy = krein__alloc(a->ctx, n, size);
     if (!copy) return a->ctx->status;

@@ -7,7 +7,6 @@
  * double, so the conversion of q rounds as the true quotient would. The rest (more digits, larger
  * exponents: rare in data) is the C library's strtod in the C locale.
  */
-#define _GNU_SOURCE /* strtod_l */
 #include "data/number.h"
 
 #include <locale.h>

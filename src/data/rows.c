@@ -6,7 +6,6 @@
  * its start, which is always the start of a row: a quote means something only at the start of a
  * field, so counting quotes would be misled by 5" pipes.
  */
-#define _GNU_SOURCE /* memrchr */
 #include "data/rows.h"
 
 #include <stdio.h>
