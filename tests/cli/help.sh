@@ -34,19 +34,6 @@ done
 run train --help --nonsense
 ok "--help comes first"
 
-if [[ $SANITIZED ]]; then
-    skip "help in 20 ms" "sanitized"
-else
-    best=1000
-    for _ in 1 2 3 4 5 6 7 8; do
-        start=$(date +%s%N)
-        "$KREIN" help train >/dev/null
-        took=$((($(date +%s%N) - start) / 1000000))
-        ((took < best)) && best=$took
-    done
-    if ((best < 20)); then pass; else fail "help in 20 ms" "$best ms"; fi
-fi
-
 # ---- list, help NAME ----
 run list
 ok list
