@@ -128,11 +128,6 @@ static double error_of(const candidate *c) {
 }
 static double loss_of(const candidate *c) { return c->path.loss[c->path.best]; }
 
-static bool better(const candidate *a, const candidate *b) {
-    double x = error_of(a), y = error_of(b);
-    return x < y || (x == y && loss_of(a) < loss_of(b));
-}
-
 /* Not worse than the best by more than a hundredth of the error and of the loss. */
 static bool as_good(const candidate *c, const candidate *best) {
     enum { PARTS = 100 };
@@ -205,6 +200,19 @@ typedef struct tried {
     int64_t n, best;
 } tried;
 
+/* The least loss among those whose error is within half a standard error of the least: errors of
+ * few rows that differ by less are ties. Regression has no error, and the least loss wins. */
+static int64_t pick(const tried *t, int64_t rows) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < t->n; i++) least = fmin(least, error_of(&t->c[i]));
+    double tie = least + 0.5 * sqrt(least * (1 - least) / (double)rows);
+    int64_t best = -1;
+    for (int64_t i = 0; i < t->n; i++)
+        if (error_of(&t->c[i]) <= tie && (best < 0 || loss_of(&t->c[i]) < loss_of(&t->c[best])))
+            best = i;
+    return best;
+}
+
 /* Scores the values appended behind `first`, and finds the best of all. */
 static krein_status try_values(search *s, const krein_sample *sample, int64_t which, tried *t,
                                int64_t first) {
@@ -215,8 +223,8 @@ static krein_status try_values(search *s, const krein_sample *sample, int64_t wh
                    "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
                    (long long)sample->n, p->loss[p->best], p->error[p->best], p->lambda[p->best]);
-        if (better(&t->c[i], &t->c[t->best])) t->best = i;
     }
+    t->best = pick(t, sample->n);
     return st;
 }
 
@@ -261,11 +269,9 @@ static krein_status search_coarse(search *s, int64_t which, tried *t) {
 static krein_status search_fine(search *s, int64_t which, const tried *coarse, tried *t) {
     bool taken[CANDIDATES] = {false};
     for (int k = 0; k < FINALISTS; k++) {
-        int64_t best = -1;
-        for (int64_t i = 0; i < coarse->n; i++)
-            if (!taken[i] &&
-                (best < 0 || (k == 0 ? better(&coarse->c[i], &coarse->c[best])
-                                     : loss_of(&coarse->c[i]) < loss_of(&coarse->c[best]))))
+        int64_t best = k == 0 ? coarse->best : -1;
+        for (int64_t i = 0; k > 0 && i < coarse->n; i++)
+            if (!taken[i] && (best < 0 || loss_of(&coarse->c[i]) < loss_of(&coarse->c[best])))
                 best = i;
         if (best < 0) break;
         taken[best] = true;
