@@ -348,7 +348,7 @@ static void haar(void) {
     enum { D = 97 };
     krein_ctx *ctx = context(1, NULL);
     for (int m = 1; m <= D; m += 32) { /* rows: fewer than, or as many as the dimension */
-        double *a = random_double(m * D), *q = need((size_t)(m * D), 8);
+        double *a = random_double(m * D), *q = need(m * D, 8);
         memcpy(q, a, (size_t)(m * D) * 8);
         CHECK(krein__haar_rows(ctx, m, D, q) == KREIN_OK);
         for (int i = 0; i < m; i++)
