@@ -137,9 +137,10 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_
     const char *spec = s->o.map;
     int64_t D = s->o.features;
     if (!spec)
-        spec = n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
-                   ? "exact"
-                   : krein__map_default(s->kernel);
+        spec =
+            n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
+                ? "exact"
+                : krein__map_default(s->kernel, d, D > 0 ? D : default_features(s->kernel, n, d));
     krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
     if (st != KREIN_OK) return st;
     krein_map *map = *out;
@@ -152,7 +153,8 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_
         return krein__fail(ctx, KREIN_EARG,
                            "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
                            "--map %s",
-                           (long long)n, (long long)s->o.max_exact, krein__map_default(s->kernel));
+                           (long long)n, (long long)s->o.max_exact,
+                           krein__map_default(s->kernel, d, default_features(s->kernel, n, d)));
     }
     if (!dual && map->D == 0) {
         map->D = default_features(s->kernel, n, d);
@@ -199,7 +201,7 @@ static krein_status refuse(const setup *s, krein_map *map, const krein_data *dat
     krein__bytes_text((double)ctx->budget, have);
     if (map->cls->traits & KREIN_MAP_DUAL) {
         snprintf(advice, sizeof advice, "raise --max-memory, or use --map %s",
-                 krein__map_default(s->kernel));
+                 krein__map_default(s->kernel, map->d, default_features(s->kernel, n, map->d)));
     } else {
         int64_t D = map->D, asked = map->D;
         krein_report smaller = *r;
@@ -337,7 +339,7 @@ done:
 
 krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                          krein_report *report, krein_model **out) {
-    krein_report own;
+    krein_report own = {0};
     krein_report *r = report ? report : &own;
     setup s;
     *out = NULL;

@@ -84,7 +84,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     double start = krein__clock();
     memset(r, 0, sizeof *r);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel), kernel,
+    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, 0, 0), kernel,
                           given->features, given->seed, &map));
     if (map->cls->traits & KREIN_MAP_DUAL) {
         st = krein__fail(ctx, KREIN_EARG,
@@ -99,9 +99,10 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
     TRY(krein__kernel_set_median(ctx, kernel, rows, r->n, given->seed));
-    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel), kernel,
+    int64_t D = given->features > 0 ? given->features : krein__min(1024, r->n > 2 ? r->n : 2);
+    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, e.d, D), kernel,
                           given->features, given->seed, &map));
-    if (map->D == 0) map->D = krein__min(1024, r->n > 2 ? r->n : 2);
+    if (map->D == 0) map->D = D;
     TRY(krein__map_fit(map, e.d, e.sparse, rows, r->n));
     TRY(write_features(ctx, map, rows, r->n, krein__block_rows(e.d), path));
     TRY(describe(ctx, kernel, map, r));

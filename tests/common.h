@@ -16,9 +16,14 @@
  *   test_log                         a log callback that keeps the text and counts warnings
  *   test_path(name)                  a path in a directory of this process, removed at exit
  *   test_write(name, text)           writes a small file there and returns its path
+ *   test_files(), test_empty_dir()   how many files are there; the same, and removes them
+ *   test_slurp(path)                 a whole file as test_bytes; test_same(a, b) compares two
+ *   test_set(name)                   path of NAME.csv.gz among the data sets, NULL where absent
  *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
  *   test_start(argv)                 first in main of a program with threads: OpenMP then sleeps
  *                                    between its loops (spinning on a busy machine costs most)
+ *   test_dense(n, d, s)              n x d of det(i, j, s) as float32
+ *   test_solve(n, m, a, b)           a x = b by elimination
  *   test_random                      a tiny generator of its own (xorshift), for inputs only
  */
 #ifndef KREIN_TEST_COMMON_H
@@ -161,15 +166,24 @@ static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before
 /* ---- files -------------------------------------------------------------- */
 
 static char test_dir_name[64];
-/* The directory is flat: tests make no folders in it. */
-static inline void test_remove_dir(void) {
+/* How many files there are; the directory is flat. */
+static inline int test_each_file(bool remove) {
     DIR *dir = opendir(test_dir_name);
     char path[512];
+    int n = 0;
     for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (e->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "%s/%s", test_dir_name, e->d_name);
-        if (e->d_name[0] != '.') unlink(path);
+        n++;
+        if (remove) unlink(path);
     }
     if (dir) closedir(dir);
+    return n;
+}
+static inline int test_files(void) { return test_each_file(false); }
+static inline int test_empty_dir(void) { return test_each_file(true); }
+static inline void test_remove_dir(void) {
+    test_empty_dir();
     rmdir(test_dir_name);
 }
 /* A directory of this process, removed at exit. */
@@ -202,6 +216,38 @@ static inline const char *test_write(const char *name, const char *text) {
     return path;
 }
 
+/* A file in memory with a NUL behind it, for free(); at is NULL where there is none. */
+typedef struct test_bytes {
+    char *at;
+    int64_t n;
+} test_bytes;
+static inline test_bytes test_slurp(const char *path) {
+    test_bytes b = {NULL, 0};
+    FILE *f = fopen(path, "rb");
+    if (!f) return b;
+    fseek(f, 0, SEEK_END);
+    b.n = ftell(f);
+    rewind(f);
+    b.at = test_new(b.n + 1, 1);
+    if (fread(b.at, 1, (size_t)b.n, f) != (size_t)b.n) exit(1);
+    fclose(f);
+    return b;
+}
+static inline bool test_same(test_bytes a, test_bytes b) {
+    return a.at && b.at && a.n == b.n && memcmp(a.at, b.at, (size_t)a.n) == 0;
+}
+
+/* The data sets are in KREIN_DATA, else ../shared/data. Valid until the second next call. */
+static inline const char *test_set(const char *name) {
+    static char path[2][600];
+    static int turn;
+    const char *folder = getenv("KREIN_DATA");
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s.csv.gz", folder ? folder : "../shared/data",
+             name);
+    return access(path[turn], R_OK) == 0 ? path[turn] : NULL;
+}
+
 /* ---- inputs ------------------------------------------------------------- */
 
 static uint64_t test_random_state = 88172645463325252u;
@@ -216,6 +262,41 @@ static inline int64_t test_random_below(int64_t n) {
 }
 static inline double test_random(void) { /* (-1, 1) */
     return (double)(test_random_bits() >> 11) * 0x1p-52 - 1;
+}
+
+/* n x d of float32 numbers, smooth and without ties; s makes different sets. */
+static inline float *test_dense(int64_t n, int64_t d, double s) {
+    float *x = test_new(n * d, sizeof *x);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++) x[i * d + j] = (float)det(i, j, s);
+    return x;
+}
+
+/* ---- the obvious way ---------------------------------------------------- */
+
+static inline void test_swap(int64_t n, double *a, double *b) {
+    for (int64_t j = 0; j < n; j++) {
+        double t = a[j];
+        a[j] = b[j], b[j] = t;
+    }
+}
+/* a (n x n) x = b (n x m) by elimination with row exchanges; both are overwritten, b with x. */
+static inline void test_solve(int64_t n, int64_t m, double *a, double *b) {
+    for (int64_t c = 0; c < n; c++) {
+        int64_t p = c;
+        for (int64_t i = c + 1; i < n; i++)
+            if (fabs(a[i * n + c]) > fabs(a[p * n + c])) p = i;
+        test_swap(n, a + c * n, a + p * n);
+        test_swap(m, b + c * m, b + p * m);
+        for (int64_t i = 0; i < n; i++) {
+            if (i == c) continue;
+            double f = a[i * n + c] / a[c * n + c];
+            for (int64_t j = c; j < n; j++) a[i * n + j] -= f * a[c * n + j];
+            for (int64_t j = 0; j < m; j++) b[i * m + j] -= f * b[c * m + j];
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) b[i * m + j] /= a[i * n + i];
 }
 
 #endif

@@ -19,12 +19,7 @@ typedef struct {
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     if (krein__is_linear(kernel)) return KREIN_OK;
-    char *text = krein__kernel_text(ctx, kernel);
-    if (!text) return ctx->status;
-    krein_status st = krein__fail(ctx, KREIN_ESPEC, "signs needs the linear kernel, got %s; try %s",
-                                  text, krein__map_default(kernel));
-    krein__free(ctx, text);
-    return st;
+    return krein__map_refuse(ctx, kernel, "signs", "the linear kernel");
 }
 
 static int64_t features(const krein_map *map, int64_t n) {
@@ -102,6 +97,8 @@ static const krein_option options[] = {
 const krein_map_class krein__map_signs = {
     .cls = {"signs", "random sign projections", "", options,
             "For the linear kernel, on rows with many columns."},
+    .kernels = "linear",
+    .time = "n d D",
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = features,

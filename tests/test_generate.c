@@ -1,34 +1,15 @@
 /* test_generate.c -- the generators: formulas, formats, determinism, refusals. */
-#include "data/generate.h"
-#include "test.h"
+#include "common.h"
 
-#include <dirent.h>
-#include <unistd.h>
+#include "data/generate.h"
+
 #include <zlib.h>
 
-static char folder[] = "/tmp/krein_generate_XXXXXX";
 static krein_ctx *ctx;
 static const double pi = 3.14159265358979323846;
 
 enum { SPACE = 1 << 23 };
 static char text[SPACE], other[SPACE];
-
-static const char *in_folder(const char *name) {
-    static char path[4][512];
-    static int k;
-    k = (k + 1) % 4;
-    snprintf(path[k], sizeof path[k], "%s/%s", folder, name);
-    return path[k];
-}
-
-static int empty_folder(void) {
-    int n = 0;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; (e = readdir(d));)
-        if (e->d_name[0] != '.') n++, unlink(in_folder(e->d_name));
-    closedir(d);
-    return n;
-}
 
 static krein_generate_options options(int64_t n, int64_t d, double noise, uint64_t seed) {
     krein_generate_options o;
@@ -40,10 +21,10 @@ static krein_generate_options options(int64_t n, int64_t d, double noise, uint64
 /* Generates to `name` and reads the file (gunzipped) back; the length. */
 static size_t make(krein_ctx *c, const char *spec, krein_generate_options o, const char *name,
                    char *out) {
-    const krein_status st = krein_generate(c, spec, &o, in_folder(name));
+    const krein_status st = krein_generate(c, spec, &o, test_path(name));
     if (st != KREIN_OK) printf("%s: %s\n", spec, krein_message(c));
     CHECK(st == KREIN_OK);
-    gzFile f = gzopen(in_folder(name), "rb");
+    gzFile f = gzopen(test_path(name), "rb");
     if (!f) return 0;
     const int n = gzread(f, out, SPACE - 1);
     gzclose(f);
@@ -86,7 +67,7 @@ static void contract(void) {
             }
         }
         CHECK(rows == 500);
-        empty_folder();
+        test_empty_dir();
     }
 }
 
@@ -107,7 +88,7 @@ static void threads_do_not_matter(void) {
             krein_ctx_destroy(c);
         }
     }
-    empty_folder();
+    test_empty_dir();
 }
 
 /* ---- formulas ------------------------------------------------------------- */
@@ -269,17 +250,17 @@ static void libsvm(void) {
         CHECK(*p++ == '\n');
     }
     CHECK(*p == 0);
-    empty_folder();
+    test_empty_dir();
 }
 
 /* ---- refusals ---------------------------------------------------------------- */
 
 static void refused(const char *spec, krein_generate_options o, const char *name, krein_status want,
                     const char *says) {
-    const krein_status st = krein_generate(ctx, spec, &o, in_folder(name));
+    const krein_status st = krein_generate(ctx, spec, &o, test_path(name));
     CHECK(st == want);
     CHECK_HAS(krein_message(ctx), says);
-    CHECK(empty_folder() == 0);
+    CHECK(test_empty_dir() == 0);
 }
 
 static void refusals(void) {
@@ -314,49 +295,29 @@ static void cancelled(void) {
     krein_ctx *c;
     CHECK(krein_ctx_create(&o, &c) == KREIN_OK);
     const krein_generate_options g = options(1000000000, 0, -1, 1);
-    CHECK(krein_generate(c, "arm", &g, in_folder("a.npy")) == KREIN_ECANCEL);
+    CHECK(krein_generate(c, "arm", &g, test_path("a.npy")) == KREIN_ECANCEL);
     CHECK(polls == 3);
-    CHECK(empty_folder() == 0);
+    CHECK(test_empty_dir() == 0);
     krein_ctx_destroy(c);
 }
 
-static int64_t allowed, live;
-static void *stingy(void *user, size_t bytes) {
-    (void)user;
-    if (allowed-- <= 0) return NULL;
-    live++;
-    return aligned_alloc(64, bytes / 64 * 64 + 64);
-}
-static void give_back(void *user, void *p) {
-    (void)user;
-    if (p) live--;
-    free(p);
-}
-
 static void allocation_failures(void) {
-    krein_ctx_options o;
-    krein_ctx_options_init(&o);
-    o.memory = (krein_allocator){stingy, give_back, NULL};
-    allowed = 1;
-    krein_ctx *poor;
-    CHECK(krein_ctx_create(&o, &poor) == KREIN_OK);
+    test_memory m;
+    krein_ctx *poor = test_ctx_with(1, &m);
     const krein_generate_options g = options(100, 0, -1, 1);
-    krein_status st = KREIN_EMEMORY;
-    int64_t k = 0;
-    for (; st != KREIN_OK && k < 100; k++) {
-        allowed = k;
-        st = krein_generate(poor, "spiral(turns=3)", &g, in_folder("a.csv.gz"));
-        CHECK(st == KREIN_OK || st == KREIN_EMEMORY);
-        CHECK(live == 1);
-        CHECK(empty_folder() == (st == KREIN_OK));
+    int64_t runs = 0;
+    TEST_EVERY_ALLOCATION(&m, k) {
+        krein_status st = krein_generate(poor, "spiral(turns=3)", &g, test_path("a.csv.gz"));
+        CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
+        CHECK(test_empty_dir() == (st == KREIN_OK));
+        runs++;
     }
-    CHECK(st == KREIN_OK && k > 5);
+    CHECK(runs > 5);
     krein_ctx_destroy(poor);
-    CHECK(live == 0);
 }
 
 int main(void) {
-    if (!mkdtemp(folder) || krein_ctx_create(NULL, &ctx) != KREIN_OK) return 1;
+    ctx = test_ctx(0);
     RUN(contract);
     RUN(threads_do_not_matter);
     RUN(regression_formulas);
@@ -369,6 +330,5 @@ int main(void) {
     RUN(cancelled);
     RUN(allocation_failures);
     krein_ctx_destroy(ctx);
-    rmdir(folder);
     return DONE();
 }

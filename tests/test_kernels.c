@@ -94,14 +94,6 @@ static krein_kernel *kernel(const char *text) {
     return k;
 }
 
-/* n x d of float32 numbers, smooth and without ties; s makes different sets. */
-static float *dense(int64_t n, int64_t d, double s) {
-    float *x = test_new(n * d, sizeof *x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) x[i * d + j] = (float)det(i, j, s);
-    return x;
-}
-
 /* About two thirds of the cells of x are set to zero, and the same rows as CSR. Row 1 is empty. */
 typedef struct csr {
     int64_t *ptr;
@@ -142,7 +134,7 @@ static bool close_to(const krein_kernel *k, int64_t d, const double *x, const do
     formula f = formula_of(k);
     const double *p = k->values.number;
     double size = dot(d, x, x) + dot(d, y, y), e = 0;
-    if (k->kernel->family != KREIN_FAMILY_SEPARABLE) e = 8 * sqrt((double)d) * eps * size;
+    if (!k->kernel->rows32) e = 8 * sqrt((double)d) * eps * size;
     double want = f(p, d, x, y, 0), up = f(p, d, x, y, e), down = f(p, d, x, y, -e);
     /* The argument u of an exponential has a relative error: exp(-u) one of u eps. */
     double inner = fabs(want) > 0 ? fabs(log(fabs(want))) : 0;
@@ -168,7 +160,7 @@ static void every_kernel_is_here(void) {
         if (!found) printf("no formula and case for %s in this test\n", krein__kernels[i]->name);
         CHECK(found);
         const krein_kernel_class *c = (const krein_kernel_class *)krein__kernels[i];
-        bool rows = c->family == KREIN_FAMILY_SEPARABLE;
+        bool rows = c->rows32 != NULL;
         CHECK(rows ? c->rows32 && c->rows64 && c->coordinate : c->values32 && c->values64);
         CHECK(c->cls.summary && c->cls.cite);
         if (krein__option_index(&c->cls, "sigma") >= 0) CHECK(c->metric != 0 && c->spread > 0);
@@ -199,7 +191,7 @@ static void class_functions(const krein_kernel *k, int64_t d) {
         v[i] = dot(d, x, y + i * ld);
         v32[i] = (float)v[i];
     }
-    if (c->family == KREIN_FAMILY_SEPARABLE) {
+    if (c->rows32) {
         c->rows64(p, d, x, N, y, ld, v);
         c->rows32(p, d, x32, N, y32, ld, v32);
     } else {
@@ -212,8 +204,8 @@ static void class_functions(const krein_kernel *k, int64_t d) {
                close_to(k, d, x, y + i * ld, (double)v32[i], FLT_EPSILON);
         if (c->coordinate) {
             double sum = 0;
-            for (int64_t j = 0; j < d; j++) sum += c->coordinate(p, x[j] - y[i * ld + j]);
-            good = good && close_to(k, d, x, y + i * ld, exp(-sum), DBL_EPSILON);
+            for (int64_t j = 0; j < d; j++) sum += c->coordinate(p, x[j], y[i * ld + j]);
+            good = good && close_to(k, d, x, y + i * ld, c->finish(p, sum), DBL_EPSILON);
         }
     }
     CHECK(good);
@@ -250,7 +242,7 @@ static void references(void) {
         krein_kernel *k = kernel(cases[i].text);
         const krein_kernel_class *c = k->kernel;
         double value, yy = dot(3, y, y);
-        if (c->family == KREIN_FAMILY_SEPARABLE) {
+        if (c->rows32) {
             c->rows64(k->values.number, 3, x, 1, y, 3, &value);
         } else {
             value = dot(3, x, y);
@@ -336,7 +328,7 @@ static double evaluate(const krein_kernel *k, int64_t d, const double *x, const 
 /* gram_full and tile32 against the formula, for bases and expressions. */
 static void gram_values(void) {
     enum { N = 200, M = 21, D = 5 };
-    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    float *x = test_dense(N, D, 0.2), *y = test_dense(M, D, 0.9);
     double *out = test_new(N * M, sizeof *out);
     float *out32 = test_new(KREIN_TILE * (M + 2), sizeof *out32);
     for (int i = 0; i < ALL; i++) {
@@ -387,7 +379,7 @@ static void combinations(void) {
     enum { N = 40, D = 4 };
     static const char *const a = "gaussian(sigma=1.3)", *const b = "laplacian(sigma=2)",
                              *const c = "poly(degree=2, c=0.5)";
-    float *x = dense(N, D, 0.2);
+    float *x = test_dense(N, D, 0.2);
     krein_rows rows = krein__rows_dense(N, D, x, D);
     double *m[7];
     char text[7][200];
@@ -419,7 +411,7 @@ static void combinations(void) {
 
 static void symmetric_positive(void) {
     enum { N = 60, D = 3 };
-    float *x = dense(N, D, 0.2);
+    float *x = test_dense(N, D, 0.2);
     for (int j = 0; j < D; j++) x[5 * D + j] = x[50 * D + j]; /* twins: singular */
     krein_rows rows = krein__rows_dense(N, D, x, D);
     double *k = test_new(N * N, sizeof *k), w[N];
@@ -461,7 +453,7 @@ static void symmetric_positive(void) {
 /* The same rows dense and CSR give the same values, to rounding. */
 static void sparse_rows(void) {
     enum { N = 230, M = 40, D = 11 };
-    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    float *x = test_dense(N, D, 0.2), *y = test_dense(M, D, 0.9);
     csr cx, cy;
     krein_rows sx = sparse(N, D, x, &cx), sy = sparse(M, D, y, &cy);
     krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
@@ -504,7 +496,7 @@ static void sparse_rows(void) {
 /* Bits do not depend on threads, nor on where the rows are cut (at multiples of the tile). */
 static void bits(void) {
     enum { N = 2 * KREIN_TILE + 37, M = 45, D = 13 };
-    float *x = dense(N, D, 0.2), *y = dense(M, D, 0.9);
+    float *x = test_dense(N, D, 0.2), *y = test_dense(M, D, 0.9);
     double *one = test_new(N * M, sizeof *one), *other = test_new(N * M, sizeof *other);
     krein_rows dx = krein__rows_dense(N, D, x, D), dy = krein__rows_dense(M, D, y, D);
     for (int shape = 0; shape < 2; shape++) {
@@ -541,9 +533,9 @@ static void bits(void) {
 /* The first rows of a full tile come out the same, to the bit, when they come alone. */
 static void short_tiles(void) {
     enum { M = 30, D = 9 };
-    float *x = dense(KREIN_TILE, D, 0.2), *y = dense(M, D, 0.9);
+    float *x = test_dense(KREIN_TILE, D, 0.2), *y = test_dense(M, D, 0.9);
     csr cx, cy;
-    float *xs = dense(KREIN_TILE, D, 0.2), *ys = dense(M, D, 0.9);
+    float *xs = test_dense(KREIN_TILE, D, 0.2), *ys = test_dense(M, D, 0.9);
     krein_rows sx = sparse(KREIN_TILE, D, xs, &cx), sy = sparse(M, D, ys, &cy);
     krein_rows dx = krein__rows_dense(KREIN_TILE, D, x, D), dy = krein__rows_dense(M, D, y, D);
     float *a = test_new(KREIN_TILE * M, sizeof *a), *b = test_new(KREIN_TILE * M, sizeof *b);
@@ -658,7 +650,7 @@ static int64_t distances(int64_t n, int64_t d, const float *x, int metric, doubl
 
 static void median(void) {
     enum { N = 700, D = 4 };
-    float *x = dense(N, D, 0.2);
+    float *x = test_dense(N, D, 0.2);
     double *all = test_new(N * N / 2, sizeof *all), got;
     for (int metric = 1; metric <= 2; metric++) {
         static const int64_t sizes[] = {2, 3, 4, 50, 101, 512};
@@ -676,7 +668,7 @@ static void median(void) {
         CHECK(got > all[count * 45 / 100] && got < all[count * 55 / 100]);
         /* The same rows as CSR. */
         csr c;
-        float *y = dense(90, D, 0.6);
+        float *y = test_dense(90, D, 0.6);
         krein_rows sy = sparse(90, D, y, &c), dy = krein__rows_dense(90, D, y, D);
         double other;
         CHECK(krein__median_distance(ctx, &sy, metric, &got) == KREIN_OK);
@@ -698,7 +690,7 @@ static void median(void) {
 
 static void set_median(void) {
     enum { N = 80, D = 4 };
-    float *x = dense(N, D, 0.2);
+    float *x = test_dense(N, D, 0.2);
     krein_rows rows = krein__rows_dense(N, D, x, D);
     test_log log;
     krein_ctx *mine = test_ctx_full(1, NULL, &log);
@@ -728,10 +720,10 @@ static void set_median(void) {
 
 static void every_allocation_fails(void) {
     enum { N = 200, M = 10, D = 3 };
-    float *x = dense(N, D, 0.2);
+    float *x = test_dense(N, D, 0.2);
     csr c;
     krein_rows dx = krein__rows_dense(N, D, x, D), sx;
-    float *y = dense(N, D, 0.2);
+    float *y = test_dense(N, D, 0.2);
     sx = sparse(N, D, y, &c);
     double *out = test_new(N * M, sizeof *out);
     test_memory m;

@@ -121,13 +121,6 @@ static krein_status source_libsvm(krein_ctx *on, const char *path, source *s) {
     return st;
 }
 
-static float *dense(int64_t n, int64_t d, double s) {
-    float *x = test_new(n * d, sizeof *x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++) x[i * d + j] = (float)det(i, j, s);
-    return x;
-}
-
 /* Creates and fits; s may be NULL for maps that do not look at rows. */
 static krein_status make(krein_ctx *on, const char *spec, const char *kernel, int64_t D,
                          uint64_t seed, int64_t d, source *s, krein_map **out) {
@@ -503,7 +496,7 @@ static void cost_is_a_bound(void) {
         int reported = 0;
         for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
             int64_t n = sizes[z].n, d = sizes[z].d;
-            float *x = dense(n, d, 0.1);
+            float *x = test_dense(n, d, 0.1);
             for (int threads = 1; threads <= 3; threads += 2)
                 for (int k = 0; k < 4; k++)
                     for (int q = 0; q < v.n; q++) {
@@ -576,7 +569,7 @@ static void refusals(void) {
                 krein__map_destroy(map);
             }
             /* the default map of a kernel takes it */
-            CHECK(krein__map_create(ctx, krein__map_default(e), e, 100, 1, &map) == KREIN_OK);
+            CHECK(krein__map_create(ctx, krein__map_default(e, 0, 0), e, 100, 1, &map) == KREIN_OK);
             krein__map_destroy(map);
             krein__kernel_destroy(ctx, e);
         }
@@ -1036,30 +1029,6 @@ static void orf_blocks(void) {
 
 /* ---- landmarks ---------------------------------------------------------- */
 
-/* Solves A x = b by elimination with pivots; A (m x m) and b are overwritten. */
-static void eliminate(int64_t m, double *a, double *b) {
-    for (int64_t c = 0; c < m; c++) {
-        int64_t p = c;
-        for (int64_t i = c + 1; i < m; i++)
-            if (fabs(a[i * m + c]) > fabs(a[p * m + c])) p = i;
-        for (int64_t j = 0; j < m; j++) {
-            double t = a[c * m + j];
-            a[c * m + j] = a[p * m + j], a[p * m + j] = t;
-        }
-        double t = b[c];
-        b[c] = b[p], b[p] = t;
-        for (int64_t i = c + 1; i < m; i++) {
-            double f = a[i * m + c] / a[c * m + c];
-            for (int64_t j = c; j < m; j++) a[i * m + j] -= f * a[c * m + j];
-            b[i] -= f * b[c];
-        }
-    }
-    for (int64_t c = m - 1; c >= 0; c--) {
-        for (int64_t j = c + 1; j < m; j++) b[c] -= a[c * m + j] * b[j];
-        b[c] /= a[c * m + c];
-    }
-}
-
 /* z'Sz = r' K_mm^-1 r for kernels whose K_mm is well conditioned, and exact on the landmarks. */
 static void nystrom_values(void) {
     enum { ROWS = 120, M = 25, D2 = 2 };
@@ -1115,7 +1084,7 @@ static void nystrom_values(void) {
             double alpha[M];
             memcpy(work, kmm, sizeof work);
             memcpy(alpha, kxm + i * M, sizeof alpha);
-            eliminate(M, work, alpha);
+            test_solve(M, 1, work, alpha);
             double absolute = 0;
             for (int64_t l = 0; l < M; l++) absolute += fabs(alpha[l]);
             weight = fmax(weight, absolute);
@@ -1242,7 +1211,7 @@ int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
     ctx = test_ctx(1);
-    points = dense(N, DIM, 0.1);
+    points = test_dense(N, DIM, 0.1);
     RUN(shape);
     RUN(bits);
     RUN(offsets);

@@ -16,30 +16,13 @@
 
 /* ---- helpers ------------------------------------------------------------ */
 
-typedef struct bytes {
-    char *at;
-    int64_t n;
-} bytes;
-
-static bytes slurp(const char *path) {
-    bytes b = {NULL, 0};
-    FILE *f = fopen(path, "rb");
-    if (!f) return b;
-    fseek(f, 0, SEEK_END);
-    b.n = ftell(f);
-    rewind(f);
-    b.at = test_new(b.n + 1, 1);
-    if (fread(b.at, 1, (size_t)b.n, f) != (size_t)b.n) exit(1);
-    fclose(f);
-    return b;
-}
 static void spit(const char *path, const void *data, int64_t n) {
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(data, 1, (size_t)n, f) != (size_t)n || fclose(f) != 0) exit(1);
 }
 static bool same_file(const char *a, const char *b) {
-    bytes x = slurp(a), y = slurp(b);
-    bool same = x.at && y.at && x.n == y.n && memcmp(x.at, y.at, (size_t)x.n) == 0;
+    test_bytes x = test_slurp(a), y = test_slurp(b);
+    bool same = test_same(x, y);
     free(x.at);
     free(y.at);
     return same;
@@ -171,7 +154,7 @@ static void there_and_back(void) {
                 CHECK(strcmp(x.kernel, y.kernel) == 0 && strcmp(x.map, y.map) == 0 &&
                       strcmp(x.learner, y.learner) == 0 && strcmp(x.scale, y.scale) == 0);
                 CHECK(x.n == 60 && x.lambda == .01);
-                bytes file = slurp(one);
+                test_bytes file = test_slurp(one);
                 CHECK(x.bytes == file.n);
                 free(file.at);
                 for (int64_t c = 0; c < x.classes; c++)
@@ -261,7 +244,7 @@ static void rows_stand_alone(void) {
             snprintf(rows, sizeof rows, "%s", make_file(kind, 300));
             CHECK(train_file(ctx, rows, kind, kernels[0], maps[map], &m) == KREIN_OK);
             CHECK(predict_file(ctx, m, rows, s) == KREIN_OK && s->n == 300);
-            bytes file = slurp(rows);
+            test_bytes file = test_slurp(rows);
             char *head_end = strchr(file.at, '\n') + 1, *line = head_end, name[32];
             for (int i = 0; i < 300; i++) {
                 char *end = strchr(line, '\n') + 1;
@@ -288,7 +271,7 @@ static void rows_stand_alone(void) {
 /* ---- damage ------------------------------------------------------------- */
 
 /* A small file with everything in it: categories, text classes, landmarks. */
-static bytes small_model(const char *map) {
+static test_bytes small_model(const char *map) {
     krein_ctx *ctx = test_ctx(1);
     krein_model *m = NULL;
     char rows[256];
@@ -300,7 +283,7 @@ static bytes small_model(const char *map) {
     }
     krein_model_destroy(m);
     krein_ctx_destroy(ctx);
-    return slurp(test_path("small.krein"));
+    return test_slurp(test_path("small.krein"));
 }
 
 static bool refused(krein_ctx *ctx, test_memory *memory, const char *path, const char *what,
@@ -326,7 +309,7 @@ static bool refused(krein_ctx *ctx, test_memory *memory, const char *path, const
 static void every_truncation(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
-    bytes file = small_model("nystrom(D=4)");
+    test_bytes file = small_model("nystrom(D=4)");
     const char *path = test_path("cut.krein");
     spit(path, file.at, file.n);
     int bad = 0;
@@ -351,7 +334,7 @@ static void every_truncation(void) {
 static void every_bit(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
-    bytes file = small_model("nystrom(D=4)");
+    test_bytes file = small_model("nystrom(D=4)");
     const char *path = test_path("flip.krein");
     spit(path, file.at, file.n);
     int fd = open(path, O_WRONLY), bad = 0;
@@ -401,7 +384,7 @@ static size_t width(krein_type type) {
     return type == KREIN_TYPE_BYTES ? 1 : type == KREIN_TYPE_I32 || type == KREIN_TYPE_F32 ? 4 : 8;
 }
 
-static parts take_apart(const bytes *file) {
+static parts take_apart(const test_bytes *file) {
     parts p = {.n = 0};
     uint64_t entries;
     memcpy(&entries, file->at + 24, 8);
@@ -452,7 +435,7 @@ static void every_entry(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
     for (size_t map = 1; map < 3; map++) {
-        bytes file = small_model(maps[map][0] == 'n' ? "nystrom(D=4)" : maps[map]);
+        test_bytes file = small_model(maps[map][0] == 'n' ? "nystrom(D=4)" : maps[map]);
         parts p = take_apart(&file);
         const char *path = test_path("forged.krein");
         krein_model *m = NULL;
@@ -534,7 +517,7 @@ static void forgeries(void) {
     krein_ctx *ctx = test_ctx_with(1, &memory);
     const char *path = test_path("forged.krein");
     for (int which = 0; which < 15; which++) {
-        bytes file = small_model(which == 13 ? "rff(D=16)" : "nystrom(D=4)");
+        test_bytes file = small_model(which == 13 ? "rff(D=16)" : "nystrom(D=4)");
         parts p = take_apart(&file);
         switch (which) {
         case 0:
@@ -603,7 +586,7 @@ static void forged_landmarks(void) {
     CHECK(train_file(ctx, rows, SPARSE, kernels[0], "nystrom(D=5)", &m) == KREIN_OK);
     CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
     krein_model_destroy(m);
-    bytes file = slurp(path);
+    test_bytes file = test_slurp(path);
     for (int which = 0; which < 6; which++) {
         parts p = take_apart(&file);
         int64_t *ptr = find(&p, "landmarks.ptr")->data;
@@ -654,7 +637,7 @@ static void every_allocation_fails(void) {
             spit(path, "old", 3);
             krein_status st = krein_model_save(ctx, m, path);
             CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
-            bytes now = slurp(path);
+            test_bytes now = test_slurp(path);
             if (st != KREIN_OK) CHECK(now.n == 3 && memcmp(now.at, "old", 3) == 0);
             free(now.at);
         }
@@ -705,7 +688,7 @@ static void nowhere_to_write(void) {
     CHECK(chmod(folder, 0555) == 0);
     if (geteuid() != 0) {
         CHECK(krein_model_save(ctx, m, path) == KREIN_EIO);
-        bytes now = slurp(path);
+        test_bytes now = test_slurp(path);
         CHECK(now.n == 3 && memcmp(now.at, "old", 3) == 0);
         free(now.at);
     }
@@ -724,7 +707,7 @@ static void check_frozen(krein_ctx *ctx, const char *path) {
     krein_model *m = NULL;
     scores *s = test_new(1, sizeof *s);
     snprintf(text, sizeof text, "%.*s.txt", (int)(strlen(path) - 6), path);
-    bytes expect = slurp(text);
+    test_bytes expect = test_slurp(text);
     char *line = expect.at ? strstr(expect.at, "---\n") : NULL;
     if (!line) {
         printf("%s is not there or has no line ---\n", text);
@@ -817,7 +800,7 @@ static void make_frozen(const char *folder) {
         if (krein_model_save(ctx, m, path) != KREIN_OK) exit(1);
         snprintf(few, sizeof few, "%s", make_file(all[i].kind, 25));
         if (predict_file(ctx, m, few, s) != KREIN_OK) exit(1);
-        bytes text = slurp(few);
+        test_bytes text = test_slurp(few);
         snprintf(path, sizeof path, "%s/%s.txt", folder, all[i].name);
         FILE *f = fopen(path, "w");
         if (!f) exit(1);

@@ -1,22 +1,8 @@
-/* test_real.c -- models of real data, where the folder of data sets is there: KREIN_DATA, else
- * ../shared/data. The thresholds lie well below what good methods reach. */
+/* test_real.c -- models of real data, where the folder of data sets is there. The thresholds lie
+ * well below what good methods reach. */
 #include "common.h"
 
 #include <zlib.h>
-
-static const char *folder(void) {
-    const char *given = getenv("KREIN_DATA");
-    return given ? given : "../shared/data";
-}
-
-/* NULL where the file is absent. */
-static const char *set(const char *name) {
-    static char path[2][600];
-    static int turn;
-    turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s.csv.gz", folder(), name);
-    return access(path[turn], R_OK) == 0 ? path[turn] : NULL;
-}
 
 /* Metrics of held-out rows with the defaults. */
 static krein_metrics held_out(krein_ctx *ctx, const char *path, const char *map, uint64_t seed) {
@@ -52,7 +38,7 @@ static double accuracy(const char *name, const char *map, int64_t classes) {
     krein_ctx *ctx = test_ctx(2);
     double mean = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        krein_metrics m = held_out(ctx, set(name), map, seed);
+        krein_metrics m = held_out(ctx, test_set(name), map, seed);
         CHECK(m.task == KREIN_TASK_CLASSIFICATION && m.classes == classes);
         mean += m.accuracy / 3;
         krein_metrics_clear(ctx, &m);
@@ -67,27 +53,27 @@ static void at_least(double value, double least, const char *what) {
 }
 
 static void iris(void) {
-    if (!set("iris")) SKIP("iris.csv.gz is not there");
+    if (!test_set("iris")) SKIP("iris.csv.gz is not there");
     at_least(accuracy("iris", NULL, 3), .92, "iris");
     at_least(accuracy("iris", "orf(D=200)", 3), .9, "iris, orf");
 }
 
 static void sonar(void) {
-    if (!set("sonar")) SKIP("sonar.csv.gz is not there");
+    if (!test_set("sonar")) SKIP("sonar.csv.gz is not there");
     at_least(accuracy("sonar", NULL, 2), .78, "sonar");
 }
 
 static void glass(void) {
-    if (!set("glass")) SKIP("glass.csv.gz is not there");
+    if (!test_set("glass")) SKIP("glass.csv.gz is not there");
     at_least(accuracy("glass", NULL, 6), .6, "glass");
 }
 
 static void boston(void) {
-    if (!set("boston")) SKIP("boston.csv.gz is not there");
+    if (!test_set("boston")) SKIP("boston.csv.gz is not there");
     krein_ctx *ctx = test_ctx(2);
     double r2 = 0;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        krein_metrics m = held_out(ctx, set("boston"), NULL, seed);
+        krein_metrics m = held_out(ctx, test_set("boston"), NULL, seed);
         CHECK(m.task == KREIN_TASK_REGRESSION);
         r2 += m.r2 / 3;
         krein_metrics_clear(ctx, &m);
@@ -99,9 +85,9 @@ static void boston(void) {
 /* The same numbers as LIBSVM text: divided by the deviations, not centred, which no kernel of
  * differences can tell; so the same held-out predictions but for rounding. */
 static void sparse(void) {
-    if (!set("sonar")) SKIP("sonar.csv.gz is not there");
+    if (!test_set("sonar")) SKIP("sonar.csv.gz is not there");
     krein_ctx *ctx = test_ctx(2);
-    gzFile in = gzopen(set("sonar"), "rb");
+    gzFile in = gzopen(test_set("sonar"), "rb");
     char line[4096], path[256];
     snprintf(path, sizeof path, "%s", test_path("sonar.libsvm"));
     FILE *out = fopen(path, "w");
@@ -121,7 +107,7 @@ static void sparse(void) {
     gzclose(in);
     fclose(out);
     for (uint64_t seed = 1; seed <= 2; seed++) {
-        krein_metrics dense = held_out(ctx, set("sonar"), NULL, seed);
+        krein_metrics dense = held_out(ctx, test_set("sonar"), NULL, seed);
         krein_metrics thin = held_out(ctx, path, NULL, seed);
         CHECK(dense.n == thin.n);
         CHECK_ABS(thin.accuracy, dense.accuracy, .05);

@@ -7,33 +7,6 @@
 
 /* ---- the obvious way ---------------------------------------------------- */
 
-/* a (n x n) x = b (n x m) by elimination with row exchanges; both are overwritten. */
-static void eliminate(int64_t n, int64_t m, double *a, double *b) {
-    for (int64_t c = 0; c < n; c++) {
-        int64_t p = c;
-        for (int64_t i = c + 1; i < n; i++)
-            if (fabs(a[i * n + c]) > fabs(a[p * n + c])) p = i;
-        for (int64_t j = 0; j < n; j++) {
-            double t = a[c * n + j];
-            a[c * n + j] = a[p * n + j];
-            a[p * n + j] = t;
-        }
-        for (int64_t j = 0; j < m; j++) {
-            double t = b[c * m + j];
-            b[c * m + j] = b[p * m + j];
-            b[p * m + j] = t;
-        }
-        for (int64_t i = 0; i < n; i++) {
-            if (i == c) continue;
-            double f = a[i * n + c] / a[c * n + c];
-            for (int64_t j = c; j < n; j++) a[i * n + j] -= f * a[c * n + j];
-            for (int64_t j = 0; j < m; j++) b[i * m + j] -= f * b[c * m + j];
-        }
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < m; j++) b[i * m + j] /= a[i * n + i];
-}
-
 /* A data set: z n x D, y n x k, weights or NULL. */
 typedef struct problem {
     int64_t n, D, k;
@@ -64,7 +37,7 @@ static void fit_primal(const problem *p, double c, int64_t skip, bool intercept,
         }
     }
     for (int64_t r = 0; r < p->D; r++) a[r * m + r] += c;
-    eliminate(m, p->k, a, x);
+    test_solve(m, p->k, a, x);
     free(a);
 }
 
@@ -89,7 +62,7 @@ static void fit_dual(int64_t n, const double *K, int64_t k, const double *y, con
         if (intercept) a[i * size + m] = a[m * size + i] = 1;
         for (int64_t o = 0; o < k; o++) b[i * k + o] = y[row[i] * k + o];
     }
-    eliminate(size, k, a, b);
+    test_solve(size, k, a, b);
     memset(x, 0, (size_t)((n + 1) * k) * sizeof *x);
     for (int64_t i = 0; i < m; i++)
         for (int64_t o = 0; o < k; o++) x[row[i] * k + o] = b[i * k + o];

@@ -84,32 +84,12 @@ static const char *write_rows(const char *name, const rows *r) {
 
 /* ---- models as bytes ---------------------------------------------------- */
 
-typedef struct bytes {
-    char *at;
-    int64_t n;
-} bytes;
-
-static bytes slurp(const char *path) {
-    bytes b = {NULL, 0};
-    FILE *f = fopen(path, "rb");
-    if (!f) return b;
-    fseek(f, 0, SEEK_END);
-    b.n = ftell(f);
-    rewind(f);
-    b.at = test_new(b.n + 1, 1);
-    if (fread(b.at, 1, (size_t)b.n, f) != (size_t)b.n) exit(1);
-    fclose(f);
-    return b;
-}
-static bytes model_bytes(krein_ctx *ctx, const krein_model *m) {
+static test_bytes model_bytes(krein_ctx *ctx, const krein_model *m) {
     const char *path = test_path("model.krein");
-    bytes none = {NULL, 0};
+    test_bytes none = {NULL, 0};
     if (!m) return none;
     CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
-    return slurp(path);
-}
-static bool same(bytes a, bytes b) {
-    return a.at && b.at && a.n == b.n && memcmp(a.at, b.at, (size_t)a.n) == 0;
+    return test_slurp(path);
 }
 
 static krein_train_options defaults(void) {
@@ -344,15 +324,15 @@ static krein_train_options options_of(const setting *s) {
     return o;
 }
 
-static bytes train_bytes(int threads, krein_data *(*open)(krein_ctx *, const void *),
-                         const void *what, const krein_train_options *o) {
+static test_bytes train_bytes(int threads, krein_data *(*open)(krein_ctx *, const void *),
+                              const void *what, const krein_train_options *o) {
     krein_ctx *ctx = test_ctx(threads);
     krein_data *data = open(ctx, what);
     krein_model *m = NULL;
     krein_status st = krein_train(ctx, data, o, NULL, &m);
     if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
     CHECK(st == KREIN_OK);
-    bytes b = model_bytes(ctx, m);
+    test_bytes b = model_bytes(ctx, m);
     krein_model_destroy(m);
     krein_data_close(data);
     krein_ctx_destroy(ctx);
@@ -371,27 +351,27 @@ static void same_bytes(void) {
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         rows r = rows_of(&settings[s]);
         krein_train_options o = options_of(&settings[s]);
-        bytes one = train_bytes(1, from_memory, &r, &o);
+        test_bytes one = train_bytes(1, from_memory, &r, &o);
         for (int threads = test_sanitized() ? 3 : 2; threads <= 3; threads++) {
-            bytes more = train_bytes(threads, from_memory, &r, &o);
-            if (!same(one, more)) printf("setting %d, %d threads\n", (int)s, threads);
-            CHECK(same(one, more));
+            test_bytes more = train_bytes(threads, from_memory, &r, &o);
+            if (!test_same(one, more)) printf("setting %d, %d threads\n", (int)s, threads);
+            CHECK(test_same(one, more));
             free(more.at);
         }
         /* From a file, kept in memory or read again for each pass. */
         char path[256];
         snprintf(path, sizeof path, "%s", write_rows("rows.csv", &r));
         o.memory_rows = 1;
-        bytes kept = train_bytes(2, from_file, path, &o);
+        test_bytes kept = train_bytes(2, from_file, path, &o);
         o.memory_rows = -1;
-        bytes streamed = train_bytes(3, from_file, path, &o);
-        if (!same(kept, streamed)) printf("setting %d, streamed\n", (int)s);
-        CHECK(same(kept, streamed));
+        test_bytes streamed = train_bytes(3, from_file, path, &o);
+        if (!test_same(kept, streamed)) printf("setting %d, streamed\n", (int)s);
+        CHECK(test_same(kept, streamed));
         o.memory_rows = 0;
         o.seed = 2;
         if (settings[s].map && settings[s].lambda < 0 && strcmp(settings[s].map, "exact") != 0) {
-            bytes other = train_bytes(2, from_memory, &r, &o);
-            CHECK(!same(one, other)); /* another seed, another model */
+            test_bytes other = train_bytes(2, from_memory, &r, &o);
+            CHECK(!test_same(one, other)); /* another seed, another model */
             free(other.at);
         }
         free(one.at);
@@ -410,22 +390,22 @@ static void given_back(void) {
         krein_model *m = NULL, *again = NULL;
         krein_report report;
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
-        bytes one = model_bytes(ctx, m);
+        test_bytes one = model_bytes(ctx, m);
         o.kernel = report.kernel;
         o.map = report.map;
         o.learner = report.learner;
         o.lambda = report.lambda;
         krein_data *fresh = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         CHECK(krein_train(ctx, fresh, &o, NULL, &again) == KREIN_OK);
-        bytes two = model_bytes(ctx, again);
-        if (!same(one, two))
+        test_bytes two = model_bytes(ctx, again);
+        if (!test_same(one, two))
             printf("setting %d: %s %s %.17g\n", (int)s, report.kernel, report.map, report.lambda);
-        CHECK(same(one, two));
+        CHECK(test_same(one, two));
         krein_model_destroy(again);
         /* The same data set once more. */
         CHECK(krein_train(ctx, data, &o, NULL, &again) == KREIN_OK);
-        bytes three = model_bytes(ctx, again);
-        CHECK(same(one, three));
+        test_bytes three = model_bytes(ctx, again);
+        CHECK(test_same(one, three));
         krein_model_destroy(again);
         free(one.at);
         free(two.at);
@@ -679,8 +659,8 @@ static void plan_leaves_no_trace(void) {
     krein_report_clear(ctx, &report);
     CHECK(krein_train(ctx, a, &o, NULL, &m) == KREIN_OK);
     CHECK(krein_train(ctx, b, &o, NULL, &n) == KREIN_OK);
-    bytes one = model_bytes(ctx, m), two = model_bytes(ctx, n);
-    CHECK(same(one, two));
+    test_bytes one = model_bytes(ctx, m), two = model_bytes(ctx, n);
+    CHECK(test_same(one, two));
     CHECK(krein_plan(ctx, a, &o, &report) == KREIN_OK);
     krein_report_clear(ctx, &report);
     krein_status st = krein_evaluate(ctx, m, a, &k);
@@ -914,11 +894,33 @@ static void selection(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* What the candidates of a search hold, each in a context of its own, is in the peak too. */
+static void selection_is_counted(void) {
+    rows r = friedman(600, 1, 24);
+    const uint64_t matrix = 8 * 600 * 600; /* the least that judges one kernel */
+    for (int searched = 0; searched < 2; searched++) {
+        krein_ctx *ctx = test_ctx(2);
+        krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
+        krein_model *m = NULL;
+        krein_train_options o = defaults();
+        o.kernel = searched ? "gaussian" : "gaussian(sigma=2)";
+        o.map = "rff(D=16)";
+        o.lambda = .01;
+        CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_OK);
+        CHECK((krein_ctx_peak_bytes(ctx) > matrix) == searched);
+        krein_model_destroy(m);
+        krein_data_close(data);
+        CHECK(atomic_load(&ctx->held) == 0);
+        krein_ctx_destroy(ctx);
+    }
+    drop(&r);
+}
+
 /* ---- transform and gram ------------------------------------------------- */
 
 /* The data of a little-endian NPY file of version 1, of the type and shape that is said. */
 static void *read_npy(const char *path, const char *type, int64_t n, int64_t d, size_t size) {
-    bytes b = slurp(path);
+    test_bytes b = test_slurp(path);
     char shape[60];
     void *out = NULL;
     if (!b.at || b.n < 10 || memcmp(b.at, "\x93NUMPY\x01", 7) != 0) {
@@ -1103,6 +1105,7 @@ int main(void) {
     RUN(every_allocation_fails);
     RUN(predict_is_stopped);
     RUN(selection);
+    RUN(selection_is_counted);
     RUN(gram_values);
     RUN(transform_values);
     return DONE();

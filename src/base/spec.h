@@ -34,6 +34,7 @@ typedef struct krein_option {
     const char *words; /* "a|b|c" */
     const char *help;
     const char *text; /* default of TEXT options */
+    bool derived;     /* NaN stands for a value that follows from the data's shape: not free */
 } krein_option;
 
 /* Values in the order of the table. A value that was not given holds the default

@@ -48,7 +48,20 @@ struct krein_archive {
     int64_t n, room;
     char *file; /* reading: the whole file */
     int64_t bytes;
+    char prefix[NAME]; /* see krein__archive_enter */
 };
+
+void krein__archive_enter(krein_archive *a, int64_t part) {
+    size_t used = strlen(a->prefix);
+    snprintf(a->prefix + used, sizeof a->prefix - used, "%lld.", (long long)part);
+}
+
+void krein__archive_leave(krein_archive *a) {
+    size_t used = strlen(a->prefix);
+    if (used > 0) used--; /* the dot */
+    while (used > 0 && a->prefix[used - 1] != '.') used--;
+    a->prefix[used] = 0;
+}
 
 static size_t size_of(uint32_t type) {
     switch (type) {
@@ -126,7 +139,10 @@ static krein_status add(krein_archive *a, const char *name, krein_type type, con
     }
     entry *e = &a->table[a->n];
     memset(e, 0, sizeof *e);
-    snprintf(e->name, sizeof e->name, "%s", name);
+    if (snprintf(e->name, sizeof e->name, "%s%s", a->prefix, name) >= NAME) {
+        krein__free(a->ctx, owned);
+        return krein__fail(a->ctx, KREIN_EARG, "the model nests too deeply");
+    }
     e->type = (uint32_t)type;
     e->count = (uint64_t)n;
     a->data[a->n] = data;
@@ -272,9 +288,10 @@ done:
 /* The entry of that name, type and count (n < 0: any); NULL with the message set if there is none.
  */
 static const entry *find(krein_archive *a, const char *name, krein_type type, int64_t n) {
+    size_t used = strlen(a->prefix);
     for (int64_t i = 0; i < a->n; i++) {
         const entry *e = &a->table[i];
-        if (strcmp(e->name, name) != 0) continue;
+        if (strncmp(e->name, a->prefix, used) != 0 || strcmp(e->name + used, name) != 0) continue;
         if (e->type != (uint32_t)type || (n >= 0 && e->count != (uint64_t)n)) break;
         return e;
     }

@@ -29,6 +29,11 @@ krein_status krein__archive_own(krein_archive *a, void *data);
 bool krein__archive_reading(const krein_archive *a);
 int64_t krein__archive_bytes(const krein_archive *a); /* of the file */
 
+/* Objects inside objects: between enter and leave every name has the number of the part
+ * and a dot before it. They nest. */
+void krein__archive_enter(krein_archive *a, int64_t part);
+void krein__archive_leave(krein_archive *a);
+
 /* A whole number in [low, high]. */
 krein_status krein__archive_int(krein_archive *a, const char *name, int64_t *value, int64_t low,
                                 int64_t high);

@@ -26,12 +26,20 @@
 ROWS(float, rows32)
 ROWS(double, rows64)
 
-static double coordinate(const double *p, double delta) {
-    return log1p(delta * delta / (p[0] * p[0]));
+static double coordinate(const double *p, double x, double y) {
+    return log1p((x - y) * (x - y) / (p[0] * p[0]));
+}
+static double finish(const double *p, double sum) {
+    (void)p;
+    return exp(-sum);
 }
 
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     for (int64_t j = 0; j < d; j++) w[j] = krein__rng_laplace(g, row, (uint64_t)j) / p[0];
+}
+
+static double quantile(const double *p, double u) {
+    return (u < 0.5 ? log(2 * u) : -log(2 * (1 - u))) / p[0];
 }
 
 static const krein_option options[] = {
@@ -40,10 +48,12 @@ static const krein_option options[] = {
 
 const krein_kernel_class krein__kernel_cauchy = {
     .cls = {"cauchy", "prod_j 1 / (1 + ((x_j-y_j)/sigma)^2)", "rahimi2007", options, NULL},
-    .family = KREIN_FAMILY_SEPARABLE,
+    .family = KREIN_FAMILY_STATIONARY,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,
+    .finish = finish,
+    .quantile = quantile,
     .frequency = frequency,
     .metric = 2,
     .spread = 1.4142135623730951}; /* exp(-r^2/sigma^2) near 0 */

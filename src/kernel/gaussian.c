@@ -26,6 +26,27 @@ static double radius(const double *p, krein_rng g, uint64_t row, int64_t d) {
     return krein__rng_chi(g, row, 0, (double)d) / p[0];
 }
 
+static double mixture(const double *p, double u) {
+    (void)u;
+    return 1 / p[0];
+}
+
+/* chi_d(sigma r) sigma */
+static double density(const double *p, int64_t d, double r) {
+    double x = p[0] * r, half = 0.5 * (double)d;
+    if (x <= 0) return d == 1 ? p[0] * sqrt(2 / M_PI) : 0;
+    return p[0] * exp((2 * half - 1) * log(x) - x * x / 2 - (half - 1) * log(2.0) - lgamma(half));
+}
+
+/* On rows of length one exp(-(1 - t) / sigma^2). */
+static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
+    double s = 1 / (p[0] * p[0]), term = exp(-s);
+    (void)reach;
+    if (!unit) return false;
+    for (int64_t n = 0; n < count; n++, term *= s / (double)n) a[n] = term;
+    return true;
+}
+
 static const krein_option options[] = {
     {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "bandwidth"},
     {0}};
@@ -37,5 +58,8 @@ const krein_kernel_class krein__kernel_gaussian = {
     .values64 = values64,
     .frequency = frequency,
     .radius = radius,
+    .density = density,
+    .mixture = mixture,
+    .series = series,
     .metric = 2,
     .spread = 1};

@@ -1,7 +1,7 @@
 /* gram.c -- kernel values in tiles.
  *
  * <x, y> for a tile of rows is one matrix product; radial kernels take |x|^2 + |y|^2 - 2 <x, y>
- * from it, row by row, while the tile is in cache. Separable kernels walk the rows. Sums, products
+ * from it, row by row, while the tile is in cache. Others walk the rows. Sums, products
  * and factors combine tiles. float32 for feature blocks, float64 for Gram matrices.
  */
 #include "kernel/gram.h"
@@ -68,11 +68,6 @@ static int64_t need(const krein_kernel *k) {
     return k->right ? krein__max(left, 1 + need(k->right)) : left;
 }
 
-static bool not_separable(const krein_kernel_class *c) {
-    return c->family != KREIN_FAMILY_SEPARABLE;
-}
-static bool separable(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_SEPARABLE; }
-
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
                                krein_gram_rows *g) {
     krein_status st = KREIN_OK;
@@ -80,7 +75,7 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->kernel = kernel;
     g->y = y;
     g->wide = wide;
-    g->dots = !krein__kernel_all(kernel, separable);
+    g->dots = !krein__kernel_all(kernel, krein__has_rows);
     g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
     g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
     if (wide)
@@ -155,6 +150,6 @@ double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int t
 
 double krein__gram_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
-    if (k->node == KREIN_NODE_LEAF) return (not_separable(k->kernel) ? 2.0 : 4.0) * (double)d + 20;
+    if (k->node == KREIN_NODE_LEAF) return (krein__has_rows(k->kernel) ? 4.0 : 2.0) * (double)d + 20;
     return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
 }

@@ -15,29 +15,61 @@
 #include "num/matrix.h"
 
 typedef enum krein_family {
-    KREIN_FAMILY_RADIAL = 0,    /* a function of |x - y| */
-    KREIN_FAMILY_SEPARABLE = 1, /* stationary: exp(-sum_j h(x_j - y_j)) */
-    KREIN_FAMILY_DOT = 2        /* a function of <x, y>, |x|, |y| */
+    KREIN_FAMILY_RADIAL = 0,     /* a function of |x - y| */
+    KREIN_FAMILY_STATIONARY = 1, /* a function of x - y, not of its length alone */
+    KREIN_FAMILY_DOT = 2,        /* a function of <x, y>, |x|, |y| */
+    KREIN_FAMILY_ADDITIVE = 3,   /* a sum over the columns of functions of x_j and y_j */
+    KREIN_FAMILY_TABLE = 4       /* values that stand in a file */
 } krein_family;
 
+typedef enum krein_definite {
+    KREIN_DEFINITE_POSITIVE = 0,
+    KREIN_DEFINITE_UNIT = 1, /* positive definite on rows of length one */
+    KREIN_DEFINITE_NO = 2
+} krein_definite;
+
+/* A kernel is computed from inner products (values32, values64) or row by row (rows32, rows64,
+ * and coordinate and finish for sparse rows). */
 typedef struct krein_kernel_class {
     krein_class cls;
     krein_family family;
-    /* Positive definite with these values; NULL: always. */
-    bool (*positive)(const double *p);
-    /* RADIAL and DOT: v[i] = <x, y_i> becomes k(x, y_i); xx = |x|^2, yy[i] = |y_i|^2. */
+    /* Definiteness with these values; NULL: always positive definite. */
+    krein_definite (*definite)(const double *p);
+    /* v[i] = <x, y_i> becomes k(x, y_i); xx = |x|^2, yy[i] = |y_i|^2. */
     void (*values32)(const double *p, int64_t n, float *v, float xx, const float *yy);
     void (*values64)(const double *p, int64_t n, double *v, double xx, const double *yy);
-    /* SEPARABLE: out[i] = k(x, y_i) from dense rows, and h of one coordinate for sparse ones. */
+    /* out[i] = k(x, y_i) from dense rows; for sparse rows k = finish(sum_j coordinate(x_j, y_j))
+     * with coordinate(0, 0) = 0 (NULL: the kernel does not take sparse rows). */
     void (*rows32)(const double *p, int64_t d, const float *x, int64_t n, const float *y,
                    int64_t ldy, float *out);
     void (*rows64)(const double *p, int64_t d, const double *x, int64_t n, const double *y,
                    int64_t ldy, double *out);
-    double (*coordinate)(const double *p, double delta);
-    /* Stationary kernels with k(0) = 1: a frequency w in R^d with k(x - y) = E cos w'(x - y),
-     * drawn at `row` of the stream; and for radial ones the law of |w| alone. */
+    double (*coordinate)(const double *p, double x, double y);
+    double (*finish)(const double *p, double sum);
+
+    /* The spectral measure, where it is known and a positive one: k(x - y) = mass E cos w'(x - y).
+     * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */
+    double (*mass)(const double *p, int64_t d);
     void (*frequency)(const double *p, krein_rng g, uint64_t row, int64_t d, double *w);
+    /* Radial kernels: the law of |w| alone, and its density at r. */
     double (*radius)(const double *p, krein_rng g, uint64_t row, int64_t d);
+    double (*density)(const double *p, int64_t d, double r);
+    /* The same laws as functions of uniform numbers, for structured and quasi-random frequencies:
+     * w = mixture(u) N(0, I) for radial kernels, or independent w_j = quantile(u_j). */
+    double (*mixture)(const double *p, double u);
+    double (*quantile)(const double *p, double u);
+    /* E w_j^2 is finite with these values (moment matching needs it); NULL: always. */
+    bool (*second_moment)(const double *p);
+
+    /* Dot-product kernels: k = sum_n a[n] <x, y>^n, n < count, on rows of length one where `unit`
+     * is set, else on all rows with |<x, y>| <= reach. False where there is no such series. */
+    bool (*series)(const double *p, bool unit, int64_t count, double *a, double *reach);
+
+    /* Parameters whose default depends on the number of columns (options with `derived`). */
+    void (*settle)(double *p, int64_t d);
+    /* Training inputs must lie in [low, high] (low = high: anywhere); `advice` is the way out. */
+    double low, high;
+    const char *advice;
     /* The free scale (an option named sigma) that suits data whose median distance is m in the
      * given metric (1: L1, 2: L2) is spread * m. */
     int metric;
@@ -69,13 +101,30 @@ void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k);
 char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k);
 /* Free parameters: numbers without a value. slot and leaf of the i-th; count. */
 int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot);
-/* Positive definite by construction (no minus sign, every base kernel is). */
-bool krein__kernel_positive(const krein_kernel *k);
-/* Every leaf is of the family (or, for stationary, radial or separable). */
+/* What is known without data (no minus sign, every base kernel is): the worst of its parts. */
+krein_definite krein__kernel_definite(const krein_kernel *k);
+bool krein__kernel_positive(const krein_kernel *k); /* KREIN_DEFINITE_POSITIVE */
+/* Every base kernel has the property. */
 bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *));
 bool krein__is_radial(const krein_kernel_class *c);
 bool krein__is_stationary(const krein_kernel_class *c);
+bool krein__has_frequency(const krein_kernel_class *c); /* stationary with a known measure */
+bool krein__has_radius(const krein_kernel_class *c);    /* and radial */
+bool krein__has_mixture(const krein_kernel_class *c);   /* and a mixture of Gaussians */
+bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row */
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
+/* Sets the parameters that depend on the number of columns. */
+void krein__kernel_settle(krein_kernel *k, int64_t d);
+/* KREIN_EDATA with the way out where a base kernel wants inputs in a range and these are not, or
+ * does not take sparse rows. low, high: the least and the greatest input. */
+krein_status krein__kernel_check_inputs(krein_ctx *ctx, const krein_kernel *k, double low,
+                                        double high, bool sparse);
+/* Radial and dot-product kernels as a function of the distance z. unit: on rows of length one,
+ * <x, y> = 1 - z^2/2; else every base kernel must be radial. */
+double krein__kernel_profile(const krein_kernel *k, bool unit, double z);
+/* a[n], n < count, with k = sum_n a[n] <x, y>^n for |<x, y>| <= *reach; KREIN_ESPEC without. */
+krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool unit, int64_t count,
+                                  double *a, double *reach);
 
 /* The expression as a sum of products: coefficient * leaf[0] * ... * leaf[n-1]. */
 enum { KREIN_TERM_LEAVES = 8, KREIN_TERMS_MAX = 64 };

@@ -25,10 +25,21 @@
 ROWS(float, rows32, krein__vexpf, fabsf)
 ROWS(double, rows64, krein__vexp, fabs)
 
-static double coordinate(const double *p, double delta) { return fabs(delta) / p[0]; }
+static double coordinate(const double *p, double x, double y) { return fabs(x - y) / p[0]; }
+static double finish(const double *p, double sum) {
+    (void)p;
+    return exp(-sum);
+}
 
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     for (int64_t j = 0; j < d; j++) w[j] = krein__rng_cauchy(g, row, (uint64_t)j) / p[0];
+}
+
+static double quantile(const double *p, double u) { return tan(M_PI * (u - 0.5)) / p[0]; }
+
+static bool second_moment(const double *p) {
+    (void)p;
+    return false;
 }
 
 static const krein_option options[] = {
@@ -37,10 +48,13 @@ static const krein_option options[] = {
 
 const krein_kernel_class krein__kernel_laplacian = {
     .cls = {"laplacian", "exp(-|x-y|_1 / sigma)", "rahimi2007", options, NULL},
-    .family = KREIN_FAMILY_SEPARABLE,
+    .family = KREIN_FAMILY_STATIONARY,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,
+    .finish = finish,
+    .quantile = quantile,
+    .second_moment = second_moment,
     .frequency = frequency,
     .metric = 1,
     .spread = 1};

@@ -1,6 +1,8 @@
 /* poly -- k(x, y) = (gamma <x, y> + c)^degree; positive definite for c >= 0, gamma > 0 */
 #include "kernel/kernel.h"
 
+#include <math.h>
+
 enum { DEGREE = 0, C = 1, GAMMA = 2 };
 
 #define VALUES(T, name)                                                                            \
@@ -16,7 +18,22 @@ enum { DEGREE = 0, C = 1, GAMMA = 2 };
 VALUES(float, values32)
 VALUES(double, values64)
 
-static bool positive(const double *p) { return p[C] >= 0 && p[GAMMA] > 0; }
+static krein_definite definite(const double *p) {
+    return p[C] >= 0 && p[GAMMA] > 0 ? KREIN_DEFINITE_POSITIVE : KREIN_DEFINITE_NO;
+}
+
+/* C(degree, n) gamma^n c^(degree-n) */
+static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
+    (void)unit, (void)reach;
+    double degree = p[DEGREE], binomial = 1;
+    if (degree >= (double)count) return false;
+    for (int64_t n = 0; n < count; n++) {
+        double m = degree - (double)n;
+        a[n] = m < 0 ? 0 : binomial * pow(p[GAMMA], (double)n) * pow(p[C], m);
+        binomial *= m / (double)(n + 1);
+    }
+    return true;
+}
 
 static const krein_option options[] = {
     {.name = "degree",
@@ -32,6 +49,7 @@ static const krein_option options[] = {
 const krein_kernel_class krein__kernel_poly = {
     .cls = {"poly", "(gamma <x,y> + c)^degree", "", options, NULL},
     .family = KREIN_FAMILY_DOT,
-    .positive = positive,
+    .definite = definite,
     .values32 = values32,
-    .values64 = values64};
+    .values64 = values64,
+    .series = series};

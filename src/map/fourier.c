@@ -14,11 +14,44 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum { CHUNK = 512 }; /* frequencies: 192 x 512 floats are 384 kB */
 
-static krein_status allocate(krein_map *map, int64_t F, bool phase) {
+krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
+                                    bool (*is)(const krein_kernel_class *), const char *what) {
+    if (krein__kernel_all(kernel, is)) return KREIN_OK;
+    return krein__map_refuse(ctx, kernel, name, what);
+}
+
+double krein__term_mass(const krein_term *term, int64_t d) {
+    double mass = term->coefficient;
+    for (int64_t l = 0; l < term->n; l++) {
+        const krein_kernel *leaf = term->leaf[l];
+        if (leaf->kernel->mass) mass *= leaf->kernel->mass(leaf->values.number, d);
+    }
+    return mass;
+}
+
+krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
+                                 int64_t first, int64_t n, double *w) {
+    krein_ctx *ctx = map->ctx;
+    int64_t d = map->d;
+    double *one = krein__alloc(ctx, ctx->threads * d, sizeof *one);
+    if (!one) return ctx->status;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t f = 0; f < n; f++) {
+        double *mine = one + omp_get_thread_num() * d;
+        leaf->kernel->frequency(leaf->values.number, g, (uint64_t)(first + f), d, mine);
+        for (int64_t j = 0; j < d; j++) w[f * d + j] += mine[j];
+    }
+    krein__free(ctx, one);
+    return KREIN_OK;
+}
+
+/* Everything but W. */
+static krein_status state(krein_map *map, int64_t F, bool phase) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_fourier *s = NULL;
@@ -26,9 +59,17 @@ static krein_status allocate(krein_map *map, int64_t F, bool phase) {
     map->state = s;
     s->F = F;
     s->phase = phase;
-    NEW(s->W, (map->d + phase) * F);
     map->D = map->R = phase ? F : 2 * F;
     map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * (map->d + phase));
+done:
+    return st;
+}
+
+static krein_status allocate(krein_map *map, int64_t F, bool phase) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    TRY(state(map, F, phase));
+    NEW(((krein_fourier *)map->state)->W, (map->d + phase) * F);
 done:
     return st;
 }
@@ -112,7 +153,8 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) 
     bool mixed = false;
     for (int64_t t = 0; t < n; t++) {
         s->first[t + 1] = s->first[t] + per_term;
-        s->scale[t] = (float)sqrt((phase ? 2 : 1) * fabs(terms[t].coefficient) / (double)per_term);
+        double mass = fabs(krein__term_mass(&terms[t], map->d));
+        s->scale[t] = (float)sqrt((phase ? 2 : 1) * mass / (double)per_term);
         mixed = mixed || terms[t].coefficient < 0;
         TRY(fit_term(map, s, t, &terms[t], draw));
     }
@@ -141,6 +183,55 @@ krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, co
     for (int64_t f = 0; phase && f < F; f++)
         s->W[map->d * F + f] = (float)(phase[f] * (0.5 / M_PI));
     return KREIN_OK;
+}
+
+krein_status krein__fourier_weighted(krein_map *map, int64_t F, const double *w, const double *c) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool mixed = false;
+    TRY(krein__fourier_given(map, F, w, NULL));
+    krein_fourier *s = map->state;
+    s->scale[0] = 1;
+    NEW(s->amp, F);
+    for (int64_t f = 0; f < F; f++) {
+        s->amp[f] = (float)sqrt(fabs(c[f]));
+        mixed = mixed || c[f] < 0;
+    }
+    if (!mixed) goto done;
+    NEW(map->sign, map->D);
+    for (int64_t i = 0; i < map->D; i++) map->sign[i] = c[i / 2] < 0 ? -1 : 1;
+done:
+    return st;
+}
+
+krein_status krein__fourier_io(krein_map *map, krein_archive *a) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a);
+    krein_fourier *s = map->state;
+    int64_t F = s ? s->F : 0, amp = s && s->amp, D = map->D;
+    bool phase = s && s->phase;
+    TRY(krein__archive_int(a, "fourier.F", &F, 1, INT32_MAX));
+    TRY(krein__archive_bool(a, "fourier.phase", &phase));
+    TRY(krein__archive_int(a, "fourier.amp", &amp, 0, 1));
+    if (reading) {
+        if (D != (phase ? F : 2 * F) || map->R != D) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its frequencies are wrong)");
+            goto done;
+        }
+        TRY(state(map, F, phase));
+        s = map->state;
+        s->nterm = 1;
+        s->first[1] = F;
+    }
+    double scale = s->scale[0];
+    TRY(krein__archive_double(a, "fourier.scale", &scale));
+    s->scale[0] = (float)scale;
+    TRY(krein__archive_double(a, "fourier.unit", &s->unit));
+    TRY(krein__archive_array(a, "fourier.W", KREIN_TYPE_F32, &s->W, (map->d + phase) * F));
+    if (amp) TRY(krein__archive_array(a, "fourier.factor", KREIN_TYPE_F32, &s->amp, F));
+done:
+    return st;
 }
 
 /* t = x W for frequencies from .. from + m - 1, plus their phases. */
@@ -180,6 +271,26 @@ static const float *padded(const krein_map *map, const krein_fourier *s, const k
     return to;
 }
 
+/* The factors of frequencies f .. f + m - 1 on one row's features of them. */
+static void amplify(const krein_fourier *s, int64_t f, int64_t m, float *z) {
+    if (s->phase)
+        for (int64_t i = 0; i < m; i++) z[i] *= s->amp[f + i];
+    else
+        for (int64_t i = 0; i < m; i++) {
+            z[2 * i] *= s->amp[f + i];
+            z[2 * i + 1] *= s->amp[f + i];
+        }
+}
+
+static void normalise(int64_t n, int64_t D, double square, float *z, int64_t ld) {
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < D; j++) sum += (double)z[i * ld + j] * (double)z[i * ld + j];
+        float factor = sum > 0 ? (float)sqrt(square / sum) : 0;
+        for (int64_t j = 0; j < D; j++) z[i * ld + j] *= factor;
+    }
+}
+
 void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
                          float *scratch) {
     const krein_fourier *s = map->state;
@@ -190,15 +301,19 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *ou
             int64_t m = krein__min(CHUNK, s->first[term + 1] - f);
             turns(map, s, rows, x, f, m, t);
             for (int64_t i = 0; i < rows->n; i++) {
+                float *z = out + i * ld + (s->phase ? f : 2 * f);
                 if (s->phase)
-                    krein__vcos_turns(m, t + i * m, s->scale[term], out + i * ld + f);
+                    krein__vcos_turns(m, t + i * m, s->scale[term], z);
                 else
-                    krein__vsincos_turns(m, t + i * m, s->scale[term], out + i * ld + 2 * f);
+                    krein__vsincos_turns(m, t + i * m, s->scale[term], z);
+                if (s->amp) amplify(s, f, m, z);
             }
         }
+    if (s->unit > 0) normalise(rows->n, map->D, s->unit, out, ld);
 }
 
 void krein__fourier_clear(krein_map *map) {
     krein_fourier *s = map->state;
     krein__free(map->ctx, s->W);
+    krein__free(map->ctx, s->amp);
 }

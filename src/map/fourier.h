@@ -7,7 +7,8 @@
 /* Frequencies in turns, w / (2 pi), so that the range reduction of cos is exact; column f of W
  * (d x F, row-major) is frequency f; with phases row d of W holds them, for an input that is
  * always 1. Features are interleaved cos, sin pairs with the factor
- * sqrt(|c| / F_t), or with phases sqrt(2 |c| / F_t) cos(w'x + b). */
+ * sqrt(|c| / F_t), or with phases sqrt(2 |c| / F_t) cos(w'x + b); c is the coefficient of the term
+ * times k(0) of its base kernels. */
 typedef struct krein_fourier {
     int64_t F;  /* frequencies */
     bool phase; /* one cos with a phase, else cos and sin */
@@ -15,12 +16,22 @@ typedef struct krein_fourier {
     int64_t nterm;
     int64_t first[KREIN_TERMS_MAX + 1]; /* frequencies first[t] .. first[t+1]-1 are of term t */
     float scale[KREIN_TERMS_MAX];
+    float *amp;  /* F, or NULL: a further factor of each frequency's features */
+    double unit; /* > 0: rows of features are brought to this squared length (nrff) */
 } krein_fourier;
 
 /* Draws frequencies first .. first + n - 1 of one base kernel and adds them to w (n x d). */
 typedef krein_status (*krein_draw_fn)(krein_map *map, const krein_kernel *leaf, krein_rng g,
                                       int64_t first, int64_t n, double *w);
 
+/* KREIN_ESPEC where a base kernel has not the property; what: "radial kernels". */
+krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
+                                    bool (*is)(const krein_kernel_class *), const char *what);
+/* Independent draws from the spectral measure: rff's. */
+krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
+                                 int64_t first, int64_t n, double *w);
+/* Coefficient of a term times k(0) of its base kernels. */
+double krein__term_mass(const krein_term *term, int64_t d);
 /* Splits D over the terms of the kernel, draws each with `draw`, fills map->state (a
  * krein_fourier), D, R, sign and scratch. */
 krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw);
@@ -29,7 +40,13 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, 
 void krein__fourier_clear(krein_map *map);
 int64_t krein__fourier_features(const krein_map *map, bool phase);
 void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out);
-/* The reference path of the tests: given frequencies (F x d, radians) and phases. */
+/* Given frequencies (F x d, radians) and phases (or NULL) instead: each with the factor
+ * sqrt(1 / F), or sqrt(2 / F) with phases. Maps with fitted frequencies, and tests. */
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase);
+/* The same with a coefficient each (k ~= sum_f c_f cos w_f'(x - y)); their signs become the
+ * signature. */
+krein_status krein__fourier_weighted(krein_map *map, int64_t F, const double *w, const double *c);
+/* Saves and loads fitted frequencies, factors and signs. */
+krein_status krein__fourier_io(krein_map *map, krein_archive *a);
 
 #endif

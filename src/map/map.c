@@ -44,6 +44,7 @@ done:
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
     map->d = d;
     map->sparse = sparse;
+    krein__kernel_settle(map->kernel, d);
     krein_status st = map->cls->fit(map, rows, n);
     map->negative = 0;
     for (int64_t i = 0; st == KREIN_OK && map->sign && i < map->D; i++)
@@ -227,8 +228,19 @@ done:
     return st;
 }
 
-const char *krein__map_default(const krein_kernel *kernel) {
-    if (krein__kernel_all(kernel, krein__is_radial)) return "orf";
-    if (krein__kernel_all(kernel, krein__is_stationary)) return "rff";
+const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D) {
+    (void)d, (void)D;
+    if (krein__kernel_all(kernel, krein__has_radius)) return "orf";
+    if (krein__kernel_all(kernel, krein__has_frequency)) return "rff";
     return "nystrom";
+}
+
+krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
+                               const char *what) {
+    char *text = krein__kernel_text(ctx, kernel);
+    if (!text) return ctx->status;
+    krein_status st = krein__fail(ctx, KREIN_ESPEC, "%s needs %s, got %s; try %s", name, what, text,
+                                  krein__map_default(kernel, 0, 0));
+    krein__free(ctx, text);
+    return st;
 }

@@ -29,6 +29,8 @@ typedef struct krein_cost {
 typedef struct krein_map_class {
     krein_class cls;
     int traits;
+    const char *kernels; /* the families it is for, in a few words, for `krein list` */
+    const char *time;    /* its cost in n, d, D: "n d D" */
     /* KREIN_ESPEC with the reason and an alternative where the map does not apply. */
     krein_status (*accepts)(krein_ctx *ctx, const krein_kernel *kernel);
     /* Number of features made when D are asked for on n rows. */
@@ -44,6 +46,9 @@ typedef struct krein_map_class {
     /* Fitted state that does not follow from the spec and the seed; NULL: none, fit again. */
     krein_status (*io)(krein_map *map, krein_archive *a);
     void (*clear)(krein_map *map);
+    /* What a user may want to know of a fitted map (masses, errors), for `krein info`: name and
+     * value of the i-th fact; false past the last. NULL: nothing. */
+    bool (*fact)(const krein_map *map, int64_t i, const char **name, double *value);
 } krein_map_class;
 
 struct krein_map {
@@ -99,7 +104,11 @@ int64_t krein__map_fused(const krein_map *map, double lambda);
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
 /* DUAL maps: the training rows they hold. */
 krein_rows krein__map_landmarks(const krein_map *map);
-/* The default map of a kernel when it must be approximated. */
-const char *krein__map_default(const krein_kernel *kernel);
+/* The default map of a kernel when it must be approximated, on d columns by about D features
+ * (d = 0: not known yet). */
+const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D);
+/* KREIN_ESPEC "NAME needs WHAT, got KERNEL; try DEFAULT", for accepts. */
+krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
+                               const char *what);
 
 #endif

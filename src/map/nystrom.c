@@ -116,6 +116,8 @@ static const krein_option options[] = {
 const krein_map_class krein__map_nystrom = {
     .cls = {"nystrom", "Nystrom features from landmarks", "williams2001", options,
             "For every kernel. Landmarks are drawn uniformly from the training rows."},
+    .kernels = "all",
+    .time = "n d D + D^3",
     .traits = KREIN_MAP_DATA,
     .accepts = accepts,
     .features = features,

@@ -15,13 +15,8 @@
 #include <string.h>
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    if (krein__kernel_all(kernel, krein__is_radial)) return KREIN_OK;
-    char *text = krein__kernel_text(ctx, kernel);
-    if (!text) return ctx->status;
-    krein_status st = krein__fail(ctx, KREIN_ESPEC, "orf needs radial kernels, got %s; try %s",
-                                  text, krein__map_default(kernel));
-    krein__free(ctx, text);
-    return st;
+    return krein__fourier_accepts(ctx, kernel, "orf", krein__has_radius,
+                                  "radial kernels with a known spectral measure");
 }
 
 static int64_t features(const krein_map *map, int64_t n) {
@@ -83,6 +78,8 @@ const krein_map_class krein__map_orf = {
     .cls = {"orf", "orthogonal random features", "yu2016", options,
             "For radial kernels (gaussian, matern) and their sums, differences, products and "
             "factors. The default for them."},
+    .kernels = "radial",
+    .time = "n d D",
     .traits = KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = features,

@@ -8,20 +8,14 @@
 #include "map/fourier.h"
 
 #include <math.h>
-#include <omp.h>
 
 enum { D_SLOT = 0, PHASE = 1 };
 
 static bool phase(const krein_map *map) { return map->values.number[PHASE] != 0; }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    if (krein__kernel_all(kernel, krein__is_stationary)) return KREIN_OK;
-    char *text = krein__kernel_text(ctx, kernel);
-    if (!text) return ctx->status;
-    krein_status st =
-        krein__fail(ctx, KREIN_ESPEC, "rff needs a stationary kernel, got %s; try nystrom", text);
-    krein__free(ctx, text);
-    return st;
+    return krein__fourier_accepts(ctx, kernel, "rff", krein__has_frequency,
+                                  "stationary kernels with a known spectral measure");
 }
 
 static int64_t features(const krein_map *map, int64_t n) {
@@ -34,25 +28,9 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     krein__fourier_cost(map, phase(map), out);
 }
 
-static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, int64_t first,
-                         int64_t n, double *w) {
-    krein_ctx *ctx = map->ctx;
-    int64_t d = map->d;
-    double *one = krein__alloc(ctx, ctx->threads * d, sizeof *one);
-    if (!one) return ctx->status;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t f = 0; f < n; f++) {
-        double *mine = one + omp_get_thread_num() * d;
-        leaf->kernel->frequency(leaf->values.number, g, (uint64_t)(first + f), d, mine);
-        for (int64_t j = 0; j < d; j++) w[f * d + j] += mine[j];
-    }
-    krein__free(ctx, one);
-    return KREIN_OK;
-}
-
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, phase(map), draw);
+    return krein__fourier_fit(map, phase(map), krein__fourier_draw);
 }
 
 static const krein_option options[] = {
@@ -72,6 +50,8 @@ const krein_map_class krein__map_rff = {
     .cls = {"rff", "random Fourier features", "rahimi2007", options,
             "For stationary kernels (gaussian, laplacian, cauchy, matern) and their sums, "
             "differences, products and factors."},
+    .kernels = "stationary",
+    .time = "n d D",
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = features,

@@ -1,0 +1,185 @@
+/* properties.c -- what can be said of a kernel expression without data: free parameters,
+ * definiteness, families, its profile by distance, its power series, its terms. */
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot) {
+    if (!k) return 0;
+    int64_t n = 0;
+    if (k->node == KREIN_NODE_LEAF) {
+        const krein_option *o = k->kernel->cls.options;
+        for (int64_t j = 0; o && o[j].name; j++)
+            if (o[j].type == KREIN_OPTION_NUMBER && !o[j].derived && isnan(k->values.number[j])) {
+                if (n == i && leaf) {
+                    *leaf = k;
+                    *slot = j;
+                }
+                n++;
+            }
+        return n;
+    }
+    n = krein__kernel_free(k->left, i, leaf, slot);
+    return n + krein__kernel_free(k->right, i - n, leaf, slot);
+}
+
+bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *)) {
+    if (!k) return true;
+    if (k->node == KREIN_NODE_LEAF) return is(k->kernel);
+    return krein__kernel_all(k->left, is) && krein__kernel_all(k->right, is);
+}
+
+bool krein__is_radial(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_RADIAL; }
+bool krein__is_stationary(const krein_kernel_class *c) {
+    return c->family == KREIN_FAMILY_RADIAL || c->family == KREIN_FAMILY_STATIONARY;
+}
+bool krein__has_frequency(const krein_kernel_class *c) { return c->frequency != NULL; }
+bool krein__has_radius(const krein_kernel_class *c) { return c->radius != NULL; }
+bool krein__has_mixture(const krein_kernel_class *c) { return c->mixture != NULL; }
+bool krein__has_rows(const krein_kernel_class *c) { return c->rows32 != NULL; }
+
+bool krein__is_linear(const krein_kernel *k) {
+    while (k->node == KREIN_NODE_SCALE && k->number > 0) k = k->left;
+    return k->node == KREIN_NODE_LEAF && strcmp(k->kernel->cls.name, "linear") == 0;
+}
+
+krein_definite krein__kernel_definite(const krein_kernel *k) {
+    if (!k) return KREIN_DEFINITE_POSITIVE;
+    if (k->node == KREIN_NODE_LEAF)
+        return k->kernel->definite ? k->kernel->definite(k->values.number)
+                                   : KREIN_DEFINITE_POSITIVE;
+    if (k->node == KREIN_NODE_SCALE && k->number < 0) return KREIN_DEFINITE_NO;
+    krein_definite left = krein__kernel_definite(k->left), right = krein__kernel_definite(k->right);
+    return left > right ? left : right;
+}
+
+bool krein__kernel_positive(const krein_kernel *k) {
+    return krein__kernel_definite(k) == KREIN_DEFINITE_POSITIVE;
+}
+
+void krein__kernel_settle(krein_kernel *k, int64_t d) {
+    if (!k) return;
+    if (k->node == KREIN_NODE_LEAF && k->kernel->settle) k->kernel->settle(k->values.number, d);
+    krein__kernel_settle(k->left, d);
+    krein__kernel_settle(k->right, d);
+}
+
+krein_status krein__kernel_check_inputs(krein_ctx *ctx, const krein_kernel *k, double low,
+                                        double high, bool sparse) {
+    if (!k) return KREIN_OK;
+    if (k->node == KREIN_NODE_LEAF) {
+        const krein_kernel_class *c = k->kernel;
+        if (c->low < c->high && (low < c->low || high > c->high))
+            return krein__fail(ctx, KREIN_EDATA,
+                               "%s wants inputs %s, they go from %.6g to %.6g; %s", c->cls.name,
+                               c->high < INFINITY ? "between 0 and 1" : "that are not negative",
+                               low, high, c->advice);
+        if (sparse && c->rows32 && !c->coordinate)
+            return krein__fail(ctx, KREIN_EDATA,
+                               "%s does not take sparse rows; give them as CSV "
+                               "or NPY",
+                               c->cls.name);
+        return KREIN_OK;
+    }
+    krein_status st = krein__kernel_check_inputs(ctx, k->left, low, high, sparse);
+    return st == KREIN_OK ? krein__kernel_check_inputs(ctx, k->right, low, high, sparse) : st;
+}
+
+double krein__kernel_profile(const krein_kernel *k, bool unit, double z) {
+    if (k->node == KREIN_NODE_SCALE) return k->number * krein__kernel_profile(k->left, unit, z);
+    if (k->node != KREIN_NODE_LEAF) {
+        double left = krein__kernel_profile(k->left, unit, z);
+        double right = krein__kernel_profile(k->right, unit, z);
+        return k->node == KREIN_NODE_SUM ? left + right : left * right;
+    }
+    if (!k->kernel->values64) return NAN;
+    /* |x|^2 + |y|^2 - 2 <x, y> = z^2 either way */
+    double v = unit ? 1 - z * z / 2 : 0, yy = unit ? 1 : 0;
+    k->kernel->values64(k->values.number, 1, &v, unit ? 1 : z * z, &yy);
+    return v;
+}
+
+krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool unit, int64_t count,
+                                  double *a, double *reach) {
+    krein_status st = KREIN_OK;
+    double *b = NULL, reach2;
+    if (k->node == KREIN_NODE_LEAF) {
+        *reach = INFINITY;
+        if (k->kernel->series && k->kernel->series(k->values.number, unit, count, a, reach))
+            return KREIN_OK;
+        return krein__fail(ctx, KREIN_ESPEC, "%s has no power series in <x, y>%s",
+                           k->kernel->cls.name,
+                           unit ? "" : " for rows of any length; try --scale unit");
+    }
+    TRY(krein__kernel_series(ctx, k->left, unit, count, a, reach));
+    if (k->node == KREIN_NODE_SCALE) {
+        for (int64_t i = 0; i < count; i++) a[i] *= k->number;
+        return KREIN_OK;
+    }
+    NEW(b, count);
+    TRY(krein__kernel_series(ctx, k->right, unit, count, b, &reach2));
+    *reach = fmin(*reach, reach2);
+    if (k->node == KREIN_NODE_SUM) {
+        for (int64_t i = 0; i < count; i++) a[i] += b[i];
+        goto done;
+    }
+    for (int64_t i = count - 1; i >= 0; i--) { /* from the top: a[i] needs a[0..i] only */
+        double sum = 0;
+        for (int64_t j = 0; j <= i; j++) sum += a[j] * b[i - j];
+        a[i] = sum;
+    }
+done:
+    krein__free(ctx, b);
+    return st;
+}
+
+krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
+                                 int64_t *n) {
+    krein_status st = KREIN_OK;
+    krein_term *a = NULL, *b = NULL;
+    int64_t na = 0, nb = 0;
+    *n = 0;
+    if (k->node == KREIN_NODE_LEAF) {
+        out[0] = (krein_term){1, 1, {k}};
+        *n = 1;
+        return KREIN_OK;
+    }
+    if (k->node == KREIN_NODE_SCALE) {
+        TRY(krein__kernel_terms(ctx, k->left, out, n));
+        for (int64_t i = 0; i < *n; i++) out[i].coefficient *= k->number;
+        return KREIN_OK;
+    }
+    NEW(a, KREIN_TERMS_MAX);
+    NEW(b, KREIN_TERMS_MAX);
+    TRY(krein__kernel_terms(ctx, k->left, a, &na));
+    TRY(krein__kernel_terms(ctx, k->right, b, &nb));
+    bool sum = k->node == KREIN_NODE_SUM;
+    if ((sum ? na + nb : na * nb) > KREIN_TERMS_MAX) {
+        st = krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
+                         KREIN_TERMS_MAX);
+        goto done;
+    }
+    if (sum) {
+        memcpy(out, a, (size_t)na * sizeof *a);
+        memcpy(out + na, b, (size_t)nb * sizeof *b);
+        *n = na + nb;
+        goto done;
+    }
+    for (int64_t i = 0; i < na; i++)
+        for (int64_t j = 0; j < nb; j++) {
+            krein_term t = a[i];
+            if (t.n + b[j].n > KREIN_TERM_LEAVES) {
+                st = krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
+                                 KREIN_TERM_LEAVES);
+                goto done;
+            }
+            t.coefficient *= b[j].coefficient;
+            for (int64_t l = 0; l < b[j].n; l++) t.leaf[t.n++] = b[j].leaf[l];
+            out[(*n)++] = t;
+        }
+done:
+    krein__free(ctx, a);
+    krein__free(ctx, b);
+    return st;
+}
