@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { CHUNK = 1 << 16, SPOOL = 1 << 18 };
+enum { CHUNK = 1 << 16, SPOOL = 1 << 18, PART = 1 << 20, PARTS = 64 };
 
 struct krein_bytes {
     krein_ctx *ctx;
@@ -47,6 +47,43 @@ static int read_all(int fd, void *buf, size_t count, size_t *got) {
         *got += (size_t)k;
     }
     return 0;
+}
+
+/* pread() until count bytes or the end of file. */
+static int read_at(int fd, int64_t offset, char *buf, size_t count, size_t *got) {
+    *got = 0;
+    while (*got < count) {
+        size_t step = count - *got < (size_t)1 << 30 ? count - *got : (size_t)1 << 30;
+        ssize_t k = pread(fd, buf + *got, step, (off_t)(offset + (int64_t)*got));
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return errno;
+        if (k == 0) break;
+        *got += (size_t)k;
+    }
+    return 0;
+}
+
+/* The same as read_all; long stretches in parts at once, one for each thread: copying out of the
+ * page cache takes a good part of the time that several threads need to parse the text. */
+static int read_parts(int threads, int fd, char *buf, size_t count, size_t *got) {
+    size_t part[PARTS];
+    int error[PARTS], n = (int)(count / PART < PARTS ? count / PART : PARTS);
+    off_t start = lseek(fd, 0, SEEK_CUR);
+    if (n > threads) n = threads;
+    if (n < 2 || start < 0) return read_all(fd, buf, count, got); /* a pipe has no place */
+#pragma omp parallel for num_threads(n) schedule(static, 1)
+    for (int i = 0; i < n; i++) {
+        size_t from = count / (size_t)n * (size_t)i;
+        size_t to = i < n - 1 ? count / (size_t)n * (size_t)(i + 1) : count;
+        error[i] = read_at(fd, (int64_t)start + (int64_t)from, buf + from, to - from, &part[i]);
+    }
+    *got = 0;
+    for (int i = 0; i < n; i++) { /* what lies behind an error or the end is not there */
+        *got += part[i];
+        if (error[i]) return error[i];
+        if (*got < count / (size_t)n * (size_t)(i + 1)) break;
+    }
+    return lseek(fd, start + (off_t)*got, SEEK_SET) < 0 ? errno : 0;
 }
 
 static int write_all(int fd, const void *buf, size_t count) {
@@ -211,7 +248,7 @@ krein_status krein__bytes_read(krein_bytes *b, void *buf, size_t want, size_t *g
     if (b->gzip) {
         inflate_into(b, buf, want, got);
     } else if (!b->error) {
-        b->error = read_all(b->fd, buf, want, got);
+        b->error = read_parts(b->ctx->threads, b->fd, buf, want, got);
         b->done += (int64_t)*got;
     }
     if (b->error) return io_error(b, b->error);
@@ -236,16 +273,12 @@ krein_status krein__bytes_rewind(krein_bytes *b) {
 }
 
 krein_status krein__bytes_at(krein_bytes *b, int64_t offset, void *buf, size_t count) {
-    for (size_t at = 0; at < count;) {
-        size_t step = count - at < (size_t)1 << 30 ? count - at : (size_t)1 << 30;
-        ssize_t k = pread(b->fd, (char *)buf + at, step, (off_t)(offset + (int64_t)at));
-        if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return io_error(b, errno);
-        if (k == 0)
-            return krein__fail(b->ctx, KREIN_EIO, "%s: the file became shorter while it was read",
-                               b->path);
-        at += (size_t)k;
-    }
+    size_t got;
+    int error = read_at(b->fd, offset, buf, count, &got);
+    if (error) return io_error(b, error);
+    if (got < count)
+        return krein__fail(b->ctx, KREIN_EIO, "%s: the file became shorter while it was read",
+                           b->path);
     b->done += (int64_t)count;
     return KREIN_OK;
 }

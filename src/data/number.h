@@ -7,6 +7,9 @@
  * and |e| <= 22 both m and 10^|e| are doubles, so one multiplication or division rounds once
  * and correctly (Clinger 1990). All else goes to number.c.
  *
+ * Most cells have fewer than 16 characters and no exponent. With SSE2 they are read without a
+ * branch that depends on how many digits there are, which no CPU can guess: see krein__short.
+ *
  * The text need not be terminated by NUL, but by a character that cannot go on a number, and
  * KREIN__PAD more bytes must be readable behind it.
  */
@@ -16,6 +19,12 @@
 #include "base/base.h"
 
 #include <string.h>
+#if defined(__x86_64__) && defined(__SSE2__)
+#include <emmintrin.h>
+#define KREIN__SHORT 1
+#else
+#define KREIN__SHORT 0
+#endif
 
 enum { KREIN__PAD = 64 };
 
@@ -54,14 +63,17 @@ static inline unsigned krein__digit_run(uint64_t x) {
     return bad ? (unsigned)__builtin_ctzll(bad) >> 3 : 8;
 }
 
-/* The value of the first n digits, 1 <= n <= 8. */
-static inline uint64_t krein__digit_value(uint64_t x, unsigned n) {
-    x <<= 64 - 8 * n; /* leading zeros */
+static inline uint64_t krein__digit_sum(uint64_t x) {
     x = x * 10 + (x >> 8);
     x = ((x & 0x000000FF000000FFu) * 0x000F424000000064u +
          ((x >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
         32;
     return x & 0xFFFFFFFFu;
+}
+
+/* The value of the first n digits, 1 <= n <= 8. */
+static inline uint64_t krein__digit_value(uint64_t x, unsigned n) {
+    return krein__digit_sum(x << (64 - 8 * n)); /* leading zeros */
 }
 
 /* Reads digits into *m (which may wrap past 19 of them); the end. */
@@ -79,9 +91,58 @@ static inline const char *krein__digits(const char *p, uint64_t *m) {
     return p + n;
 }
 
-/* The end of the number that starts at p, or NULL when none does. Overflow gives an infinite
- * value, underflow zero or a subnormal. */
-static inline const char *krein__number(const char *p, double *value) {
+#if KREIN__SHORT
+__extension__ typedef unsigned __int128 krein__wide;
+
+static const double krein__signed_ten[2][15] = {
+    {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14},
+    {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7, -1e8, -1e9, -1e10, -1e11, -1e12, -1e13,
+     -1e14}};
+
+/* The value of 16 digits, the first in the lowest byte. */
+static inline int64_t krein__sixteen(krein__wide x) {
+    __m128i v = _mm_set_epi64x((int64_t)(x >> 64), (int64_t)x);
+    __m128i even = _mm_and_si128(v, _mm_set1_epi16(0xFF)), odd = _mm_srli_epi16(v, 8);
+    v = _mm_add_epi16(_mm_mullo_epi16(even, _mm_set1_epi16(10)), odd);
+    v = _mm_madd_epi16(v, _mm_set1_epi32(1 << 16 | 100)); /* fours */
+    v = _mm_madd_epi16(_mm_packs_epi32(v, v), _mm_set1_epi32(1 << 16 | 10000));
+    uint64_t pair = (uint64_t)_mm_cvtsi128_si64(v);
+    return (int64_t)((pair & 0xFFFFFFFFu) * 100000000u + (pair >> 32));
+}
+
+/* A number ['-'] digits ['.' digits] of at most 15 characters, at most 7 of them before the dot:
+ * its end, or NULL when it has not that form. An exponent may follow: the caller looks. As
+ * fifteen digits are below 2^53 the division rounds correctly.
+ *
+ * Masks have one bit per character. The sign becomes a leading zero, the digits before the dot
+ * move up over it, and a shift brings the last digit to the top byte; what followed it drops
+ * out. The next number depends on this one only by where it ends: that takes few steps. */
+static inline const char *krein__short(const char *p, double *value) {
+    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)p);
+    /* digits become 0x76..0x7F, all else has the top bit */
+    __m128i kind = _mm_adds_epu8(_mm_xor_si128(text, _mm_set1_epi8('0')), _mm_set1_epi8(0x76));
+    unsigned dots = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.')));
+    unsigned others = (unsigned)_mm_movemask_epi8(kind) | 1u << 16, minus = *p == '-';
+    others &= ~minus;
+    unsigned dot = others & (0u - others) & dots, has_dot = dot != 0;
+    unsigned whole = (unsigned)__builtin_ctz(others), end = (unsigned)__builtin_ctz(others ^ dot);
+    if (__builtin_expect(whole > 7 || end > 15 || end == minus + has_dot, 0)) return NULL;
+    uint64_t head = krein__eight(p) - minus * (uint64_t)('-' ^ '0'), tail = krein__eight(p + 8);
+    uint64_t place = (uint64_t)has_dot << 8 * whole, before = head & (place - has_dot);
+    head += (before << 8) - before - place * ('.' ^ '0');
+    krein__wide all = ((krein__wide)tail << 64 | head) << 8 * (16 - end);
+    *value = (double)krein__sixteen(all) / krein__signed_ten[minus][end - whole - has_dot];
+    return p + end;
+}
+#else
+static inline const char *krein__short(const char *p, double *value) {
+    (void)p, (void)value;
+    return NULL;
+}
+#endif
+
+/* Any number; see krein__number. */
+static inline const char *krein__number_any(const char *p, double *value) {
     const char *text = p;
     bool negative = *p == '-';
     uint64_t m = 0;
@@ -122,6 +183,13 @@ static inline const char *krein__number(const char *p, double *value) {
         *value = krein__number_slow(text, negative, m, digits, e);
     }
     return p;
+}
+
+/* The end of the number that starts at p, or NULL when none does. Overflow gives an infinite
+ * value, underflow zero or a subnormal. */
+static inline const char *krein__number(const char *p, double *value) {
+    const char *end = krein__short(p, value);
+    return end && (*end | 0x20) != 'e' ? end : krein__number_any(p, value);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* read_csv.c -- CSV to batches of rows; the grammar is in csv.h, what is guessed in csv_look.c.
  *
- * Numeric feature cells that are plain numbers, ended by the delimiter or newline, take the short
- * way through krein__number; everything else (blanks, quotes, CRLF, words, missing cells, errors)
- * is first cut out as a cell and then taken as the column's role says.
+ * Features and labels that are plain numbers, ended by the delimiter or newline, take the short
+ * way through krein__number; everything else (quotes, words, missing cells, errors) is first cut
+ * out as a cell and then taken as the column's role says.
  */
 #include "data/csv.h"
 
@@ -15,6 +15,7 @@ typedef enum kind { NUMBER, CATEGORY, LABEL, LABEL_TEXT, WEIGHT, GROUP, ID, SKIP
 
 typedef struct op { /* what is done with a column's cells */
     kind kind;
+    char stop;    /* what follows a cell: delimiter or newline */
     int32_t slot; /* place in the row of num, cat or label */
     double shift;
     int64_t dict; /* number of the growing dictionary, -1 frozen */
@@ -65,6 +66,7 @@ static krein_status csv_begin(krein_reader *r) {
         krein_column *k = &r->column[j];
         op *o = &c->op[j];
         *o = (op){.kind = SKIP, .shift = k->shift, .dict = -1};
+        o->stop = j < r->ncolumn - 1 ? r->delimiter : '\n';
         switch (k->role) {
         case KREIN_ROLE_FEATURE:
             o->kind = k->text ? CATEGORY : NUMBER;
@@ -258,28 +260,49 @@ static bool take(place *w, krein_csv_cell *c, const op *o) {
 
 /* ---- rows ---------------------------------------------------------------------- */
 
+/* Whether the number that ends at q fills its cell. */
+static inline bool fills(const char *q, const op *o) {
+    return *q == o->stop && (o->stop != ' ' || q[1] > ' ');
+}
+
+/* A number with blanks before it, many digits, an exponent or CRLF behind it: the end of its cell,
+ * or NULL when it is something else. Not inline: it would take registers from the short way. */
+static __attribute__((noinline)) char *long_number(char *p, const op *o, double *v) {
+    while (*p == ' ') p++;
+    char *q = (char *)krein__number(p, v);
+    if (q && o->stop == '\n' && *q == '\r') q++;
+    return q && fills(q, o) ? q : NULL;
+}
+
 /* The row at p; behind it, or NULL on an error. */
 static char *parse_row(place *w, char *p, const op *ops) {
     krein_reader *r = w->r;
-    char *row = p, *end = w->piece->end, delimiter = r->delimiter;
+    char *row = p, *end = w->piece->end;
     int64_t n = r->ncolumn;
     float *num = w->raw->num + w->i * w->raw->nnum;
+    double *label = w->raw->label + w->i * w->raw->nlabel;
     for (int64_t j = 0; j < n; j++) {
         const op *o = &ops[j];
-        if (o->kind == NUMBER) {
-            double v;
-            while (*p == ' ') p++;
-            char *q = (char *)krein__number(p, &v);
-            if (q && *q == (j < n - 1 ? delimiter : '\n')) {
-                float f = (float)(v - o->shift);
-                if (fabsf(f) <= FLT_MAX && (delimiter != ' ' || j == n - 1 || q[1] > ' ')) {
-                    num[o->slot] = f;
-                    p = q + 1;
-                    continue;
-                }
+        if (o->kind == NUMBER || o->kind == LABEL) {
+            double v, other = 0; /* two: only what stays in a register is fast */
+            char *q = (char *)krein__short(p, &v);
+            if (!q || !fills(q, o)) {
+                q = long_number(p, o, &other);
+                v = other;
+            }
+            float f = q ? (float)(v - o->shift) : 0;
+            if (q && o->kind == NUMBER && fabsf(f) <= FLT_MAX) {
+                num[o->slot] = f;
+                p = q + 1;
+                continue;
+            }
+            if (q && o->kind == LABEL && isfinite(v)) {
+                label[o->slot] = v;
+                p = q + 1;
+                continue;
             }
         }
-        krein_csv_cell c = krein__csv_cell(p, end, delimiter);
+        krein_csv_cell c = krein__csv_cell(p, end, r->delimiter);
         w->j = j;
         /* in a single column an empty line is a missing cell */
         if (c.last != (j == n - 1) || (c.nothing && n > 1))

@@ -153,77 +153,119 @@ static char *other_value(krein_reader *r, krein_piece *piece, char *p, int64_t i
                             cell);
 }
 
-static void parse_piece(krein_reader *r, krein_raw *raw, krein_piece *piece) {
-    char *p = piece->begin, *end = piece->end;
-    int64_t i = piece->first_row, k = piece->first_pair, most = r->max_index;
-    if (most <= 0) most = INT64_MAX;
-    while (p < end) {
-        int64_t last = 0, index;
-        char *q;
-        p = skip(p);
-        if (*p == '\n' || *p == '#') { /* no row */
-            p = (char *)memchr(p, '\n', (size_t)(end - p)) + 1;
-            continue;
-        }
-        q = token_end(p);
-        double label = NAN;
-        if (!memchr(p, ':', (size_t)(q - p)) || !read_index(p, &index)) {
-            if (raw->label && !read_label(r, piece, p, q, &label)) return;
-            p = q;
-        } else if (raw->label && !r->label_optional) {
-            krein__rows_fail(piece, KREIN_EDATA, p,
-                             "the row has no label; give it one or remove the row");
-            return;
-        }
-        if (raw->label) raw->label[i] = label;
-        for (;;) {
-            p = skip(p);
-            if (*p == '\n') break;
-            if (*p == '#') {
-                p = memchr(p, '\n', (size_t)(end - p));
-                break;
-            }
-            char *at = p;
-            index = -1;
-            p = read_index(p, &index);
-            if (!p || index <= last || index > INT32_MAX) {
-                if (!strncmp(at, "qid:", 4) && last == 0) {
-                    p = token_end(at);
-                    continue;
-                }
-                bad_pair(piece, at, index, last);
-                return;
-            }
-            double v;
-            float f = 0;
-            q = (char *)krein__number(p, &v);
-            if (q && (blank(*q) || *q == '\n') && fabs(v) <= (double)FLT_MAX)
-                f = (float)v;
-            else if (!(q = other_value(r, piece, p, index, &f)))
-                return;
-            p = q;
-            last = index;
-            if (f == 0 || index > most) continue;
-            raw->col[k] = (int32_t)(index - 1);
-            raw->val[k++] = f;
-        }
-        if (last > piece->top) piece->top = last;
-        raw->ptr[++i] = k;
-        p++;
-    }
-    piece->got_rows = i - piece->first_row;
-    piece->got_pairs = k - piece->first_pair;
+typedef struct place { /* where in the batch the next row and entry go */
+    krein_reader *r;
+    krein_piece *piece;
+    krein_raw *raw;
+    int64_t i, k;
+} place;
+
+/* index:value as nearly all of them are, both short, ended by a space or newline: the end of the
+ * value, or NULL when it is something else. */
+static inline char *short_pair(char *p, int64_t *index, double *v) {
+    uint64_t x = krein__eight(p);
+    unsigned n = krein__digit_run(x);
+    if (n - 1 > 6 || p[n] != ':') return NULL;
+    char *q = (char *)krein__short(p + n + 1, v);
+    if (!q || (*q != ' ' && *q != '\n')) return NULL;
+    *index = (int64_t)krein__digit_value(x, n);
+    return q;
 }
 
-/* Colons are at least as many as entries. */
-static void count_pairs(krein_piece *piece) {
-    const char *p = piece->begin, *end = piece->end;
-    while (p < end) {
-        const char *stop = end - p > 255 ? p + 255 : end;
-        uint8_t k = 0;
-        for (; p < stop; p++) k = (uint8_t)(k + (*p == ':'));
-        piece->pairs += k;
+/* Any pair, also qid (then *index is 0): the end of the value, or NULL on an error. Not inline: it
+ * would take registers from the short way. */
+static __attribute__((noinline)) char *long_pair(place *w, char *p, int64_t last, int64_t *index,
+                                                 float *f) {
+    char *at = p;
+    double v;
+    *index = -1;
+    p = read_index(p, index);
+    if (!p || *index <= last || *index > INT32_MAX) {
+        if (strncmp(at, "qid:", 4) || last != 0) return bad_pair(w->piece, at, *index, last);
+        *index = 0;
+        return token_end(at);
     }
+    char *q = (char *)krein__number(p, &v);
+    if (q && (blank(*q) || *q == '\n') && fabs(v) <= (double)FLT_MAX)
+        *f = (float)v;
+    else
+        q = other_value(w->r, w->piece, p, *index, f);
+    return q;
+}
+
+/* The entries from p to the end of the line: its newline, or NULL on an error. */
+static char *parse_entries(place *w, char *p) {
+    int64_t last = 0, k = w->k, most = w->r->max_index;
+    int32_t *col = w->raw->col;
+    float *val = w->raw->val;
+    if (most <= 0) most = INT64_MAX;
+    for (;;) {
+        int64_t index, any;
+        double v;
+        float f, g;
+        char *q = short_pair(p + (*p == ' '), &index, &v);
+        if (q && index > last) {
+            f = (float)v;
+        } else {
+            p = skip(p);
+            if (*p == '#') p = memchr(p, '\n', (size_t)(w->piece->end - p));
+            if (*p == '\n') break;
+            q = long_pair(w, p, last, &any, &g);
+            if (!q) return NULL;
+            p = q;
+            if (any == 0) continue;
+            /* copies: only what stays in a register is fast */
+            index = any;
+            f = g;
+        }
+        p = q;
+        last = index;
+        if (f == 0 || index > most) continue;
+        col[k] = (int32_t)(index - 1);
+        val[k++] = f;
+    }
+    if (last > w->piece->top) w->piece->top = last;
+    w->k = k;
+    return p;
+}
+
+/* The label at p, which may be left out, into the batch: behind it, or NULL on an error. */
+static char *parse_label(place *w, char *p) {
+    krein_reader *r = w->r;
+    double *label = w->raw->label ? &w->raw->label[w->i] : NULL, v = NAN;
+    int64_t index;
+    char *q = (char *)krein__short(p, &v);
+    if (!q || *q != ' ' || r->column[0].text) {
+        v = NAN;
+        q = token_end(p);
+        if (!memchr(p, ':', (size_t)(q - p)) || !read_index(p, &index)) {
+            if (label && !read_label(r, w->piece, p, q, &v)) return NULL;
+        } else if (label && !r->label_optional) {
+            return krein__rows_fail(w->piece, KREIN_EDATA, p,
+                                    "the row has no label; give it one or remove the row");
+        } else {
+            q = p;
+        }
+    }
+    if (label) *label = v;
+    return q;
+}
+
+static void parse_piece(krein_reader *r, krein_raw *raw, krein_piece *piece) {
+    place w = {r, piece, raw, piece->first_row, piece->first_pair};
+    for (char *p = piece->begin, *end = piece->end; p < end; p++) {
+        p = skip(p);
+        if (*p == '\n' || *p == '#') { /* no row */
+            p = memchr(p, '\n', (size_t)(end - p));
+            continue;
+        }
+        p = parse_label(&w, p);
+        if (p) p = parse_entries(&w, p);
+        if (!p) return;
+        raw->ptr[++w.i] = w.k;
+    }
+    piece->got_rows = w.i - piece->first_row;
+    piece->got_pairs = w.k - piece->first_pair;
 }
 
 /* Closes the gaps between the pieces. */
@@ -264,8 +306,6 @@ static krein_status libsvm_next(krein_reader *r, krein_raw *raw) {
     while (raw->n == 0) {
         int64_t n = 0, nnz = 0;
         TRY(krein__block_next(r, &empty));
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (b->npiece > 1)
-        for (int64_t i = 0; i < b->npiece; i++) count_pairs(&b->piece[i]);
         for (int64_t i = 0; i < b->npiece; i++) {
             b->piece[i].first_pair = nnz;
             nnz += b->piece[i].pairs;
@@ -331,6 +371,7 @@ static krein_status libsvm_open(krein_reader *r, const krein_reader_options *opt
     r->ncolumn = 1;
     r->column[0].role = KREIN_ROLE_LABEL;
     TRY(krein__block_init(r, false, false));
+    r->state->block.mark = ':'; /* at least as many as entries */
     TRY(look(r));
 done:
     return st;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECES = 256 };
+enum { PIECES = 256, RUN = 240 }; /* RUN: whole vectors, below 256 */
 
 /* ---- blocks -------------------------------------------------------------- */
 
@@ -57,12 +57,12 @@ krein_status krein__block_rewind(krein_reader *r) {
     return krein__bytes_rewind(r->state->in);
 }
 
-static int64_t count_newlines(const char *p, const char *end) {
+static int64_t count_of(const char *p, const char *end, char c) {
     int64_t n = 0;
     while (p < end) { /* short runs keep the counter in bytes: the loop becomes SIMD */
-        const char *stop = end - p > 255 ? p + 255 : end;
+        const char *stop = end - p > RUN ? p + RUN : end;
         uint8_t k = 0;
-        for (; p < stop; p++) k = (uint8_t)(k + (*p == '\n'));
+        for (; p < stop; p++) k = (uint8_t)(k + (*p == c));
         n += k;
     }
     return n;
@@ -92,7 +92,7 @@ char *krein__block_row_end(const krein_block *b, char *p, char *end, int64_t *li
                 if (p[1] != '"') break; /* the buffer is padded */
                 p += 2;
             }
-            if (lines) *lines += count_newlines(open, p);
+            if (lines) *lines += count_of(open, p, '\n');
             start = false;
         } else {
             bool separates = d ? c == d : c == ',' || c == ';';
@@ -111,13 +111,13 @@ static bool blank_line(const krein_block *b, const char *p, const char *end) {
     return true;
 }
 
-/* The same with quotes, row by row, and the pieces with it: one scan is the price of quotes. */
+/* Whole rows where there are quotes, one by one, and the pieces with them: one scan by one thread
+ * is the price of quotes. */
 static void scan(krein_block *b, char *begin, char *end) {
     int64_t rows = 0, lines = 0; /* blank ones, of which it is not known if they end the file */
     krein_piece *piece = NULL;
     b->end = b->begin;
     b->npiece = 0;
-    b->quoted = true;
     for (char *p = begin, *q; p < end; p = q) {
         q = krein__block_row_end(b, p, end, &lines);
         if (!q) break;
@@ -135,27 +135,6 @@ static void scan(krein_block *b, char *begin, char *end) {
         rows = lines = 0;
         b->end = (size_t)(q - b->buf);
     }
-}
-
-/* Sets end behind the last whole row that is not blank, or equal to begin. */
-static void find_end(krein_block *b) {
-    char *begin = b->buf + b->begin, *end = b->buf + b->length;
-    b->quoted = false;
-    if (!b->quotes || !memchr(begin, '"', (size_t)(end - begin))) {
-        char *last = memrchr(begin, '\n', (size_t)(end - begin));
-        last = last ? last + 1 : begin;
-        if (b->trim) {
-            while (last > begin) {
-                char *p = last - 1;
-                while (p > begin && p[-1] != '\n') p--;
-                if (!blank_line(b, p, last)) break;
-                last = p;
-            }
-        }
-        b->end = (size_t)(last - b->buf);
-        return;
-    }
-    scan(b, begin, end);
 }
 
 static krein_status fill(krein_reader *r) {
@@ -188,11 +167,27 @@ static krein_status fill(krein_reader *r) {
     return st;
 }
 
-/* Cuts [begin, end) at newlines. */
-static void cut(krein_reader *r) {
+/* Sets end behind the last newline, or that of the last row that is not blank. */
+static void find_last(krein_block *b) {
+    char *begin = b->buf + b->begin;
+    char *last = memrchr(begin, '\n', b->length - b->begin);
+    last = last ? last + 1 : begin;
+    while (b->trim && last > begin) {
+        char *p = last - 1;
+        while (p > begin && p[-1] != '\n') p--;
+        if (!blank_line(b, p, last)) break;
+        last = p;
+    }
+    b->end = (size_t)(last - b->buf);
+}
+
+/* Cuts [begin, end) at newlines; false if there are quotes. Threads look for these and count, as
+ * the text is too long to be looked at by one thread more often than need be. */
+static bool cut(krein_reader *r) {
     krein_block *b = &r->state->block;
     char *begin = b->buf + b->begin, *end = b->buf + b->end;
     int threads = r->ctx->threads;
+    bool quoted = false;
     b->npiece = 0;
     for (char *p = begin, *q; p < end; p = q) {
         krein_piece *piece = &b->piece[b->npiece++];
@@ -203,9 +198,25 @@ static void cut(krein_reader *r) {
                 : (char *)memchr(q - 1, '\n', (size_t)(end - q + 1)) + 1;
         *piece = (krein_piece){.begin = p, .end = q, .dict = piece->dict};
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (b->npiece > 1)
-    for (int64_t i = 0; i < b->npiece; i++)
-        b->piece[i].rows = b->piece[i].lines = count_newlines(b->piece[i].begin, b->piece[i].end);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (b->npiece > 1)              \
+    reduction(||                                                                                   \
+              : quoted)
+    for (int64_t i = 0; i < b->npiece; i++) {
+        krein_piece *piece = &b->piece[i];
+        quoted =
+            quoted || (b->quotes && memchr(piece->begin, '"', (size_t)(piece->end - piece->begin)));
+        if (quoted) continue;
+        piece->rows = piece->lines = count_of(piece->begin, piece->end, '\n');
+        if (b->mark) piece->pairs = count_of(piece->begin, piece->end, b->mark);
+    }
+    return !quoted;
+}
+
+/* Finds the whole rows and cuts them into pieces; end is begin when there are none. */
+static void find_rows(krein_reader *r) {
+    krein_block *b = &r->state->block;
+    find_last(b);
+    if (b->end > b->begin && !cut(r)) scan(b, b->buf + b->begin, b->buf + b->length);
 }
 
 /* Where each piece's rows and lines begin. */
@@ -233,7 +244,7 @@ krein_status krein__block_next(krein_reader *r, bool *empty) {
         st = fill(r);
         r->bytes_done = krein__bytes_done(r->state->in);
         if (st == KREIN_EMEMORY && b->room < b->target) return st;
-        find_end(b);
+        find_rows(r);
         if (b->end > b->begin) break; /* rows before a read error come first */
         if (st) return st;
         if (b->eof) {
@@ -251,7 +262,6 @@ krein_status krein__block_next(krein_reader *r, bool *empty) {
         }
         if (b->length == b->target) b->target *= 2;
     }
-    if (!b->quoted) cut(r);
     number_pieces(b);
     return KREIN_OK;
 }
@@ -443,7 +453,7 @@ char *krein__rows_fail(krein_piece *piece, krein_status status, const char *at, 
                        ...) {
     va_list args;
     piece->status = status;
-    piece->bad_line = piece->line + count_newlines(piece->begin, at);
+    piece->bad_line = piece->line + count_of(piece->begin, at, '\n');
     va_start(args, format);
     vsnprintf(piece->text, sizeof piece->text, format, args);
     va_end(args);

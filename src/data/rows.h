@@ -36,8 +36,9 @@ typedef struct krein_block {
     int64_t line;   /* of begin */
     bool quotes;    /* newlines inside quoted fields do not end a row */
     bool trim;      /* blank lines at the end of the file are no rows */
+    char mark;      /* counted as pairs: ':' for LIBSVM, else 0 */
     char delimiter; /* what may stand before a quote; 0: any of , ; tab and space */
-    bool eof, started, closed, quoted; /* quoted: there are quotes in this block */
+    bool eof, started, closed;
     krein_piece *piece;
     int64_t npiece, most; /* in use, allocated */
 } krein_block;
