@@ -21,6 +21,7 @@ struct krein_ctx {
     krein_allocator memory;
     uint64_t budget; /* most bytes that may be held */
     _Atomic uint64_t held, peak;
+    struct krein_ctx *parent; /* its held and peak count what this one holds; or NULL */
     int threads;
     krein_log_fn log;
     krein_progress_fn progress;

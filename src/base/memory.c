@@ -30,6 +30,17 @@ static void *refuse(krein_ctx *ctx, double bytes) {
     return NULL;
 }
 
+static void raise_peak(krein_ctx *ctx, uint64_t held) {
+    uint64_t peak = atomic_load(&ctx->peak);
+    while (held > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, held)) {
+    }
+}
+
+static void discharge(krein_ctx *ctx, size_t bytes) {
+    atomic_fetch_sub(&ctx->held, bytes);
+    if (ctx->parent) atomic_fetch_sub(&ctx->parent->held, bytes);
+}
+
 /* Counts the bytes in, or says no. */
 static bool charge(krein_ctx *ctx, size_t bytes) {
     uint64_t held = atomic_fetch_add(&ctx->held, bytes) + bytes;
@@ -37,9 +48,9 @@ static bool charge(krein_ctx *ctx, size_t bytes) {
         atomic_fetch_sub(&ctx->held, bytes);
         return false;
     }
-    uint64_t peak = atomic_load(&ctx->peak);
-    while (held > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, held)) {
-    }
+    raise_peak(ctx, held);
+    /* The parent's budget need not be asked: this one's is a share of it. */
+    if (ctx->parent) raise_peak(ctx->parent, atomic_fetch_add(&ctx->parent->held, bytes) + bytes);
     return true;
 }
 
@@ -52,7 +63,7 @@ void *krein__alloc(krein_ctx *ctx, int64_t count, size_t size) {
     if (!charge(ctx, bytes)) return refuse(ctx, (double)bytes);
     void *piece = ctx->memory.alloc(ctx->memory.user, bytes);
     if (!piece) {
-        atomic_fetch_sub(&ctx->held, bytes);
+        discharge(ctx, bytes);
         return refuse(ctx, (double)bytes);
     }
 #ifdef MADV_HUGEPAGE
@@ -83,7 +94,7 @@ void *krein__resize(krein_ctx *ctx, void *p, int64_t count, size_t size) {
 void krein__free(krein_ctx *ctx, void *p) {
     if (!p) return;
     header *h = header_of(p);
-    atomic_fetch_sub(&ctx->held, h->bytes);
+    discharge(ctx, h->bytes);
     ctx->memory.release(ctx->memory.user, h);
 }
 

@@ -99,8 +99,10 @@ static krein_status scan_labels(scan *s, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; k < raw->nlabel; k++) {
         double y = raw->label[i * raw->nlabel + k];
         if (!isfinite(y))
-            return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is not finite",
-                               s->data->name, (long long)(s->rows + i + 1));
+            return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is %s",
+                               s->data->name, (long long)(s->rows + i + 1),
+                               isinf(y) ? "infinite"
+                                        : "NaN; drop such rows with the missing option");
         s->label_sum[k] += y;
         krein_status st = krein__labels_add(s->ctx, &s->labels, y);
         if (st != KREIN_OK) return st;
@@ -366,6 +368,21 @@ done:
     return st;
 }
 
+/* The way out is with the option that took the columns. */
+static krein_status no_inputs(const krein_data *data) {
+    const krein_data_options *o = &data->options;
+    char label[120];
+    snprintf(label, sizeof label,
+             "the label is column %lld: change it with --label, or use --label none",
+             (long long)data->label_column + 1);
+    return krein__fail(data->ctx, KREIN_EDATA,
+                       "%s: no column is left for the inputs (%lld in the file); %s", data->name,
+                       (long long)data->reader->ncolumn,
+                       o->ignore && *o->ignore   ? "leave fewer of them out with --ignore"
+                       : data->label_column >= 0 ? label
+                                                 : "other options name all of them");
+}
+
 static krein_status prepare_reader(krein_data *data, bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
@@ -396,11 +413,7 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     r->label_optional = o->missing == KREIN_MISSING_DROP;
     int64_t nnum, ncat;
     feature_counts(data, &nnum, &ncat);
-    if (!r->sparse && nnum + ncat == 0)
-        st = krein__fail(ctx, KREIN_EDATA,
-                         "%s: no column is left for the inputs (%lld in the file); the label is "
-                         "column %lld: change it with --label, or use --label none",
-                         data->name, (long long)r->ncolumn, (long long)data->label_column + 1);
+    if (!r->sparse && nnum + ncat == 0) st = no_inputs(data);
 done:
     return st;
 }

@@ -110,10 +110,7 @@ static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *
     if (d != e->d) st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
 done:
     /* Written arrays are read by krein__archive_save later: the archive keeps the pointers. */
-    if (reading) {
-        krein__free(ctx, role);
-        krein__free(ctx, shift);
-    } else if (st == KREIN_OK && e->ninput > 0) {
+    if (!reading && st == KREIN_OK && e->ninput > 0) {
         st = krein__archive_own(a, role);
         if (st == KREIN_OK) st = krein__archive_own(a, shift);
     } else {

@@ -298,7 +298,11 @@ printf 'y,a\n1,2\n2,\n3,\n' >data/onedrop.csv
 refused "one row left by --missing drop" 1 'data/onedrop\.csv: 1 usable row; at least two' data/onedrop.csv --missing drop
 printf 'y\n1\n2\n3\n' >data/d0.csv
 refused "no inputs" 1 'data/d0\.csv: no column is left.*--label' data/d0.csv
-refused "no inputs left by --ignore" 1 'data/ref\.csv: no column is left' data/ref.csv --ignore a,b
+refused "no inputs left by --ignore" 1 'data/ref\.csv: no column is left.*--ignore' data/ref.csv --ignore a,b
+lacks "no inputs left by --ignore: not the label's fault" err '--label'
+run transform data/d0.csv --label none --id y -o z.npy
+status "no inputs, no label" 1
+lacks "no inputs, no label: not the label's fault" err 'label'
 printf '1\n2\n1\n' >data/d0.libsvm
 refused "LIBSVM without an entry" 1 'data/d0\.libsvm: .*no inputs' data/d0.libsvm --format libsvm
 printf 'y,a\nr,1\nr,2\nr,3\n' >data/class.csv
@@ -436,6 +440,10 @@ PY
 refused "NPY: version 9" 1 'data/version\.npy: .*9\.0.*3\.0' data/version.npy
 refused "NPY: a header beyond the end" 1 'data/header\.npy: .*header' data/header.npy
 refused "NPY: a NaN" 1 'data/nan\.npy:6: column 2 .*--missing' data/nan.npy
+printf '1 2\nnan 3\n4 5\n6.5 7\n' | make_npy data/unlabelled.npy '<f8' '(4, 2)' False
+refused "NPY: no label" 1 'data/unlabelled\.npy:2: column 1 is NaN: .*--missing drop' data/unlabelled.npy
+run train data/unlabelled.npy "${fixed[@]}" --missing drop --json -o u.krein
+json "NPY: no label, dropped" 'j["n"] == 3'
 refused "NPY: an infinity" 1 'data/inf\.npy:6: column 2 .*finite' data/inf.npy
 cut -d' ' -f1 numbers | head -n 20 | make_npy data/few.npy '<i4' '(20,)' False
 refused "NPY: fewer labels than rows" 1 'data/few\.npy has fewer rows than data/inputs\.npy' data/inputs.npy --labels data/few.npy
