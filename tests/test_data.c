@@ -186,8 +186,8 @@ static void unknown_category(void) {
             CHECK_ROW(t, 1, 0, 0, 2);
         } else {
             CHECK(st == KREIN_EDATA);
-            CHECK_HAS(krein_message(ctx), "new.csv");
-            CHECK_HAS(krein_message(ctx), "row 2");
+            CHECK_HAS(krein_message(ctx), "new.csv:3: column 1 (c)");
+            CHECK_HAS(krein_message(ctx), "\"w\"");
             CHECK_HAS(krein_message(ctx), "--unknown ignore");
         }
         give_back(&t);

@@ -117,8 +117,9 @@ static bool missing(place *w, const krein_csv_cell *c) {
     switch (w->r->column[w->j].role) {
     case KREIN_ROLE_LABEL:
         krein__rows_fail(w->piece, KREIN_EDATA, c->text,
-                         "%s is %s: the row has no label; give it one or remove the row", column,
-                         cell);
+                         "%s is %s: the row has no label; give it one, or drop such rows with "
+                         "--missing drop",
+                         column, cell);
         break;
     case KREIN_ROLE_WEIGHT:
         krein__rows_fail(w->piece, KREIN_EDATA, c->text,
@@ -183,7 +184,7 @@ static bool feature(place *w, const krein_csv_cell *c, const op *o) {
 }
 
 static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) {
-    char column[96];
+    char column[96], cell[48];
     if (memchr(c->text, 0, c->length)) {
         krein__rows_fail(w->piece, KREIN_EFORMAT, c->text,
                          "%s holds a NUL character; is this a text file?",
@@ -191,7 +192,13 @@ static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) 
         return false;
     }
     *code = krein__rows_code(w->r, w->piece, w->j, o->dict, c->text, c->length);
-    return *code != -3;
+    if (*code != -2 || !w->r->known_only) return *code != -3;
+    krein__rows_fail(w->piece, KREIN_EDATA, c->text,
+                     "%s holds a category never seen in training: \"%s\"; pass --unknown ignore to "
+                     "take it as none",
+                     krein__column_text(w->r, w->j, column),
+                     krein__cell_text(c->text, c->length, cell));
+    return false;
 }
 
 static bool take(place *w, krein_csv_cell *c, const op *o) {

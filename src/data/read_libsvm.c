@@ -74,8 +74,9 @@ static bool read_label(krein_reader *r, krein_piece *piece, char *p, char *q, do
     if (kind == KREIN_CELL_MISSING) {
         *v = NAN;
         if (r->label_optional) return true;
-        krein__rows_fail(piece, KREIN_EDATA, p,
-                         "the row has no label; give it one or remove the row");
+        krein__rows_fail(
+            piece, KREIN_EDATA, p,
+            "the row has no label; give it one, or drop such rows with --missing drop");
         return false;
     }
     krein__cell_text(p, length, cell);
@@ -241,8 +242,9 @@ static char *parse_label(place *w, char *p) {
         if (!memchr(p, ':', (size_t)(q - p)) || !read_index(p, &index)) {
             if (label && !read_label(r, w->piece, p, q, &v)) return NULL;
         } else if (label && !r->label_optional) {
-            return krein__rows_fail(w->piece, KREIN_EDATA, p,
-                                    "the row has no label; give it one or remove the row");
+            return krein__rows_fail(
+                w->piece, KREIN_EDATA, p,
+                "the row has no label; give it one, or drop such rows with --missing drop");
         } else {
             q = p;
         }

@@ -10,7 +10,7 @@
  *   numeric features  float32(value - shift) in num, row-major, in column order
  *   text features     codes in cat; the dictionary of the column grows in order of
  *                     first appearance in the file, or is frozen: then a word that is
- *                     not in it gets code -2
+ *                     not in it gets code -2, or is an error if `known_only`
  *   missing cells     (empty, "?", NaN spelled any way) NaN, or code -1, if `missing_ok`;
  *                     else an error
  *   label(s)          numbers in label (n x nlabel), or codes as numbers when the label
@@ -100,6 +100,7 @@ struct krein_reader {
     int64_t bytes;     /* size of the file, -1 unknown: for progress and memory estimates */
     int64_t bytes_done;
     bool missing_ok, label_optional;
+    bool known_only;                  /* a word that a frozen dictionary lacks is an error */
     double seconds;                   /* spent reading and parsing */
     struct krein_reader_state *state; /* private to the format */
     const struct krein_reader_class *cls;

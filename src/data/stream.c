@@ -15,7 +15,6 @@
 typedef struct slot {
     int64_t at;    /* first encoded column */
     int64_t codes; /* categories, 0: a number */
-    int64_t input; /* column of the training file, for messages */
     float shift;   /* still to be subtracted: the caller's arrays come as they are */
 } slot;
 
@@ -58,7 +57,7 @@ static krein_status make_slots(krein_stream *s) {
         for (int64_t j = 0, k = 0; j < columns; j++) {
             if (r && r->column[j].role != KREIN_ROLE_FEATURE) continue;
             while (e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {s->nnum, 0, j, 0};
+            slot to = {s->nnum, 0, 0};
             if (e->ninput) {
                 to.at = e->input[k].at;
                 to.shift = r ? 0 : (float)e->input[k].shift;
@@ -75,7 +74,7 @@ static krein_status make_slots(krein_stream *s) {
                 for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
             else
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, k, 0};
+            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, 0};
             if (c->text)
                 s->cat[s->ncat++] = to;
             else
@@ -182,24 +181,13 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
     if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
 }
 
-static krein_status encode_dense(krein_stream *s, int64_t to, int64_t m) {
+static void encode_dense(krein_stream *s, int64_t to, int64_t m) {
     const krein_raw *raw = s->raw;
     int64_t d = s->e->d, ld = s->ld;
-    for (int64_t i = 0; i < m && s->ncat && !krein__data_unknown(s->data, s->e); i++)
-        for (int64_t k = 0; k < s->ncat; k++)
-            if (raw->cat[s->pick[i] * s->ncat + k] == -2) {
-                const krein_input *in = &s->e->input[s->cat[k].input];
-                return krein__fail(s->ctx, KREIN_EDATA,
-                                   "%s: row %lld: column %lld (%s) holds a category never seen in "
-                                   "training; pass --unknown ignore to take it as none",
-                                   s->data->name, (long long)(raw->first_row + s->pick[i] + 1),
-                                   (long long)s->cat[k].input + 1, in->name ? in->name : "no name");
-            }
     /* Threads only pay for themselves on larger pieces. */
     int threads = m * d > 65536 ? s->ctx->threads : 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < m; i++) encode_row(s, raw, ld, s->pick[i], s->x + (to + i) * d);
-    return KREIN_OK;
 }
 
 static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
@@ -327,7 +315,10 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
             TRY(refresh_label_map(s));
         }
         int64_t m = pick_rows(s, n, s->rows - n);
-        TRY(s->e->sparse ? encode_sparse(s, n, m) : encode_dense(s, n, m));
+        if (s->e->sparse)
+            TRY(encode_sparse(s, n, m));
+        else
+            encode_dense(s, n, m);
         TRY(copy_sides(s, n, m));
         n += m;
     }

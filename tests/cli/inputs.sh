@@ -170,7 +170,10 @@ ok "a class with one row, held out rows"
 printf 'c,b,a\np,4,1\nnew,4,1\n' >new_test.csv
 run predict plain.krein new_test.csv
 status "a category never seen" 1
-has "a category never seen: the place and the way out" err '^krein: new_test\.csv:.*(3|row 2): .*\(c\).*--unknown ignore'
+has "a category never seen: the place and the way out" err '^krein: new_test\.csv:3: column 1 \(c\) .*"new".*--unknown ignore'
+printf 'c,b,a\r\np,4,"1"\r\n"p",4,1\r\n"p ""q""",4,1\r\n' >quoted_test.csv
+run predict plain.krein quoted_test.csv
+has "a category never seen, in quotes" err '^krein: quoted_test\.csv:4: column 1 \(c\) .*"p "q""'
 run predict plain.krein new_test.csv --unknown ignore -q
 ok "--unknown ignore"
 is "--unknown ignore: two rows" 2 "$(wc -l <out | tr -d ' ')"
@@ -182,6 +185,14 @@ json "1,000 categories" 'j["d"] == 1000'
 # Missing cells: mean and drop as if done by hand.
 sed '4s/^\([^,]*\),[^,]*,/\1,?,/; 9s/,[^,]*$/,/; 20s/,[^,]*$/,NaN/' data/ref.csv >data/hole.csv
 sed '4d; 9d; 20d' data/ref.csv >data/without.csv
+sed '4s/^[^,]*/?/; 9s/^[^,]*//' data/ref.csv >data/unlabelled.csv
+refused "no label" 1 'data/unlabelled\.csv:4: column 1 \(y\) is "\?": .*--missing drop' data/unlabelled.csv
+sed '4d; 9d' data/ref.csv >data/labelled.csv
+is "no label, --missing drop" "$(predictions data/labelled.csv)" "$(predictions data/unlabelled.csv --missing drop)"
+printf '1.5 1:1\n1:2\n2.5 1:4\n3.5 1:5\n' >data/unlabelled.svm
+refused "LIBSVM: no label" 1 'data/unlabelled\.svm:2: .*no label.*--missing drop' data/unlabelled.svm
+run train data/unlabelled.svm "${fixed[@]}" --missing drop --json -o u.krein
+json "LIBSVM: no label, dropped" 'j["n"] == 3'
 is "--missing drop" "$(predictions data/without.csv)" "$(predictions data/hole.csv --missing drop)"
 run train data/hole.csv "${fixed[@]}" --missing mean --scale none -o mean.krein --json
 json "--missing mean: all rows" 'j["n"] == 24'
