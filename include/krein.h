@@ -308,6 +308,43 @@ KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *
                                   const krein_train_options *options, const char *path,
                                   krein_transform_report *report);
 
+typedef struct krein_approx_options {
+    size_t size;
+    const char *kernel;      /* NULL: "gaussian" with sigma the median distance */
+    const char *const *maps; /* nmaps specs */
+    int64_t nmaps;
+    const int64_t *features; /* nfeatures sizes D, for the maps that do not say theirs */
+    int64_t nfeatures;
+    int64_t rows;    /* sampled; 1,000 */
+    int64_t repeats; /* 10 */
+    uint64_t seed;
+    int64_t max_exact;
+} krein_approx_options;
+KREIN_API void krein_approx_options_init(krein_approx_options *options);
+
+typedef struct krein_approx_result {
+    char *map;                   /* complete spec */
+    int64_t series;              /* which of the maps asked for */
+    int64_t D;                   /* features that were made */
+    double error_mean, error_sd; /* |K - Khat|_F / |K|_F over the repeats; sd NaN: one repeat */
+    double worst;                /* largest |K_ij - Khat_ij| of all repeats */
+    double seconds;              /* to transform the sampled rows, the fastest of the repeats */
+    char *refused;               /* why there is no result (the numbers are NaN), or NULL */
+} krein_approx_result;
+
+typedef struct krein_approx_report {
+    int64_t n, rows, d, repeats;
+    char *kernel;
+    krein_approx_result *results; /* by map, then by size */
+    int64_t count;
+    double seconds;
+} krein_approx_report;
+KREIN_API void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *report);
+/* How well maps approximate a kernel on a sample of the data's rows. */
+KREIN_API krein_status krein_approx(krein_ctx *ctx, krein_data *data,
+                                    const krein_approx_options *options,
+                                    krein_approx_report *report);
+
 typedef struct krein_generate_options {
     size_t size;
     int64_t n, d; /* d = 0: the generator's default */
