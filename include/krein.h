@@ -308,6 +308,26 @@ KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *
                                   const krein_train_options *options, const char *path,
                                   krein_transform_report *report);
 
+typedef enum krein_repair {
+    KREIN_REPAIR_NONE = 0,
+    KREIN_REPAIR_CLIP = 1, /* negative eigenvalues become 0 */
+    KREIN_REPAIR_FLIP = 2, /* they change their sign */
+    KREIN_REPAIR_SHIFT = 3 /* the diagonal grows until none is left */
+} krein_repair;
+
+typedef struct krein_gram_spectrum {
+    double asymmetry;     /* largest |K_ij - K_ji|; the rest is of the symmetric part */
+    double low, high;     /* smallest and largest eigenvalue, before a repair */
+    int64_t negative;     /* eigenvalues below zero by more than rounding */
+    double negative_mass; /* sum of their sizes / sum of all sizes */
+} krein_gram_spectrum;
+/* Eigenvalues of the kernel matrix of data; with a repair, or without, the matrix is written to
+ * path where that is not NULL. Options as for krein_gram. */
+KREIN_API krein_status krein_gram_check(krein_ctx *ctx, krein_data *data,
+                                        const krein_train_options *options, krein_repair repair,
+                                        const char *path, krein_gram_spectrum *spectrum,
+                                        krein_transform_report *report);
+
 typedef struct krein_approx_options {
     size_t size;
     const char *kernel;      /* NULL: "gaussian" with sigma the median distance */

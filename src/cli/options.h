@@ -68,7 +68,8 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout;
     /* the others */
-    bool scores, man;
+    bool scores, man, check;
+    int repair;
     int64_t rows, inputs, repeats;
     double noise;
     cli_texts maps;

@@ -101,6 +101,15 @@ static const cli_option npy_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(ou
                                           .help = "the .npy file to write (required)"},
                                          END};
 
+static const cli_option gram_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "the .npy file to write (required without --check)"},
+    {"check", 0, NULL, CLI_FLAG, AT(check),
+     .help = "report symmetry, eigenvalues and the mass of the negative part"},
+    {"repair", 0, "HOW", CLI_WORD, AT(repair), .words = "none|clip|flip|shift",
+     .help = "make it positive: clip, flip or shift the eigenvalues"},
+    END};
+
 static const cli_option kernel_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian, sigma the median distance)"},
@@ -204,14 +213,17 @@ const cli_command cli_commands[] = {
      "DATA [DATA2]",
      "write kernel values as .npy",
      "Writes float64 kernel values of DATA's rows with DATA2's rows (or DATA's).\n"
-     "Columns are scaled by DATA's statistics; --scale none takes rows as they are.",
-     "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy",
+     "Columns are scaled by DATA's statistics; --scale none takes rows as they are.\n"
+     "--check and --repair are for one DATA of at most --max-exact rows.",
+     "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy\n"
+     "krein gram data.csv -k \"gaussian(sigma=1) - gaussian(sigma=10)\" --check\n"
+     "krein gram data.csv -k \"poly(c=-1)\" --repair clip -o K.npy",
      1,
      2,
      true,
      false,
      cli_cmd_gram,
-     {{"Kernel values", npy_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
+     {{"Kernel values", gram_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
      "file"},
     {"approx",
      "DATA",
@@ -330,8 +342,6 @@ static const struct {
     {"train", "checkpoint", "leave it out: training runs in one go"},
     {"train", "probabilities", "leave it out: predict --scores gives decision values"},
     {"predict", "probabilities", "--scores gives decision values"},
-    {"gram", "check", "write the matrix with -o and look at its eigenvalues elsewhere"},
-    {"gram", "repair", "write the matrix with -o and repair it elsewhere"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
     {"pca", NULL, "'krein transform' writes features for a linear PCA"},
