@@ -110,6 +110,8 @@ typedef struct krein_entry {
     const char *summary;
     const char *cite;    /* key in docs/references.bib, or "" */
     const char *details; /* a paragraph for people, or "" */
+    const char *kernels; /* maps: the families they are for, else "" */
+    const char *time;    /* maps: cost in rows n, columns d, features D, else "" */
 } krein_entry;
 
 typedef struct krein_option_info {
@@ -264,6 +266,9 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+/* The i-th fact that the fitted map tells of itself (masses, errors); 0 past the last, else 1. */
+KREIN_API int krein_model_fact(const krein_model *model, int64_t i, const char **name,
+                               double *value);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped
