@@ -71,6 +71,12 @@ static variants variants_of(const krein_class *c) {
     return v;
 }
 
+/* A map may refuse a size that it cannot make, or rows that it is not for; it says who it is. */
+static bool declined(krein_status st, const krein_map_class *c) {
+    bool reason = st == KREIN_ESPEC || st == KREIN_EDATA;
+    return reason && strstr(krein_message(ctx), c->cls.name) != NULL;
+}
+
 /* ---- rows, streams, fitted maps ----------------------------------------- */
 
 typedef struct source {
@@ -220,6 +226,7 @@ static void shape(void) {
         const krein_map_class *c = class_of(i);
         bool takes_d = krein__option_index(&c->cls, "D") >= 0;
         variants v = variants_of(&c->cls);
+        int made = 0;
         for (int k = 0; k < KERNELS; k++)
             for (int q = 0; q < 4 * v.n; q++) {
                 if (!accepts(c, kernels[k]) || (!takes_d && q % 4)) continue;
@@ -232,7 +239,8 @@ static void shape(void) {
                 map->d = DIM;
                 promised = c->features(map, FIT);
                 krein_status st = krein__map_fit(map, DIM, false, s.stream, FIT);
-                CHECK(st == KREIN_OK);
+                CHECK(st == KREIN_OK || declined(st, c));
+                made += st == KREIN_OK;
                 if (st != KREIN_OK) {
                     krein__map_destroy(map);
                     continue;
@@ -277,6 +285,8 @@ static void shape(void) {
                 krein__free(ctx, text);
                 krein__map_destroy(map);
             }
+        if (made == 0) printf("%s: no kernel of this test goes with it\n", c->cls.name);
+        CHECK(made > 0);
     }
     source_close(&s);
     CHECK(atomic_load(&ctx->held) == 0);
@@ -344,7 +354,8 @@ static void bits(void) {
                                    on->threads);
                         if (run < 4) CHECK(same);
                         if (run < 4) CHECK(memcmp(first_z, z, (size_t)(N * D) * sizeof *z) == 0);
-                        if (run == 4 && !dual) CHECK(!same);
+                        if (run == 4 && !(c->traits & (KREIN_MAP_DUAL | KREIN_MAP_SEEDLESS)))
+                            CHECK(!same);
                         free(r);
                         free(z);
                     }
@@ -516,7 +527,8 @@ static void cost_is_a_bound(void) {
                         CHECK(cost.flops > 0 && isfinite(cost.flops) && cost.fit_flops >= 0);
                         uint64_t before = atomic_load(&on->held);
                         atomic_store(&on->peak, before);
-                        CHECK(krein__map_fit(map, d, false, s.stream, n) == KREIN_OK);
+                        krein_status st = krein__map_fit(map, d, false, s.stream, n);
+                        CHECK(st == KREIN_OK || strstr(krein_message(on), c->cls.name));
                         double fit = (double)(atomic_load(&on->peak) - before);
                         int64_t size = c->traits & KREIN_MAP_DUAL ? 2 * on->threads * map->scratch
                                                                   : krein__map_scratch(map);
@@ -654,7 +666,7 @@ static void every_allocation_fails(void) {
                     krein_map *map = NULL, *loaded = NULL;
                     double *r = NULL;
                     krein_status st = source_dense(on, ROWS, DIM, points, &s);
-                    if (st == KREIN_OK) st = make(on, v.spec[q], some[k], 16, 9, DIM, &s, &map);
+                    if (st == KREIN_OK) st = make(on, v.spec[q], some[k], 48, 9, DIM, &s, &map);
                     if (st == KREIN_OK) {
                         r = test_new(ROWS * map->R, sizeof *r);
                         st = raw(map, &x, r);

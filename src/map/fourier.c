@@ -111,11 +111,11 @@ static void store(const krein_map *map, krein_fourier *s, int64_t first, int64_t
 }
 
 static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const krein_term *term,
-                             krein_draw_fn draw) {
+                             krein_draw_fn draw, bool whole) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     double *w = NULL;
-    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = piece_rows(F, d);
+    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = whole ? F : piece_rows(F, d);
     NEW(w, piece * d);
     for (int64_t f = 0; f < F; f += piece) {
         int64_t m = krein__min(piece, F - f);
@@ -132,7 +132,7 @@ done:
     return st;
 }
 
-krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
+static krein_status fit(krein_map *map, bool phase, krein_draw_fn draw, bool whole) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
@@ -156,7 +156,7 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) 
         double mass = fabs(krein__term_mass(&terms[t], map->d));
         s->scale[t] = (float)sqrt((phase ? 2 : 1) * mass / (double)per_term);
         mixed = mixed || terms[t].coefficient < 0;
-        TRY(fit_term(map, s, t, &terms[t], draw));
+        TRY(fit_term(map, s, t, &terms[t], draw, whole));
     }
     krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
     for (int64_t f = 0; phase && f < s->F; f++)
@@ -170,6 +170,18 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) 
 done:
     krein__free(ctx, terms);
     return st;
+}
+
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
+    return fit(map, phase, draw, false);
+}
+
+krein_status krein__fourier_fit_whole(krein_map *map, krein_draw_fn draw) {
+    return fit(map, false, draw, true);
+}
+
+double krein__fourier_whole_bytes(const krein_map *map) {
+    return 8.0 * (double)map->d * (double)(map->D / 2);
 }
 
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {
@@ -209,11 +221,12 @@ krein_status krein__fourier_io(krein_map *map, krein_archive *a) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
     krein_fourier *s = map->state;
-    int64_t F = s ? s->F : 0, amp = s && s->amp, D = map->D;
-    bool phase = s && s->phase;
+    int64_t F = s ? s->F : 0, nterm = s ? s->nterm : 0, D = map->D;
+    bool phase = s && s->phase, amp = s && s->amp;
     TRY(krein__archive_int(a, "fourier.F", &F, 1, INT32_MAX));
     TRY(krein__archive_bool(a, "fourier.phase", &phase));
-    TRY(krein__archive_int(a, "fourier.amp", &amp, 0, 1));
+    TRY(krein__archive_int(a, "fourier.terms", &nterm, 1, KREIN_TERMS_MAX));
+    TRY(krein__archive_bool(a, "fourier.weighted", &amp));
     if (reading) {
         if (D != (phase ? F : 2 * F) || map->R != D) {
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its frequencies are wrong)");
@@ -221,12 +234,21 @@ krein_status krein__fourier_io(krein_map *map, krein_archive *a) {
         }
         TRY(state(map, F, phase));
         s = map->state;
-        s->nterm = 1;
-        s->first[1] = F;
+        s->nterm = nterm;
     }
-    double scale = s->scale[0];
-    TRY(krein__archive_double(a, "fourier.scale", &scale));
-    s->scale[0] = (float)scale;
+    for (int64_t t = 0; t < nterm; t++) {
+        double scale = (double)s->scale[t];
+        krein__archive_enter(a, t);
+        st = krein__archive_int(a, "fourier.end", &s->first[t + 1], s->first[t] + 1, F);
+        if (st == KREIN_OK) st = krein__archive_double(a, "fourier.scale", &scale);
+        krein__archive_leave(a);
+        if (st != KREIN_OK) goto done;
+        s->scale[t] = (float)scale;
+    }
+    if (s->first[nterm] != F) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its frequencies are wrong)");
+        goto done;
+    }
     TRY(krein__archive_double(a, "fourier.unit", &s->unit));
     TRY(krein__archive_array(a, "fourier.W", KREIN_TYPE_F32, &s->W, (map->d + phase) * F));
     if (amp) TRY(krein__archive_array(a, "fourier.factor", KREIN_TYPE_F32, &s->amp, F));

@@ -35,6 +35,10 @@ double krein__term_mass(const krein_term *term, int64_t d);
 /* Splits D over the terms of the kernel, draws each with `draw`, fills map->state (a
  * krein_fourier), D, R, sign and scratch. */
 krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw);
+/* The same where all frequencies of a term must be drawn together (first = 0, n = all). */
+krein_status krein__fourier_fit_whole(krein_map *map, krein_draw_fn draw);
+/* Bytes that this takes more than krein__fourier_cost says. */
+double krein__fourier_whole_bytes(const krein_map *map);
 void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
                          float *scratch);
 void krein__fourier_clear(krein_map *map);
