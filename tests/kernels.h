@@ -104,7 +104,7 @@ static double ntk(const double *p, int64_t d, const double *x, const double *y, 
 /* sum_k cos(k t) / k^q: Bernoulli polynomials; the sum itself where it is short; else
  * 1/Gamma(q) int x^(q-1) Re 1/(e^(x - it) - 1) dx, x = e^y, by the trapezoid rule */
 static double cosine_sum(double q, double t) {
-    double u = t / (2 * M_PI), sum = 0, h = 0.1;
+    double u = t / (2 * M_PI), sum = 0, h = q < 4 ? 0.2 : 0.1;
     if (t == 0) return krein__zeta(q);
     if (q == 2) return M_PI * M_PI * (u * u - u + 1. / 6);
     if (q == 4) return -pow(2 * M_PI, 4) / 48 * (u * u * (1 - u) * (1 - u) - 1. / 30);
