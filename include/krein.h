@@ -110,6 +110,7 @@ typedef struct krein_entry {
     const char *summary;
     const char *cite;    /* key in docs/references.bib, or "" */
     const char *details; /* a paragraph for people, or "" */
+    const char *family;  /* of a kernel: "radial, positive definite"; else "" */
 } krein_entry;
 
 typedef struct krein_option_info {

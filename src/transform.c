@@ -1,5 +1,6 @@
 /* transform.c -- the public entry points that write features and kernel values. */
 #include "data/writer.h"
+#include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "map/map.h"
 
@@ -95,6 +96,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     krein__map_destroy(map);
     map = NULL;
     TRY(krein__data_learn(data, false, 0, given->seed, (krein_keep)given->memory_rows, &e));
+    TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
@@ -145,6 +147,7 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     memset(r, 0, sizeof *r);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
     TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__kernel_meet(ctx, kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2 && n > given->max_exact) {
         st = krein__fail(

@@ -271,7 +271,7 @@ static void splines(void) {
                     if (exponent <= 1.05) continue;
                     snprintf(text, sizeof text, "spline(q=%.17g)", exponent);
                     want_value = 1 + 2 * cosine_sum(exponent, 2 * M_PI * t);
-                    CHECK_ABS(value(text, 1, &t, zero), want_value, 1e-11 * (1 + fabs(want_value)));
+                    CHECK_ABS(value(text, 1, &t, zero), want_value, 1e-10 * (1 + fabs(want_value)));
                 }
 }
 

@@ -15,7 +15,10 @@ int64_t cli_print_entries(FILE *f, const char *table) {
     for (int64_t i = 0; krein_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;
         if (!table && strcmp(last, e.table) != 0) fprintf(f, "%s%s\n", count ? "\n" : "", e.table);
-        fprintf(f, "%s%-14s %s\n", table ? "" : "  ", e.name, e.summary);
+        if (*e.family)
+            fprintf(f, "%s%-14s %s; %s\n", table ? "" : "  ", e.name, e.summary, e.family);
+        else
+            fprintf(f, "%s%-14s %s\n", table ? "" : "  ", e.name, e.summary);
         last = e.table;
         count++;
     }
@@ -41,10 +44,11 @@ static void print_json(const char *table) {
     for (int64_t i = 0; krein_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;
         json_array_append_new(
-            entries, json_pack("{s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table), "name",
-                               cli_json_text(e.name), "summary", cli_json_text(e.summary), "cite",
-                               e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "options",
-                               options_json(i)));
+            entries, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table),
+                               "name", cli_json_text(e.name), "summary", cli_json_text(e.summary),
+                               "cite", e.cite && *e.cite ? cli_json_text(e.cite) : json_null(),
+                               "family", *e.family ? cli_json_text(e.family) : json_null(),
+                               "options", options_json(i)));
     }
     cli_print_json(json_pack("{s:s, s:o}", "command", "list", "entries", entries));
 }
