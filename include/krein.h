@@ -112,6 +112,7 @@ typedef struct krein_entry {
     const char *details; /* a paragraph for people, or "" */
     const char *kernels; /* maps: the families they are for, else "" */
     const char *time;    /* maps: cost in rows n, columns d, features D, else "" */
+    const char *family;  /* of a kernel: "radial, positive definite"; else "" */
 } krein_entry;
 
 typedef struct krein_option_info {

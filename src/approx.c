@@ -6,6 +6,7 @@
  * look at the data are fitted on all of its rows. K and the products are float64, Z is float32 as
  * everywhere.
  */
+#include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "map/map.h"
 #include "num/blas.h"
@@ -90,7 +91,7 @@ static krein_status sample_begin(sample *s, krein_data *data, const krein_encodi
     TRY(krein__reserve_check(ctx, 8.0 * (double)m * (double)m, "the kernel matrix",
                              "use fewer --rows, or raise --max-memory"));
     TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
-    krein__kernel_settle(kernel, e->d);
+    TRY(krein__kernel_meet(ctx, kernel, e));
     TRY(krein__kernel_set_median(ctx, kernel, s->stream, s->n, o->seed));
     s->kernel = kernel;
     NEW(index, m);

@@ -6,6 +6,7 @@
  */
 #include "data/writer.h"
 #include "kernel/gram.h"
+#include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "num/blas.h"
 
@@ -51,10 +52,10 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     memset(r, 0, sizeof *r);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
     TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__kernel_meet(ctx, kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2) TRY(check_exact(ctx, data, given));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
-    krein__kernel_settle(kernel, e.d);
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     if (data2) {
         /* DATA2 is read with the columns and the scaling of DATA. */
@@ -188,6 +189,7 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     memset(s, 0, sizeof *s);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
     TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__kernel_meet(ctx, kernel, &e));
     TRY(check_exact(ctx, data, given));
     int64_t n = r->n = r->D = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
@@ -195,7 +197,6 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
                              "the kernel matrix and its eigenvectors",
                              "use fewer rows, or raise --max-memory"));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
-    krein__kernel_settle(kernel, e.d);
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     TRY(all_rows(ctx, rows, n, &x));
     krein_rows view = krein__matrix_rows(&x);

@@ -28,6 +28,22 @@ static const krein_class *entry(int64_t i, const char **table) {
     return NULL;
 }
 
+/* Family, and definiteness with the default values. */
+static const char *family(const krein_kernel_class *c) {
+    static const char *const families[] = {"radial", "stationary", "dot product", "additive",
+                                           "from a file"};
+    static _Thread_local char text[96];
+    double p[KREIN_OPTIONS_MAX] = {0};
+    for (int64_t j = 0; c->cls.options && c->cls.options[j].name; j++)
+        p[j] = c->cls.options[j].value;
+    krein_definite d = c->definite ? c->definite(p) : KREIN_DEFINITE_POSITIVE;
+    snprintf(text, sizeof text, "%s, %s", families[c->family],
+             d == KREIN_DEFINITE_POSITIVE ? "positive definite"
+             : d == KREIN_DEFINITE_UNIT   ? "positive definite on unit rows"
+                                          : "indefinite");
+    return text;
+}
+
 int krein_list(int64_t i, krein_entry *out) {
     const krein_class *c = entry(i, &out->table);
     if (!c) return 0;
@@ -39,6 +55,7 @@ int krein_list(int64_t i, krein_entry *out) {
         strcmp(out->table, "maps") == 0 ? (const krein_map_class *)c : NULL;
     out->kernels = map && map->kernels ? map->kernels : "";
     out->time = map && map->time ? map->time : "";
+    out->family = out->table == tables[0].name ? family((const krein_kernel_class *)c) : "";
     return 1;
 }
 

@@ -2,6 +2,7 @@
  *
  *     data -> encoding -> kernel (selected) -> map (fitted) -> learner -> model -> test
  */
+#include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "num/blas.h"
 #include "select/select.h"
@@ -279,6 +280,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     job.model = m;
     TRY(krein__data_learn(data, true, s->o.holdout, s->o.seed, (krein_keep)s->o.memory_rows,
                           &m->encoding));
+    TRY(krein__kernel_meet(ctx, s->kernel, &m->encoding));
     m->k = krein__model_outputs(&m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
     TRY(make_map(s, job.n, m->encoding.d, m->encoding.sparse, &m->map));
@@ -361,6 +363,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     TRY(setup_begin(ctx, options, data->options.group != NULL, &s));
     /* Held-out rows are counted, not drawn: one pass is enough. */
     TRY(krein__data_learn(data, true, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
+    TRY(krein__kernel_meet(ctx, s.kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
     n -= (int64_t)rint(s.o.holdout * (double)n);
     TRY(make_map(&s, n, e.d, e.sparse, &map));

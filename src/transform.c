@@ -1,5 +1,6 @@
 /* transform.c -- the public entry point that writes features. */
 #include "data/writer.h"
+#include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "map/map.h"
 
@@ -94,6 +95,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     krein__map_destroy(map);
     map = NULL;
     TRY(krein__data_learn(data, false, 0, given->seed, (krein_keep)given->memory_rows, &e));
+    TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));

@@ -59,6 +59,7 @@ static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
         if (strcmp(singular[k][0], e->table) == 0) kind = singular[k][1];
     fprintf(f, "%s (%s)\n", e->name, kind);
     cli_print_folded(f, e->summary, 2, WIDTH);
+    if (*e->family) fprintf(f, "  %s\n", e->family);
     if (e->details && *e->details) fprintf(f, "  %s\n", e->details);
     if (e->cite && *e->cite) fprintf(f, "  reference: %s\n", e->cite);
     for (int64_t k = 0; krein_list_option(i, k, &o); k++) {

@@ -8,8 +8,9 @@
 const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria",
                                   "solvers", "generators", NULL};
 
-/* Families, cost and reference of a map stand on a second line, where maps alone are listed. */
+/* What a kernel is, or a map is for, stands on a second line where they alone are listed. */
 static void print_more(FILE *f, const krein_entry *e) {
+    if (*e->family) fprintf(f, "%-14s %s\n", "", e->family);
     if (!*e->kernels) return;
     fprintf(f, "%-14s for %s kernels; time %s", "", e->kernels, e->time);
     fprintf(f, *e->cite ? "; %s\n" : "\n", e->cite);
@@ -50,9 +51,10 @@ static void print_json(const char *table) {
         if (table && strcmp(table, e.table) != 0) continue;
         json_array_append_new(
             entries,
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table),
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table),
                       "name", cli_json_text(e.name), "summary", cli_json_text(e.summary), "cite",
-                      e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "kernels",
+                      e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "family",
+                      *e.family ? cli_json_text(e.family) : json_null(), "kernels",
                       *e.kernels ? cli_json_text(e.kernels) : json_null(), "time",
                       *e.time ? cli_json_text(e.time) : json_null(), "options", options_json(i)));
     }

@@ -32,6 +32,7 @@ typedef struct krein_encoding {
     int64_t d; /* encoded columns */
     krein_scale scale;
     float *centre, *factor; /* d each */
+    double low, high;       /* least and greatest encoded input of the training rows; not saved */
     float *fill;            /* d: value of a missing cell (after shift, before scaling) */
     krein_missing missing;
     bool unknown_ignore;

@@ -318,6 +318,15 @@ static void scale_column(krein_encoding *e, int64_t at, double mean, double vari
         double range = e->sparse ? fmax(fabs(low), fabs(high)) : high - low;
         e->factor[at] = range > 0 ? (float)(1 / range) : (e->sparse ? 1 : 0);
     }
+    e->low = fmin(e->low, (low - (double)e->centre[at]) * (double)e->factor[at]);
+    e->high = fmax(e->high, (high - (double)e->centre[at]) * (double)e->factor[at]);
+}
+
+/* A row of length one has entries of at most 1. */
+static void unit_bounds(krein_encoding *e) {
+    if (e->scale != KREIN_SCALE_UNIT) return;
+    e->low = e->low < 0 ? -1 : 0;
+    e->high = e->high > 0 ? 1 : 0;
 }
 
 static krein_status learn_scaling(scan *s, krein_encoding *e) {
@@ -328,6 +337,8 @@ static krein_status learn_scaling(scan *s, krein_encoding *e) {
     ZNEW(e->centre, e->d);
     ZNEW(e->factor, e->d);
     ZNEW(e->fill, e->d);
+    e->low = INFINITY;
+    e->high = -INFINITY;
     if (e->sparse) {
         for (int64_t j = 0; j < e->d; j++) {
             bool seen = j < t->nnum;
@@ -336,6 +347,7 @@ static krein_status learn_scaling(scan *s, krein_encoding *e) {
             scale_column(e, j, mean, square - mean * mean, seen ? fmin(t->low[j], 0) : 0,
                          seen ? (zeros ? fmax(t->high[j], 0) : t->high[j]) : 0);
         }
+        unit_bounds(e);
         return KREIN_OK;
     }
     int64_t num = 0, cat = 0;
@@ -364,6 +376,7 @@ static krein_status learn_scaling(scan *s, krein_encoding *e) {
         }
         cat++;
     }
+    unit_bounds(e);
 done:
     return st;
 }

@@ -70,7 +70,8 @@ krein_status krein__kernel_check_inputs(krein_ctx *ctx, const krein_kernel *k, d
     if (!k) return KREIN_OK;
     if (k->node == KREIN_NODE_LEAF) {
         const krein_kernel_class *c = k->kernel;
-        if (c->low < c->high && (low < c->low || high > c->high))
+        const double slack = 1e-5; /* of scaling in float32 */
+        if (c->low < c->high && (low < c->low - slack || high > c->high + slack))
             return krein__fail(ctx, KREIN_EDATA,
                                "%s wants inputs %s, they go from %.6g to %.6g; %s", c->cls.name,
                                c->high < INFINITY ? "between 0 and 1" : "that are not negative",
