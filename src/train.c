@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Up to so many rows the kernel itself is used by default. */
-static const int64_t EXACT_DEFAULT = 5000;
+/* Up to so many rows the kernel itself is used by default, where its matrix fits. */
+static const int64_t EXACT_DEFAULT = 7500;
 
 void krein_train_options_init(krein_train_options *o) {
     memset(o, 0, sizeof *o);
@@ -132,14 +132,15 @@ static int64_t default_features(const krein_kernel *kernel, int64_t n, int64_t d
     return krein__min(D, n);
 }
 
-/* Chooses the map once n is known, and creates it. */
-static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, krein_map **out) {
+/* Chooses the map once n is known, and creates it. exact: that may be the default. */
+static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool exact,
+                             krein_map **out) {
     krein_ctx *ctx = s->ctx;
     const char *spec = s->o.map;
     int64_t D = s->o.features;
     if (!spec)
         spec =
-            n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
+            exact && n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
                 ? "exact"
                 : krein__map_default(s->kernel, d, D > 0 ? D : default_features(s->kernel, n, d));
     krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
@@ -263,6 +264,24 @@ static void shrink_default(setup *s, krein_map *map, const krein_data *data, int
     map->values.number[slot] = (double)map->D;
 }
 
+/* The map and what training with it takes. Features are the default as well where the kernel matrix
+ * would be but does not fit. */
+static krein_status choose_map(setup *s, const krein_data *data, const krein_encoding *e, int64_t n,
+                               int64_t k, krein_report *r, krein_map **map) {
+    krein_status st = make_map(s, n, e->d, e->sparse, true, map);
+    if (st != KREIN_OK) return st;
+    estimate(s, *map, data, n, k, r);
+    if (!r->fits && !s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL) {
+        krein__map_destroy(*map);
+        *map = NULL;
+        st = make_map(s, n, e->d, e->sparse, false, map);
+        if (st != KREIN_OK) return st;
+        estimate(s, *map, data, n, k, r);
+    }
+    shrink_default(s, *map, data, n, k, r);
+    return KREIN_OK;
+}
+
 static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -283,9 +302,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     TRY(krein__kernel_meet(ctx, s->kernel, &m->encoding));
     m->k = krein__model_outputs(&m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
-    TRY(make_map(s, job.n, m->encoding.d, m->encoding.sparse, &m->map));
-    estimate(s, m->map, data, job.n, m->k, r);
-    shrink_default(s, m->map, data, job.n, m->k, r);
+    TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
     if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
 
@@ -366,11 +383,9 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     TRY(krein__kernel_meet(ctx, s.kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
     n -= (int64_t)rint(s.o.holdout * (double)n);
-    TRY(make_map(&s, n, e.d, e.sparse, &map));
     /* train would keep the rows in memory where they are few */
     data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;
-    estimate(&s, map, data, n, k, r);
-    shrink_default(&s, map, data, n, k, r);
+    TRY(choose_map(&s, data, &e, n, k, r, &map));
     r->n = n;
     r->d = e.d;
     r->task = e.task;

@@ -7,7 +7,8 @@
  * model on all rows; they are averaged over all rows, or above LOO_SAMPLE rows over a seeded sample
  * of so many (the mean of a sample that large has no say in the choice). With --select cv(k),
  * lambda is chosen by k folds instead, each with a fit of its own. On the kernel matrix
- * (map=exact): the dual problem (solve/dual.c).
+ * (map=exact): the dual problem (solve/dual.c), lambda likewise from one eigendecomposition, or
+ * above 2,048 rows by steps.
  */
 #include "learn/learn.h"
 
@@ -437,6 +438,11 @@ done:
     return st;
 }
 
+/* An indefinite matrix has no Cholesky factor. */
+static bool dual_walk(const krein_map *map, int64_t n) {
+    return n > KREIN_EIGEN_MAX && krein__kernel_positive(map->kernel);
+}
+
 static krein_status fit_kernel(krein_job *job) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -460,6 +466,11 @@ static krein_status fit_kernel(krein_job *job) {
             NEW(fold, n);
             TRY(assign_folds(job, fold));
             TRY(krein__dual_cv(ctx, K, &rows, fold, job->folds, &path));
+        } else if (dual_walk(m->map, n)) {
+            TRY(krein__dual_walk(ctx, K, &rows, krein__min(n / 2, KREIN_EIGEN_MAX), job->seed,
+                                 &path, m->w, m->intercept));
+            report_choice(job, &path);
+            goto done; /* it has solved already */
         } else {
             TRY(krein__dual_path(ctx, K, &rows, &path));
         }
@@ -491,9 +502,14 @@ static void cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_co
                  int64_t *passes) {
     double N = (double)n, K = (double)k, L = 45;
     if (map->cls->traits & KREIN_MAP_DUAL) {
-        out->bytes += 8 * N * N * (path ? 3 : 1.1) + 8 * N * L * (2 * K + 1) + 64 * N;
+        /* Three matrices in an eigendecomposition: of all rows (cross-validation, an indefinite
+         * kernel), or of those that a walk starts from, beside the one of all rows. */
+        bool walk = dual_walk(map, n), eigen = path || !krein__kernel_positive(map->kernel);
+        double M = KREIN_EIGEN_MAX, some = N * N + (walk ? 3 * M * M : 0);
+        out->bytes += 8 * (eigen ? fmax(3 * N * N, some) : 1.1 * N * N) + 8 * N * L * (2 * K + 1) +
+                      16 * 256 * (N + 256) + 64 * N;
         out->flops = N * N * krein__gram_flops(map->kernel, map->d) + N * N * N / 3 +
-                     (path ? 9 * N * N * N : 0);
+                     (!path ? 0 : (walk ? 3.0 : 9.0) * N * N * N);
         *passes = 2;
         return;
     }

@@ -67,6 +67,9 @@ krein_status krein__cholesky(krein_ctx *ctx, int64_t n, double *a, int64_t lda, 
 /* Solves U'U X = B in place; B is n x m row-major. */
 krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, int64_t lda,
                                    int64_t m, double *b, int64_t ldb);
+/* diagonal (n) of (U'U)^-1; U's upper triangle is overwritten, the lower is not touched. */
+krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
+                                              double *diagonal);
 
 /* Symmetric eigendecomposition (upper triangle of A read, A overwritten): values ascending in w,
  * row j of A is the eigenvector of w[j], so A_in = V' diag(w) V with V = A_out. One thread. */

@@ -15,6 +15,10 @@
  * backward, X_k = U_kk^-1 B_k, then B_i -= U_ik X_k for i < k; in parallel over the row tiles i
  * and over tiles of B's columns.
  *
+ * The diagonal of A^-1 = V V', V = U^-1 upper triangular: the row sums of V_ij^2. V takes the place
+ * of U, column tile by column tile, n^3 / 3 flops as for the factor itself:
+ *     Q_i = -U_ij V_jj,    V_ij = V_ii Q_i + sum_{i < k < j} V_ik Q_k,    in parallel over i < j
+ *
  * Measured (Zen 4, dgemm on one thread 40 GFLOP/s), one / two threads:
  *   n           1024        2048        4096
  *   tile 128    33 / 56     34 / 61     34 / 61
@@ -122,5 +126,61 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
     }
 done:
     krein__compute_end(compute);
+    return st;
+}
+
+/* Column tile j of the inverse, its squares added to `sum`. inverse: the inverses of the diagonal
+ * tiles, T x T each with zeros below; q: room for a column of tiles. */
+static void invert_column(krein_ctx *ctx, krein_compute compute, int64_t n, double *u, int64_t lda,
+                          const double *inverse, double *q, int64_t j, double *sum) {
+    const int64_t T = tile(n), tj = rows(n, j);
+#pragma omp parallel num_threads(ctx->threads) if (j > 1)
+    {
+        krein__worker_begin();
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < j; i++)
+            krein__dgemm(false, false, T, tj, tj, -1, u + i * T * lda + j * T, lda,
+                         inverse + j * T * T, T, 0, q + i * T * T, T);
+            /* The longest sums are the first. */
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < j; i++) {
+            double *v = u + i * T * lda + j * T;
+            krein__dgemm(false, false, T, tj, T, 1, inverse + i * T * T, T, q + i * T * T, T, 0, v,
+                         lda);
+            krein__dgemm(false, false, T, tj, (j - i - 1) * T, 1, u + i * T * lda + (i + 1) * T,
+                         lda, q + (i + 1) * T * T, T, 1, v, lda);
+            for (int64_t r = 0; r < T; r++)
+                sum[i * T + r] += krein__ddot(tj, v + r * lda, v + r * lda);
+        }
+        krein__worker_end(compute);
+    }
+}
+
+krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
+                                              double *diagonal) {
+    krein_status st = KREIN_OK;
+    const int64_t T = tile(n), tiles = (n + T - 1) / T;
+    double *inverse = NULL, *q = NULL;
+    krein_compute compute = krein__compute_begin();
+    ZNEW(inverse, tiles * T * T);
+    NEW(q, tiles * T * T);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+    for (int64_t k = 0; k < tiles; k++) {
+        krein__worker_begin();
+        double *v = inverse + k * T * T;
+        for (int64_t i = 0; i < rows(n, k); i++) v[i * T + i] = 1;
+        krein__dtrsm(false, rows(n, k), rows(n, k), u + k * T * lda + k * T, lda, v, T);
+        for (int64_t i = 0; i < rows(n, k); i++)
+            diagonal[k * T + i] = krein__ddot(T - i, v + i * T + i, v + i * T + i);
+        krein__worker_end(compute);
+    }
+    for (int64_t j = 1; j < tiles; j++) {
+        TRY(krein__poll(ctx));
+        invert_column(ctx, compute, n, u, lda, inverse, q, j, diagonal);
+    }
+done:
+    krein__compute_end(compute);
+    krein__free(ctx, inverse);
+    krein__free(ctx, q);
     return st;
 }

@@ -6,7 +6,16 @@
  * Leave-one-out with the eigenpairs (s, v) of PSKSP other than (0, u), and t_j = W lambda/(s_j + W
  * lambda): e_i = sum_j v_ij (v_j'PSy) t_j / sum_j v_ij^2 t_j / sqrt(w_i) (residual over one minus
  * leverage, each as a sum of small terms: no cancellation at small lambda).
+ *
+ * That takes 9 n^3 flops, most of them on one thread. Where rows are many, lambda is sought by
+ * steps (path.c) of a Cholesky factorisation each: with A = PSKSP + c uu' + W lambda I and a = A^-1
+ * PSy, e_i = a_i / ((A^-1)_ii - u_i^2 / (c + W lambda)) / sqrt(w_i) which is the same number:
+ * residual and one minus leverage, both divided by W lambda. u is an eigenvector and PSy has no
+ * part of it, so c > 0 changes nothing but the digits that the difference keeps. 2 n^3 / 3 flops a
+ * step on all threads, in the memory of K: its lower triangle stays, the upper one becomes the
+ * factor and then the factor's inverse.
  */
+#include "base/rng.h"
 #include "num/blas.h"
 #include "solve/ridge.h"
 
@@ -17,6 +26,7 @@ typedef struct frame {
     double weight;        /* W */
     double *root, *u, *y; /* sqrt(w); u; P S y (n x k) */
     double *ymean;
+    double *diagonal, lift; /* of PSKSP; the c above, as large as the diagonal */
 } frame;
 
 static void frame_clear(krein_ctx *ctx, frame *f) {
@@ -24,6 +34,7 @@ static void frame_clear(krein_ctx *ctx, frame *f) {
     krein__free(ctx, f->u);
     krein__free(ctx, f->y);
     krein__free(ctx, f->ymean);
+    krein__free(ctx, f->diagonal);
     memset(f, 0, sizeof *f);
 }
 
@@ -46,6 +57,7 @@ static krein_status enter(krein_ctx *ctx, double *K, const krein_targets *rows, 
     NEW(f->u, n);
     NEW(f->y, n * k);
     ZNEW(f->ymean, k);
+    NEW(f->diagonal, n);
     NEW(mean, n);
     for (int64_t i = 0; i < n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
@@ -77,6 +89,10 @@ static krein_status enter(krein_ctx *ctx, double *K, const krein_targets *rows, 
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             K[i * n + j] -= f->u[i] * mean[j] + mean[i] * f->u[j] - total * f->u[i] * f->u[j];
+    for (int64_t i = 0; i < n; i++) {
+        f->diagonal[i] = K[i * n + i];
+        f->lift = fmax(f->lift, fabs(f->diagonal[i]));
+    }
 done:
     krein__free(ctx, mean);
     if (st != KREIN_OK) frame_clear(ctx, f);
@@ -172,74 +188,99 @@ static double total_weight(const krein_targets *rows) {
     return sum;
 }
 
-static void intercepts(const krein_targets *rows, const frame *f, const double *mean_row,
-                       const double *alpha, double *b) {
-    for (int64_t c = 0; c < rows->k; c++) {
+/* a becomes alpha, with the intercepts b. */
+static void leave(const krein_targets *rows, const frame *f, const double *mean_row, double *a,
+                  double *b) {
+    int64_t n = rows->n, k = rows->k;
+    project(n, k, f->u, a); /* rounding */
+    for (int64_t c = 0; c < k; c++) {
         b[c] = f->ymean[c];
-        for (int64_t i = 0; i < rows->n; i++) b[c] -= mean_row[i] * alpha[i * rows->k + c];
+        for (int64_t i = 0; i < n; i++) {
+            a[i * k + c] *= f->root[i];
+            b[c] -= mean_row[i] * a[i * k + c];
+        }
     }
+}
+
+/* The upper triangle and the diagonal become those of PSKSP + lift uu' + shift I again, from the
+ * lower one. In tiles: one side of the copy runs down columns. */
+static void refill(krein_ctx *ctx, int64_t n, const frame *f, double lift, double shift,
+                   double *K) {
+    enum { SIDE = 64 };
+    int64_t tiles = (n + SIDE - 1) / SIDE;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++)
+        for (int64_t c = t * SIDE; c < n; c += SIDE)
+            for (int64_t i = t * SIDE; i < krein__min(n, (t + 1) * SIDE); i++)
+                for (int64_t j = krein__max(c, i); j < krein__min(n, c + SIDE); j++)
+                    K[i * n + j] =
+                        (i == j ? f->diagonal[i] + shift : K[j * n + i]) + lift * f->u[i] * f->u[j];
+}
+
+/* The factor of PSKSP + lift uu' + W lambda I in the upper triangle, and a = its solution for the
+ * right side PSy (n x k). KREIN_ENUMERIC where it is not positive definite. */
+static krein_status solve(krein_ctx *ctx, double *K, const krein_targets *rows, const frame *f,
+                          double lambda, double *a) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k, pivot;
+    refill(ctx, n, f, f->lift, f->weight * lambda, K);
+    TRY(krein__cholesky(ctx, n, K, n, &pivot));
+    double low = INFINITY, high = 0;
+    for (int64_t i = 0; i < n; i++) {
+        low = fmin(low, K[i * n + i]);
+        high = fmax(high, K[i * n + i]);
+    }
+    if (lambda == 0 && low * low <= (double)n * 1e-15 * high * high) {
+        st = KREIN_ENUMERIC;
+        goto done;
+    }
+    memcpy(a, f->y, (size_t)(n * k) * sizeof *a);
+    TRY(krein__cholesky_solve(ctx, n, K, n, k, a, k));
+done:
+    return st;
+}
+
+/* The same for an indefinite matrix, from its eigenvalues. */
+static krein_status solve_indefinite(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                     const frame *f, double lambda, double *a) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k;
+    double *s = NULL, *q = NULL;
+    NEW(s, n);
+    NEW(q, n * k);
+    refill(ctx, n, f, 0, 0, K);
+    TRY(krein__eigen(ctx, n, K, n, s));
+    krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f->y, k, 0, q, k);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++) q[i * k + c] *= inverse(s[i], f->weight * lambda);
+    krein__pgemm(ctx, true, false, n, k, n, 1, K, n, q, k, 0, a, k);
+done:
+    krein__free(ctx, s);
+    krein__free(ctx, q);
+    return st;
 }
 
 krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
                                double *alpha, double *intercept) {
     krein_status st = KREIN_OK;
-    int64_t n = rows->n, k = rows->k, pivot;
+    int64_t n = rows->n;
     frame f = {0};
-    double *row = NULL, *keep = NULL;
+    double *row = NULL;
     NEW(row, n);
     weighted_row(n, K, rows, total_weight(rows), row);
     TRY(enter(ctx, K, rows, &f));
-    double shift = f.weight * lambda;
-    /* PSKSP has u as an eigenvector of value 0 and the right side is orthogonal to it: with
-     * lambda = 0 the matrix must be lifted there, which changes nothing else. */
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; lambda == 0 && j < n; j++) K[i * n + j] += f.u[i] * f.u[j];
-    for (int64_t i = 0; i < n; i++) K[i * n + i] += shift;
-    memcpy(alpha, f.y, (size_t)(n * k) * sizeof *alpha);
-    /* The diagonal and the upper triangle are overwritten; the lower one and `keep` remain for
-     * the case that the matrix is indefinite. */
-    NEW(keep, n);
-    for (int64_t i = 0; i < n; i++) keep[i] = K[i * n + i];
-    st = krein__cholesky(ctx, n, K, n, &pivot);
-    double low = INFINITY, high = 0;
-    for (int64_t i = 0; st == KREIN_OK && i < n; i++) {
-        low = fmin(low, K[i * n + i]);
-        high = fmax(high, K[i * n + i]);
-    }
-    if (lambda == 0 && (st == KREIN_ENUMERIC || low * low <= (double)n * 1e-15 * high * high)) {
+    st = solve(ctx, K, rows, &f, lambda, alpha);
+    if (st == KREIN_ENUMERIC && lambda == 0) {
         st = krein__fail(ctx, KREIN_ENUMERIC,
                          "the kernel matrix is singular (equal rows, or a kernel of low rank), so "
                          "lambda = 0 has no unique solution; give a positive --lambda, or auto");
         goto done;
     }
-    if (st == KREIN_ENUMERIC) {
-        for (int64_t i = 0; i < n; i++) {
-            K[i * n + i] = keep[i] - shift;
-            for (int64_t j = 0; j < i; j++) K[j * n + i] = K[i * n + j];
-        }
-        double *s = krein__alloc(ctx, n, sizeof *s);
-        double *q = krein__alloc(ctx, n * k, sizeof *q);
-        st = s && q ? krein__eigen(ctx, n, K, n, s) : ctx->status;
-        if (st == KREIN_OK) {
-            krein__pgemm(ctx, false, false, n, k, n, 1, K, n, f.y, k, 0, q, k);
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t c = 0; c < k; c++) q[i * k + c] *= inverse(s[i], shift);
-            krein__pgemm(ctx, true, false, n, k, n, 1, K, n, q, k, 0, alpha, k);
-        }
-        krein__free(ctx, s);
-        krein__free(ctx, q);
-        TRY(st);
-    } else {
-        TRY(st);
-        TRY(krein__cholesky_solve(ctx, n, K, n, k, alpha, k));
-    }
-    project(n, k, f.u, alpha); /* rounding */
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++) alpha[i * k + c] *= f.root[i];
-    intercepts(rows, &f, row, alpha, intercept);
+    if (st == KREIN_ENUMERIC) st = solve_indefinite(ctx, K, rows, &f, lambda, alpha);
+    TRY(st);
+    leave(rows, &f, row, alpha, intercept);
 done:
     krein__free(ctx, row);
-    krein__free(ctx, keep);
     frame_clear(ctx, &f);
     return st;
 }
@@ -286,7 +327,7 @@ done:
     return st;
 }
 
-/* ---- cross-validation --------------------------------------------------- */
+/* ---- some of the rows --------------------------------------------------- */
 
 /* K[rows][columns] copied out. */
 static void part(const double *K, int64_t n, const int64_t *rows, int64_t m, const int64_t *columns,
@@ -324,6 +365,120 @@ static krein_targets pick(const krein_targets *of, const int64_t *rows, int64_t 
     return (krein_targets){m, of->k, to->y, of->weight ? to->weight : NULL,
                            of->class ? to->class : NULL};
 }
+
+/* ---- the walk ----------------------------------------------------------- */
+
+typedef struct walk {
+    krein_ctx *ctx;
+    double *K;
+    const krein_targets *rows;
+    frame f;
+    double *a, *best; /* n x k: solutions at the last and at the best lambda so far */
+    double *diagonal; /* n: of the inverse */
+    const krein_path *p;
+} walk;
+
+static void keep_best(const walk *w) {
+    if (w->p->n > 0 && w->p->best == w->p->n - 1)
+        memcpy(w->best, w->a, (size_t)(w->rows->n * w->rows->k) * sizeof *w->a);
+}
+
+/* Held-out scores at one lambda. */
+static krein_status score(void *state, double lambda, double *out) {
+    const walk *w = state;
+    const krein_targets *rows = w->rows;
+    const frame *f = &w->f;
+    int64_t n = rows->n, k = rows->k;
+    keep_best(w);
+    krein_status st = solve(w->ctx, w->K, rows, f, lambda, w->a);
+    if (st == KREIN_ENUMERIC) { /* rounding left no factor: lambda is too small */
+        for (int64_t e = 0; e < n * k; e++) out[e] = NAN;
+        return KREIN_OK;
+    }
+    if (st == KREIN_OK) st = krein__cholesky_inverse_diagonal(w->ctx, n, w->K, n, w->diagonal);
+    if (st != KREIN_OK) return st;
+    for (int64_t i = 0; i < n; i++) {
+        double rest = w->diagonal[i] - f->u[i] * f->u[i] / (f->lift + f->weight * lambda);
+        for (int64_t c = 0; c < k; c++)
+            out[i * k + c] = rest > 0 && f->root[i] > 0
+                                 ? rows->y[i * k + c] - w->a[i * k + c] / rest / f->root[i]
+                                 : f->ymean[c];
+    }
+    return KREIN_OK;
+}
+
+/* A sample of the rows that have a weight, or of all where no two have; its size. `index` has room
+ * for all rows. */
+static int64_t draw(const krein_targets *rows, int64_t sample, uint64_t seed, int64_t *index) {
+    krein_rng g = {seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32};
+    int64_t n = rows->n, heavy = 0, all = 0, at = 0, m;
+    for (int64_t i = 0; i < n; i++) heavy += !rows->weight || rows->weight[i] > 0;
+    all = heavy < 2 ? n : heavy;
+    m = krein__min(sample, all);
+    krein__rng_choose(g, all, m, index);
+    if (all == n) return m;
+    /* Positions among the rows with a weight, ascending, become rows. */
+    for (int64_t i = 0, seen = 0; i < n && at < m; i++)
+        if (rows->weight[i] > 0 && seen++ == index[at]) index[at++] = i;
+    return m;
+}
+
+/* The best lambda of some rows, for all of them: the W lambda that noise in the targets asks for
+ * does not depend on the number of rows (it is the variance of a Gaussian process). */
+static krein_status start(krein_ctx *ctx, const double *K, const krein_targets *rows,
+                          int64_t sample, uint64_t seed, double *lambda) {
+    krein_status st = KREIN_OK;
+    int64_t m, *index = NULL;
+    krein_path path = {0};
+    subset some = {0};
+    double *A = NULL;
+    NEW(index, rows->n);
+    m = draw(rows, sample, seed, index);
+    NEW(A, m * m);
+    TRY(subset_begin(ctx, rows, &some));
+    part(K, rows->n, index, m, index, m, A);
+    krein_targets few = pick(rows, index, m, &some);
+    TRY(krein__dual_path(ctx, A, &few, &path));
+    *lambda = path.lambda[krein__path_least(&path)] * total_weight(&few) / total_weight(rows);
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, A);
+    subset_end(ctx, &some);
+    return st;
+}
+
+krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
+                              uint64_t seed, krein_path *p, double *alpha, double *intercept) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n, k = rows->k;
+    walk w = {.ctx = ctx, .K = K, .rows = rows, .best = alpha, .p = p};
+    double lambda, *row = NULL;
+    TRY(start(ctx, K, rows, sample, seed, &lambda));
+    NEW(row, n);
+    NEW(w.a, n * k);
+    NEW(w.diagonal, n);
+    weighted_row(n, K, rows, total_weight(rows), row);
+    TRY(enter(ctx, K, rows, &w.f));
+    TRY(krein__path_walk(ctx, rows, lambda, score, &w, p));
+    if (isinf(p->loss[p->best])) {
+        st =
+            krein__fail(ctx, KREIN_ENUMERIC,
+                        "the kernel matrix is not positive definite with any lambda up to %g; give "
+                        "a larger --lambda",
+                        p->lambda[p->n - 1]);
+        goto done;
+    }
+    keep_best(&w);
+    leave(rows, &w.f, row, alpha, intercept);
+done:
+    krein__free(ctx, row);
+    krein__free(ctx, w.a);
+    krein__free(ctx, w.diagonal);
+    frame_clear(ctx, &w.f);
+    return st;
+}
+
+/* ---- cross-validation --------------------------------------------------- */
 
 krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets *rows,
                             const int32_t *fold, int64_t folds, krein_path *p) {
@@ -379,4 +534,5 @@ const krein_class krein__solver_dual = {
     .summary = "ridge regression on the kernel matrix: Cholesky",
     .cite = "saunders1998",
     .details =
-        "In float64; leave-one-out from one eigendecomposition. Used by krr with map=exact."};
+        "In float64; leave-one-out from one eigendecomposition, or above 2,048 rows from a few "
+        "Cholesky factorisations. Used by krr with map=exact."};

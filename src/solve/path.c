@@ -1,14 +1,23 @@
-/* path.c -- the lambda path: grid, tally of held-out predictions, choice. */
+/* path.c -- the lambda path: grid, tally of held-out predictions, choice, and the walk
+ *
+ * Where a whole path has no cheap form (one eigendecomposition), lambda is sought by steps along
+ * its grid of quarter decades: from a start by half decades down, else up, while the loss falls,
+ * then a quarter from the best to the side where the loss rises less.
+ */
 #include "solve/ridge.h"
 
 #include <math.h>
+
+static double grid(int64_t i, int per_decade) {
+    return krein__round_digits(pow(10, (double)i / per_decade), 3);
+}
 
 void krein__path_grid(krein_path *p, double low, double high, int per_decade) {
     p->n = 0;
     int64_t from = (int64_t)ceil(log10(low) * per_decade - 1e-9);
     int64_t to = (int64_t)floor(log10(high) * per_decade + 1e-9);
     for (int64_t i = from; i <= to && p->n < KREIN_PATH_MAX; i++)
-        p->lambda[p->n++] = krein__round_digits(pow(10, (double)i / per_decade), 3);
+        p->lambda[p->n++] = grid(i, per_decade);
 }
 
 void krein__path_choose(krein_path *p) {
@@ -48,11 +57,89 @@ void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, cons
     }
 }
 
+/* Means of the l-th lambda as loss and error number `at` of the path. Scores that are no numbers
+ * have classes all the same: they must not win by them. */
+static void means(const krein_tally *t, int64_t l, bool classes, krein_path *p, int64_t at) {
+    p->loss[at] = t->loss[l] / t->weight;
+    p->error[at] = classes ? t->error[l] / t->weight : NAN;
+    if (!isnan(p->loss[at])) return;
+    p->loss[at] = INFINITY;
+    if (classes) p->error[at] = INFINITY;
+}
+
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p) {
-    for (int64_t l = 0; l < p->n; l++) {
-        p->loss[l] = t->loss[l] / t->weight;
-        p->error[l] = classes ? t->error[l] / t->weight : NAN;
-        if (isnan(p->loss[l])) p->loss[l] = INFINITY;
-    }
+    for (int64_t l = 0; l < p->n; l++) means(t, l, classes, p, l);
     krein__path_choose(p);
+}
+
+/* ---- the walk ----------------------------------------------------------- */
+
+enum { QUARTERS = 4, STEPS = 8 };
+
+typedef struct walk {
+    krein_ctx *ctx;
+    const krein_targets *rows;
+    krein_visitor *visitor;
+    void *state;
+    double *score; /* n x k */
+    krein_path *p;
+} walk;
+
+/* Appends the i-th lambda of the grid. */
+static krein_status visit(const walk *w, int64_t i) {
+    krein_path *p = w->p;
+    krein_tally tally = {0};
+    double lambda = grid(i, QUARTERS);
+    krein_status st = w->visitor(w->state, lambda, w->score);
+    if (st != KREIN_OK) return st;
+    krein__tally_add(&tally, w->rows, 1, w->score);
+    p->lambda[p->n] = lambda;
+    means(&tally, 0, w->rows->class != NULL, p, p->n++);
+    krein__path_choose(p);
+    krein__progress(w->ctx, "leave-one-out", (double)p->n, 0);
+    krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g, error %g", lambda, p->loss[p->n - 1],
+               p->error[p->n - 1]);
+    return krein__poll(w->ctx);
+}
+
+int64_t krein__path_least(const krein_path *p) {
+    int64_t best = 0;
+    for (int64_t l = 1; l < p->n; l++)
+        if (p->loss[l] < p->loss[best]) best = l;
+    return best;
+}
+
+/* Goes on from `at` by `by` while the loss falls; `at` is then the best. */
+static krein_status step(const walk *w, int64_t by, int64_t *at) {
+    for (int64_t k = 0; k < STEPS; k++) {
+        krein_status st = visit(w, *at + by);
+        if (st != KREIN_OK) return st;
+        bool none = by > 0 && isinf(w->p->loss[w->p->n - 1]); /* a larger lambda has a solution */
+        if (!none && krein__path_least(w->p) != w->p->n - 1) return KREIN_OK;
+        *at += by;
+    }
+    return KREIN_OK;
+}
+
+/* The loss at the i-th lambda of the grid; none where the steps ended before it. */
+static double loss_at(const krein_path *p, int64_t i) {
+    for (int64_t l = 0; l < p->n; l++)
+        if (p->lambda[l] == grid(i, QUARTERS)) return p->loss[l];
+    return -INFINITY;
+}
+
+krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start,
+                              krein_visitor *visitor, void *state, krein_path *p) {
+    krein_status st = KREIN_OK;
+    walk w = {ctx, rows, visitor, state, NULL, p};
+    int64_t first = (int64_t)rint(log10(start) * QUARTERS), at = first;
+    p->n = 0;
+    NEW(w.score, rows->n * rows->k);
+    TRY(visit(&w, at));
+    TRY(step(&w, -2, &at));
+    if (at == first) TRY(step(&w, 2, &at));
+    TRY(visit(&w, loss_at(p, at - 2) < loss_at(p, at + 2) ? at - 1 : at + 1));
+done:
+    krein__free(ctx, w.score);
+    return st;
 }

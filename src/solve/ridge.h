@@ -36,6 +36,15 @@ typedef struct krein_tally {
 void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, const double *score);
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
 
+/* Held-out scores (n x k) of the rows at one lambda; not numbers where it has no solution. */
+typedef krein_status krein_visitor(void *state, double lambda, double *score);
+/* Scores a few lambdas around the best, found by steps from `start`. Fills p, which has the best of
+ * those before whenever the visitor is called. */
+krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start,
+                              krein_visitor *visitor, void *state, krein_path *p);
+/* Index of the smallest loss. */
+int64_t krein__path_least(const krein_path *p);
+
 /* ---- primal ------------------------------------------------------------- */
 
 /* Accumulated products of raw features r (R of them) and targets y (k):
@@ -89,7 +98,8 @@ krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targ
                                krein_tally *t);
 void krein__scores_end(krein_scores *l); /* NULL is fine */
 
-/* Above so many features lambda is chosen by krein__loo_walk, below by one eigendecomposition. */
+/* Above so many features (rows, in the dual) lambda is chosen by a walk, below by one
+ * eigendecomposition. */
 enum { KREIN_EIGEN_MAX = 2048 };
 /* Exact leave-one-out of the rows with the centred features z (n x D) at a few lambdas around the
  * best, each with a Cholesky factorisation. The system must have no mix. Fills p. */
@@ -102,6 +112,11 @@ krein_status krein__system_factor(krein_ctx *ctx, const krein_system *s, double 
 
 /* All on the full symmetric n x n kernel matrix K, which is overwritten. */
 krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p);
+/* The same at a few lambdas around the best, each with a Cholesky factorisation, for a positive
+ * definite kernel and many rows. The start comes from the path of `sample` rows. alpha and
+ * intercept are those of krein__dual_solve at the best. */
+krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
+                              uint64_t seed, krein_path *p, double *alpha, double *intercept);
 krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
                                double *alpha, double *intercept);
 /* Cross-validation over the path with fold[i] of each row in 0 .. folds-1; K is not changed. */

@@ -5,8 +5,7 @@
  * steps: with U'U = Gc + W lambda I and q = U'^-1 (z_i - m), h_i = 1/W + |q|^2,   residual / (1 -
  * w_i h_i)   as in ridge.c, exact for each of the rows scored. The start comes from an
  * eigendecomposition of the first KREIN_EIGEN_MAX / 2 features, scaled to the whole; fewer features
- * want a larger lambda, so steps go down and up from there while the loss falls, by half decades,
- * then quarters.
+ * want a larger lambda, so the steps (path.c) go down first.
  */
 #include "num/blas.h"
 #include "solve/ridge.h"
@@ -24,12 +23,10 @@ typedef struct walk {
     const krein_targets *rows;
     double *u, *x;           /* factor, weights */
     float *u32, *x32, *tile; /* the same in float32; per thread ROWS x (D + k) */
-    double *score;           /* n x k */
-    krein_path *p;
 } walk;
 
 /* Held-out scores of at most ROWS rows. */
-static void score_rows(const walk *w, int64_t from, int64_t m, float *q) {
+static void score_rows(const walk *w, int64_t from, int64_t m, float *q, double *score) {
     const krein_system *s = w->s;
     const krein_targets *rows = w->rows;
     int64_t D = s->D, k = s->k;
@@ -45,18 +42,17 @@ static void score_rows(const walk *w, int64_t from, int64_t m, float *q) {
         for (int64_t c = 0; c < k; c++) {
             double y = rows->y[(from + i) * k + c];
             double residual = y - s->ymean[c] - (double)fit[i * k + c];
-            w->score[(from + i) * k + c] =
-                rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+            score[(from + i) * k + c] = rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
         }
     }
 }
 
-/* Appends lambda to the path with its loss and error. */
-static krein_status visit(walk *w, double lambda) {
+/* Held-out scores of all rows at one lambda. */
+static krein_status score(void *state, double lambda, double *out) {
+    const walk *w = state;
     krein_ctx *ctx = w->ctx;
     const krein_system *s = w->s;
     int64_t D = s->D, k = s->k, n = w->rows->n, tiles = (n + ROWS - 1) / ROWS;
-    lambda = krein__round_digits(lambda, 3);
     krein_status st = krein__system_factor(ctx, s, lambda, w->u);
     if (st != KREIN_OK) return st;
     memcpy(w->x, s->B, (size_t)(D * k) * sizeof *w->x);
@@ -69,39 +65,15 @@ static krein_status visit(walk *w, double lambda) {
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
         score_rows(w, t * ROWS, krein__min(ROWS, n - t * ROWS),
-                   w->tile + omp_get_thread_num() * ROWS * (D + k));
+                   w->tile + omp_get_thread_num() * ROWS * (D + k), out);
         krein__worker_end(c);
     }
     krein__compute_end(c);
-    krein_tally tally = {0};
-    krein__tally_add(&tally, w->rows, 1, w->score);
-    int64_t at = w->p->n++;
-    w->p->lambda[at] = lambda;
-    w->p->loss[at] = tally.loss[0] / tally.weight;
-    w->p->error[at] = w->rows->class ? tally.error[0] / tally.weight : NAN;
-    if (isnan(w->p->loss[at])) w->p->loss[at] = INFINITY;
-    krein__progress(ctx, "leave-one-out", (double)w->p->n, 0);
-    return krein__poll(ctx);
-}
-
-static int64_t least_loss(const krein_path *p) {
-    int64_t best = 0;
-    for (int64_t l = 1; l < p->n; l++)
-        if (p->loss[l] < p->loss[best]) best = l;
-    return best;
-}
-
-/* Steps by a factor from `from` while the loss falls. */
-static krein_status step(walk *w, double from, double factor, int most) {
-    for (double lambda = from * factor; most-- > 0; lambda *= factor) {
-        krein_status st = visit(w, lambda);
-        if (st != KREIN_OK || least_loss(w->p) != w->p->n - 1) return st;
-    }
     return KREIN_OK;
 }
 
 /* The best lambda of the leading features, whose kernel is scaled to the whole one. */
-static krein_status start(walk *w, double *lambda) {
+static krein_status start(const walk *w, double *lambda) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
     const krein_system *s = w->s;
@@ -125,7 +97,7 @@ static krein_status start(walk *w, double *lambda) {
     TRY(krein__scores_begin(ctx, &part, true, &path, &scores));
     TRY(krein__scores_add(scores, z, w->rows, &tally));
     krein__tally_end(&tally, w->rows->class != NULL, &path);
-    *lambda = path.lambda[least_loss(&path)];
+    *lambda = path.lambda[krein__path_least(&path)];
 done:
     krein__scores_end(scores);
     krein__free(ctx, part.G);
@@ -138,30 +110,21 @@ done:
 krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float *z,
                              const krein_targets *rows, krein_path *p) {
     krein_status st = KREIN_OK;
-    walk w = {.ctx = ctx, .s = s, .z = z, .rows = rows, .p = p};
+    walk w = {.ctx = ctx, .s = s, .z = z, .rows = rows};
     int64_t D = s->D, k = s->k;
-    double lambda, half = sqrt(10), quarter = sqrt(half);
-    p->n = 0;
+    double lambda;
     TRY(start(&w, &lambda));
     NEW(w.u, D * D);
     NEW(w.x, D * k);
     NEW(w.u32, D * D);
     NEW(w.x32, D * k);
     NEW(w.tile, ctx->threads * ROWS * (D + k));
-    NEW(w.score, rows->n * k);
-    TRY(visit(&w, lambda));
-    TRY(step(&w, lambda, 1 / half, 8));
-    if (least_loss(p) == 0) TRY(step(&w, lambda, half, 8));
-    lambda = p->lambda[least_loss(p)];
-    TRY(visit(&w, lambda / quarter));
-    TRY(visit(&w, lambda * quarter));
-    krein__path_choose(p);
+    TRY(krein__path_walk(ctx, rows, lambda, score, &w, p));
 done:
     krein__free(ctx, w.u);
     krein__free(ctx, w.x);
     krein__free(ctx, w.u32);
     krein__free(ctx, w.x32);
     krein__free(ctx, w.tile);
-    krein__free(ctx, w.score);
     return st;
 }
