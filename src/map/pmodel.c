@@ -3,9 +3,9 @@
  *     matrix=toeplitz: W[i][j] = g[i + d - 1 - j], one g of length F + d - 1 for all F frequencies
  *     matrix=hadamard: W = H diag(g) H B / sqrt(P), B random signs, in blocks of P = 2^k >= d
  *     Row f is then multiplied by mixture(u_f) of the kernel.                     (choromanski2016)
- * Unbiased. Neighbouring rows share their numbers, so the variance exceeds rff's: measured at d =
- * 16, s = 64 about 3 times (hadamard) and 2 to 10 times (toeplitz, worst where all x_j - y_j are
- * equal). sorf and fastfood are better at the same cost; pmodel is here for comparison.
+ * Unbiased. The rows share their numbers, so the variance exceeds rff's: measured at d = 16, s =
+ * 64, |x - y| = sigma about 2.6 times (hadamard) and 2 to 10 times (toeplitz, worst where all x_j -
+ * y_j are equal). sorf and fastfood are better at the same cost; pmodel is here for comparison.
  * Toeplitz products by FFTs of length 2P, P frequencies at a time (overlap and save); the
  * transform of a row is made once for all blocks.
  * Cost: O(D log d) a row, O(D log d) to fit.
