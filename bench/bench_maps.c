@@ -58,8 +58,8 @@ static timing run(const krein_map *map, const krein_rows *x, float *out, double 
 }
 
 static void size(int64_t d, int64_t D, int maps, char **map, const char *kernel, double least) {
-    /* four tiles a thread, so that all threads have work; fewer for long rows */
-    int64_t n = 4 * KREIN_TILE * contexts[1]->threads;
+    /* a tile a thread: short runs, so that some are undisturbed */
+    int64_t n = KREIN_TILE * contexts[1]->threads;
     char plain[64];
     snprintf(plain, sizeof plain, "gaussian(sigma=%.6g)", sqrt((double)d));
     float *x = malloc((size_t)(n * d) * sizeof *x), *out = malloc((size_t)(n * D) * sizeof *out);

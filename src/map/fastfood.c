@@ -61,7 +61,7 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
 }
 
 static const krein_structure structure = {
-    .state = 3, .scratch = 3, .width = 1, .draw = draw, .multiply = multiply};
+    .state = 3, .scratch = 3, .width = 1, .direct = 32, .draw = draw, .multiply = multiply};
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return krein__fourier_accepts(ctx, kernel, "fastfood", krein__has_mixture,

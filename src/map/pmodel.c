@@ -45,6 +45,7 @@ static float *multiply_toeplitz(const krein_structured *s, const krein_freq_bloc
 static const krein_structure toeplitz = {.state = 2,
                                          .scratch = 2,
                                          .width = 2,
+                                         .direct = 64,
                                          .fft = true,
                                          .draw = draw_toeplitz,
                                          .prepare = prepare_toeplitz,
@@ -72,8 +73,12 @@ static float *multiply_hadamard(const krein_structured *s, const krein_freq_bloc
     return t;
 }
 
-static const krein_structure hadamard = {
-    .state = 2, .scratch = 2, .width = 1, .draw = draw_hadamard, .multiply = multiply_hadamard};
+static const krein_structure hadamard = {.state = 2,
+                                         .scratch = 2,
+                                         .width = 1,
+                                         .direct = 32,
+                                         .draw = draw_hadamard,
+                                         .multiply = multiply_hadamard};
 
 /* ---- the map ------------------------------------------------------------ */
 

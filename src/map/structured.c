@@ -1,7 +1,7 @@
 /* structured.c -- blocks of structured frequencies: fit, features of a tile, cost.
  *
  * A row is padded once; each block multiplies it by fast transforms in the first-level cache and
- * its cos and sin go straight to the output. Up to DIRECT columns a matrix product is faster than
+ * its cos and sin go straight to the output. For few columns a matrix product is faster than
  * many short transforms: then the blocks are multiplied by the unit vectors once, and the map works
  * as rff does with the matrix W that results (the same frequencies). */
 #include "map/structured.h"
@@ -11,8 +11,6 @@
 
 #include <math.h>
 #include <string.h>
-
-enum { DIRECT = 64 }; /* measured: see bench/bench_maps.c */
 
 /* ---- tools of the structures -------------------------------------------- */
 
@@ -139,7 +137,7 @@ krein_status krein__structured_fit(krein_map *map, const krein_structure *how) {
     if (how->fft) TRY(krein__fft_create(ctx, how->width * s->P, &s->fft));
     if (how->begin) TRY(how->begin(map, s, terms));
     TRY(draw_blocks(map, s, terms));
-    if (map->d <= DIRECT)
+    if (map->d <= how->direct)
         TRY(make_direct(map, s));
     else
         map->scratch = (how->width + how->scratch) * s->P;
@@ -203,12 +201,12 @@ void krein__structured_cost(const krein_map *map, const krein_structure *how, kr
     double width = (double)(how->width * P), scratch = width + (double)how->scratch * p;
     double F = (double)D / 2, steps = log2(width) * (double)(how->state + how->width);
     krein_cost direct = {0};
-    if (map->d <= DIRECT) krein__fourier_cost(map, false, &direct);
+    if (map->d <= how->direct) krein__fourier_cost(map, false, &direct);
     /* blocks, scales, what they share, signs; scratch and padded tiles; W and its scratch */
     out->bytes = 4 * (blocks * (double)how->state * p + F + 2 * width) + (double)D +
                  (how->fft ? krein__fft_bytes((int64_t)width) : 0) +
                  4.0 * map->ctx->threads * (scratch + KREIN_TILE * (double)D) + direct.bytes +
                  32768;
-    out->flops = map->d <= DIRECT ? direct.flops : blocks * p * steps + 20 * F;
+    out->flops = map->d <= how->direct ? direct.flops : blocks * p * steps + 20 * F;
     out->fit_flops = 100 * blocks * p * (double)how->state + direct.fit_flops;
 }

@@ -26,6 +26,7 @@ typedef struct krein_freq_block {
 typedef struct krein_structure {
     int64_t state, scratch; /* floats of a block and of a thread, in units of P */
     int64_t width;          /* length of the padded row, in units of P */
+    int64_t direct;         /* up to so many columns a product with W is faster (bench_maps) */
     bool fft;               /* wants an FFT of the length of the padded row */
     /* What all blocks share; NULL: nothing. */
     krein_status (*begin)(krein_map *map, krein_structured *s, const krein_term *terms);

@@ -212,13 +212,12 @@ void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum, flo
 }
 
 void krein__fft_inverse(const krein_fft *f, const float *spectrum, float *x, float *scratch) {
-    float scale = 1 / (float)f->n;
     (void)scratch;
-    for (int64_t j = 0; j < f->n; j++) x[j] = scale * spectrum[j];
+    if (x != spectrum) memcpy(x, spectrum, (size_t)f->n * sizeof *x);
     if (f->lanes)
         choose().inverse(f, (v8 *)x);
     else
-        real_inverse_one(f, f->m, x);
+        real_inverse_one(f, f->m, 1 / (float)f->n, x);
 }
 
 /* Complex numbers a = (a[re], a[im]). */
