@@ -19,8 +19,10 @@
  * imaginary parts. Within the first two units of the long ones: X0, X4, Re X1..X3, Im X1..X3 and
  * Re X0..X3, Im X0..X3 of the eight points.
  *
- * Time of a forward and an inverse transform and one product (Zen 4, AVX2, one core), against
- * KISS FFT 131 (kiss_fftr, Debian's build), best of several: see bench/bench_num.c fft. */
+ * TIME of a forward and an inverse transform (Zen 4, AVX2, gcc 12, one core; bench_num fft):
+ *     n               64     256    1024    4096   16384   65536
+ *     this, us      0.31    0.35    1.46    6.38    29.8     129
+ *     KISS FFT 131  0.50    2.33    10.6    48.3     223    1087      (kiss_fftr, Debian's) */
 #include "num/fft.h"
 
 #include <math.h>
