@@ -1,15 +1,20 @@
 /* bench_num.c -- speed of the numerical floor: best of several short runs.
  *
- *   bench_num [vec] [gemm] [gram] [cholesky] [eigen]     all but eigen when none is named
+ *   bench_num [vec] [fft] [hadamard] [gemm] [gram] [cholesky] [eigen]
+ *                                                        all but eigen when none is named
  *
- * The vector functions are compared with libmvec and SLEEF where these can be loaded, gram_add
- * with one call of OpenBLAS's threaded ssyrk. */
+ * The vector functions are compared with libmvec and SLEEF, the FFT with KISS FFT
+ * (libkissfft-float) where these can be loaded, gram_add with one call of OpenBLAS's threaded
+ * ssyrk. */
 #include "base/base.h"
 #include "base/threads.h"
 #include "num/blas.h"
+#include "num/fft.h"
+#include "num/hadamard.h"
 #include "num/vec.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +127,73 @@ static void vec(void) {
     free(x), free(y), free(dx), free(dy);
 }
 
+/* The same for short code: a run is as many calls as take tens of microseconds. */
+#define BEST_SHORT(seconds, n, code)                                                               \
+    do {                                                                                           \
+        int64_t calls_ = 1 + 32768 / (n);                                                          \
+        BEST(seconds, for (int64_t c_ = 0; c_ < calls_; c_++) code);                               \
+        seconds /= (double)calls_;                                                                 \
+    } while (0)
+
+/* KISS FFT, where it can be loaded. */
+typedef struct kiss {
+    void *(*plan)(int, int, void *, size_t *);
+    void (*forward)(void *, const float *, float *);
+    void (*inverse)(void *, const float *, float *);
+} kiss;
+
+static bool kiss_load(kiss *k) {
+    void *library = dlopen("libkissfft-float.so.131", RTLD_NOW);
+    void *plan = library ? dlsym(library, "kiss_fftr_alloc") : NULL;
+    void *forward = library ? dlsym(library, "kiss_fftr") : NULL;
+    void *inverse = library ? dlsym(library, "kiss_fftri") : NULL;
+    if (!plan || !forward || !inverse) return false;
+    memcpy(&k->plan, &plan, sizeof plan);
+    memcpy(&k->forward, &forward, sizeof forward);
+    memcpy(&k->inverse, &inverse, sizeof inverse);
+    return true;
+}
+
+static void fft(void) {
+    kiss k = {0};
+    bool other = kiss_load(&k);
+    printf("fft of reals, ns (GFLOP/s by 2.5 n log2 n)%s\n", other ? "" : "; no KISS FFT");
+    for (int64_t n = 64; n <= 1 << 18; n *= 4) {
+        krein_fft *f;
+        double forward, inverse, product, flops = 2.5 * (double)n * log2((double)n);
+        float *x = floats(n, 1), *y = floats(n, 1), *z = floats(n + 2, 1);
+        if (krein__fft_create(contexts[0], n, &f) != KREIN_OK) exit(1);
+        BEST_SHORT(forward, n, krein__fft_forward(f, x, y, NULL));
+        BEST_SHORT(inverse, n, krein__fft_inverse(f, y, x, NULL));
+        BEST_SHORT(product, n, krein__fft_multiply(f, y, y, z));
+        printf("  n = %-6d forward %.0f (%.1f), inverse %.0f, product %.0f", (int)n, forward * 1e9,
+               flops / forward * 1e-9, inverse * 1e9, product * 1e9);
+        if (other) {
+            void *there = k.plan((int)n, 0, NULL, NULL), *back = k.plan((int)n, 1, NULL, NULL);
+            BEST_SHORT(product, n, k.forward(there, x, z));
+            printf("; KISS FFT forward %.0f,", product * 1e9);
+            forward += inverse;
+            BEST_SHORT(inverse, n, k.inverse(back, z, x));
+            printf(" inverse %.0f: %.1f times", inverse * 1e9, (product + inverse) / forward);
+            free(there), free(back);
+        }
+        printf("\n");
+        krein__fft_destroy(contexts[0], f);
+        free(x), free(y), free(z);
+    }
+}
+
+static void hadamard(void) {
+    printf("hadamard, ns (GFLOP/s by n log2 n)\n");
+    for (int64_t n = 64; n <= 1 << 18; n *= 4) {
+        double s;
+        float *x = floats(n, 1), *y = floats(n, 1);
+        BEST_SHORT(s, n, krein__fwht_scaled(n, x, NULL, y));
+        printf("  n = %-6d %.0f (%.1f)\n", (int)n, s * 1e9, (double)n * log2((double)n) / s * 1e-9);
+        free(x), free(y);
+    }
+}
+
 static void gemm(void) {
     enum { N = 1024 };
     float *a = floats(N * N, 1), *b = floats(N * N, 1), *c = floats(N * N, 1);
@@ -210,10 +282,8 @@ int main(int argc, char **argv) {
         const char *name;
         void (*run)(void);
         bool usual;
-    } list[] = {{"vec", vec, true},
-                {"gemm", gemm, true},
-                {"gram", gram, true},
-                {"cholesky", cholesky, true},
+    } list[] = {{"vec", vec, true},     {"fft", fft, true},   {"hadamard", hadamard, true},
+                {"gemm", gemm, true},   {"gram", gram, true}, {"cholesky", cholesky, true},
                 {"eigen", eigen, false}};
     krein_ctx_options options;
     krein_ctx_options_init(&options);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# run.sh [--small] [--quality] -- all benchmarks, in about six minutes on two cores.
+# run.sh [--small] [--quality] -- all benchmarks, in about ten minutes on two cores.
 #
 # Wants a quiet machine: every ratio is taken within one run, but another program on the same
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
 # docs/results/quality.md; --small is for trying the scripts out.
 #
-#   KREIN=PATH     the program (build/krein); bench_pipe is taken from bench/ beside it
+#   KREIN=PATH     the program (build/krein); bench_pipe and bench_maps are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
 #   KREIN_DATA     the real data sets for --quality (../shared/data beside the repository)
 set -uo pipefail
@@ -26,6 +26,8 @@ done
 [[ -x $KREIN ]] || { echo "$KREIN is not there: make bench builds it" >&2; exit 1; }
 pipe=$(dirname "$KREIN")/bench/bench_pipe
 [[ -x $pipe ]] || { echo "$pipe is not there: make bench builds it" >&2; exit 1; }
+maps=$(dirname "$KREIN")/bench/bench_maps
+[[ -x $maps ]] || { echo "$maps is not there: make bench builds it" >&2; exit 1; }
 
 start=$SECONDS
 bad=0
@@ -38,6 +40,7 @@ part() { # title command...
 
 date -u '+%Y-%m-%d %H:%M UTC'
 part "the pipe against the machine (bench_pipe)" "$pipe" "${small[@]}"
+part "feature maps beside rff (bench_maps)" "$maps" "${small[@]}"
 part "startup (startup.sh)" bash "$here/startup.sh"
 part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
 if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then

@@ -8,6 +8,7 @@
 
 #include "map/fourier.h"
 #include "map/map.h"
+#include "map/structured.h"
 #include "num/blas.h"
 
 #include <float.h>
@@ -849,9 +850,10 @@ static void sparse_rows(void) {
     for (int64_t i = 0; i < krein__map_count; i++) {
         const krein_map_class *c = class_of(i);
         variants v = variants_of(&c->cls);
+        bool fourier = c->tile == krein__fourier_tile || c->tile == krein__structured_tile;
         for (int k = 0; k < 5; k++)
             for (int q = 0; q < v.n; q++) {
-                if (!accepts(c, some[k]) || (k == 3 && c->tile == krein__fourier_tile)) continue;
+                if (!accepts(c, some[k]) || (k == 3 && fourier)) continue;
                 CHECK(krein__stream_rewind(a.stream) == KREIN_OK);
                 CHECK(krein__stream_rewind(b.stream) == KREIN_OK);
                 krein_map *one = need(ctx, v.spec[q], some[k], 40, 2, DIM, &a);

@@ -1,0 +1,108 @@
+/* fastfood -- Fastfood
+ *     W = S H G Pi H B / sqrt(P),   H Walsh-Hadamard (entries +-1), B random signs, Pi a random
+ *     permutation, G normal, S_f = radius_f / |G|, in blocks of P = 2^k >= d frequencies; radius_f
+ *     = chi_P mixture(u_f), the length of a frequency of the kernel in P dimensions.   (le2013)
+ * Every row of H G Pi H B is |G| sqrt(P) long and, over G, uniform in direction: each row of W has
+ * the law of the kernel's frequencies (N(0, I) / sigma for the Gaussian). Unbiased; the rows of a
+ * block are not independent, and the variance is up to about twice rff's. With H of entries +-1 the
+ * factor 1 / sqrt(P) is needed, which some texts leave out. For d not a power of two rows
+ * are padded with zeros.
+ * Cost: O(D log d) a row, O(D) to fit.
+ */
+#include "map/structured.h"
+
+#include "num/hadamard.h"
+
+#include <math.h>
+#include <string.h>
+
+float *krein__fastfood_turns(int64_t P, const float *B, const int32_t *Pi, const float *G,
+                             const float *scale, int64_t m, const float *x, float *scratch) {
+    float *y = scratch, *z = scratch + P, *t = scratch + 2 * P;
+    krein__fwht_scaled(P, x, B, y);
+    for (int64_t i = 0; i < P; i++) z[i] = y[Pi[i]];
+    krein__hadamard_head(P, m, z, G, t);
+    krein__scale_turns(m, t, scale, t);
+    return t;
+}
+
+/* State: B, Pi (as int32_t), G. */
+static void draw(const krein_map *map, const krein_structured *s, const krein_term *term,
+                 krein_rng g, int64_t b, krein_freq_block *block) {
+    int64_t P = s->P;
+    float *B = block->state, *G = block->state + 2 * P;
+    int32_t *Pi = (int32_t *)(block->state + P);
+    double square = 0;
+    (void)map, (void)term;
+    krein__signs(krein__role(g, 1), b, P, B);
+    for (int64_t i = 0; i < P; i++) Pi[i] = (int32_t)i;
+    for (int64_t i = P - 1; i > 0; i--) { /* Fisher-Yates */
+        int64_t k =
+            (int64_t)krein__rng_below(krein__role(g, 2), (uint64_t)b, (uint64_t)i, (uint64_t)i + 1);
+        int32_t other = Pi[k];
+        Pi[k] = Pi[i];
+        Pi[i] = other;
+    }
+    for (int64_t i = 0; i < P; i++) {
+        G[i] = (float)krein__rng_normal(krein__role(g, 3), (uint64_t)b, (uint64_t)i);
+        square += (double)G[i] * (double)G[i];
+    }
+    for (int64_t i = 0; i < block->m; i++) {
+        double chi = krein__rng_chi(krein__role(g, 4), (uint64_t)(b * P + i), 0, (double)P);
+        block->scale[i] *= (float)(chi / sqrt(square * (double)P));
+    }
+}
+
+static float *multiply(const krein_structured *s, const krein_freq_block *block, const float *x,
+                       float *scratch) {
+    int64_t P = s->P;
+    return krein__fastfood_turns(P, block->state, (const int32_t *)(block->state + P),
+                                 block->state + 2 * P, block->scale, block->m, x, scratch);
+}
+
+static const krein_structure structure = {
+    .state = 3, .scratch = 3, .width = 1, .direct = 32, .draw = draw, .multiply = multiply};
+
+static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
+    return krein__fourier_accepts(ctx, kernel, "fastfood", krein__has_mixture,
+                                  "radial kernels that are mixtures of Gaussians");
+}
+
+static int64_t features(const krein_map *map, int64_t n) {
+    (void)n;
+    return krein__fourier_features(map, false);
+}
+
+static void cost(const krein_map *map, int64_t n, krein_cost *out) {
+    (void)n;
+    krein__structured_cost(map, &structure, out);
+}
+
+static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
+    (void)rows, (void)n;
+    return krein__structured_fit(map, &structure);
+}
+
+static const krein_option options[] = {
+    {.name = "D",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 1,
+     .high = 1e7,
+     .help = "number of features; chosen from the data when not given"},
+    {0}};
+
+const krein_map_class krein__map_fastfood = {
+    .cls = {"fastfood", "Fastfood", "le2013", options,
+            "For radial kernels that are mixtures of Gaussians (gaussian, matern) and their sums, "
+            "differences, products and factors. Two Walsh-Hadamard products a block of "
+            "frequencies: as fast as sorf and unbiased, but with up to twice the variance of rff."},
+    .kernels = "radial",
+    .time = "n D log d",
+    .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
+    .accepts = accepts,
+    .features = features,
+    .cost = cost,
+    .fit = fit,
+    .tile = krein__structured_tile,
+    .clear = krein__structured_clear};
