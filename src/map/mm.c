@@ -67,7 +67,13 @@ static krein_status match(krein_ctx *ctx, int64_t F, int64_t d, double *G) {
         for (int64_t f = 0; f < F; f++) G[f * d + j] -= mean;
     }
     krein__pgemm(ctx, true, false, d, d, F, 1 / (double)F, G, d, G, d, 0, C, d);
-    TRY(krein__cholesky(ctx, d, C, d, &pivot));
+    st = krein__cholesky(ctx, d, C, d, &pivot);
+    if (st == KREIN_ENUMERIC) /* few draws of a discrete law */
+        st = krein__fail(ctx, KREIN_ESPEC,
+                         "mm: the %lld frequencies that were drawn do not span the %lld columns; "
+                         "raise D, or use rff",
+                         (long long)F, (long long)d);
+    if (st != KREIN_OK) goto done;
     /* C = U'U: the rows g become g U^-1, one right-hand side U' y = g each. */
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
