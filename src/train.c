@@ -288,6 +288,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     shrink_default(s, m->map, data, job.n, m->k, r);
     if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
+    TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
 
     double read_before = data->seconds_read;
     mark = krein__clock();

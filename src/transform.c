@@ -100,6 +100,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
+    TRY(krein__kernel_meet_rows(ctx, kernel, rows, true));
     TRY(krein__kernel_set_median(ctx, kernel, rows, r->n, given->seed));
     int64_t D = given->features > 0 ? given->features : krein__min(1024, r->n > 2 ? r->n : 2);
     TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, e.d, D), kernel,
@@ -158,12 +159,14 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
         goto done;
     }
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
+    TRY(krein__kernel_meet_rows(ctx, kernel, rows, false));
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     if (data2) {
         /* DATA2 is read with the columns and the scaling of DATA. */
         krein_block count;
         TRY(krein__data_match(data2, &e, false));
         TRY(krein__stream_open(data2, &e, KREIN_PART_TRAIN, &rows2));
+        TRY(krein__kernel_meet_rows(ctx, kernel, rows2, false));
         for (int64_t m = 0;; r->D = m) {
             TRY(krein__stream_next(rows2, &count));
             if (count.x.n == 0) break;
