@@ -2,6 +2,8 @@
 # Kernels from the command line: names, families, domains, derived parameters, matrices in files.
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# fails NAME REGEX: not status 0, and the message matches
+fails() { if ((rc == 0)); then fail "$1" "status 0"; else has "$1" err "$2"; fi; }
 
 run list kernels
 ok "list kernels"
@@ -62,7 +64,7 @@ run train rows.csv -k 'precomputed(file="K.npy")' -o m.krein
 fails "precomputed: scaled" '--scale none'
 run train rows.csv -k 'precomputed(file="K.npy")' --scale none -l 1e-3 -o m.krein
 ok "precomputed"
-"$KREIN" train f.csv -k 'gaussian(sigma=3)' -l 1e-3 -o g.krein >/dev/null
+"$KREIN" train -q f.csv -k 'gaussian(sigma=3)' -l 1e-3 -o g.krein >/dev/null
 "$KREIN" predict m.krein rows.csv >p1 && "$KREIN" predict g.krein f.csv >p2
 if "$PYTHON" -c 'a, b = ([float(x) for x in open(f)] for f in ("p1", "p2")); assert len(a) == 120 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4'; then
     pass
@@ -80,4 +82,4 @@ run train rows.csv -k precomputed --scale none -o m.krein
 fails "precomputed: no file" 'file='
 run train rows.csv -k 'precomputed(file="none.npy")' --scale none -o m.krein
 fails "precomputed: file is missing" 'none.npy'
-finish
+summary
