@@ -90,8 +90,9 @@ static krein_status sample_begin(sample *s, krein_data *data, const krein_encodi
     s->sparse = e->sparse;
     TRY(krein__reserve_check(ctx, 8.0 * (double)m * (double)m, "the kernel matrix",
                              "use fewer --rows, or raise --max-memory"));
-    TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
     TRY(krein__kernel_meet(ctx, kernel, e));
+    TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
+    TRY(krein__kernel_meet_rows(ctx, kernel, s->stream, true));
     TRY(krein__kernel_set_median(ctx, kernel, s->stream, s->n, o->seed));
     s->kernel = kernel;
     NEW(index, m);

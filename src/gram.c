@@ -56,12 +56,14 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2) TRY(check_exact(ctx, data, given));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
+    TRY(krein__kernel_meet_rows(ctx, kernel, rows, false));
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     if (data2) {
         /* DATA2 is read with the columns and the scaling of DATA. */
         krein_block count;
         TRY(krein__data_match(data2, &e, false));
         TRY(krein__stream_open(data2, &e, KREIN_PART_TRAIN, &rows2));
+        TRY(krein__kernel_meet_rows(ctx, kernel, rows2, false));
         for (int64_t m = 0;; r->D = m) {
             TRY(krein__stream_next(rows2, &count));
             if (count.x.n == 0) break;
@@ -197,6 +199,7 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
                              "the kernel matrix and its eigenvectors",
                              "use fewer rows, or raise --max-memory"));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
+    TRY(krein__kernel_meet_rows(ctx, kernel, rows, false));
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));
     TRY(all_rows(ctx, rows, n, &x));
     krein_rows view = krein__matrix_rows(&x);

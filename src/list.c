@@ -30,10 +30,10 @@ static const krein_class *entry(int64_t i, const char **table) {
 
 /* Family, and definiteness with the default values. */
 static const char *family(const krein_kernel_class *c) {
-    static const char *const families[] = {"radial", "stationary", "dot product", "additive",
-                                           "from a file"};
+    static const char *const families[] = {"radial", "stationary", "dot product", "additive"};
     static _Thread_local char text[96];
     double p[KREIN_OPTIONS_MAX] = {0};
+    if (c->family == KREIN_FAMILY_TABLE) return "from a file, of any definiteness";
     for (int64_t j = 0; c->cls.options && c->cls.options[j].name; j++)
         p[j] = c->cls.options[j].value;
     krein_definite d = c->definite ? c->definite(p) : KREIN_DEFINITE_POSITIVE;

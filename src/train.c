@@ -305,6 +305,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
     if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
+    TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
 
     double read_before = data->seconds_read;
     mark = krein__clock();

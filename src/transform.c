@@ -99,6 +99,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
+    TRY(krein__kernel_meet_rows(ctx, kernel, rows, true));
     TRY(krein__kernel_set_median(ctx, kernel, rows, r->n, given->seed));
     int64_t D = given->features > 0 ? given->features : krein__min(1024, r->n > 2 ? r->n : 2);
     TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, e.d, D), kernel,

@@ -72,6 +72,8 @@ static bool close_to(const krein_kernel *k, int64_t d, const double *x, const do
 static void every_kernel_is_here(void) {
     for (int64_t i = 0; i < krein__kernel_count; i++) {
         bool found = false;
+        if (((const krein_kernel_class *)krein__kernels[i])->family == KREIN_FAMILY_TABLE)
+            continue; /* test_table.c */
         for (int b = 0; b < BASES; b++) {
             krein_kernel *k = kernel(bases[b]);
             found = found || (&k->kernel->cls == krein__kernels[i] && formula_of(k));

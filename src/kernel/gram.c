@@ -78,6 +78,12 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->dots = !krein__kernel_all(kernel, krein__has_rows);
     g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
     g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
+    TRY(krein__tables_open(ctx, kernel, &g->table, &g->tables));
+    if (g->tables && y.d != 1) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "precomputed takes one input, the row number in the matrix");
+        goto done;
+    }
     if (wide)
         NEW(g->yy64, y.n);
     else
@@ -102,6 +108,7 @@ void krein__gram_end(krein_ctx *ctx, krein_gram_rows *g) {
     krein__free(ctx, g->yy32);
     krein__free(ctx, g->yy64);
     krein__free(ctx, g->y64);
+    krein__tables_close(ctx, g->table, g->tables);
     memset(g, 0, sizeof *g);
 }
 

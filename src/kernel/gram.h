@@ -2,7 +2,7 @@
 #ifndef KREIN_GRAM_H
 #define KREIN_GRAM_H
 
-#include "kernel/kernel.h"
+#include "kernel/table.h"
 
 /* Rows of a tile. Dense tiles are padded to it, so that a value does not depend on how many rows
  * came with it (a one-row product must not take another code path). A multiple of the 12 rows that
@@ -19,6 +19,8 @@ typedef struct krein_gram_rows {
     int64_t buffers;    /* tiles of scratch */
     int64_t scratch;    /* elements of scratch a thread needs */
     bool dots;          /* some leaf needs <x, y> */
+    krein_table *table; /* of the leaves whose values stand in a file */
+    int64_t tables;
 } krein_gram_rows;
 
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,

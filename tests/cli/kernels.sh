@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Kernels from the command line: names, families, domains, derived parameters, matrices in files.
+# shellcheck source=lib.sh disable=SC2154
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# fails NAME REGEX: not status 0, and the message matches
+fails() { if ((rc == 0)); then fail "$1" "status 0"; else has "$1" err "$2"; fi; }
+
+run list kernels
+ok "list kernels"
+for k in gaussian laplacian exponential cauchy matern rq periodic linear poly tanh epanechnikov tl1 \
+    arccos ntk spline chi2 intersection precomputed; do
+    has "list has $k" out "^$k "
+done
+has "families" out '^rq .*; radial, positive definite$'
+has "indefinite" out '^tanh .*; dot product, indefinite$'
+has "on unit rows" out '^epanechnikov .*positive definite on unit rows$'
+run help chi2
+ok "help chi2"
+has "help: family" out 'additive, positive definite'
+run list --json
+json "list --json: family" '[e["family"] for e in j["entries"] if e["name"] == "tl1"] == ["stationary, indefinite"]'
+
+"$KREIN" generate friedman -n 120 -o f.csv >/dev/null || fail "generate"
+for k in exponential rq periodic 'tanh(gamma=0.1)' epanechnikov tl1 arccos ntk; do
+    run train f.csv -k "$k" -l 1e-2 -o m.krein --json
+    ok "train $k"
+done
+run train f.csv -k tl1 -l 1e-2 -o m.krein --json
+json "tl1: rho is shown" 'j["kernel"] == "tl1(rho=7)"'
+run info m.krein --json
+json "tl1: rho is kept" 'j["kernel"] == "tl1(rho=7)"'
+run train f.csv -k 'sigmoid(gamma=0.1)' -l 1e-2 -o m.krein --json
+json "sigmoid is tanh" 'j["kernel"] == "tanh(gamma=0.1, c=0)"'
+run gram f.csv -k tl1 --scale minmax -o K.npy
+has "gram: rho" out 'tl1\(rho=7\)'
+
+# ---- domains ----
+for k in chi2 intersection; do
+    run train f.csv -k $k -o m.krein
+    fails "$k: negative inputs" 'not negative.*--scale minmax'
+    run train f.csv -k $k --scale minmax -l 1e-2 -o m.krein
+    ok "$k: --scale minmax"
+done
+run train f.csv -k spline -o m.krein
+fails "spline: outside 0 to 1" 'between 0 and 1.*--scale minmax'
+run transform f.csv -k chi2 -m nystrom -D 20 -o z.npy
+fails "transform: negative inputs" 'not negative'
+run gram f.csv -k intersection -o K.npy
+fails "gram: negative inputs" 'not negative'
+run plan f.csv -k chi2
+fails "plan: negative inputs" 'not negative'
+run train f.csv -k 'spline(q=3.5)' --scale minmax -m rff -D 64 -l 1e-2 -o m.krein
+ok "spline features"
+printf '1 1:0.5 2:0.1\n0 2:0.7\n1 1:0.2\n0 1:0.9 2:0.4\n' >s.libsvm
+run train s.libsvm -k spline --scale none -o m.krein
+fails "spline: sparse rows" 'sparse rows'
+run train s.libsvm -k chi2 --scale none -l 0.1 -o m.krein
+ok "chi2: sparse rows"
+
+# ---- precomputed ----
+"$KREIN" gram f.csv -k 'gaussian(sigma=3)' -o K.npy >/dev/null
+awk -F, -v OFS=, 'NR == 1 { print "y", "row" } NR > 1 { print $1, NR - 2 }' f.csv >rows.csv
+run train rows.csv -k 'precomputed(file="K.npy")' -o m.krein
+fails "precomputed: scaled" '--scale none'
+run train rows.csv -k 'precomputed(file="K.npy")' --scale none -l 1e-3 -o m.krein
+ok "precomputed"
+"$KREIN" train -q f.csv -k 'gaussian(sigma=3)' -l 1e-3 -o g.krein >/dev/null
+"$KREIN" predict m.krein rows.csv >p1 && "$KREIN" predict g.krein f.csv >p2
+if "$PYTHON" -c 'a, b = ([float(x) for x in open(f)] for f in ("p1", "p2")); assert len(a) == 120 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4'; then
+    pass
+else
+    fail "precomputed predicts as the kernel does"
+fi
+run train rows.csv -k 'precomputed(file="K.npy")' --scale none -m nystrom -D 40 -l 1e-3 -o m.krein
+ok "precomputed: nystrom"
+run train f.csv -k 'precomputed(file="K.npy")' --scale none -o m.krein
+fails "precomputed: ten inputs" 'one input'
+sed 's/,5$/,500/' rows.csv >far.csv
+run train far.csv -k 'precomputed(file="K.npy")' --scale none -o m.krein
+fails "precomputed: no such row" 'row 6: 500'
+run train rows.csv -k precomputed --scale none -o m.krein
+fails "precomputed: no file" 'file='
+run train rows.csv -k 'precomputed(file="none.npy")' --scale none -o m.krein
+fails "precomputed: file is missing" 'none.npy'
+summary
