@@ -37,6 +37,7 @@ bool krein__is_stationary(const krein_kernel_class *c) {
 bool krein__has_frequency(const krein_kernel_class *c) { return c->frequency != NULL; }
 bool krein__has_radius(const krein_kernel_class *c) { return c->radius != NULL; }
 bool krein__has_mixture(const krein_kernel_class *c) { return c->mixture != NULL; }
+bool krein__has_pitch(const krein_kernel_class *c) { return c->pitch != NULL; }
 bool krein__has_rows(const krein_kernel_class *c) { return c->rows32 != NULL; }
 
 bool krein__is_linear(const krein_kernel *k) {
@@ -132,6 +133,14 @@ krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool un
 done:
     krein__free(ctx, b);
     return st;
+}
+
+int64_t krein__kernel_term_count(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return 1;
+    int64_t left = krein__kernel_term_count(k->left);
+    if (k->node == KREIN_NODE_SCALE) return left;
+    int64_t right = krein__kernel_term_count(k->right);
+    return k->node == KREIN_NODE_SUM ? left + right : left * right;
 }
 
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
