@@ -34,8 +34,10 @@ static double mixture(const double *p, double u) {
 /* chi_d(sigma r) sigma */
 static double density(const double *p, int64_t d, double r) {
     double x = p[0] * r, half = 0.5 * (double)d;
+    int sign; /* lgamma would write the global signgam, from every thread */
     if (x <= 0) return d == 1 ? p[0] * sqrt(2 / M_PI) : 0;
-    return p[0] * exp((2 * half - 1) * log(x) - x * x / 2 - (half - 1) * log(2.0) - lgamma(half));
+    return p[0] *
+           exp((2 * half - 1) * log(x) - x * x / 2 - (half - 1) * log(2.0) - lgamma_r(half, &sign));
 }
 
 /* On rows of length one exp(-(1 - t) / sigma^2). */

@@ -150,6 +150,7 @@ double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int t
 
 double krein__gram_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
-    if (k->node == KREIN_NODE_LEAF) return (krein__has_rows(k->kernel) ? 4.0 : 2.0) * (double)d + 20;
+    if (k->node == KREIN_NODE_LEAF)
+        return (krein__has_rows(k->kernel) ? 4.0 : 2.0) * (double)d + 20;
     return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
 }

@@ -3,28 +3,23 @@
  *   grids        pitch sigma Gamma(2), from delta k''(delta) = delta e^(-delta/sigma) / sigma^2
  */
 #include "kernel/kernel.h"
+#include "kernel/rows.h"
 #include "num/vec.h"
 
 #include <math.h>
 
-#define ROWS(T, name, vexp, ABS)                                                                   \
+KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
+KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
+
+#define ROWS(T, name, sum, vexp)                                                                   \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
         T g = (T)fmax(-1 / p[0], -1e30); /* finite in float: 0 * g stays 0 */                      \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const T *row = y + i * ldy;                                                            \
-            T part[8] = {0}, sum = 0; /* fixed order of additions, and room for SIMD */            \
-            int64_t j = 0;                                                                         \
-            for (; j + 8 <= d; j += 8)                                                             \
-                for (int64_t k = 0; k < 8; k++) part[k] += ABS(x[j + k] - row[j + k]);             \
-            for (; j < d; j++) sum += ABS(x[j] - row[j]);                                          \
-            for (int64_t k = 0; k < 8; k++) sum += part[k];                                        \
-            out[i] = g * sum;                                                                      \
-        }                                                                                          \
+        for (int64_t i = 0; i < n; i++) out[i] = g * sum(0, d, x, y + i * ldy);                    \
         vexp(n, out, out);                                                                         \
     }
-ROWS(float, rows32, krein__vexpf, fabsf)
-ROWS(double, rows64, krein__vexp, fabs)
+ROWS(float, rows32, sum32, krein__vexpf)
+ROWS(double, rows64, sum64, krein__vexp)
 
 static double coordinate(const double *p, double x, double y) { return fabs(x - y) / p[0]; }
 static double finish(const double *p, double sum) {

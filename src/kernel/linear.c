@@ -8,7 +8,14 @@
 VALUES(float, values32)
 VALUES(double, values64)
 
+static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
+    (void)p, (void)unit, (void)reach;
+    for (int64_t n = 0; n < count; n++) a[n] = n == 1;
+    return count > 1;
+}
+
 const krein_kernel_class krein__kernel_linear = {.cls = {"linear", "<x, y>", "", NULL, NULL},
                                                  .family = KREIN_FAMILY_DOT,
                                                  .values32 = values32,
-                                                 .values64 = values64};
+                                                 .values64 = values64,
+                                                 .series = series};

@@ -4,6 +4,7 @@
  * sqrt(chi2_{2nu} / (2nu)) / sigma: a multivariate t   (rasmussen2006)
  */
 #include "kernel/kernel.h"
+#include "num/quantile.h"
 #include "num/special.h"
 #include "num/vec.h"
 
@@ -52,6 +53,25 @@ static double radius(const double *p, krein_rng g, uint64_t row, int64_t d) {
     return krein__rng_chi(g, row, 0, (double)d) * t_scale(p, g, row);
 }
 
+static double mixture(const double *p, double u) {
+    return 1 / sqrt(krein__gamma_quantile(p[NU], u) / p[NU]) / p[SIGMA];
+}
+
+/* The law of the length of a multivariate t with 2 nu degrees of freedom, x = sigma r:
+ * 2 Gamma(nu + d/2) / (Gamma(nu) Gamma(d/2)) (2 nu)^(-d/2) x^(d-1) (1 + x^2/(2 nu))^-(nu + d/2) */
+static double density(const double *p, int64_t d, double r) {
+    double x = p[SIGMA] * r, half = 0.5 * (double)d, nu = p[NU];
+    int sign;
+    if (x < 0 || (x == 0 && d > 1)) return 0;
+    return p[SIGMA] *
+           exp(log(2.0) + lgamma_r(nu + half, &sign) - lgamma_r(nu, &sign) - lgamma_r(half, &sign) -
+               half * log(2 * nu) + (d > 1 ? (2 * half - 1) * log(x) : 0) -
+               (nu + half) * log1p(x * x / (2 * nu)));
+}
+
+/* 2 nu degrees of freedom have a variance above two. */
+static bool second_moment(const double *p) { return p[NU] > 1; }
+
 static const krein_option options[] = {
     {.name = "nu", .value = 1.5, .low = 0.05, .high = 50, .help = "smoothness"},
     {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
@@ -65,5 +85,8 @@ const krein_kernel_class krein__kernel_matern = {
     .values64 = values64,
     .frequency = frequency,
     .radius = radius,
+    .density = density,
+    .mixture = mixture,
+    .second_moment = second_moment,
     .metric = 2,
     .spread = 1};

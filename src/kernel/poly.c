@@ -1,5 +1,6 @@
 /* poly -- k(x, y) = (gamma <x, y> + c)^degree; positive definite for c >= 0, gamma > 0 */
 #include "kernel/kernel.h"
+#include "kernel/series.h"
 
 #include <math.h>
 
@@ -22,17 +23,9 @@ static krein_definite definite(const double *p) {
     return p[C] >= 0 && p[GAMMA] > 0 ? KREIN_DEFINITE_POSITIVE : KREIN_DEFINITE_NO;
 }
 
-/* C(degree, n) gamma^n c^(degree-n) */
 static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
     (void)unit, (void)reach;
-    double degree = p[DEGREE], binomial = 1;
-    if (degree >= (double)count) return false;
-    for (int64_t n = 0; n < count; n++) {
-        double m = degree - (double)n;
-        a[n] = m < 0 ? 0 : binomial * pow(p[GAMMA], (double)n) * pow(p[C], m);
-        binomial *= m / (double)(n + 1);
-    }
-    return true;
+    return krein__series_power(p[DEGREE], p[C], p[GAMMA], count, a);
 }
 
 static const krein_option options[] = {

@@ -15,6 +15,11 @@
  * error; adding 1.5 * 2^23 (2^52) both rounds and leaves n in the low bits, whence it is
  * added to the exponent. Results that would be denormal are 0; NaN stays NaN.
  *
+ * ACOS. With s = |x| up to 1/2 and s = sqrt((1 - |x|)/2) above, asin s = s + s^3 R(s^2), R of
+ * degree 4 through the Chebyshev points of [0, 1/4] (error 1e-8); then acos |x| = pi/2 - asin s or
+ * 2 asin s, and acos(-x) = pi - acos x. TANH. a + a^3 R(a^2) for a = |x| < 0.625 (relative error
+ * 2e-8), else (1 - e)/(1 + e), e = exp(-2a).
+ *
  * The rule is SLEEF or libmvec, whichever is faster, unless our own is clearly better still:
  *
  *   ns an element (Zen 4, AVX2, one core, 16384 elements in L2)
@@ -110,22 +115,53 @@ INLINE void sincos_block(bool fast, const float *t, float scale, float *out) {
     }
 }
 
+INLINE float exp_one(bool fast, float v) {
+    float z = fma_f(fast, v, 0x1.715476p+0f, 0x1.8p23f);
+    float n = z - 0x1.8p23f;
+    float r = fma_f(fast, n, -0x1.62ep-1f, v);
+    r = fma_f(fast, n, -0x1.0bfbe8p-15f, r);
+    float q = 0x1.6a242ep-10f;
+    q = fma_f(fast, q, r, 0x1.1239e2p-7f);
+    q = fma_f(fast, q, r, 0x1.5558f2p-5f);
+    q = fma_f(fast, q, r, 0x1.555492p-3f);
+    q = fma_f(fast, q, r, 0x1.fffffcp-2f);
+    float y = scale_f(1.0f + fma_f(fast, r * r, q, r), z, !(v < -87.0f));
+    float over = v * INFINITY; /* or NaN */
+    return v <= 0x1.62e42ep+6f ? y : over;
+}
+
 INLINE void expf_block(bool fast, const float *x, float *out) {
 #pragma omp simd
+    for (int i = 0; i < BLOCK; i++) out[i] = exp_one(fast, x[i]);
+}
+
+INLINE void acosf_block(bool fast, const float *x, float *out) {
+#pragma omp simd
     for (int i = 0; i < BLOCK; i++) {
-        float v = x[i];
-        float z = fma_f(fast, v, 0x1.715476p+0f, 0x1.8p23f);
-        float n = z - 0x1.8p23f;
-        float r = fma_f(fast, n, -0x1.62ep-1f, v);
-        r = fma_f(fast, n, -0x1.0bfbe8p-15f, r);
-        float q = 0x1.6a242ep-10f;
-        q = fma_f(fast, q, r, 0x1.1239e2p-7f);
-        q = fma_f(fast, q, r, 0x1.5558f2p-5f);
-        q = fma_f(fast, q, r, 0x1.555492p-3f);
-        q = fma_f(fast, q, r, 0x1.fffffcp-2f);
-        float y = scale_f(1.0f + fma_f(fast, r * r, q, r), z, !(v < -87.0f));
-        float over = v * INFINITY; /* or NaN */
-        out[i] = v <= 0x1.62e42ep+6f ? y : over;
+        float a = fabsf(x[i]), far = 0.5f * (1.0f - a);
+        bool near = a <= 0.5f;
+        float q = near ? a * a : far, s = near ? a : __builtin_sqrtf(far), p = 0x1.37fe16p-5f;
+        p = fma_f(fast, p, q, 0x1.b311d2p-6f);
+        p = fma_f(fast, p, q, 0x1.70a6bcp-5f);
+        p = fma_f(fast, p, q, 0x1.332732p-4f);
+        p = fma_f(fast, p, q, 0x1.55555ep-3f);
+        s = fma_f(fast, s * q, p, s); /* asin s */
+        float y = near ? 0x1.921fb6p+0f - s : 2.0f * s, z = 0x1.921fb6p+1f - y;
+        out[i] = x[i] < 0 ? z : y;
+    }
+}
+
+INLINE void tanhf_block(bool fast, const float *x, float *out) {
+#pragma omp simd
+    for (int i = 0; i < BLOCK; i++) {
+        float a = fabsf(x[i]), q = a * a, e = exp_one(fast, -2.0f * a), p = -0x1.8f9036p-8f;
+        p = fma_f(fast, p, q, 0x1.5804f4p-6f);
+        p = fma_f(fast, p, q, -0x1.b92596p-5f);
+        p = fma_f(fast, p, q, 0x1.110e1cp-3f);
+        p = fma_f(fast, p, q, -0x1.555552p-2f);
+        p = fma_f(fast, a * q, p, a);
+        float y = (1.0f - e) / (1.0f + e);
+        out[i] = copysignf(a < 0.625f ? p : y, x[i]);
     }
 }
 
@@ -159,6 +195,8 @@ typedef struct path {
     void (*vsincos)(int64_t, const float *, float, float *);
     void (*vexpf)(int64_t, const float *, float *);
     void (*vexp)(int64_t, const double *, double *);
+    void (*vacosf)(int64_t, const float *, float *);
+    void (*vtanhf)(int64_t, const float *, float *);
 } path;
 
 /* Whole blocks, then the tail padded with zeros; WIDTH results an element. */
@@ -176,6 +214,8 @@ typedef struct path {
 #define SINCOS(x, y) sincos_block(fast, x, scale, y)
 #define EXPF(x, y) expf_block(fast, x, y)
 #define EXP(x, y) exp_block(fast, x, y)
+#define ACOSF(x, y) acosf_block(fast, x, y)
+#define TANHF(x, y) tanhf_block(fast, x, y)
 
 #define PATH(NAME, FAST, TARGET)                                                                   \
     TARGET static void cos_##NAME(int64_t n, const float *t, float scale, float *out) {            \
@@ -194,7 +234,16 @@ typedef struct path {
         const bool fast = FAST;                                                                    \
         OVER_BLOCKS(double, 1, x, EXP)                                                             \
     }                                                                                              \
-    static const path path_##NAME = {#NAME, cos_##NAME, sincos_##NAME, expf_##NAME, exp_##NAME};
+    TARGET static void acosf_##NAME(int64_t n, const float *x, float *out) {                       \
+        const bool fast = FAST;                                                                    \
+        OVER_BLOCKS(float, 1, x, ACOSF)                                                            \
+    }                                                                                              \
+    TARGET static void tanhf_##NAME(int64_t n, const float *x, float *out) {                       \
+        const bool fast = FAST;                                                                    \
+        OVER_BLOCKS(float, 1, x, TANHF)                                                            \
+    }                                                                                              \
+    static const path path_##NAME = {#NAME,      cos_##NAME,   sincos_##NAME, expf_##NAME,         \
+                                     exp_##NAME, acosf_##NAME, tanhf_##NAME};
 
 #if defined(__FP_FAST_FMA) && defined(__FP_FAST_FMAF) /* aarch64 and its like */
 PATH(baseline, true, )
@@ -236,5 +285,9 @@ void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out) {
 void krein__vexpf(int64_t n, const float *x, float *out) { choose()->vexpf(n, x, out); }
 
 void krein__vexp(int64_t n, const double *x, double *out) { choose()->vexp(n, x, out); }
+
+void krein__vacosf(int64_t n, const float *x, float *out) { choose()->vacosf(n, x, out); }
+
+void krein__vtanhf(int64_t n, const float *x, float *out) { choose()->vtanhf(n, x, out); }
 
 const char *krein__vec_path(void) { return choose()->name; }

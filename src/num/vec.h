@@ -12,6 +12,9 @@ void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out);
 /* out[i] = exp(x[i]); x <= 88 expected; below -87 gives 0 (no denormals). */
 void krein__vexpf(int64_t n, const float *x, float *out);
 void krein__vexp(int64_t n, const double *x, double *out);
+/* acos for |x| <= 1 (NaN beyond), and tanh; errors below 4e-7 and 2e-7, relative for tanh. */
+void krein__vacosf(int64_t n, const float *x, float *out);
+void krein__vtanhf(int64_t n, const float *x, float *out);
 /* Name of the code path in use: "avx512", "avx2", "baseline". */
 const char *krein__vec_path(void);
 

@@ -375,5 +375,8 @@ done:
 }
 
 const krein_class krein__solver_dual = {
-    "dual", "ridge regression on the kernel matrix: Cholesky", "saunders1998", NULL,
-    "In float64; leave-one-out from one eigendecomposition. Used by krr with map=exact."};
+    .name = "dual",
+    .summary = "ridge regression on the kernel matrix: Cholesky",
+    .cite = "saunders1998",
+    .details =
+        "In float64; leave-one-out from one eigendecomposition. Used by krr with map=exact."};

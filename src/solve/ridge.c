@@ -386,7 +386,10 @@ krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targ
 }
 
 const krein_class krein__solver_ridge = {
-    "ridge", "ridge regression on features: one pass, then Cholesky", "hoerl1970", NULL,
-    "Normal equations in float64 from float32 blocks; leave-one-out from one eigendecomposition. "
-    "Used "
-    "by krr with every map but exact."};
+    .name = "ridge",
+    .summary = "ridge regression on features: one pass, then Cholesky",
+    .cite = "hoerl1970",
+    .details = "Normal equations in float64 from float32 blocks; leave-one-out from one "
+               "eigendecomposition. "
+               "Used "
+               "by krr with every map but exact."};

@@ -1,0 +1,31 @@
+/* additive.h -- kernels sum_j h(x_j, y_j) with h(x, 0) = 0, from h in float32 and float64. */
+#ifndef KREIN_KERNEL_ADDITIVE_H
+#define KREIN_KERNEL_ADDITIVE_H
+
+#include "kernel/rows.h"
+
+#define KREIN__ADD32(T, x, y) pair32(x, y)
+#define KREIN__ADD64(T, x, y) pair64(x, y)
+#define KREIN__ADD_ROWS(T, name, sum)                                                              \
+    static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
+                     T *out) {                                                                     \
+        (void)p;                                                                                   \
+        for (int64_t i = 0; i < n; i++) out[i] = sum(0, d, x, y + i * ldy);                        \
+    }
+
+/* rows32, rows64, coordinate and finish from pair32 and pair64 */
+#define KREIN_ADDITIVE                                                                             \
+    KREIN_ROW_SUM(float, sum32, KREIN__ADD32)                                                      \
+    KREIN_ROW_SUM(double, sum64, KREIN__ADD64)                                                     \
+    KREIN__ADD_ROWS(float, rows32, sum32)                                                          \
+    KREIN__ADD_ROWS(double, rows64, sum64)                                                         \
+    static double coordinate(const double *p, double x, double y) {                                \
+        (void)p;                                                                                   \
+        return pair64(x, y);                                                                       \
+    }                                                                                              \
+    static double finish(const double *p, double sum) {                                            \
+        (void)p;                                                                                   \
+        return sum;                                                                                \
+    }
+
+#endif

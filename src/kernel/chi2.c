@@ -1,0 +1,31 @@
+/* chi2 -- k(x, y) = sum_j 2 x_j y_j / (x_j + y_j), 0/0 = 0, for x, y >= 0       (vedaldi2012)
+ * What is below 0 counts as 0.
+ */
+#include "kernel/additive.h"
+#include "kernel/kernel.h"
+
+#include <math.h>
+
+/* 2 a (b / (a + b)): neither over- nor underflows before the result does. */
+#define PAIR(T, name)                                                                              \
+    static inline T name(T x, T y) {                                                               \
+        T a = x > 0 ? x : 0, b = y > 0 ? y : 0, s = a + b;                                         \
+        return 2 * a * (b / (s > 0 ? s : 1));                                                      \
+    }
+PAIR(float, pair32)
+PAIR(double, pair64)
+KREIN_ADDITIVE
+
+const krein_kernel_class krein__kernel_chi2 = {
+    .cls = {"chi2", "sum_j 2 x_j y_j / (x_j + y_j)", "vedaldi2012", NULL,
+            "For histograms and other inputs that are not negative (--scale minmax makes them so); "
+            "new "
+            "values below 0 count as 0."},
+    .family = KREIN_FAMILY_ADDITIVE,
+    .rows32 = rows32,
+    .rows64 = rows64,
+    .coordinate = coordinate,
+    .finish = finish,
+    .low = 0,
+    .high = INFINITY,
+    .advice = "use --scale minmax"};

@@ -1,0 +1,31 @@
+/* intersection -- k(x, y) = sum_j min(x_j, y_j) for x, y >= 0: what two histograms share
+ *                                                                           (vedaldi2012)
+ * What is below 0 counts as 0.
+ */
+#include "kernel/additive.h"
+#include "kernel/kernel.h"
+
+#include <math.h>
+
+#define PAIR(T, name)                                                                              \
+    static inline T name(T x, T y) {                                                               \
+        T least = x < y ? x : y;                                                                   \
+        return least > 0 ? least : 0;                                                              \
+    }
+PAIR(float, pair32)
+PAIR(double, pair64)
+KREIN_ADDITIVE
+
+const krein_kernel_class krein__kernel_intersection = {
+    .cls = {"intersection", "sum_j min(x_j, y_j)", "vedaldi2012", NULL,
+            "For histograms and other inputs that are not negative (--scale minmax makes them so); "
+            "new "
+            "values below 0 count as 0."},
+    .family = KREIN_FAMILY_ADDITIVE,
+    .rows32 = rows32,
+    .rows64 = rows64,
+    .coordinate = coordinate,
+    .finish = finish,
+    .low = 0,
+    .high = INFINITY,
+    .advice = "use --scale minmax"};

@@ -1,0 +1,57 @@
+/* tl1 -- k(x, y) = max(rho - |x - y|_1, 0), the truncated L1 distance; indefinite   (huang2018)
+ *   rho = 0.7 d by default
+ */
+#include "kernel/kernel.h"
+#include "kernel/rows.h"
+
+#include <math.h>
+
+KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
+KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
+
+#define ROWS(T, name, sum)                                                                         \
+    static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
+                     T *out) {                                                                     \
+        T rho = (T)p[0];                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            T value = rho - sum(0, d, x, y + i * ldy);                                             \
+            out[i] = value > 0 ? value : 0;                                                        \
+        }                                                                                          \
+    }
+ROWS(float, rows32, sum32)
+ROWS(double, rows64, sum64)
+
+static double coordinate(const double *p, double x, double y) {
+    (void)p;
+    return fabs(x - y);
+}
+static double finish(const double *p, double sum) { return fmax(p[0] - sum, 0); }
+
+static krein_definite definite(const double *p) {
+    (void)p;
+    return KREIN_DEFINITE_NO;
+}
+
+static void settle(double *p, int64_t d) {
+    if (isnan(p[0])) p[0] = 0.7 * (double)d;
+}
+
+static const krein_option options[] = {{.name = "rho",
+                                        .value = NAN,
+                                        .low = 0,
+                                        .low_open = true,
+                                        .high = 1e30,
+                                        .derived = true,
+                                        .help = "distance where it is 0; 0.7 d where not given"},
+                                       {0}};
+
+const krein_kernel_class krein__kernel_tl1 = {
+    .cls = {"tl1", "max(rho - |x-y|_1, 0)", "huang2018", options,
+            "Indefinite, piecewise linear. The default of rho suits inputs between 0 and 1."},
+    .family = KREIN_FAMILY_STATIONARY,
+    .definite = definite,
+    .rows32 = rows32,
+    .rows64 = rows64,
+    .coordinate = coordinate,
+    .finish = finish,
+    .settle = settle};
