@@ -30,7 +30,8 @@ static const char *const kernels[] = {
     "linear",
     "poly(degree=2, c=0.5)",
     "poly(degree=3, c=0.5, gamma=0.3) - 0.4*linear*linear",
-    "gaussian(sigma=1.3)*linear"};
+    "gaussian(sigma=1.3)*linear",
+    "spline(q=4)"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 static krein_ctx *ctx; /* one thread */
@@ -217,6 +218,12 @@ static bool accepts(const krein_map_class *c, const char *text) {
     yes = make(ctx, c->cls.name, text, 500, 1, DIM, &s, &map) != KREIN_EDATA;
     krein__map_destroy(map);
     source_close(&s);
+    return yes;
+}
+static bool takes_sparse(const char *text) {
+    krein_kernel *k = kernel_on(ctx, text);
+    bool yes = krein__kernel_check_inputs(ctx, k, 0, 1, true) == KREIN_OK;
+    krein__kernel_destroy(ctx, k);
     return yes;
 }
 static const char *first_accepted(const krein_map_class *c) {
@@ -479,7 +486,8 @@ static void save_and_load(void) {
             variants v = variants_of(&c->cls);
             for (int k = 0; k < KERNELS; k++)
                 for (int q = 0; q < v.n; q++) {
-                    if (!accepts(c, kernels[k])) continue;
+                    if (!accepts(c, kernels[k]) || (shape_of && !takes_sparse(kernels[k])))
+                        continue;
                     CHECK(krein__stream_rewind(s.stream) == KREIN_OK);
                     krein_map *map = need(ctx, v.spec[q], kernels[k], 60, 1234567890123, DIM, &s);
                     krein_map *loaded = NULL;

@@ -3,88 +3,20 @@
  *   frequencies  w_j = 2 pi K_j with independent integers: P[K = 0] = 1/m, P[K = +-k] = k^-q / m,
  *   m = 1 + 2 zeta(q); mass m^d
  *
- * VALUES. With t = 2 pi |u|, u reduced to [-1/2, 1/2], and the polylogarithm's expansion
- * (DLMF 25.12.12) sum_k cos(k t) / k^q = A t^(q-1) + sum_j zeta(q - 2j) (-1)^j t^(2j) / (2j)!, A =
- * pi / (2 Gamma(q) cos(pi q / 2)). For even q the sum ends at j = q/2: the Bernoulli polynomial of
- * degree q. Otherwise the terms behind q/2 fall by (t / 2 pi)^2 <= 1/4 each; what is left out after
- * 26 of them is below 4^-26. For odd q = 2n + 1 the power and the term j = n are both infinite, and
- * near it nearly so; with e = q - 2n - 1 together
- *   (-1)^n t^(2n)/(2n)! [ zeta(1+e) - 1/e - expm1(e (log t + l(e))) / e ],
- *   e l(e) = log((pi e / 2) / sin(pi e / 2)) - log(Gamma(2n+1+e) / Gamma(2n+1)),
- * which has a limit at e = 0; it is used for |e| < 1/4, with the first terms of the powers of e in
- * both parts where |e| < 1e-4.
+ * VALUES. num/spline.h.
  */
 #include "kernel/kernel.h"
 #include "num/special.h"
+#include "num/spline.h"
 
 #include <math.h>
-
-enum { TERMS = 64, EXTRA = 26 };
-
-/* sum_k cos(k t) / k^q: a polynomial in t^2 with n coefficients, and a part that is not smooth at
- * 0, weight t^power or, near odd q (joint), weight t^power expm1(e (log t + l)) / e. */
-typedef struct expansion {
-    int n;
-    double c[TERMS], weight, power, e, l, at_zero;
-    bool even, joint;
-} expansion;
-
-/* l(e) above, m = 2n + 1 */
-static double shift(double e, double m) {
-    if (fabs(e) > 1e-4) {
-        int sign;
-        double x = M_PI_2 * e;
-        return (log(x / sin(x)) - lgamma_r(m + e, &sign) + lgamma_r(m, &sign)) / e;
-    }
-    /* the polygamma functions at m */
-    double psi = -0.57721566490153286, psi1 = M_PI * M_PI / 6, psi2 = -2 * 1.2020569031595942;
-    for (double k = 1; k < m; k++) psi += 1 / k, psi1 -= 1 / (k * k), psi2 += 2 / (k * k * k);
-    return M_PI * M_PI / 24 * e - psi - psi1 * e / 2 - psi2 * e * e / 6;
-}
-
-/* zeta(1 + e) - 1/e */
-static double zeta_rest(double e) {
-    if (fabs(e) > 1e-4) return krein__zeta(1 + e) - 1 / e;
-    return 0.57721566490153286 + e * (0.0728158454836767 - e * 0.00484518159643616);
-}
-
-static expansion expand(double q) {
-    const double n = rint((q - 1) / 2), e = q - 2 * n - 1;
-    double factor = 1;
-    expansion x = {.e = e, .even = fmod(q, 2) == 0, .joint = fabs(e) < 0.25};
-    x.power = x.joint ? 2 * n : q - 1;
-    x.n = (int)(q / 2) + 1 + (x.even ? 0 : EXTRA);
-    for (int j = 0; j < x.n; j++) {
-        bool shared = x.joint && j == (int)n;
-        x.c[j] = factor * (shared ? zeta_rest(e) : krein__zeta(q - 2 * j));
-        if (shared) x.weight = -factor;
-        factor /= -(2.0 * j + 1) * (2.0 * j + 2);
-    }
-    if (x.joint)
-        x.l = shift(e, 2 * n + 1);
-    else
-        x.weight = M_PI / (2 * tgamma(q) * cos(M_PI_2 * q));
-    x.at_zero = 1 + 2 * krein__zeta(q);
-    return x;
-}
-
-/* L(u) for q that is not even */
-static double any(const expansion *x, double u) {
-    double t = 2 * M_PI * fabs(u - rint(u)), q = t * t, sum = 0, log_t;
-    if (t == 0) return x->at_zero;
-    log_t = log(t);
-    for (int j = x->n - 1; j >= 0; j--) sum = sum * q + x->c[j];
-    double rough = x->weight * exp(x->power * log_t);
-    if (x->joint) rough *= x->e == 0 ? log_t + x->l : expm1(x->e * (log_t + x->l)) / x->e;
-    return 1 + 2 * (sum + rough);
-}
 
 /* out[i] = prod_j L(x_j - y_ij); for even q in T, for others in double. */
 #define ROWS(T, name, ABS, RINT)                                                                   \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
-        const expansion e = expand(p[0]);                                                          \
-        T c[TERMS];                                                                                \
+        const krein_spline e = krein__spline_expand(p[0]);                                         \
+        T c[KREIN_SPLINE_TERMS];                                                                   \
         for (int j = 0; j < e.n; j++) c[j] = (T)(2 * e.c[j]);                                      \
         for (int64_t i = 0; i < n; i++) {                                                          \
             const T *row = y + i * ldy;                                                            \
@@ -92,7 +24,7 @@ static double any(const expansion *x, double u) {
             for (int64_t j = 0; j < d; j++) {                                                      \
                 T u = x[j] - row[j], t = (T)(2 * M_PI) * ABS(u - RINT(u)), q = t * t, sum = c[0];  \
                 if (!e.even) {                                                                     \
-                    product *= (T)any(&e, (double)u);                                              \
+                    product *= (T)krein__spline_value(&e, (double)u);                              \
                     continue;                                                                      \
                 }                                                                                  \
                 T power = 1, rough = (T)(2 * e.weight) * t;                                        \

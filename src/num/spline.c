@@ -1,0 +1,170 @@
+/* spline.c -- periodic splines by the expansion of the polylogarithm around its branch point
+ *
+ * With t = 2 pi |u|, u reduced to [-1/2, 1/2], and the polylogarithm's expansion
+ * (DLMF 25.12.12) sum_k cos(k t) / k^q = A t^(q-1) + sum_j zeta(q - 2j) (-1)^j t^(2j) / (2j)!, A =
+ * pi / (2 Gamma(q) cos(pi q / 2)). For even q the sum ends at j = q/2: the Bernoulli polynomial of
+ * degree q. Otherwise the terms behind q/2 fall by (t / 2 pi)^2 <= 1/4 each; what is left out after
+ * 26 of them is below 4^-26. For odd q = 2n + 1 the power and the term j = n are both infinite, and
+ * near it nearly so; with e = q - 2n - 1 together
+ *   (-1)^n t^(2n)/(2n)! [ zeta(1+e) - 1/e - expm1(e (log t + l(e))) / e ],
+ *   e l(e) = log((pi e / 2) / sin(pi e / 2)) - log(Gamma(2n+1+e) / Gamma(2n+1)),
+ * which has a limit at e = 0; it is used for |e| < 1/4, with the first terms of the powers of e in
+ * both parts where |e| < 1e-4.
+ *
+ * FLOAT32. t = pi s with s = 2 |u| in [0, 1]: the coefficients c_j pi^(2j) in powers of s^2 fall by
+ * 1/4 behind q/2, and 13 of them leave out less than 4^-13. Even orders have t^(q-1), odd ones
+ * t^(q-1) (log t + l) with log t = e log 2 + 2 atanh((m - 1)/(m + 1)), t = 2^e m, |m - 1| small.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math") /* as in vec.c: selections become masks */
+#endif
+#include "num/spline.h"
+
+#include "num/special.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { EXTRA = 26, EXTRA_FLOAT = 13, BLOCK = 64 };
+static const float NEAREST = 1e-9f;
+
+/* l(e) above, m = 2n + 1 */
+static double shift(double e, double m) {
+    if (fabs(e) > 1e-4) {
+        int sign;
+        double x = M_PI_2 * e;
+        return (log(x / sin(x)) - lgamma_r(m + e, &sign) + lgamma_r(m, &sign)) / e;
+    }
+    /* the polygamma functions at m */
+    double psi = -0.57721566490153286, psi1 = M_PI * M_PI / 6, psi2 = -2 * 1.2020569031595942;
+    for (double k = 1; k < m; k++) psi += 1 / k, psi1 -= 1 / (k * k), psi2 += 2 / (k * k * k);
+    return M_PI * M_PI / 24 * e - psi - psi1 * e / 2 - psi2 * e * e / 6;
+}
+
+/* zeta(1 + e) - 1/e */
+static double zeta_rest(double e) {
+    if (fabs(e) > 1e-4) return krein__zeta(1 + e) - 1 / e;
+    return 0.57721566490153286 + e * (0.0728158454836767 - e * 0.00484518159643616);
+}
+
+static krein_spline expand(double q) {
+    const double n = rint((q - 1) / 2), e = q - 2 * n - 1;
+    double factor = 1;
+    krein_spline x = {.e = e, .even = fmod(q, 2) == 0, .joint = fabs(e) < 0.25};
+    x.power = x.joint ? 2 * n : q - 1;
+    x.n = (int)(q / 2) + 1 + (x.even ? 0 : EXTRA);
+    for (int j = 0; j < x.n; j++) {
+        bool shared = x.joint && j == (int)n;
+        x.c[j] = factor * (shared ? zeta_rest(e) : krein__zeta(q - 2 * j));
+        if (shared) x.weight = -factor;
+        factor /= -(2.0 * j + 1) * (2.0 * j + 2);
+    }
+    if (x.joint)
+        x.l = shift(e, 2 * n + 1);
+    else
+        x.weight = M_PI / (2 * tgamma(q) * cos(M_PI_2 * q));
+    x.at_zero = q > 1 ? 1 + 2 * krein__zeta(q) : INFINITY;
+    x.order = q == rint(q) ? (int)q : 0;
+    return x;
+}
+
+double krein__spline_value(const krein_spline *x, double u) {
+    double t = 2 * M_PI * fabs(u - rint(u)), q = t * t, sum = 0, log_t;
+    if (t == 0) return x->at_zero;
+    log_t = log(t);
+    for (int j = x->n - 1; j >= 0; j--) sum = sum * q + x->c[j];
+    double rough = x->weight * exp(x->power * log_t);
+    if (x->joint) rough *= x->e == 0 ? log_t + x->l : expm1(x->e * (log_t + x->l)) / x->e;
+    return 1 + 2 * (sum + rough);
+}
+
+/* log t, t > 0 normal */
+INLINE float log_one(float t) {
+    int32_t bits, shift;
+    memcpy(&bits, &t, sizeof bits);
+    shift = (bits - 0x3f3504f3) >> 23; /* t = 2^shift m, sqrt(1/2) <= m < sqrt(2) */
+    bits -= shift * (1 << 23);
+    float m;
+    memcpy(&m, &bits, sizeof m);
+    float s = (m - 1) / (m + 1), z = s * s;
+    float p = 1 + z * (1.0f / 3 + z * (0.2f + z * (1.0f / 7 + z * (1.0f / 9))));
+    return (float)shift * 0.693147181f + 2 * s * p;
+}
+
+/* The float32 form of an expansion of whole order. */
+static void prepare(krein_spline *s) {
+    double factor = 2;
+    s->n32 = s->even ? s->n : s->order / 2 + 1 + EXTRA_FLOAT;
+    for (int j = 0; j < s->n32; j++, factor *= M_PI * M_PI) s->c32[j] = (float)(factor * s->c[j]);
+    s->c32[0] += 1;
+    s->weight32 = (float)(2 * s->weight * pow(M_PI, s->order - 1));
+    s->l32 = (float)(s->l + log(M_PI)); /* log t = log s + log pi */
+}
+
+/* out[i] *= L(x - w[i]), i < BLOCK; loops over the elements inside, so that they vectorise */
+INLINE void multiply(const krein_spline *k, float x, const float *w, float *out) {
+    float s[BLOCK], z[BLOCK], sum[BLOCK], rough[BLOCK];
+    for (int i = 0; i < BLOCK; i++) {
+        float u = x - w[i], near = 2 * fabsf(u - __builtin_rintf(u));
+        s[i] = near > NEAREST ? near : NEAREST;
+        z[i] = s[i] * s[i];
+        sum[i] = k->c32[k->n32 - 1];
+        rough[i] = k->even ? k->weight32 * s[i] : k->weight32 * (log_one(s[i]) + k->l32);
+    }
+    for (int j = k->n32 - 2; j >= 0; j--)
+        for (int i = 0; i < BLOCK; i++) sum[i] = sum[i] * z[i] + k->c32[j];
+    for (int j = (k->order - 1) / 2; j > 0; j--)
+        for (int i = 0; i < BLOCK; i++) rough[i] *= z[i];
+    for (int i = 0; i < BLOCK; i++) out[i] *= sum[i] + rough[i];
+}
+
+/* Whole blocks, then the tail in a padded one. */
+INLINE void multiply_all(const krein_spline *k, int64_t n, float x, const float *w, float *out) {
+    float pad_w[BLOCK] = {0}, pad_out[BLOCK] = {0};
+    int64_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) multiply(k, x, w + i, out + i);
+    if (i == n) return;
+    memcpy(pad_w, w + i, (size_t)(n - i) * sizeof *w);
+    memcpy(pad_out, out + i, (size_t)(n - i) * sizeof *out);
+    multiply(k, x, pad_w, pad_out);
+    memcpy(out + i, pad_out, (size_t)(n - i) * sizeof *out);
+}
+
+#define PATH(NAME, TARGET)                                                                         \
+    TARGET static void NAME(const krein_spline *k, int64_t n, float x, const float *w,             \
+                            float *out) {                                                          \
+        multiply_all(k, n, x, w, out);                                                             \
+    }
+PATH(baseline, )
+#if defined(__x86_64__)
+PATH(avx2, __attribute__((target("avx2,fma"))))
+#endif
+
+static void multiply_double(const krein_spline *k, int64_t n, float x, const float *w, float *out) {
+    for (int64_t i = 0; i < n; i++) {
+        double u = (double)x - (double)w[i], v = fabs(u - rint(u));
+        out[i] *= (float)krein__spline_value(k, fmax(v, (double)NEAREST / 2));
+    }
+}
+
+void krein__spline_multiply(const krein_spline *k, int64_t n, float x, const float *w, float *out) {
+    if (!k->order) {
+        multiply_double(k, n, x, w, out);
+        return;
+    }
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        avx2(k, n, x, w, out);
+        return;
+    }
+#endif
+    baseline(k, n, x, w, out);
+}
+
+krein_spline krein__spline_expand(double q) {
+    krein_spline s = expand(q);
+    if (s.order) prepare(&s);
+    return s;
+}
