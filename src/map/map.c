@@ -232,6 +232,8 @@ const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D)
     (void)d, (void)D;
     if (krein__kernel_all(kernel, krein__has_radius)) return "orf";
     if (krein__kernel_all(kernel, krein__has_frequency)) return "rff";
+    if (krein__kernel_all(kernel, krein__is_arccos)) return "arccos";
+    if (krein__is_ntk(kernel)) return "ntksketch";
     return "nystrom";
 }
 
