@@ -110,6 +110,8 @@ typedef struct krein_entry {
     const char *summary;
     const char *cite;    /* key in docs/references.bib, or "" */
     const char *details; /* a paragraph for people, or "" */
+    const char *kernels; /* maps: the families they are for, else "" */
+    const char *time;    /* maps: cost in rows n, columns d, features D, else "" */
 } krein_entry;
 
 typedef struct krein_option_info {
@@ -264,6 +266,9 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+/* The i-th fact that the fitted map tells of itself (masses, errors); 0 past the last, else 1. */
+KREIN_API int krein_model_fact(const krein_model *model, int64_t i, const char **name,
+                               double *value);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped
@@ -307,6 +312,63 @@ KREIN_API krein_status krein_transform(krein_ctx *ctx, krein_data *data,
 KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
                                   const krein_train_options *options, const char *path,
                                   krein_transform_report *report);
+
+typedef enum krein_repair {
+    KREIN_REPAIR_NONE = 0,
+    KREIN_REPAIR_CLIP = 1, /* negative eigenvalues become 0 */
+    KREIN_REPAIR_FLIP = 2, /* they change their sign */
+    KREIN_REPAIR_SHIFT = 3 /* the diagonal grows until none is left */
+} krein_repair;
+
+typedef struct krein_gram_spectrum {
+    double asymmetry;     /* largest |K_ij - K_ji|; the rest is of the symmetric part */
+    double low, high;     /* smallest and largest eigenvalue, before a repair */
+    int64_t negative;     /* eigenvalues below zero by more than rounding */
+    double negative_mass; /* sum of their sizes / sum of all sizes */
+} krein_gram_spectrum;
+/* Eigenvalues of the kernel matrix of data; with a repair, or without, the matrix is written to
+ * path where that is not NULL. Options as for krein_gram. */
+KREIN_API krein_status krein_gram_check(krein_ctx *ctx, krein_data *data,
+                                        const krein_train_options *options, krein_repair repair,
+                                        const char *path, krein_gram_spectrum *spectrum,
+                                        krein_transform_report *report);
+
+typedef struct krein_approx_options {
+    size_t size;
+    const char *kernel;      /* NULL: "gaussian" with sigma the median distance */
+    const char *const *maps; /* nmaps specs */
+    int64_t nmaps;
+    const int64_t *features; /* nfeatures sizes D, for the maps that do not say theirs */
+    int64_t nfeatures;
+    int64_t rows;    /* sampled; 1,000 */
+    int64_t repeats; /* 10 */
+    uint64_t seed;
+    int64_t max_exact;
+} krein_approx_options;
+KREIN_API void krein_approx_options_init(krein_approx_options *options);
+
+typedef struct krein_approx_result {
+    char *map;                   /* complete spec */
+    int64_t series;              /* which of the maps asked for */
+    int64_t D;                   /* features that were made */
+    double error_mean, error_sd; /* |K - Khat|_F / |K|_F over the repeats; sd NaN: one repeat */
+    double worst;                /* largest |K_ij - Khat_ij| of all repeats */
+    double seconds;              /* to transform the sampled rows, the fastest of the repeats */
+    char *refused;               /* why there is no result (the numbers are NaN), or NULL */
+} krein_approx_result;
+
+typedef struct krein_approx_report {
+    int64_t n, rows, d, repeats;
+    char *kernel;
+    krein_approx_result *results; /* by map, then by size */
+    int64_t count;
+    double seconds;
+} krein_approx_report;
+KREIN_API void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *report);
+/* How well maps approximate a kernel on a sample of the data's rows. */
+KREIN_API krein_status krein_approx(krein_ctx *ctx, krein_data *data,
+                                    const krein_approx_options *options,
+                                    krein_approx_report *report);
 
 typedef struct krein_generate_options {
     size_t size;

@@ -35,6 +35,10 @@ int krein_list(int64_t i, krein_entry *out) {
     out->summary = c->summary;
     out->cite = c->cite ? c->cite : "";
     out->details = c->details ? c->details : "";
+    const krein_map_class *map =
+        strcmp(out->table, "maps") == 0 ? (const krein_map_class *)c : NULL;
+    out->kernels = map && map->kernels ? map->kernels : "";
+    out->time = map && map->time ? map->time : "";
     return 1;
 }
 

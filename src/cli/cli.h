@@ -96,6 +96,24 @@ int64_t cli_file_size(const char *path); /* -1: not there */
 /* DATA's base name without .gz and extension, with .krein; malloced. */
 char *cli_model_name(const char *data);
 
+/* ---- figure.c: two plots beside each other, as SVG ---------------------- */
+
+typedef struct cli_point {
+    double x, y, bar; /* bar: half the length of the error bar, 0 or NaN: none */
+} cli_point;
+typedef struct cli_series {
+    const char *name;
+    int64_t n;
+    const cli_point *points;
+} cli_series;
+typedef struct cli_plot {
+    const char *x_title, *y_title;
+    int64_t n;
+    const cli_series *series; /* the i-th series of both plots has the same name and look */
+} cli_plot;
+/* Log axes; points that are not positive are left out. */
+void cli_figure(FILE *f, const char *title, const cli_plot plots[2]);
+
 /* ---- commands ----------------------------------------------------------- */
 
 typedef struct cli_trained {
@@ -121,6 +139,7 @@ int cli_cmd_evaluate(cli_app *app);
 int cli_cmd_plan(cli_app *app);
 int cli_cmd_transform(cli_app *app);
 int cli_cmd_gram(cli_app *app);
+int cli_cmd_approx(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_info(cli_app *app);
 int cli_cmd_list(cli_app *app);

@@ -8,6 +8,13 @@
 const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria",
                                   "solvers", "generators", NULL};
 
+/* Families, cost and reference of a map stand on a second line, where maps alone are listed. */
+static void print_more(FILE *f, const krein_entry *e) {
+    if (!*e->kernels) return;
+    fprintf(f, "%-14s for %s kernels; time %s", "", e->kernels, e->time);
+    fprintf(f, *e->cite ? "; %s\n" : "\n", e->cite);
+}
+
 int64_t cli_print_entries(FILE *f, const char *table) {
     krein_entry e;
     int64_t count = 0;
@@ -16,6 +23,7 @@ int64_t cli_print_entries(FILE *f, const char *table) {
         if (table && strcmp(table, e.table) != 0) continue;
         if (!table && strcmp(last, e.table) != 0) fprintf(f, "%s%s\n", count ? "\n" : "", e.table);
         fprintf(f, "%s%-14s %s\n", table ? "" : "  ", e.name, e.summary);
+        if (table) print_more(f, &e);
         last = e.table;
         count++;
     }
@@ -41,10 +49,12 @@ static void print_json(const char *table) {
     for (int64_t i = 0; krein_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;
         json_array_append_new(
-            entries, json_pack("{s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table), "name",
-                               cli_json_text(e.name), "summary", cli_json_text(e.summary), "cite",
-                               e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "options",
-                               options_json(i)));
+            entries,
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "table", cli_json_text(e.table),
+                      "name", cli_json_text(e.name), "summary", cli_json_text(e.summary), "cite",
+                      e.cite && *e.cite ? cli_json_text(e.cite) : json_null(), "kernels",
+                      *e.kernels ? cli_json_text(e.kernels) : json_null(), "time",
+                      *e.time ? cli_json_text(e.time) : json_null(), "options", options_json(i)));
     }
     cli_print_json(json_pack("{s:s, s:o}", "command", "list", "entries", entries));
 }

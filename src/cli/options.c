@@ -1,7 +1,8 @@
 /* options.c -- the option parser: --name=value, --name value, -nvalue, -n value, -qv, `--`.
  *
  * Options and operands may be mixed; "-" is an operand. A repeated option: the last one
- * counts. Numbers are read strictly: the whole word, in range, or the call is wrong.
+ * counts, but for those that collect. Numbers are read strictly: the whole word, in range, or the
+ * call is wrong.
  */
 #include "cli/cli.h"
 
@@ -113,6 +114,29 @@ static bool read_char(const char *text, int *out) {
     return text[0] && !text[1];
 }
 
+/* "8,16,32" */
+static bool read_counts(const cli_option *o, const char *text, cli_counts *out) {
+    char number[24];
+    out->n = 0;
+    for (;;) {
+        const size_t n = strcspn(text, ",");
+        if (n >= sizeof number || out->n == CLI_LIST) return false;
+        memcpy(number, text, n);
+        number[n] = 0;
+        int64_t *count = &out->count[out->n++];
+        if (!read_integer(number, count) || (double)*count < o->low || (double)*count > o->high)
+            return false;
+        if (!text[n]) return true;
+        text += n + 1;
+    }
+}
+
+static bool add_text(const char *text, cli_texts *out) {
+    if (!*text || out->n == CLI_LIST) return false;
+    out->text[out->n++] = text;
+    return true;
+}
+
 static bool read_word(const char *words, const char *text, int *out) {
     char word[32];
     for (int k = 0; krein__word(words, k, word, sizeof word); k++)
@@ -183,6 +207,14 @@ static bool store(const cli_command *command, const cli_option *o, const char *t
         break;
     case CLI_CHAR:
         if (!read_char(text, where)) want = "one character, tab or space";
+        break;
+    case CLI_TEXTS:
+        if (!add_text(text, where)) want = "a value that is not empty, at most 64 times";
+        break;
+    case CLI_COUNTS:
+        if (!read_counts(o, text, where))
+            want = "at most 64 whole numbers with commas between,",
+            say_range(o, range, sizeof range);
         break;
     }
     if (!want) return true;

@@ -22,7 +22,9 @@ typedef enum cli_type {
     CLI_SEED = 7,    /* uint64_t */
     CLI_SIZE = 8,    /* uint64_t; K, M, G, T are powers of 1024 */
     CLI_LAMBDA = 9,  /* double >= 0, or "auto": -1 */
-    CLI_CHAR = 10    /* int, one character; "tab" and "space" by name */
+    CLI_CHAR = 10,   /* int, one character; "tab" and "space" by name */
+    CLI_TEXTS = 11,  /* cli_texts; the option may be repeated */
+    CLI_COUNTS = 12  /* cli_counts: whole numbers in [low, high], "8,16,32" */
 } cli_type;
 
 /* A table ends with a row whose name is NULL. */
@@ -39,7 +41,17 @@ typedef struct cli_option {
     const char *complete; /* for the shell: "file", or a table of the library, "kernels" */
 } cli_option;
 
-enum { CLI_OPERANDS = 4 };
+enum { CLI_OPERANDS = 4, CLI_LIST = 64 };
+
+typedef struct cli_texts {
+    const char *text[CLI_LIST];
+    int64_t n;
+} cli_texts;
+
+typedef struct cli_counts {
+    int64_t count[CLI_LIST];
+    int64_t n;
+} cli_counts;
 
 /* What was typed. The initial values (cli_defaults) mean "not given". */
 typedef struct cli_args {
@@ -56,9 +68,13 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout;
     /* the others */
-    bool scores, man;
-    int64_t rows, inputs;
+    bool scores, man, check;
+    int repair;
+    int64_t rows, inputs, repeats;
     double noise;
+    cli_texts maps;
+    cli_counts sizes;
+    const char *plot;
 
     const char *operand[CLI_OPERANDS];
     int operands;

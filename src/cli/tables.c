@@ -106,9 +106,33 @@ static const cli_option feature_options[] = {
      .help = "the .npy file to write, or .libsvm for what is not zero (required)"},
     END};
 
+static const cli_option gram_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "the .npy file to write (required without --check)"},
+    {"check", 0, NULL, CLI_FLAG, AT(check),
+     .help = "report symmetry, eigenvalues and the mass of the negative part"},
+    {"repair", 0, "HOW", CLI_WORD, AT(repair), .words = "none|clip|flip|shift",
+     .help = "make it positive: clip, flip or shift the eigenvalues"},
+    END};
+
 static const cli_option kernel_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian, sigma the median distance)"},
+    END};
+
+static const cli_option approx_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXTS, AT(maps), .complete = "maps",
+     .help = "feature map; repeat it to compare several (required)"},
+    {"features", 'D', "N[,N]", CLI_COUNTS, AT(sizes), .low = 1, .high = 1e7,
+     .help = "numbers of features to try"},
+    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 2, .high = 32000,
+     .help = "rows sampled for the kernel matrix (1,000)"},
+    {"repeat", 0, "N", CLI_INTEGER, AT(repeats), .low = 1, .high = 100000,
+     .help = "draws of the features (10)"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw error against D and against time"},
     END};
 
 static const cli_option generate_options[] = {
@@ -194,14 +218,32 @@ const cli_command cli_commands[] = {
      "DATA [DATA2]",
      "write kernel values as .npy",
      "Writes float64 kernel values of DATA's rows with DATA2's rows (or DATA's).\n"
-     "Columns are scaled by DATA's statistics; --scale none takes rows as they are.",
-     "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy",
+     "Columns are scaled by DATA's statistics; --scale none takes rows as they are.\n"
+     "--check and --repair are for one DATA of at most --max-exact rows.",
+     "krein gram data.csv -k \"laplacian(sigma=3)\" --scale none -o K.npy\n"
+     "krein gram data.csv -k \"gaussian(sigma=1) - gaussian(sigma=10)\" --check\n"
+     "krein gram data.csv -k \"poly(c=-1)\" --repair clip -o K.npy",
      1,
      2,
      true,
      false,
      cli_cmd_gram,
-     {{"Kernel values", npy_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
+     {{"Kernel values", gram_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
+     "file"},
+    {"approx",
+     "DATA",
+     "how well feature maps approximate a kernel",
+     "Prints |K - Khat|_F / |K|_F on a sample of rows, its mean and standard deviation\n"
+     "over draws of the features, the largest error of a kernel value, and the time to\n"
+     "transform the sample, for each map and number of features.",
+     "krein approx data.csv -k \"gaussian(sigma=2)\" -m rff -m orf -m sorf \\\n"
+     "    --features 64,128,256,512 --plot maps.svg",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_approx,
+     {{"Comparison", approx_options}, DATA, EVERYWHERE},
      "file"},
     {"generate",
      "NAME",
@@ -305,11 +347,8 @@ static const struct {
     {"train", "checkpoint", "leave it out: training runs in one go"},
     {"train", "probabilities", "leave it out: predict --scores gives decision values"},
     {"predict", "probabilities", "--scores gives decision values"},
-    {"gram", "check", "write the matrix with -o and look at its eigenvalues elsewhere"},
-    {"gram", "repair", "write the matrix with -o and repair it elsewhere"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
-    {"approx", NULL, "'krein gram' and 'krein transform' write what is to be compared"},
     {"pca", NULL, "'krein transform' writes features for a linear PCA"},
     {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };

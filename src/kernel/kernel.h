@@ -117,6 +117,8 @@ bool krein__has_mixture(const krein_kernel_class *c);   /* and a mixture of Gaus
 bool krein__has_pitch(const krein_kernel_class *c);     /* separable and convex */
 bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row */
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
+bool krein__is_arccos(const krein_kernel_class *c);
+bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */
 /* Sets the parameters that depend on the number of columns. */
 void krein__kernel_settle(krein_kernel *k, int64_t d);
 /* KREIN_EDATA with the way out where a base kernel wants inputs in a range and these are not, or

@@ -45,6 +45,14 @@ bool krein__is_linear(const krein_kernel *k) {
     return k->node == KREIN_NODE_LEAF && strcmp(k->kernel->cls.name, "linear") == 0;
 }
 
+bool krein__is_arccos(const krein_kernel_class *c) { return strcmp(c->cls.name, "arccos") == 0; }
+
+bool krein__is_ntk(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return strcmp(k->kernel->cls.name, "ntk") == 0;
+    if (k->node == KREIN_NODE_PRODUCT) return false;
+    return krein__is_ntk(k->left) && (k->node == KREIN_NODE_SCALE || krein__is_ntk(k->right));
+}
+
 krein_definite krein__kernel_definite(const krein_kernel *k) {
     if (!k) return KREIN_DEFINITE_POSITIVE;
     if (k->node == KREIN_NODE_LEAF)

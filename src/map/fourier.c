@@ -50,6 +50,13 @@ krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein
     return KREIN_OK;
 }
 
+static void shape(krein_map *map, krein_fourier *s, int64_t F, bool phase) {
+    s->F = F;
+    s->phase = phase;
+    map->D = map->R = phase ? F : 2 * F;
+    map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * (map->d + phase));
+}
+
 /* Everything but W. */
 static krein_status state(krein_map *map, int64_t F, bool phase) {
     krein_ctx *ctx = map->ctx;
@@ -57,10 +64,7 @@ static krein_status state(krein_map *map, int64_t F, bool phase) {
     krein_fourier *s = NULL;
     ZNEW(s, 1);
     map->state = s;
-    s->F = F;
-    s->phase = phase;
-    map->D = map->R = phase ? F : 2 * F;
-    map->scratch = KREIN_TILE * CHUNK + (map->sparse ? 0 : KREIN_TILE * (map->d + phase));
+    shape(map, s, F, phase);
 done:
     return st;
 }
@@ -132,41 +136,55 @@ done:
     return st;
 }
 
-krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
+static krein_status signs(krein_map *map, const krein_fourier *s, const krein_term *terms) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
-    krein_term *terms = NULL;
-    int64_t n;
-    NEW(terms, KREIN_TERMS_MAX);
-    TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
-    if (map->D < (phase ? 1 : 2) * n) {
-        st = krein__fail(ctx, KREIN_ESPEC,
-                         "D = %lld features are too few for %lld terms of the "
-                         "kernel",
-                         (long long)map->D, (long long)n);
-        goto done;
-    }
-    int64_t per_term = frequencies(map, phase, n);
-    TRY(allocate(map, n * per_term, phase));
-    krein_fourier *s = map->state;
-    s->nterm = n;
     bool mixed = false;
+    for (int64_t t = 0; t < s->nterm; t++) mixed = mixed || terms[t].coefficient < 0;
+    if (!mixed) return KREIN_OK;
+    NEW(map->sign, map->D);
+    for (int64_t i = 0; i < map->D; i++)
+        map->sign[i] = terms[i / (map->D / s->nterm)].coefficient < 0 ? -1 : 1;
+done:
+    return st;
+}
+
+krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, krein_term *terms) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n;
+    TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
+    if (map->D < (phase ? 1 : 2) * n)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "D = %lld features are too few for %lld terms of the kernel",
+                           (long long)map->D, (long long)n);
+    int64_t per_term = frequencies(map, phase, n);
+    shape(map, s, n * per_term, phase);
+    s->nterm = n;
     for (int64_t t = 0; t < n; t++) {
         s->first[t + 1] = s->first[t] + per_term;
         double mass = fabs(krein__term_mass(&terms[t], map->d));
         s->scale[t] = (float)sqrt((phase ? 2 : 1) * mass / (double)per_term);
-        mixed = mixed || terms[t].coefficient < 0;
-        TRY(fit_term(map, s, t, &terms[t], draw));
     }
+    TRY(signs(map, s, terms));
+done:
+    return st;
+}
+
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_term *terms = NULL;
+    krein_fourier *s = NULL;
+    NEW(terms, KREIN_TERMS_MAX);
+    ZNEW(s, 1);
+    map->state = s;
+    TRY(krein__fourier_split(map, phase, s, terms));
+    NEW(s->W, (map->d + phase) * s->F);
+    for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], draw));
     krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
     for (int64_t f = 0; phase && f < s->F; f++)
         s->W[map->d * s->F + f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
-    if (mixed) {
-        NEW(map->sign, map->D);
-        int64_t each = per_term * (phase ? 1 : 2);
-        for (int64_t i = 0; i < map->D; i++)
-            map->sign[i] = terms[i / each].coefficient < 0 ? -1 : 1;
-    }
 done:
     krein__free(ctx, terms);
     return st;

@@ -32,6 +32,9 @@ krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein
                                  int64_t first, int64_t n, double *w);
 /* Coefficient of a term times k(0) of its base kernels. */
 double krein__term_mass(const krein_term *term, int64_t d);
+/* Splits D over the terms of the kernel (room for KREIN_TERMS_MAX), equally: fills s but for W,
+ * and D, R, sign and scratch of the map. */
+krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, krein_term *terms);
 /* Splits D over the terms of the kernel, draws each with `draw`, fills map->state (a
  * krein_fourier), D, R, sign and scratch. */
 krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw);

@@ -230,13 +230,6 @@ done:
 
 /* ---- default maps ------------------------------------------------------- */
 
-/* The name, or nystrom where there is no such map. */
-static const char *known(const char *name) {
-    for (int64_t i = 0; i < krein__map_count; i++)
-        if (strcmp(krein__maps[i]->name, name) == 0) return name;
-    return "nystrom";
-}
-
 static bool is_polynomial(const krein_kernel_class *c) {
     return strcmp(c->cls.name, "linear") == 0 || strcmp(c->cls.name, "poly") == 0;
 }
@@ -262,15 +255,15 @@ static double monomials(const krein_kernel *k, int64_t d) {
 /* Exact where there is room for all monomials. Wide rows under the linear kernel: landmarks keep
  * more of them than a sketch does. */
 static const char *polynomial_map(const krein_kernel *k, int64_t d, int64_t D) {
-    if (D == 0 || monomials(k, d) <= (double)D) return known("explicit");
-    return degree(k) == 1 ? "nystrom" : known("tensorsketch");
+    if (D == 0 || monomials(k, d) <= (double)D) return "explicit";
+    return degree(k) == 1 ? "nystrom" : "tensorsketch";
 }
 
 static const char *leaf_map(const krein_kernel_class *c) {
     static const char *const own[][2] = {
         {"arccos", "arccos"}, {"ntk", "ntksketch"}, {"spline", "spline"}};
     for (int64_t i = 0; i < KREIN__COUNT(own); i++)
-        if (strcmp(c->cls.name, own[i][0]) == 0) return known(own[i][1]);
+        if (strcmp(c->cls.name, own[i][0]) == 0) return own[i][1];
     return krein__has_radius(c) ? "orf" : krein__has_frequency(c) ? "rff" : "nystrom";
 }
 

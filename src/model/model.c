@@ -255,3 +255,8 @@ const char *krein_model_column(const krein_model *m, int64_t j) {
             return m->encoding.input[i].name;
     return NULL;
 }
+
+int krein_model_fact(const krein_model *m, int64_t i, const char **name, double *value) {
+    const krein_map *map = m->map;
+    return map->cls->fact && i >= 0 && map->cls->fact(map, i, name, value);
+}

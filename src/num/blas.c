@@ -34,6 +34,7 @@
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
 void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e,
              double *tau, double *work, const int *lwork, int *info, size_t);
+void dsterf_(const int *n, double *d, double *e, int *info);
 void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz,
              double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t);
 void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n,
@@ -165,7 +166,8 @@ static void back_transform(krein_ctx *ctx, int64_t n, double *a, int64_t lda, co
     }
 }
 
-krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w) {
+static krein_status eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w,
+                          bool vectors) {
     krein_status st = KREIN_OK;
     double *work = NULL, *z = NULL, *tau = NULL, *back = NULL, high = 0;
     int *iwork = NULL, info = 0;
@@ -191,21 +193,27 @@ krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
     /* A stride of a power of two would map whole columns to one cache set. */
     int64_t stride = n % 64 == 0 ? n + 8 : n;
     int order = size(n), ld = lead(lda), ldz = size(stride);
-    int lwork = size(1 + 4 * n + krein__max(n * n, PANEL * n)), liwork = size(3 + 5 * n);
+    int64_t square = vectors ? n * n : 0;
+    int lwork = size(1 + 4 * n + krein__max(square, PANEL * n)), liwork = size(3 + 5 * n);
     NEW(work, lwork);
-    NEW(iwork, liwork);
-    NEW(z, stride * n);
     NEW(tau, 2 * n);
-    NEW(back, ctx->threads * BACK_WORK);
+    if (vectors) {
+        NEW(iwork, liwork);
+        NEW(z, stride * n);
+        NEW(back, ctx->threads * BACK_WORK);
+    }
     double *off = tau + n;
     krein_compute c = krein__compute_begin();
     dsytrd_("L", &order, a, &ld, w, off, tau, work, &lwork, &info, 1);
-    if (info == 0) dstedc_("I", &order, w, off, z, &ldz, work, &lwork, iwork, &liwork, &info, 1);
-    if (info == 0) back_transform(ctx, n, a, lda, tau, z, stride, back, c);
+    if (info == 0 && !vectors) dsterf_(&order, w, off, &info);
+    if (info == 0 && vectors) {
+        dstedc_("I", &order, w, off, z, &ldz, work, &lwork, iwork, &liwork, &info, 1);
+        if (info == 0) back_transform(ctx, n, a, lda, tau, z, stride, back, c);
+    }
     krein__compute_end(c);
     for (int64_t i = 0; i < n; i++) {
         w[i] /= scale;
-        memcpy(a + i * lda, z + i * stride, (size_t)n * sizeof *a);
+        if (vectors) memcpy(a + i * lda, z + i * stride, (size_t)n * sizeof *a);
     }
     if (info != 0)
         st = krein__fail(ctx, KREIN_ENUMERIC, "eigen: no convergence (LAPACK info %d, order %lld)",
@@ -217,6 +225,14 @@ done:
     krein__free(ctx, back);
     krein__free(ctx, tau);
     return st;
+}
+
+krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w) {
+    return eigen(ctx, n, a, lda, w, true);
+}
+
+krein_status krein__eigenvalues(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w) {
+    return eigen(ctx, n, a, lda, w, false);
 }
 
 krein_status krein__haar_rows(krein_ctx *ctx, int64_t m, int64_t d, double *a) {

@@ -71,6 +71,7 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
 /* Symmetric eigendecomposition (upper triangle of A read, A overwritten): values ascending in w,
  * row j of A is the eigenvector of w[j], so A_in = V' diag(w) V with V = A_out. One thread. */
 krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w);
+krein_status krein__eigenvalues(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w);
 /* Makes the m rows of A (m x d, m <= d, row-major) orthonormal in place: the Q of a QR
  * decomposition with the diagonal of R positive, so Haar distributed when A is Gaussian. */
 krein_status krein__haar_rows(krein_ctx *ctx, int64_t m, int64_t d, double *a);

@@ -1,0 +1,133 @@
+/* cmd_approx.c -- krein approx: how well feature maps approximate a kernel. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_json(const krein_approx_report *r) {
+    json_t *results = json_array();
+    for (int64_t i = 0; i < r->count; i++) {
+        const krein_approx_result *e = &r->results[i];
+        json_array_append_new(results, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "map",
+                                                 cli_json_text(e->map), "D", cli_json_count(e->D),
+                                                 "error_mean", cli_json_number(e->error_mean),
+                                                 "error_sd", cli_json_number(e->error_sd), "worst",
+                                                 cli_json_number(e->worst), "seconds",
+                                                 cli_json_number(e->seconds), "refused",
+                                                 cli_json_text(e->refused)));
+    }
+    cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "approx", "n",
+                             cli_json_count(r->n), "d", cli_json_count(r->d), "rows",
+                             cli_json_count(r->rows), "repeats", cli_json_count(r->repeats),
+                             "kernel", cli_json_text(r->kernel), "results", results, "seconds",
+                             cli_json_number(r->seconds)));
+}
+
+static void print_table(const krein_approx_report *r) {
+    char number[32], seconds[32], mean[32], sd[32];
+    int width = 3;
+    cli_line(stdout, "kernel", "%s", r->kernel);
+    cli_line(stdout, "rows", "%s, sampled", cli_count_text(r->rows, number));
+    cli_line(stdout, "repeats", "%s", cli_count_text(r->repeats, number));
+    for (int64_t i = 0; i < r->count; i++) {
+        int length = (int)strlen(r->results[i].map);
+        width = length > width ? length : width;
+    }
+    printf("\n%-*s %8s  %10s %10s %10s %10s\n", width, "map", "D", "error", "sd", "worst", "time");
+    for (int64_t i = 0; i < r->count; i++) {
+        const krein_approx_result *e = &r->results[i];
+        if (e->refused) {
+            printf("%-*s %8lld  %s\n", width, e->map, (long long)e->D, e->refused);
+            continue;
+        }
+        snprintf(mean, sizeof mean, "%.5f", e->error_mean);
+        if (e->error_mean < 0.01) snprintf(mean, sizeof mean, "%.3e", e->error_mean);
+        snprintf(sd, sizeof sd, "%.2e", e->error_sd);
+        snprintf(seconds, sizeof seconds, "%.3g ms", 1000 * e->seconds);
+        printf("%-*s %8lld  %10s %10s %10.2e %10s\n", width, e->map, (long long)e->D, mean,
+               isfinite(e->error_sd) ? sd : "-", e->worst, seconds);
+    }
+}
+
+/* The map's name as it was typed stands for all its sizes. */
+static void print_plot(const krein_approx_report *r, const cli_args *a, FILE *f) {
+    char title[512];
+    const int64_t n = a->maps.n;
+    cli_point *points = calloc((size_t)(2 * r->count) + 1, sizeof *points);
+    cli_series *series = calloc((size_t)(2 * n), sizeof *series);
+    if (points && series) {
+        int64_t at = 0;
+        for (int64_t m = 0; m < n; m++) {
+            cli_series *by_size = &series[m], *by_time = &series[n + m];
+            by_size->name = by_time->name = a->maps.text[m];
+            by_size->points = points + at;
+            by_time->points = points + r->count + at;
+            for (int64_t i = 0; i < r->count; i++) {
+                const krein_approx_result *e = &r->results[i];
+                if (e->series != m || e->refused) continue;
+                points[at] = (cli_point){(double)e->D, e->error_mean, e->error_sd};
+                points[r->count + at++] = (cli_point){e->seconds, e->error_mean, e->error_sd};
+                by_size->n = ++by_time->n;
+            }
+        }
+        snprintf(title, sizeof title, "%s, %lld rows, %lld draws", r->kernel, (long long)r->rows,
+                 (long long)r->repeats);
+        const cli_plot plots[2] = {
+            {"features D", "relative error", n, series},
+            {"seconds to transform the rows", "relative error", n, series + n}};
+        cli_figure(f, title, plots);
+    }
+    free(points);
+    free(series);
+}
+
+static int write_plot(const krein_approx_report *r, const cli_args *a) {
+    cli_file file;
+    if (!cli_file_open(&file, a->plot)) return CLI_FAILED;
+    print_plot(r, a, file.stream);
+    if (cli_file_commit(&file)) return CLI_OK;
+    cli_file_abort(&file);
+    return CLI_FAILED;
+}
+
+int cli_cmd_approx(cli_app *app) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    krein_approx_options o;
+    krein_approx_report r;
+    krein_data *data = NULL;
+    int status = CLI_OK;
+    bool any = false;
+    memset(&r, 0, sizeof r);
+    if (a->maps.n == 0)
+        return cli_error(CLI_USAGE, "approx: give a map with -m; 'krein list maps' shows them");
+    if (a->plot && (status = cli_check_output(a->plot, a->operand[0])) != CLI_OK) return status;
+    krein_approx_options_init(&o);
+    o.kernel = a->kernel;
+    o.maps = a->maps.text;
+    o.nmaps = a->maps.n;
+    o.features = a->sizes.count;
+    o.nfeatures = a->sizes.n;
+    if (a->rows > 0) o.rows = a->rows;
+    if (a->repeats > 0) o.repeats = a->repeats;
+    if (a->max_exact >= 0) o.max_exact = a->max_exact;
+    o.seed = a->seed;
+    TRY(cli_open(app, a->operand[0], a->labels, &data));
+    TRY(krein_approx(app->ctx, data, &o, &r));
+    cli_progress_erase(app);
+    if (a->json)
+        print_json(&r);
+    else
+        print_table(&r);
+    if (a->plot) status = write_plot(&r, a);
+    for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i].refused;
+    if (status == CLI_OK && !any) status = cli_error(CLI_FAILED, "no map gave a result");
+done:
+    if (st != KREIN_OK) status = cli_failure(app, st);
+    krein_approx_report_clear(app->ctx, &r);
+    krein_data_close(data);
+    return status;
+}
