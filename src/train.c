@@ -125,11 +125,16 @@ done:
 /* Features by default: 4,096, fewer where they would cost more than 2e12 flops or are not fewer
  * than the rows; at least 1,024. */
 static int64_t default_features(const krein_kernel *kernel, int64_t n, int64_t d) {
-    /* The linear kernel has rank d: that many independent landmarks make nystrom exact. */
-    if (krein__is_linear(kernel)) return krein__min(n, krein__min(2 * d + 16, 4096));
     int64_t D = 4096;
+    if (krein__is_linear(kernel) && d <= D) return d; /* the rows themselves */
     while (D > 1024 && (double)n * (double)D * (double)D > 2e12) D /= 2;
     return krein__min(D, n);
+}
+
+static void set_features(krein_map *map, int64_t D) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    if (slot >= 0) map->values.number[slot] = (double)D;
+    map->D = D;
 }
 
 /* Chooses the map once n is known, and creates it. exact: that may be the default. */
@@ -158,11 +163,7 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
                            (long long)n, (long long)s->o.max_exact,
                            krein__map_default(s->kernel, d, default_features(s->kernel, n, d)));
     }
-    if (!dual && map->D == 0) {
-        map->D = default_features(s->kernel, n, d);
-        int64_t slot = krein__option_index(&map->cls->cls, "D");
-        if (slot >= 0) map->values.number[slot] = (double)map->D;
-    }
+    if (!dual && map->D == 0) set_features(map, default_features(s->kernel, n, d));
     return KREIN_OK;
 }
 
@@ -248,20 +249,38 @@ done:
     return st;
 }
 
+/* The same map for another D, or the one that is the default then. */
+static krein_status resize_map(const setup *s, int64_t D, krein_map **map) {
+    krein_map *old = *map, *new = NULL;
+    const char *spec = s->o.map ? s->o.map : krein__map_default(s->kernel, old->d, D);
+    krein_status st = krein__map_create(s->ctx, spec, s->kernel, D, s->o.seed, &new);
+    if (st != KREIN_OK) return st;
+    new->d = old->d;
+    new->sparse = old->sparse;
+    set_features(new, D);
+    krein__map_destroy(old);
+    *map = new;
+    return KREIN_OK;
+}
+
 /* A smaller default number of features where the asked-for one was ours and does not fit. */
-static void shrink_default(setup *s, krein_map *map, const krein_data *data, int64_t n, int64_t k,
-                           krein_report *r) {
-    int64_t slot = krein__option_index(&map->cls->cls, "D"), first = map->D;
-    if (slot < 0 || s->o.features > 0 || map->values.given[slot]) return;
-    while (!r->fits && map->D > 64) {
-        map->D /= 2;
-        estimate(s, map, data, n, k, r);
+static krein_status shrink_default(setup *s, krein_map **map, const krein_data *data, int64_t n,
+                                   int64_t k, krein_report *r) {
+    krein_status st = KREIN_OK;
+    int64_t slot = krein__option_index(&(*map)->cls->cls, "D"), first = (*map)->D, D = first;
+    bool ours = s->o.map ? slot >= 0 && !(*map)->values.given[slot]
+                         : !((*map)->cls->traits & KREIN_MAP_DUAL);
+    if (r->fits || s->o.features > 0 || !ours) return KREIN_OK;
+    while (!r->fits && D > 64) {
+        D /= 2;
+        TRY(resize_map(s, D, map));
+        estimate(s, *map, data, n, k, r);
     }
-    if (!r->fits) {
-        map->D = first;
-        estimate(s, map, data, n, k, r);
-    }
-    map->values.number[slot] = (double)map->D;
+    if (r->fits) return KREIN_OK;
+    TRY(resize_map(s, first, map));
+    estimate(s, *map, data, n, k, r);
+done:
+    return st;
 }
 
 /* The map and what training with it takes. Features are the default as well where the kernel matrix
@@ -278,8 +297,7 @@ static krein_status choose_map(setup *s, const krein_data *data, const krein_enc
         if (st != KREIN_OK) return st;
         estimate(s, *map, data, n, k, r);
     }
-    shrink_default(s, *map, data, n, k, r);
-    return KREIN_OK;
+    return shrink_default(s, map, data, n, k, r);
 }
 
 static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {

@@ -1,4 +1,5 @@
 /* transform.c -- the public entry point that writes features. */
+#include "base/text.h"
 #include "data/writer.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
@@ -24,12 +25,16 @@ static krein_status describe(krein_ctx *ctx, const krein_kernel *kernel, const k
     return r->map ? KREIN_OK : ctx->status;
 }
 
-/* z.npy -> z.sign.npy */
+/* z.npy, z.libsvm -> z.sign.npy */
 static krein_status write_signs(krein_ctx *ctx, const krein_map *map, const char *path) {
     krein_status st = KREIN_OK;
     krein_writer *w = NULL;
     size_t length = strlen(path);
-    if (length > 4 && strcmp(path + length - 4, ".npy") == 0) length -= 4;
+    static const char *const ends[] = {".gz", ".npy", ".libsvm"};
+    for (int64_t i = 0; i < KREIN__COUNT(ends); i++) {
+        size_t end = strlen(ends[i]);
+        if (length > end && memcmp(path + length - end, ends[i], end) == 0) length -= end;
+    }
     char *name = krein__format(ctx, "%.*s.sign.npy", (int)length, path);
     if (!name) return ctx->status;
     TRY(krein__writer_open(ctx, name, &w));
@@ -44,16 +49,13 @@ done:
     return st;
 }
 
-static krein_status write_features(krein_ctx *ctx, const krein_map *map, krein_stream *rows,
-                                   int64_t n, int64_t block_rows, const char *path) {
+static krein_status write_npy(krein_ctx *ctx, const krein_map *map, krein_stream *rows, int64_t n,
+                              int64_t block_rows, krein_writer *w) {
     krein_status st = KREIN_OK;
-    krein_writer *w = NULL;
     krein_block b;
     float *z = NULL;
     NEW(z, block_rows * map->D);
-    TRY(krein__writer_open(ctx, path, &w));
     TRY(krein__npy_header(w, "<f4", n, map->D));
-    TRY(krein__stream_rewind(rows));
     for (;;) {
         TRY(krein__stream_next(rows, &b));
         if (b.x.n == 0) break;
@@ -61,13 +63,105 @@ static krein_status write_features(krein_ctx *ctx, const krein_map *map, krein_s
         TRY(krein__writer_put(w, z, (size_t)(b.x.n * map->D) * sizeof *z));
         krein__progress(ctx, "transforming", (double)(b.first + b.x.n), (double)n);
     }
+done:
+    krein__free(ctx, z);
+    return st;
+}
+
+/* Features of a tile that are not zero: `width` for each row, ascending, col -1 where there is
+ * none. scratch: krein__map_scratch of it. */
+static krein_status sparse_features(const krein_map *map, const krein_rows *x, int64_t width,
+                                    int32_t *col, float *val, float *scratch) {
+    if (map->cls->nonzeros) {
+        map->cls->tile_sparse(map, x, col, val, scratch);
+        return KREIN_OK;
+    }
+    krein_status st = krein__map_apply(map, x, val);
+    for (int64_t i = 0; st == KREIN_OK && i < x->n * width; i++)
+        col[i] = val[i] != 0 ? (int32_t)(i % width) : -1;
+    return st;
+}
+
+/* The label as it stood in the data: a number, or the number of its class. */
+static double label_of(const krein_encoding *e, const krein_block *b, int64_t i, int64_t labels) {
+    if (!b->label) return 0;
+    double label = b->label[i * labels];
+    bool numbers = e->task == KREIN_TASK_CLASSIFICATION && e->class_value && !e->label_text;
+    return numbers ? e->class_value[(int64_t)label] : label;
+}
+
+/* "label col:value ..." without what is zero. text has room for the whole row. */
+static krein_status put_sparse(krein_writer *w, double label, int64_t width, const int32_t *col,
+                               const float *val, char *text) {
+    char *p = krein__put_float(text, (float)label);
+    for (int64_t j = 0; j < width; j++) {
+        if (col[j] < 0) continue;
+        *p++ = ' ';
+        p = krein__put_integer(p, col[j] + 1);
+        *p++ = ':';
+        p = krein__put_float(p, val[j]);
+    }
+    *p++ = '\n';
+    return krein__writer_put(w, text, (size_t)(p - text));
+}
+
+static krein_status write_libsvm(krein_ctx *ctx, const krein_map *map, krein_stream *rows,
+                                 int64_t n, const krein_encoding *e, int64_t labels,
+                                 krein_writer *w) {
+    enum { CELL = 32 }; /* " column:value" */
+    krein_status st = KREIN_OK;
+    int64_t width = map->cls->nonzeros ? map->cls->nonzeros(map) : map->D;
+    krein_block b;
+    int32_t *col = NULL;
+    float *val = NULL, *scratch = NULL;
+    char *text = NULL;
+    NEW(col, KREIN_TILE * width);
+    NEW(val, KREIN_TILE * width);
+    NEW(scratch, krein__max(1, map->scratch));
+    NEW(text, (width + 1) * CELL);
+    for (;;) {
+        TRY(krein__stream_next(rows, &b));
+        if (b.x.n == 0) break;
+        for (int64_t i = 0; i < b.x.n; i += KREIN_TILE) {
+            krein_rows part = krein__rows_slice(&b.x, i, krein__min(KREIN_TILE, b.x.n - i));
+            TRY(sparse_features(map, &part, width, col, val, scratch));
+            for (int64_t r = 0; r < part.n; r++)
+                TRY(put_sparse(w, label_of(e, &b, i + r, labels), width, col + r * width,
+                               val + r * width, text));
+        }
+        krein__progress(ctx, "transforming", (double)(b.first + b.x.n), (double)n);
+    }
+done:
+    krein__free(ctx, col);
+    krein__free(ctx, val);
+    krein__free(ctx, scratch);
+    krein__free(ctx, text);
+    return st;
+}
+
+static bool is_libsvm(const char *path) {
+    size_t length = strlen(path);
+    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) length -= 3;
+    return length > 7 && memcmp(path + length - 7, ".libsvm", 7) == 0;
+}
+
+static krein_status write_features(krein_ctx *ctx, const krein_map *map, krein_data *data,
+                                   krein_stream *rows, int64_t n, const krein_encoding *e,
+                                   const char *path) {
+    krein_status st = KREIN_OK;
+    krein_writer *w = NULL;
+    TRY(krein__writer_open(ctx, path, &w));
+    TRY(krein__stream_rewind(rows));
+    if (is_libsvm(path))
+        TRY(write_libsvm(ctx, map, rows, n, e, data->nlabel, w));
+    else
+        TRY(write_npy(ctx, map, rows, n, krein__block_rows(e->d), w));
     if (map->sign) TRY(write_signs(ctx, map, path));
     krein_writer *whole = w;
     w = NULL;
     st = krein__writer_commit(whole);
 done:
     krein__writer_abort(w);
-    krein__free(ctx, z);
     return st;
 }
 
@@ -106,7 +200,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
                           given->features, given->seed, &map));
     if (map->D == 0) map->D = D;
     TRY(krein__map_fit(map, e.d, e.sparse, rows, r->n));
-    TRY(write_features(ctx, map, rows, r->n, krein__block_rows(e.d), path));
+    TRY(write_features(ctx, map, data, rows, r->n, &e, path));
     TRY(describe(ctx, kernel, map, r));
     r->seconds = krein__clock() - start;
 done:

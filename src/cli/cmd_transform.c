@@ -1,4 +1,4 @@
-/* cmd_transform.c -- krein transform: features as .npy. */
+/* cmd_transform.c -- krein transform: features as .npy or .libsvm. */
 #include "cli/cli.h"
 
 #include "base/base.h"

@@ -96,10 +96,10 @@ static const cli_option predict_options[] = {
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
     END};
 
-static const cli_option npy_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
-                                          .complete = "file",
-                                          .help = "the .npy file to write (required)"},
-                                         END};
+static const cli_option feature_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "the .npy file to write, or .libsvm for what is not zero (required)"},
+    END};
 
 static const cli_option gram_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
@@ -198,7 +198,7 @@ const cli_command cli_commands[] = {
      "file"},
     {"transform",
      "DATA",
-     "write features as .npy",
+     "write features as .npy or .libsvm",
      "Writes float32 features, rows x D. Where features have mixed signs, the signs\n"
      "are written beside them (z.sign.npy for z.npy).",
      "krein transform data.csv -k \"gaussian(sigma=2)\" -m \"orf(D=512)\" -o z.npy",
@@ -207,7 +207,7 @@ const cli_command cli_commands[] = {
      true,
      false,
      cli_cmd_transform,
-     {{"Features", npy_options}, {"Map", model_options}, DATA, EVERYWHERE},
+     {{"Features", feature_options}, {"Map", model_options}, DATA, EVERYWHERE},
      "file"},
     {"gram",
      "DATA [DATA2]",

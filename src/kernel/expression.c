@@ -90,6 +90,21 @@ static krein_status chain(krein_ctx *ctx, krein_node node, krein_kernel *left, k
     return join(ctx, node, 1, front, last, out);
 }
 
+krein_status krein__term_kernel(krein_ctx *ctx, const krein_term *term, krein_kernel **out) {
+    krein_status st = krein__kernel_copy(ctx, term->leaf[0], out);
+    for (int64_t l = 1; st == KREIN_OK && l < term->n; l++) {
+        krein_kernel *leaf = NULL;
+        st = krein__kernel_copy(ctx, term->leaf[l], &leaf);
+        if (st == KREIN_OK) {
+            st = join(ctx, KREIN_NODE_PRODUCT, 1, *out, leaf, out);
+        } else {
+            krein__kernel_destroy(ctx, *out);
+            *out = NULL;
+        }
+    }
+    return st;
+}
+
 /* Takes the factor off k: *number times what remains in *k. */
 static void take_factor(krein_ctx *ctx, krein_kernel **k, double *number) {
     krein_kernel *whole = *k;

@@ -58,6 +58,9 @@ typedef struct krein_kernel_class {
      * w = mixture(u) N(0, I) for radial kernels, or independent w_j = quantile(u_j). */
     double (*mixture)(const double *p, double u);
     double (*quantile)(const double *p, double u);
+    /* Separable kernels whose profile is convex on [0, inf): the pitch of a random grid for one
+     * column, density delta k''(delta). */
+    double (*pitch)(const double *p, krein_rng g, uint64_t row, uint64_t column);
     /* E w_j^2 is finite with these values (moment matching needs it); NULL: always. */
     bool (*second_moment)(const double *p);
 
@@ -111,8 +114,11 @@ bool krein__is_stationary(const krein_kernel_class *c);
 bool krein__has_frequency(const krein_kernel_class *c); /* stationary with a known measure */
 bool krein__has_radius(const krein_kernel_class *c);    /* and radial */
 bool krein__has_mixture(const krein_kernel_class *c);   /* and a mixture of Gaussians */
+bool krein__has_pitch(const krein_kernel_class *c);     /* separable and convex */
 bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row */
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
+bool krein__is_arccos(const krein_kernel_class *c);
+bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */
 /* Sets the parameters that depend on the number of columns. */
 void krein__kernel_settle(krein_kernel *k, int64_t d);
 /* KREIN_EDATA with the way out where a base kernel wants inputs in a range and these are not, or
@@ -135,5 +141,8 @@ typedef struct krein_term {
 } krein_term;
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
                                  int64_t *n);
+int64_t krein__kernel_term_count(const krein_kernel *k);
+/* The product of a term's base kernels, without the coefficient. */
+krein_status krein__term_kernel(krein_ctx *ctx, const krein_term *term, krein_kernel **out);
 
 #endif

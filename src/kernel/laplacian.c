@@ -1,5 +1,6 @@
 /* laplacian -- k(x, y) = exp(-|x - y|_1 / sigma)
  *   frequencies  w_j = standard Cauchy / sigma, independent           (rahimi2007)
+ *   grids        pitch sigma Gamma(2), from delta k''(delta) = delta e^(-delta/sigma) / sigma^2
  */
 #include "kernel/kernel.h"
 #include "kernel/rows.h"
@@ -32,6 +33,10 @@ static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, dou
 
 static double quantile(const double *p, double u) { return tan(M_PI * (u - 0.5)) / p[0]; }
 
+static double pitch(const double *p, krein_rng g, uint64_t row, uint64_t column) {
+    return p[0] * krein__rng_gamma(g, row, column, 2);
+}
+
 static bool second_moment(const double *p) {
     (void)p;
     return false;
@@ -51,5 +56,6 @@ const krein_kernel_class krein__kernel_laplacian = {
     .quantile = quantile,
     .second_moment = second_moment,
     .frequency = frequency,
+    .pitch = pitch,
     .metric = 1,
     .spread = 1};

@@ -37,11 +37,20 @@ bool krein__is_stationary(const krein_kernel_class *c) {
 bool krein__has_frequency(const krein_kernel_class *c) { return c->frequency != NULL; }
 bool krein__has_radius(const krein_kernel_class *c) { return c->radius != NULL; }
 bool krein__has_mixture(const krein_kernel_class *c) { return c->mixture != NULL; }
+bool krein__has_pitch(const krein_kernel_class *c) { return c->pitch != NULL; }
 bool krein__has_rows(const krein_kernel_class *c) { return c->rows32 != NULL; }
 
 bool krein__is_linear(const krein_kernel *k) {
     while (k->node == KREIN_NODE_SCALE && k->number > 0) k = k->left;
     return k->node == KREIN_NODE_LEAF && strcmp(k->kernel->cls.name, "linear") == 0;
+}
+
+bool krein__is_arccos(const krein_kernel_class *c) { return strcmp(c->cls.name, "arccos") == 0; }
+
+bool krein__is_ntk(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return strcmp(k->kernel->cls.name, "ntk") == 0;
+    if (k->node == KREIN_NODE_PRODUCT) return false;
+    return krein__is_ntk(k->left) && (k->node == KREIN_NODE_SCALE || krein__is_ntk(k->right));
 }
 
 krein_definite krein__kernel_definite(const krein_kernel *k) {
@@ -133,6 +142,14 @@ krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool un
 done:
     krein__free(ctx, b);
     return st;
+}
+
+int64_t krein__kernel_term_count(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return 1;
+    int64_t left = krein__kernel_term_count(k->left);
+    if (k->node == KREIN_NODE_SCALE) return left;
+    int64_t right = krein__kernel_term_count(k->right);
+    return k->node == KREIN_NODE_SUM ? left + right : left * right;
 }
 
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,

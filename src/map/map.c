@@ -228,11 +228,64 @@ done:
     return st;
 }
 
-const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D) {
-    (void)d, (void)D;
-    if (krein__kernel_all(kernel, krein__has_radius)) return "orf";
-    if (krein__kernel_all(kernel, krein__has_frequency)) return "rff";
-    return "nystrom";
+/* ---- default maps ------------------------------------------------------- */
+
+static bool is_polynomial(const krein_kernel_class *c) {
+    return strcmp(c->cls.name, "linear") == 0 || strcmp(c->cls.name, "poly") == 0;
+}
+
+/* Of an expression of linear and poly. */
+static int64_t degree(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) {
+        int64_t slot = krein__option_index(&k->kernel->cls, "degree");
+        return slot < 0 ? 1 : (int64_t)k->values.number[slot];
+    }
+    if (k->node == KREIN_NODE_SCALE) return degree(k->left);
+    int64_t left = degree(k->left), right = degree(k->right);
+    return k->node == KREIN_NODE_PRODUCT ? left + right : krein__max(left, right);
+}
+
+static double monomials(const krein_kernel *k, int64_t d) {
+    double count = 1;
+    if (krein__is_linear(k)) return (double)d;
+    for (int64_t i = 1; i <= degree(k); i++) count *= (double)(d + i) / (double)i;
+    return count;
+}
+
+/* Exact where there is room for all monomials. Wide rows under the linear kernel: landmarks keep
+ * more of them than a sketch does. */
+static const char *polynomial_map(const krein_kernel *k, int64_t d, int64_t D) {
+    if (D == 0 || monomials(k, d) <= (double)D) return "explicit";
+    return degree(k) == 1 ? "nystrom" : "tensorsketch";
+}
+
+static const char *leaf_map(const krein_kernel_class *c) {
+    static const char *const own[][2] = {
+        {"arccos", "arccos"}, {"ntk", "ntksketch"}, {"spline", "spline"}};
+    for (int64_t i = 0; i < KREIN__COUNT(own); i++)
+        if (strcmp(c->cls.name, own[i][0]) == 0) return own[i][1];
+    return krein__has_radius(c) ? "orf" : krein__has_frequency(c) ? "rff" : "nystrom";
+}
+
+static bool is_fourier(const krein_kernel_class *c) {
+    const char *map = leaf_map(c);
+    return strcmp(map, "orf") == 0 || strcmp(map, "rff") == 0;
+}
+
+const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
+    if (krein__kernel_all(k, is_polynomial)) return polynomial_map(k, d, D);
+    if (k->node == KREIN_NODE_LEAF) return leaf_map(k->kernel);
+    if (k->node == KREIN_NODE_SCALE) return krein__map_default(k->left, d, D);
+    bool fourier = krein__kernel_all(k, is_fourier);
+    if (k->node == KREIN_NODE_PRODUCT)
+        return !fourier ? "nystrom" : krein__kernel_all(k, krein__has_radius) ? "orf" : "rff";
+    int64_t share = D / krein__kernel_term_count(k);
+    const char *left = krein__map_default(k->left, d, share * krein__kernel_term_count(k->left));
+    const char *right = krein__map_default(k->right, d, share * krein__kernel_term_count(k->right));
+    /* Landmarks of the whole kernel serve every term at once, with fewer features than landmarks
+     * for one term beside random features for the others. */
+    if (strcmp(left, "nystrom") == 0 || strcmp(right, "nystrom") == 0) return "nystrom";
+    return fourier && strcmp(left, right) == 0 ? left : "auto";
 }
 
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,

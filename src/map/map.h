@@ -41,7 +41,12 @@ typedef struct krein_map_class {
     krein_status (*fit)(krein_map *map, krein_stream *rows, int64_t n);
     /* Raw features of at most KREIN_TILE rows; out has room for KREIN_TILE rows of stride ld. */
     void (*tile)(const krein_map *map, const krein_rows *x, float *out, int64_t ld, float *scratch);
-    /* DUAL maps: the same in double. */
+    /* Maps whose rows have few features that are not zero: the most there are in a row, and those
+     * of at most KREIN_TILE rows, as many for each, ascending (col -1: none). NULL: dense. */
+    int64_t (*nonzeros)(const krein_map *map);
+    void (*tile_sparse)(const krein_map *map, const krein_rows *x, int32_t *col, float *val,
+                        float *scratch);
+    /* DUAL maps: tile in double. */
     void (*tile64)(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
                    double *scratch);
     /* Fitted state that does not follow from the spec and the seed; NULL: none, fit again. */
@@ -106,7 +111,7 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
 /* DUAL maps: the training rows they hold. */
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated, on d columns by about D features
- * (d = 0: not known yet). */
+ * (0: not known yet). */
 const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D);
 /* KREIN_ESPEC "NAME needs WHAT, got KERNEL; try DEFAULT", for accepts. */
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,

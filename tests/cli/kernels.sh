@@ -11,9 +11,9 @@ for k in gaussian laplacian exponential cauchy matern rq periodic linear poly ta
     arccos ntk spline chi2 intersection precomputed; do
     has "list has $k" out "^$k "
 done
-has "families" out '^rq .*; radial, positive definite$'
-has "indefinite" out '^tanh .*; dot product, indefinite$'
-has "on unit rows" out '^epanechnikov .*positive definite on unit rows$'
+has "families" out '^ +radial, positive definite$'
+has "indefinite" out '^ +dot product, indefinite$'
+has "on unit rows" out '^ +.*positive definite on unit rows$'
 run help chi2
 ok "help chi2"
 has "help: family" out 'additive, positive definite'

@@ -1,0 +1,181 @@
+/* parts.c -- maps side by side.
+ *
+ * Each part is a whole map with its own spec, kernel, D and seed, and writes its columns of the
+ * tile. A model file holds each part as it would hold the map alone, under its number. Parts have
+ * no mix: learners multiply by one matrix for all features, or by none (map.h).
+ */
+#include "map/parts.h"
+
+#include <math.h>
+
+static void destroy(krein_parts *s) {
+    for (int64_t p = 0; p < s->n; p++) krein__map_destroy(s->part[p].map);
+    s->n = 0;
+}
+
+/* Equal seeds would make equal frequencies in different parts: their errors would add up. */
+static uint64_t seed_of(const krein_map *map, int64_t part) {
+    krein_rng g = {map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 48};
+    return krein__rng_bits(g, (uint64_t)part, 0);
+}
+
+krein_status krein__parts_add(const krein_map *map, const char *spec, const krein_kernel *kernel,
+                              double coefficient, int64_t D, krein_parts *out) {
+    krein_ctx *ctx = map->ctx;
+    krein_part *p = &out->part[out->n];
+    if (D < 1)
+        return krein__fail(ctx, KREIN_ESPEC, "%s: D = %lld features are too few for its parts",
+                           map->cls->cls.name, (long long)map->D);
+    krein_status st = krein__map_create(ctx, spec, kernel, D, seed_of(map, out->n), &p->map);
+    if (st != KREIN_OK) return st;
+    p->map->d = map->d;
+    p->map->sparse = map->sparse;
+    p->coefficient = coefficient;
+    out->n++;
+    return KREIN_OK;
+}
+
+/* ---- before the fit ----------------------------------------------------- */
+
+int64_t krein__parts_features(const krein_map *map, int64_t n, krein_parts_fn plan) {
+    krein_parts s = {0};
+    int64_t sum = 0;
+    bool planned = plan(map, &s) == KREIN_OK; /* fit repeats the message where it is not */
+    for (int64_t p = 0; p < s.n; p++) sum += s.part[p].map->cls->features(s.part[p].map, n);
+    destroy(&s);
+    return planned ? sum : map->D;
+}
+
+void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, krein_cost *out) {
+    krein_parts s = {0};
+    *out = (krein_cost){.bytes = sizeof s + 4096};
+    if (plan(map, &s) != KREIN_OK) out->bytes = 0;
+    for (int64_t p = 0; p < s.n; p++) {
+        krein_cost part = {0};
+        s.part[p].map->cls->cost(s.part[p].map, n, &part);
+        out->bytes += part.bytes + 4096; /* and its specs */
+        out->flops += part.flops;
+        out->fit_flops += part.fit_flops;
+    }
+    out->bytes += (double)map->D; /* signs, once more than the parts hold them */
+    destroy(&s);
+}
+
+/* ---- fitted ------------------------------------------------------------- */
+
+/* R, D and scratch of the whole; where each part's features begin. */
+static void place(krein_map *map, krein_parts *s) {
+    map->R = map->scratch = 0;
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_map *part = s->part[p].map;
+        s->part[p].first = map->R;
+        map->R += part->R;
+        map->scratch = krein__max(map->scratch, part->scratch);
+    }
+    map->D = map->R;
+}
+
+static krein_status signs(krein_map *map, const krein_parts *s) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool mixed = false;
+    for (int64_t p = 0; p < s->n; p++)
+        mixed = mixed || s->part[p].coefficient < 0 || s->part[p].map->sign;
+    if (!mixed) return KREIN_OK;
+    NEW(map->sign, map->D);
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_part *part = &s->part[p];
+        for (int64_t i = 0; i < part->map->D; i++) {
+            int sign = part->map->sign ? part->map->sign[i] : 1;
+            map->sign[part->first + i] = (int8_t)(part->coefficient < 0 ? -sign : sign);
+        }
+    }
+done:
+    return st;
+}
+
+krein_status krein__parts_fit(krein_map *map, krein_stream *rows, int64_t n, krein_parts_fn plan) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_parts *s = NULL;
+    ZNEW(s, 1);
+    map->state = s;
+    TRY(plan(map, s));
+    for (int64_t p = 0; p < s->n; p++) {
+        krein_map *part = s->part[p].map;
+        TRY(krein__map_fit(part, map->d, map->sparse, rows, n));
+        if (part->mix) {
+            st = krein__fail(ctx, KREIN_ESPEC, "%s cannot be a part of %s; use it for the whole",
+                             part->cls->cls.name, map->cls->cls.name);
+            goto done;
+        }
+    }
+    place(map, s);
+    TRY(signs(map, s));
+done:
+    return st;
+}
+
+void krein__parts_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
+                       float *scratch) {
+    const krein_parts *s = map->state;
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_part *part = &s->part[p];
+        float *to = out + part->first, factor = (float)sqrt(fabs(part->coefficient));
+        part->map->cls->tile(part->map, x, to, ld, scratch);
+        for (int64_t i = 0; i < x->n && factor != 1; i++)
+            for (int64_t j = 0; j < part->map->R; j++) to[i * ld + j] *= factor;
+    }
+}
+
+/* What a file says of a part need not make sense. */
+static krein_status check(krein_map *map, krein_parts *s, int64_t R) {
+    bool good = true;
+    for (int64_t p = 0; p < s->n; p++)
+        good = good && s->part[p].map->cls->tile && isfinite(s->part[p].coefficient);
+    place(map, s);
+    if (good && map->R == R) return KREIN_OK;
+    return krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its parts are wrong)");
+}
+
+krein_status krein__parts_io(krein_map *map, krein_archive *a) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a);
+    if (reading) {
+        krein_parts *made = NULL;
+        ZNEW(made, 1);
+        map->state = made;
+    }
+    krein_parts *s = map->state;
+    int64_t n = s->n;
+    TRY(krein__archive_int(a, "parts", &n, 1, KREIN_TERMS_MAX));
+    for (int64_t p = 0; p < n; p++) {
+        krein_part *part = &s->part[p];
+        krein__archive_enter(a, p);
+        st = krein__archive_double(a, "coefficient", &part->coefficient);
+        if (st == KREIN_OK) st = krein__map_io(ctx, a, map->d, map->sparse, &part->map);
+        krein__archive_leave(a);
+        if (st != KREIN_OK) goto done;
+        s->n = krein__max(s->n, p + 1);
+    }
+    if (reading) TRY(check(map, s, map->R));
+done:
+    return st;
+}
+
+void krein__parts_clear(krein_map *map) { destroy(map->state); }
+
+bool krein__parts_fact(const krein_map *map, int64_t i, const char **name, double *value) {
+    const krein_parts *s = map->state;
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_map *part = s->part[p].map;
+        int64_t own = 0;
+        while (part->cls->fact && part->cls->fact(part, own, name, value)) {
+            if (i == 0) return true;
+            own++;
+            i--;
+        }
+    }
+    return false;
+}
