@@ -89,7 +89,7 @@ static void source_close(source *s) {
     memset(s, 0, sizeof *s);
 }
 static krein_status source_stream(source *s) {
-    krein_status st = krein__data_learn(s->data, false, 0, 1, KREIN_KEEP_AUTO, &s->e);
+    krein_status st = krein__data_learn(s->data, true, 0, 1, KREIN_KEEP_AUTO, &s->e);
     if (st == KREIN_OK) st = krein__stream_open(s->data, &s->e, KREIN_PART_TRAIN, &s->stream);
     if (st != KREIN_OK)
         source_close(s);
@@ -97,15 +97,19 @@ static krein_status source_stream(source *s) {
         s->sparse = s->e.sparse;
     return st;
 }
+/* Labels of dense rows: 0, 1, 0, 1, ... for maps that look at them. */
+static double labels[1000];
 static krein_status source_dense(krein_ctx *on, int64_t n, int64_t d, const float *x, source *s) {
     krein_data_options o;
+    CHECK(n <= (int64_t)(sizeof labels / sizeof *labels));
+    for (int64_t i = 0; i < n; i++) labels[i] = (double)(i % 2);
     memset(s, 0, sizeof *s);
     s->on = on;
     s->n = n;
     s->d = d;
     krein_data_options_init(&o);
     o.scale = KREIN_SCALE_NONE;
-    krein_status st = krein_data_from_dense(on, n, d, x, d, NULL, NULL, &o, &s->data);
+    krein_status st = krein_data_from_dense(on, n, d, x, d, labels, NULL, &o, &s->data);
     return st == KREIN_OK ? source_stream(s) : st;
 }
 static krein_status source_libsvm(krein_ctx *on, const char *path, source *s) {
@@ -691,6 +695,8 @@ static void unbiased(void) {
     for (int i = 0; i < POINTS; i++)
         for (int j = 0; j < D3; j++) x[i * D3 + j] = (float)(det(i, j, 0.3) * (1 + 0.4 * i));
     krein_rows rows = krein__rows_dense(POINTS, D3, x, D3);
+    source s;
+    CHECK(source_dense(ctx, POINTS, D3, x, &s) == KREIN_OK);
     for (int64_t i = 0; i < krein__map_count; i++) {
         const krein_map_class *c = class_of(i);
         variants v = variants_of(&c->cls);
@@ -703,7 +709,7 @@ static void unbiased(void) {
                 CHECK(krein__gram_full(ctx, e, &rows, &rows, K) == KREIN_OK);
                 krein__kernel_destroy(ctx, e);
                 for (int64_t seed = 0; seed < R; seed++) {
-                    krein_map *map = need(ctx, v.spec[q], kernels[k], 24, (uint64_t)seed, D3, NULL);
+                    krein_map *map = need(ctx, v.spec[q], kernels[k], 24, (uint64_t)seed, D3, &s);
                     if (!map) return;
                     double *r = need_raw(map, &rows);
                     for (int a = 0, p = 0; a < POINTS; a++)
@@ -729,6 +735,7 @@ static void unbiased(void) {
                     }
             }
     }
+    source_close(&s);
 }
 
 /* Features of a larger D start with those of a smaller one, up to their common factor; with
