@@ -71,6 +71,12 @@ done:
     return st;
 }
 
+/* Where there are none, the map that needs them says so. */
+static bool may_have_labels(const krein_data *data) {
+    const char *label = data->options.label;
+    return data->reader ? !label || strcmp(label, "none") != 0 : data->has_label;
+}
+
 krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                              const char *path, krein_transform_report *r) {
     krein_status st = KREIN_OK;
@@ -92,7 +98,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
                          "kernel values, or nystrom");
         goto done;
     }
-    bool labels = map->cls->traits & KREIN_MAP_LABELS;
+    bool labels = (map->cls->traits & KREIN_MAP_LABELS) && may_have_labels(data);
     krein__map_destroy(map);
     map = NULL;
     TRY(krein__data_learn(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));

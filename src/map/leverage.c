@@ -9,14 +9,14 @@
  * Departs from the papers: they draw with replacement, weight 1/sqrt(m s q_i); here each candidate
  * is taken at most once (scores.c), with p_i = m q_i while that is below one, so the weights are
  * the same and no feature is spent on a duplicate. pool=1 is rff.
- * Needs fewer features than rff for the same accuracy of a ridge regression with about this lambda;
- * the kernel values themselves are not closer. Cost: O(n d D pool) with n <= ROWS rows and O(n^2 D
- * pool) to fit; O(d D) a row.
+ * What it buys: the error in the norm that a ridge regression with this lambda sees, |H(K~ - K)H|
+ * with H = (K + n lambda I)^(-1/2), is below rff's where lambda is small (0.01 and less); the price
+ * is that single values and |K~ - K|_F are not closer. High frequencies are drawn more often, so a
+ * target that is made of low ones gains nothing.
+ * Cost: O(n d D pool + n^2 D pool) with n <= ROWS rows to fit; O(d D) a row.
  */
 #include "map/pool.h"
 #include "map/scores.h"
-
-#include "num/blas.h"
 
 #include <math.h>
 
