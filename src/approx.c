@@ -60,12 +60,14 @@ static krein_status copy_options(krein_ctx *ctx, const krein_approx_options *giv
 
 /* A map that does not go with the kernel, or has no features, is refused before any row is read. */
 static krein_status check_maps(krein_ctx *ctx, const krein_approx_options *o,
-                               const krein_kernel *kernel) {
+                               const krein_kernel *kernel, bool *labels) {
+    *labels = false;
     for (int64_t i = 0; i < o->nmaps; i++) {
         krein_map *map = NULL;
         krein_status st = krein__map_create(ctx, o->maps[i], kernel, 0, o->seed, &map);
         if (st != KREIN_OK) return st;
         bool dual = map->cls->traits & KREIN_MAP_DUAL, sized = map->D > 0;
+        *labels = *labels || map->cls->traits & KREIN_MAP_LABELS;
         bool fixed = krein__option_index(&map->cls->cls, "D") < 0;
         krein__map_destroy(map);
         if (dual)
@@ -241,11 +243,13 @@ krein_status krein_approx(krein_ctx *ctx, krein_data *data, const krein_approx_o
     krein_encoding e = {0};
     sample s = {.ctx = ctx};
     double start = krein__clock();
+    bool labels;
     memset(r, 0, sizeof *r);
     TRY(copy_options(ctx, options, &o));
     TRY(krein__kernel_parse(ctx, o.kernel ? o.kernel : "gaussian", &kernel));
-    TRY(check_maps(ctx, &o, kernel));
-    TRY(krein__data_learn(data, false, 0, o.seed, KREIN_KEEP_AUTO, &e));
+    TRY(check_maps(ctx, &o, kernel, &labels));
+    labels = labels && krein__data_may_have_labels(data);
+    TRY(krein__data_learn(data, labels, 0, o.seed, KREIN_KEEP_AUTO, &e));
     s.n = data->count[KREIN_PART_TRAIN];
     TRY(sample_begin(&s, data, &e, kernel, &o));
     TRY(compare(&s, &o, r));

@@ -186,9 +186,10 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
                          "kernel values, or nystrom");
         goto done;
     }
+    bool labels = (map->cls->traits & KREIN_MAP_LABELS) && krein__data_may_have_labels(data);
     krein__map_destroy(map);
     map = NULL;
-    TRY(krein__data_learn(data, false, 0, given->seed, (krein_keep)given->memory_rows, &e));
+    TRY(krein__data_learn(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;

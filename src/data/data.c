@@ -356,3 +356,8 @@ krein_status krein__data_begin(krein_data *data) {
     data->passes++;
     return st;
 }
+
+bool krein__data_may_have_labels(const krein_data *data) {
+    const char *label = data->options.label;
+    return data->reader ? !label || strcmp(label, "none") != 0 : data->has_label;
+}

@@ -79,6 +79,9 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
  * width. need_label as above; without it a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
 
+/* A label column is not ruled out; whether there is one, learning shows. */
+bool krein__data_may_have_labels(const krein_data *data);
+
 /* What happens to missing cells and unknown categories: as at training, unless the data's own
  * options are more lenient. */
 krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e);
@@ -105,9 +108,16 @@ krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int p
 krein_status krein__stream_next(krein_stream *s, krein_block *out);
 krein_status krein__stream_rewind(krein_stream *s);
 void krein__stream_close(krein_stream *s);
+krein_data *krein__stream_data(const krein_stream *s);
+const krein_encoding *krein__stream_encoding(const krein_stream *s);
+int64_t krein__stream_labels(const krein_stream *s); /* columns of krein_block.label, 0: none */
 /* The rows with the given ascending numbers among the streamed ones, and their labels
  * (n x nlabel), weights and groups (any may be NULL). One pass. */
 krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
                                   double *label, double *weight, int32_t *group);
+/* Rows named in a file: rows with the columns of the streamed data (encoded like them), or, where
+ * that has several columns, one column of row numbers of the data, from 1. At most `most` (called D
+ * in the message). */
+krein_status krein__rows_given(krein_stream *s, const char *path, int64_t most, krein_matrix *out);
 
 #endif

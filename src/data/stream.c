@@ -149,6 +149,10 @@ void krein__stream_close(krein_stream *s) {
     krein__free(ctx, s);
 }
 
+krein_data *krein__stream_data(const krein_stream *s) { return s->data; }
+const krein_encoding *krein__stream_encoding(const krein_stream *s) { return s->e; }
+int64_t krein__stream_labels(const krein_stream *s) { return s->data->nlabel; }
+
 /* ---- rows --------------------------------------------------------------- */
 
 static void unit_length(float *x, int64_t d) {

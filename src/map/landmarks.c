@@ -12,17 +12,26 @@ static krein_status begin(krein_map *map, bool wide) {
     return st;
 }
 
-krein_status krein__landmarks_fit(krein_map *map, krein_stream *rows, const int64_t *index,
-                                  int64_t m, bool wide) {
+krein_status krein__landmarks_hold(krein_map *map, krein_matrix *rows, bool wide) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_landmarks *s = NULL;
     ZNEW(s, 1);
     map->state = s;
-    map->R = m;
-    TRY(krein__stream_gather(rows, index, m, &s->rows, NULL, NULL, NULL));
+    map->R = rows->n;
+    s->rows = *rows;
+    *rows = (krein_matrix){0};
     TRY(begin(map, wide));
 done:
+    return st;
+}
+
+krein_status krein__landmarks_fit(krein_map *map, krein_stream *rows, const int64_t *index,
+                                  int64_t m, bool wide) {
+    krein_matrix x = {0};
+    krein_status st = krein__stream_gather(rows, index, m, &x, NULL, NULL, NULL);
+    if (st == KREIN_OK) st = krein__landmarks_hold(map, &x, wide);
+    krein__matrix_clear(map->ctx, &x);
     return st;
 }
 

@@ -12,6 +12,8 @@ typedef struct krein_landmarks {
 /* Copies the rows with the given numbers (ascending) and prepares kernel values against them. */
 krein_status krein__landmarks_fit(krein_map *map, krein_stream *rows, const int64_t *index,
                                   int64_t m, bool wide);
+/* The same with rows that are already there: they are taken over, and rows becomes empty. */
+krein_status krein__landmarks_hold(krein_map *map, krein_matrix *rows, bool wide);
 void krein__landmarks_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
                            float *scratch);
 void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *out, int64_t ld,

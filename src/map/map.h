@@ -14,11 +14,12 @@
 typedef struct krein_map krein_map;
 
 enum {
-    KREIN_MAP_DUAL = 1,    /* the raw features are kernel values at the training rows themselves */
-    KREIN_MAP_DATA = 2,    /* fit looks at the rows */
-    KREIN_MAP_NESTED = 4,  /* the frequencies of a larger D extend those of a smaller one */
+    KREIN_MAP_DUAL = 1,     /* the raw features are kernel values at the training rows themselves */
+    KREIN_MAP_DATA = 2,     /* fit looks at the rows */
+    KREIN_MAP_NESTED = 4,   /* the frequencies of a larger D extend those of a smaller one */
     KREIN_MAP_UNBIASED = 8, /* E sum s z z = k over the seed */
-    KREIN_MAP_SEEDLESS = 16 /* may be the same for every seed */
+    KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
+    KREIN_MAP_SEEDLESS = 32 /* may be the same for every seed */
 };
 
 typedef struct krein_cost {

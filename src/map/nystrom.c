@@ -1,4 +1,5 @@
-/* nystrom -- Nystrom features from D landmarks, drawn uniformly from the training rows
+/* nystrom -- Nystrom features from D landmarks: rows drawn uniformly or by ridge leverage, k-means
+ * centres (pick.c), or rows that the user gives
  *     r(x) = (k(x, l_1), ..., k(x, l_m)),   z(x) = Lambda^(-1/2) V' r(x),   K_mm = V Lambda V'
  * so that z'z = r' K_mm^+ r, exact on the landmarks.               (williams2001, rudi2015)
  * Negative eigenvalues (indefinite kernels) keep their sign in the signature.
@@ -12,6 +13,7 @@
  * may be lost that way, which gives the least lambda for it. Cost: O(d m) a row; O(m^3) once.
  */
 #include "map/landmarks.h"
+#include "map/pick.h"
 
 #include "num/blas.h"
 
@@ -20,12 +22,19 @@
 
 static const double CUT = 1e-7, FUSED_CUT = 1e-5;
 
+enum { D_SLOT = 0, PICK = 1, FILE_SLOT = 2 };
+
+static krein_pick how(const krein_map *map) { return (krein_pick)map->values.number[PICK]; }
+static const char *file(const krein_map *map) { return map->values.text[FILE_SLOT]; }
+
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     (void)ctx, (void)kernel;
     return KREIN_OK; /* every kernel has values */
 }
 
-static int64_t features(const krein_map *map, int64_t n) { return krein__min(map->D, n); }
+static int64_t features(const krein_map *map, int64_t n) {
+    return file(map) ? map->D : krein__min(map->D, n);
+}
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t m = features(map, n);
@@ -36,6 +45,7 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
         5 * 8 * M * M + 800 * M +
         krein__gram_full_bytes(map->kernel, m, map->sparse ? 1024 : map->d, map->ctx->threads);
     out->fit_flops = M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
+    if (!file(map)) krein__pick_cost(map, n, m, how(map), out);
 }
 
 /* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
@@ -87,16 +97,17 @@ done:
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
-    int64_t *index = NULL, m = features(map, n);
+    krein_matrix marks = {0};
+    int64_t m = features(map, n);
     if (m < map->D)
         krein__log(ctx, KREIN_LOG_WARNING, "nystrom: %lld landmarks asked for, there are %lld rows",
                    (long long)map->D, (long long)n);
-    NEW(index, m);
-    krein__rng_choose((krein_rng){map->seed, KREIN_STREAM_LANDMARKS}, n, m, index);
-    TRY(krein__landmarks_fit(map, rows, index, m, false));
+    TRY(file(map) ? krein__rows_given(rows, file(map), map->D, &marks)
+                  : krein__pick(map, rows, n, m, how(map), &marks));
+    TRY(krein__landmarks_hold(map, &marks, false));
     TRY(whiten(map));
 done:
-    krein__free(ctx, index);
+    krein__matrix_clear(ctx, &marks);
     return st;
 }
 
@@ -111,11 +122,23 @@ static const krein_option options[] = {
      .low = 1,
      .high = 1e6,
      .help = "number of landmarks; chosen from the data when not given"},
+    {.name = "landmarks",
+     .type = KREIN_OPTION_WORD,
+     .value = KREIN_PICK_UNIFORM,
+     .words = "uniform|kmeans|leverage",
+     .help = "rows drawn uniformly, k-means centres, or rows drawn by ridge leverage scores"},
+    {.name = "file",
+     .type = KREIN_OPTION_TEXT,
+     .help = "landmarks from this file: rows with the columns of the data, or one column of row "
+             "numbers from 1"},
     {0}};
 
 const krein_map_class krein__map_nystrom = {
     .cls = {"nystrom", "Nystrom features from landmarks", "williams2001", options,
-            "For every kernel. Landmarks are drawn uniformly from the training rows."},
+            "For every kernel. Landmarks are training rows drawn uniformly, centres of k-means "
+            "(better where rows form clusters; on wide sparse rows its k-means++ seeds), training "
+            "rows drawn by ridge leverage scores (rows that others do not explain; positive "
+            "definite kernels), or those of a file, at most D."},
     .kernels = "all",
     .time = "n d D + D^3",
     .traits = KREIN_MAP_DATA,

@@ -1,0 +1,169 @@
+/* kmeans.c -- k-means++ seeds and Lloyd's iterations.
+ *
+ * Seeds (arthur2007): the first row uniformly, each next one in proportion to the squared distance
+ * to the nearest seed so far. O(n d) each. Lloyd: nearest centres from one matrix product a tile,
+ * |c|^2 - 2 <x, c>; ties go to the lowest number; means are summed in double in the order of the
+ * rows. Nothing depends on the number of threads.
+ */
+#include "map/kmeans.h"
+
+#include "kernel/gram.h" /* KREIN_TILE */
+#include "num/blas.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* |row i - s|^2, s dense with squared length ss. */
+static double distance2(const krein_rows *x, int64_t i, const float *s, double ss) {
+    double sum = 0;
+    if (x->ptr) {
+        for (int64_t k = x->ptr[i]; k < x->ptr[i + 1]; k++) {
+            double v = (double)x->val[k];
+            sum += v * (v - 2 * (double)s[x->col[k]]);
+        }
+        return fmax(0, sum + ss);
+    }
+    const float *row = x->x + i * x->ld;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < x->d; j++) {
+        double t = (double)row[j] - (double)s[j];
+        sum += t * t;
+    }
+    return sum;
+}
+
+/* Shortens near[i] to the distance to row `seed`, whose own becomes 0. */
+static void approach(krein_ctx *ctx, const krein_rows *x, int64_t seed, float *s, double *near) {
+    double ss = 0;
+    krein__row_copy(x, seed, s);
+    for (int64_t j = 0; x->ptr && j < x->d; j++) ss += (double)s[j] * (double)s[j];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < x->n; i++) {
+        double t = distance2(x, i, s, ss);
+        /* of equal rows, CSR sums leave a rounding error */
+        if (x->ptr && t <= 1e-12 * ss) t = 0;
+        if (t < near[i]) near[i] = t;
+    }
+    near[seed] = 0;
+}
+
+/* A row in proportion to near; -1 where all are 0. */
+static int64_t draw(int64_t n, const double *near, double u) {
+    double total = 0, sum = 0;
+    int64_t last = -1;
+    for (int64_t i = 0; i < n; i++) total += near[i];
+    for (int64_t i = 0; i < n; i++) {
+        if (near[i] <= 0) continue;
+        sum += near[i];
+        last = i;
+        if (sum > u * total) break;
+    }
+    return last;
+}
+
+krein_status krein__kmeans_seeds(krein_ctx *ctx, krein_rng g, const krein_rows *x, int64_t m,
+                                 int64_t *seed, int64_t *got) {
+    krein_status st = KREIN_OK;
+    double *near = NULL;
+    float *s = NULL;
+    *got = 0;
+    NEW(near, x->n);
+    NEW(s, x->d);
+    for (int64_t i = 0; i < x->n; i++) near[i] = INFINITY;
+    for (int64_t k = 0; k < m; k++) {
+        int64_t next = k == 0 ? (int64_t)krein__rng_below(g, 0, 1, (uint64_t)x->n)
+                              : draw(x->n, near, krein__rng_uniform(g, (uint64_t)k, 0));
+        if (next < 0) break;
+        seed[(*got)++] = next;
+        approach(ctx, x, next, s, near);
+        if (k % 64 == 0) TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, near);
+    krein__free(ctx, s);
+    return st;
+}
+
+/* nearest[i] of the rows; returns how many changed. */
+static int64_t assign(krein_ctx *ctx, const krein_rows *x, int64_t m, const float *centre,
+                      const float *square, float *scratch, int64_t *nearest) {
+    int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE, changed = 0;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : changed)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        float *dot = scratch + omp_get_thread_num() * KREIN_TILE * m;
+        int64_t from = t * KREIN_TILE, rows = krein__min(KREIN_TILE, x->n - from);
+        krein__sgemm(false, true, rows, m, x->d, -2, x->x + from * x->ld, x->ld, centre, x->d, 0,
+                     dot, m);
+        for (int64_t i = 0; i < rows; i++) {
+            int64_t best = 0;
+            for (int64_t k = 1; k < m; k++)
+                if (dot[i * m + k] + square[k] < dot[i * m + best] + square[best]) best = k;
+            changed += nearest[from + i] != best;
+            nearest[from + i] = best;
+        }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    return changed;
+}
+
+static void squares(int64_t m, int64_t d, const float *centre, float *square) {
+    for (int64_t k = 0; k < m; k++) {
+        double sum = 0;
+        for (int64_t j = 0; j < d; j++)
+            sum += (double)centre[k * d + j] * (double)centre[k * d + j];
+        square[k] = (float)sum;
+    }
+}
+
+static void means(const krein_rows *x, int64_t m, const int64_t *nearest, double *sum,
+                  int64_t *count, float *centre) {
+    int64_t d = x->d;
+    memset(sum, 0, (size_t)(m * d) * sizeof *sum);
+    memset(count, 0, (size_t)m * sizeof *count);
+    for (int64_t i = 0; i < x->n; i++) {
+        const float *row = x->x + i * x->ld;
+        double *to = sum + nearest[i] * d;
+        count[nearest[i]]++;
+        for (int64_t j = 0; j < d; j++) to[j] += (double)row[j];
+    }
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t j = 0; j < d && count[k] > 0; j++)
+            centre[k * d + j] = (float)(sum[k * d + j] / (double)count[k]);
+}
+
+krein_status krein__kmeans_lloyd(krein_ctx *ctx, const krein_rows *x, int64_t m, int64_t steps,
+                                 float *centre) {
+    krein_status st = KREIN_OK;
+    float *square = NULL, *scratch = NULL;
+    double *sum = NULL;
+    int64_t *nearest = NULL, *count = NULL;
+    NEW(square, m);
+    NEW(scratch, ctx->threads * KREIN_TILE * m);
+    NEW(sum, m * x->d);
+    NEW(count, m);
+    NEW(nearest, x->n);
+    for (int64_t i = 0; i < x->n; i++) nearest[i] = -1;
+    for (int64_t step = 0; step < steps; step++) {
+        squares(m, x->d, centre, square);
+        if (assign(ctx, x, m, centre, square, scratch, nearest) == 0) break;
+        means(x, m, nearest, sum, count, centre);
+        TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, square);
+    krein__free(ctx, scratch);
+    krein__free(ctx, sum);
+    krein__free(ctx, nearest);
+    krein__free(ctx, count);
+    return st;
+}
+
+double krein__kmeans_bytes(int64_t n, int64_t d, int64_t m, int threads) {
+    double M = (double)m;
+    return 8.0 * (double)n + 4.0 * (double)d +
+           M * (4.0 * KREIN_TILE * threads + 8.0 * (double)d + 16) + 4096;
+}
