@@ -238,7 +238,7 @@ static void structures(void) {
  * have mean 0 and variance 1. (sorf: length P on P columns, by structures.) */
 static void lengths(void) {
     static const int64_t ds[] = {13, 100, 128};
-    int64_t R = test_sanitized() ? 4 : 30;
+    int64_t R = 30;
     for (int m = 0; m < SPECS; m++)
         for (int c = 0; c < 3; c++) {
             int64_t d = ds[c], F = 2 * d + 7;

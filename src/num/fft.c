@@ -25,18 +25,10 @@
  *     KISS FFT 131  0.50    2.33    10.6    48.3     223    1087      (kiss_fftr, Debian's) */
 #include "num/fft.h"
 
+#include "num/simd.h"
+
 #include <math.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (i8){__VA_ARGS__})
-#endif
-
-typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t i8 __attribute__((vector_size(32)));
 
 struct krein_fft {
     int64_t n, m;   /* m: length of the real transform, n/8 with lanes */

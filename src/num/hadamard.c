@@ -7,17 +7,9 @@
  * n log2(n) additions; every pass reads and writes the array once. */
 #include "num/hadamard.h"
 
+#include "num/simd.h"
+
 #include <stddef.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (i8){__VA_ARGS__})
-#endif
-
-typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t i8 __attribute__((vector_size(32)));
 
 enum { CACHED = 4096 }; /* floats: half of a first-level cache */
 
