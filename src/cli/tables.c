@@ -96,11 +96,6 @@ static const cli_option predict_options[] = {
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
     END};
 
-static const cli_option npy_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
-                                          .complete = "file",
-                                          .help = "the .npy file to write (required)"},
-                                         END};
-
 static const cli_option feature_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "the .npy file to write, or .libsvm for what is not zero (required)"},
