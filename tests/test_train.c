@@ -490,7 +490,7 @@ static void what_is_refused(void) {
     o = defaults();
     o.map = "orf";
     o.kernel = "poly";
-    refused(&o, 50, KREIN_ESPEC, "orf", "nystrom");
+    refused(&o, 50, KREIN_ESPEC, "orf", "explicit");
     o = defaults();
     o.map = "rff(D=0)";
     refused(&o, 50, KREIN_ESPEC, "D", "rff");
