@@ -848,7 +848,8 @@ static void sparse_rows(void) {
         variants v = variants_of(&c->cls);
         for (int k = 0; k < 5; k++)
             for (int q = 0; q < v.n; q++) {
-                if (!takes(v.spec[q], some[k]) || (k == 3 && c->tile == krein__fourier_tile)) continue;
+                if (!takes(v.spec[q], some[k]) || (k == 3 && c->tile == krein__fourier_tile))
+                    continue;
                 CHECK(krein__stream_rewind(a.stream) == KREIN_OK);
                 CHECK(krein__stream_rewind(b.stream) == KREIN_OK);
                 krein_map *one = need(ctx, v.spec[q], some[k], 40, 2, DIM, &a);

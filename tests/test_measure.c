@@ -23,28 +23,27 @@ static void omega_values(void) {
     static const struct {
         int64_t d;
         double value[5];
-    } ref[] = {
-        {2,
-         {9.384698072408e-01, -2.600519549019e-01, -2.459357644513e-01, 7.366890584237e-03,
-          7.182341582916e-02}},
-        {3,
-         {9.588510772084e-01, 4.704000268662e-02, -5.440211108894e-02, 1.862782901198e-02,
-          4.838426535103e-03}},
-        {8,
-         {9.844723179215e-01, 5.494448395649e-01, 2.802210206649e-03, -9.460861162937e-05,
-          2.612371978121e-07}},
-        {16,
-         {9.922145703023e-01, 7.513994498163e-01, 1.398045472170e-02, -4.253422624596e-07,
-          -4.888643569263e-12}},
-        {22,
-         {9.943329545340e-01, 8.135675136043e-01, 7.709957977612e-02, 4.230647918596e-08,
-          -4.242742582176e-13}},
-        {256,
-         {9.995118370162e-01, 9.825742919772e-01, 8.224557036792e-01, 4.225122781917e-02,
-          5.493238872898e-15}},
-        {1024,
-         {9.998779371233e-01, 9.956150918333e-01, 9.523425865892e-01, 4.575605315625e-01,
-          8.414888947550e-04}}};
+    } ref[] = {{2,
+                {9.384698072408e-01, -2.600519549019e-01, -2.459357644513e-01, 7.366890584237e-03,
+                 7.182341582916e-02}},
+               {3,
+                {9.588510772084e-01, 4.704000268662e-02, -5.440211108894e-02, 1.862782901198e-02,
+                 4.838426535103e-03}},
+               {8,
+                {9.844723179215e-01, 5.494448395649e-01, 2.802210206649e-03, -9.460861162937e-05,
+                 2.612371978121e-07}},
+               {16,
+                {9.922145703023e-01, 7.513994498163e-01, 1.398045472170e-02, -4.253422624596e-07,
+                 -4.888643569263e-12}},
+               {22,
+                {9.943329545340e-01, 8.135675136043e-01, 7.709957977612e-02, 4.230647918596e-08,
+                 -4.242742582176e-13}},
+               {256,
+                {9.995118370162e-01, 9.825742919772e-01, 8.224557036792e-01, 4.225122781917e-02,
+                 5.493238872898e-15}},
+               {1024,
+                {9.998779371233e-01, 9.956150918333e-01, 9.523425865892e-01, 4.575605315625e-01,
+                 8.414888947550e-04}}};
     for (size_t i = 0; i < sizeof ref / sizeof *ref; i++)
         for (int j = 0; j < 5; j++)
             CHECK_ABS(krein__omega(ref[i].d, t[j]), ref[i].value[j],
@@ -62,8 +61,7 @@ static void omega_recurrence(void) {
     for (int64_t e = 4; e < 300; e = e * 5 / 4 + 1)
         for (double t = 0.5; t < 300; t *= 1.07) {
             double left = krein__omega(e - 2, t), n = (double)e;
-            double right =
-                krein__omega(e, t) - t * t / (n * (n - 2)) * krein__omega(e + 2, t);
+            double right = krein__omega(e, t) - t * t / (n * (n - 2)) * krein__omega(e + 2, t);
             CHECK_ABS(left, right, 1e-14 * (1 + t * t / (n * n)));
         }
 }
@@ -115,7 +113,7 @@ static void nnls_optimal(void) {
                 for (int64_t i = 0; i < m; i++) {
                     double z = (double)(i + 1) / (double)m, r = 6 * (double)j / (double)n;
                     a[j * m + i] = kind == 0   ? test_random()
-                                   : kind == 1 ? exp(-r * z)                  /* nearly dependent */
+                                   : kind == 1 ? exp(-r * z) /* nearly dependent */
                                                : test_random() * (double)(j % 3); /* zero columns */
                 }
             for (int64_t i = 0; i < m; i++) b[i] = test_random();
@@ -147,9 +145,8 @@ static void difference_of_gaussians(void) {
     static const int64_t dims[] = {2, 8, 16};
     static const double mass[] = {.945002972095, .999946431168, .999999991790};
     static const double r[] = {.05, .2, 1, 3};
-    static const double f[2][4] = {
-        {-4.362546973877, -2.510665930071, .606530659713, .033326989615},
-        {-.001436355619, -3.608940624923, .012636055411, .506153654774}};
+    static const double f[2][4] = {{-4.362546973877, -2.510665930071, .606530659713, .033326989615},
+                                   {-.001436355619, -3.608940624923, .012636055411, .506153654774}};
     static const double quantile[2][3] = {{2.251891156532, 2.710051073960, 3.196725584182},
                                           {.225178065658, .270995698841, .319660141523}};
     krein_kernel *k = kernel("gaussian(sigma=1) - gaussian(sigma=10)");
@@ -189,8 +186,8 @@ static void laws_give_the_kernel(void) {
                 for (int s = 0; s < 2; s++)
                     for (int64_t q = 0; q < steps && law.mass[s] > 0; q++)
                         sum += (s ? -1 : 1) * law.mass[s] / (double)steps *
-                               krein__omega(d, z * krein__law_quantile(&law, s, ((double)q + 0.5) /
-                                                                                    (double)steps));
+                               krein__omega(d, z * krein__law_quantile(
+                                                       &law, s, ((double)q + 0.5) / (double)steps));
                 CHECK_ABS(sum, krein__kernel_profile(k, false, z), 1e-3);
             }
             krein__law_clear(ctx, &law);
@@ -215,38 +212,37 @@ static void atoms_beside_the_linear_program(void) {
     static const double eps[] = {1e-2, 1e-3, 1e-4};
     static const struct {
         const char *kernel;
-        double mass[5][3]; /* both signs together */
-    } ref[] = {
-        {"0.2222222222222222*poly(degree=1, c=3.5)", /* epanechnikov a = 3, m = 1 */
-         {{.999, 1.037, 1.046},
-          {1.034, 1.319, 1.683},
-          {1.056, 1.609, 2.432},
-          {1.064, 1.729, 2.662},
-          {1.087, 2.025, 3.234}}},
-        {"0.125*poly(degree=3, c=1)", /* epanechnikov a = 2, m = 3 */
-         {{.990, 1.015, 1.030},
-          {1.018, 1.330, 2.10},
-          {1.19, 2.30, 8.56},
-          {1.30, 2.64, 13.9},
-          {1.67, 3.56, 35.6}}},
-        {"0.00390625*poly(degree=8, c=1)", /* a = 2, m = 8 */
-         {{.990, .999, 1},
-          {.990, .999, 1.008},
-          {.990, 1.001, 1.100},
-          {.990, 1.038, 1.224},
-          {1.026, 1.593, 3.32}}},
-        {"poly(degree=2, c=0)",
-         {{3.43, 4.04, 4.78},
-          {30.2, 45.4, 56.4},
-          {47.6, 84.6, 122},
-          {53.6, 99.6, 150.4},
-          {69, 142.2, 237}}},
-        {"gaussian(sigma=1) - gaussian(sigma=10)",
-         {{1.206, 1.253, 1.268},
-          {1.692, 1.762, 1.808},
-          {1.787, 1.847, 1.874},
-          {1.811, 1.869, 1.890},
-          {1.869, 1.927, 1.944}}}};
+        double mass[5][3];                                  /* both signs together */
+    } ref[] = {{"0.2222222222222222*poly(degree=1, c=3.5)", /* epanechnikov a = 3, m = 1 */
+                {{.999, 1.037, 1.046},
+                 {1.034, 1.319, 1.683},
+                 {1.056, 1.609, 2.432},
+                 {1.064, 1.729, 2.662},
+                 {1.087, 2.025, 3.234}}},
+               {"0.125*poly(degree=3, c=1)", /* epanechnikov a = 2, m = 3 */
+                {{.990, 1.015, 1.030},
+                 {1.018, 1.330, 2.10},
+                 {1.19, 2.30, 8.56},
+                 {1.30, 2.64, 13.9},
+                 {1.67, 3.56, 35.6}}},
+               {"0.00390625*poly(degree=8, c=1)", /* a = 2, m = 8 */
+                {{.990, .999, 1},
+                 {.990, .999, 1.008},
+                 {.990, 1.001, 1.100},
+                 {.990, 1.038, 1.224},
+                 {1.026, 1.593, 3.32}}},
+               {"poly(degree=2, c=0)",
+                {{3.43, 4.04, 4.78},
+                 {30.2, 45.4, 56.4},
+                 {47.6, 84.6, 122},
+                 {53.6, 99.6, 150.4},
+                 {69, 142.2, 237}}},
+               {"gaussian(sigma=1) - gaussian(sigma=10)",
+                {{1.206, 1.253, 1.268},
+                 {1.692, 1.762, 1.808},
+                 {1.787, 1.847, 1.874},
+                 {1.811, 1.869, 1.890},
+                 {1.869, 1.927, 1.944}}}};
     for (size_t k = 0; k < sizeof ref / sizeof *ref; k++)
         for (int i = 0; i < 5; i += test_sanitized() ? 4 : 1) {
             krein_kernel *e = kernel(ref[k].kernel);
@@ -267,8 +263,8 @@ static void atoms_beside_the_linear_program(void) {
                 double mass = atoms.mass[0] + atoms.mass[1];
                 if (!(atoms.error <= eps[q] && mass <= 1.2 * ref[k].mass[i][q]))
                     printf("%s d=%lld: error %.2g with mass %.4g (%lld atoms), wanted %.4g\n",
-                           ref[k].kernel, (long long)dims[i], atoms.error, mass,
-                           (long long)atoms.n, ref[k].mass[i][q]);
+                           ref[k].kernel, (long long)dims[i], atoms.error, mass, (long long)atoms.n,
+                           ref[k].mass[i][q]);
                 CHECK(atoms.error <= eps[q] && mass <= 1.2 * ref[k].mass[i][q]);
             }
             krein__atom_grid_clear(ctx, &grid);

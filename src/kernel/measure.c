@@ -181,9 +181,8 @@ static krein_status columns(krein_ctx *ctx, krein_atom_grid *g) {
     NEW(g->unknowns, n);
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < g->nz; i++)
-            g->a[j * m + i] = j < g->nr
-                                  ? scale * krein__omega_at(&g->omega, g->r[j] * g->z[i])
-                                  : -g->a[(j - g->nr) * m + i];
+            g->a[j * m + i] = j < g->nr ? scale * krein__omega_at(&g->omega, g->r[j] * g->z[i])
+                                        : -g->a[(j - g->nr) * m + i];
     for (int64_t i = 0; i < g->nz; i++) g->b[i] = scale * g->k[i] / g->top;
     g->b[g->nz] = 0;
 done:
@@ -206,8 +205,7 @@ krein_status krein__atom_grid(krein_ctx *ctx, const krein_kernel *kernel, bool u
     double most = fmin(7 * root / half_way(out), 60 * root / R) + 12 * M_PI / R;
     out->nr = (int64_t)fmin(fmax(1.5 * most * R / root, 300), 400);
     NEW(out->r, out->nr);
-    for (int64_t j = 0; j < out->nr; j++)
-        out->r[j] = most * (double)j / (double)(out->nr - 1);
+    for (int64_t j = 0; j < out->nr; j++) out->r[j] = most * (double)j / (double)(out->nr - 1);
     TRY(krein__omega_table(ctx, d, 2 * most * R, &out->omega));
     TRY(columns(ctx, out));
 done:
@@ -225,13 +223,11 @@ static void summarise(const krein_atom_grid *g, krein_atoms *atoms) {
     atoms->mass[0] = atoms->mass[1] = atoms->error = 0;
     for (int64_t j = 0; j < atoms->n; j++) atoms->mass[atoms->a[j] < 0] += fabs(atoms->a[j]);
     for (int64_t i = 0; i < g->ncheck; i++)
-        atoms->error =
-            fmax(atoms->error,
-                 fabs(krein__atoms_value(&g->omega, atoms, g->zcheck[i]) - g->kcheck[i]));
+        atoms->error = fmax(
+            atoms->error, fabs(krein__atoms_value(&g->omega, atoms, g->zcheck[i]) - g->kcheck[i]));
 }
 
-krein_status krein__atoms_fit(krein_ctx *ctx, krein_atom_grid *g, double delta,
-                              krein_atoms *out) {
+krein_status krein__atoms_fit(krein_ctx *ctx, krein_atom_grid *g, double delta, krein_atoms *out) {
     krein_status st = KREIN_OK;
     int64_t m = g->nz + 1, n = g->positive ? g->nr : 2 * g->nr;
     for (int64_t j = 0; j < n; j++) g->a[j * m + g->nz] = delta;

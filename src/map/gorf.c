@@ -24,7 +24,11 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     const double *v = map->values.number;
-    krein_signed_options o = {"gorf", false, (int)v[ROUTE], (int)v[COUPLING], v[TOL]};
+    krein_signed_options o = {.name = "gorf",
+                              .independent = false,
+                              .route = (int)v[ROUTE],
+                              .coupling = (int)v[COUPLING],
+                              .tol = v[TOL]};
     return krein__signed_fit(map, rows, n, &o);
 }
 

@@ -21,7 +21,8 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     const double *v = map->values.number;
-    krein_signed_options o = {"grff", true, (int)v[ROUTE], 0, v[TOL]};
+    krein_signed_options o = {
+        .name = "grff", .independent = true, .route = (int)v[ROUTE], .tol = v[TOL]};
     return krein__signed_fit(map, rows, n, &o);
 }
 

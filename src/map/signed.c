@@ -64,7 +64,7 @@ static void add_group(krein_layout *p, double r, double a, double n) {
 }
 
 bool krein__layout_atoms(int64_t d, int64_t F, const krein_atoms *atoms, krein_coupling coupling,
-                       krein_layout *out) {
+                         krein_layout *out) {
     double weight[KREIN_ATOMS_MAX];
     int64_t count[KREIN_ATOMS_MAX], n = atoms->n;
     bool constant = n > 0 && atoms->r[0] == 0; /* one frequency says all of it */
@@ -72,8 +72,8 @@ bool krein__layout_atoms(int64_t d, int64_t F, const krein_atoms *atoms, krein_c
     out->coupling = coupling;
     out->d = d;
     for (int64_t j = constant; j < n; j++)
-        weight[j] = coupling == KREIN_COUPLING_FULL ? 1 + 1e-9 * fabs(atoms->a[j])
-                                                    : fabs(atoms->a[j]);
+        weight[j] =
+            coupling == KREIN_COUPLING_FULL ? 1 + 1e-9 * fabs(atoms->a[j]) : fabs(atoms->a[j]);
     count[0] = 1;
     if (n == 0 || (n > constant &&
                    !allocate(n - constant, weight + constant, F - constant, count + constant)))
@@ -93,7 +93,7 @@ bool krein__layout_atoms(int64_t d, int64_t F, const krein_atoms *atoms, krein_c
 }
 
 bool krein__layout_law(int64_t d, int64_t F, const krein_law *law, krein_coupling coupling,
-                     krein_layout *out) {
+                       krein_layout *out) {
     bool negative = law->mass[1] > 1e-9 * law->mass[0], positive = law->mass[0] > 0;
     double weight[2] = {law->mass[0], law->mass[1]};
     int64_t count[2] = {positive ? F : 0, positive ? 0 : F};

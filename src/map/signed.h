@@ -1,7 +1,7 @@
-/* signed.h -- what maps with a signed radial measure share: the distances of the data, plans of
+/* signed.h -- what maps with a signed radial measure share: the distances of the data, layouts of
  * frequencies and their variance, drawing.
  *
- * A plan says how F frequencies w = r u share the mass of a measure. Its frequencies form lists;
+ * A layout says how F frequencies w = r u share the mass of a measure. Its frequencies form lists;
  * position p of a list has direction u_p of the list's sequence, so lists of one sequence share
  * directions. A list holds groups of one radius (atoms), or the radii of one part of a law.
  */
@@ -14,8 +14,8 @@
 /* The distances between rows. */
 enum { KREIN_DISTANCES = 16 };
 typedef struct krein_spread {
-    bool unit; /* all rows have length one */
-    double R;  /* no two rows are farther apart */
+    bool unit;                 /* all rows have length one */
+    double R;                  /* no two rows are farther apart */
     double z[KREIN_DISTANCES]; /* evenly spaced quantiles of the distances of a sample */
 } krein_spread;
 
@@ -50,11 +50,11 @@ typedef struct krein_layout {
 
 /* False where F frequencies are too few. */
 bool krein__layout_atoms(int64_t d, int64_t F, const krein_atoms *atoms, krein_coupling coupling,
-                       krein_layout *out);
+                         krein_layout *out);
 bool krein__layout_law(int64_t d, int64_t F, const krein_law *law, krein_coupling coupling,
-                     krein_layout *out);
+                       krein_layout *out);
 /* The exact variance of sum_i c_i cos w_i'(x - y) at |x - y| = z (of a law in groups: nearly). */
-double krein__layout_variance(const krein_layout *plan, const krein_omega_table *omega, double z);
+double krein__layout_variance(const krein_layout *layout, const krein_omega_table *omega, double z);
 
 /* Facts of a fitted map; saved with it. */
 typedef struct krein_signed {
@@ -72,19 +72,23 @@ enum {
     KREIN_FACT_EXPECTED = 7
 };
 
-/* Draws the frequencies of a plan and makes the map's state. fact: 8 values. */
-krein_status krein__signed_draw(krein_map *map, const krein_layout *plan, const double *fact);
+/* Draws the frequencies of a layout and makes the map's state. fact: 8 values. */
+krein_status krein__signed_draw(krein_map *map, const krein_layout *layout, const double *fact);
 
-/* The whole of grff and gorf: finds measure and plan by their expected error, draws. A choice of 0
- * is open; independent: grff's. tol: NAN or the greatest error of atoms, relative to max |k|. */
+/* The whole of grff and gorf: finds measure and layout by their expected error, draws. A choice of
+ * 0 is open; independent: grff's. tol: NAN or the greatest error of atoms, relative to max |k|. */
 typedef struct krein_signed_options {
     const char *name;
     bool independent;
     int route, coupling;
     double tol;
+    bool clip; /* mixtures: positive measures only */
 } krein_signed_options;
 krein_status krein__signed_fit(krein_map *map, krein_stream *rows, int64_t n,
                                const krein_signed_options *o);
+/* The whole of srf and digmm: a mixture of Gaussians is fitted, and its law drawn from. */
+krein_status krein__signed_mixture(krein_map *map, krein_stream *rows, int64_t n,
+                                   const krein_signed_options *o);
 
 krein_status krein__signed_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name);
 int64_t krein__signed_features(const krein_map *map, int64_t n);

@@ -1,7 +1,10 @@
-/* signed_fit.c -- which measure and which plan: the smallest expected squared error on the
+/* signed_fit.c -- which measure and which layout: the smallest expected squared error on the
  * distances of the data, variance plus squared bias. The law has no bias; atoms have less mass,
- * as they must give k on [0, R] only, and less with a larger error. */
+ * as they must give k on [0, R] only, and less with a larger error. Mixtures of Gaussians (srf,
+ * digmm) are a law of their own, with a bias. */
 #include "map/signed.h"
+
+#include "kernel/mixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -135,17 +138,24 @@ done:
     return st;
 }
 
+static krein_status too_few(const search *s) {
+    return krein__fail(s->map->ctx, KREIN_ESPEC,
+                       "%s: D = %lld features are too few for this kernel; give a larger D",
+                       s->o->name, (long long)s->map->D);
+}
+
+/* max |k| on [0, R] */
+static double largest(const search *s) {
+    double top = 0;
+    for (int i = 0; i <= 64; i++)
+        top = fmax(
+            top, fabs(krein__kernel_profile(s->map->kernel, s->spread.unit, s->spread.R * i / 64)));
+    return top;
+}
+
 /* A mass far above |k| means that large features cancel: say so rather than give noise. */
 static krein_status useful(search *s) {
-    double top = 0;
-    double mass = s->fact[KREIN_FACT_POSITIVE] + s->fact[KREIN_FACT_NEGATIVE];
-    if (s->error == INFINITY)
-        return krein__fail(s->map->ctx, KREIN_ESPEC,
-                           "%s: D = %lld features are too few for this kernel; give a larger D",
-                           s->o->name, (long long)s->map->D);
-    for (int i = 0; i <= 64; i++)
-        top = fmax(top, fabs(krein__kernel_profile(s->map->kernel, s->spread.unit,
-                                                   s->spread.R * i / 64)));
+    double top = largest(s), mass = s->fact[KREIN_FACT_POSITIVE] + s->fact[KREIN_FACT_NEGATIVE];
     if (s->fact[KREIN_FACT_EXPECTED] <= 1 || mass <= 4 * top) return KREIN_OK;
     return krein__fail(s->map->ctx, KREIN_ESPEC,
                        "%s: the spectral measure has the mass %.3g + %.3g for kernel values up to "
@@ -155,32 +165,95 @@ static krein_status useful(search *s) {
                        (long long)s->map->D, s->fact[KREIN_FACT_EXPECTED]);
 }
 
+static krein_status begin(search *s, krein_map *map, krein_stream *rows, int64_t n,
+                          const krein_signed_options *o) {
+    s->map = map;
+    s->o = o;
+    s->F = map->D / 2;
+    s->error = INFINITY;
+    krein_status st = krein__spread(map, rows, n, &s->spread);
+    s->k0 = krein__kernel_profile(map->kernel, s->spread.unit, 0);
+    for (int q = 0; q < KREIN_DISTANCES; q++) {
+        s->k[q] = krein__kernel_profile(map->kernel, s->spread.unit, s->spread.z[q]);
+        s->mean += s->k[q] * s->k[q] / KREIN_DISTANCES;
+    }
+    return st;
+}
+
+static void end(krein_ctx *ctx, search *s) {
+    if (!s) return;
+    krein__law_clear(ctx, &s->law);
+    krein__atom_grid_clear(ctx, &s->grid);
+    krein__omega_clear(ctx, &s->omega);
+    krein__free(ctx, s);
+}
+
 krein_status krein__signed_fit(krein_map *map, krein_stream *rows, int64_t n,
                                const krein_signed_options *o) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     search *s = NULL;
     ZNEW(s, 1);
-    s->map = map;
-    s->o = o;
-    s->F = map->D / 2;
-    s->error = INFINITY;
-    TRY(krein__spread(map, rows, n, &s->spread));
-    s->k0 = krein__kernel_profile(map->kernel, s->spread.unit, 0);
-    for (int q = 0; q < KREIN_DISTANCES; q++) {
-        s->k[q] = krein__kernel_profile(map->kernel, s->spread.unit, s->spread.z[q]);
-        s->mean += s->k[q] * s->k[q] / KREIN_DISTANCES;
-    }
+    TRY(begin(s, map, rows, n, o));
     if (o->route != KREIN_ROUTE_ATOMS) TRY(try_law(s));
     if (o->route != KREIN_ROUTE_DENSITY) TRY(try_atoms(s));
+    TRY(s->error == INFINITY ? too_few(s) : useful(s));
+    TRY(krein__signed_draw(map, &s->best, s->fact));
+done:
+    end(ctx, s);
+    return st;
+}
+
+/* Mean squared bias of a law at the distances of the data. */
+static double bias_of(const search *s) {
+    enum { QUANTILES = 100 };
+    double sum = 0;
+    for (int q = 0; q < KREIN_DISTANCES; q++) {
+        double off = -s->k[q];
+        for (int part = 0; part < 2; part++)
+            for (int i = 0; i < QUANTILES && s->law.mass[part] > 0; i++) {
+                double r = krein__law_quantile(&s->law, part, (i + 0.5) / QUANTILES);
+                off += (part ? -1 : 1) * s->law.mass[part] / QUANTILES *
+                       krein__omega_at(&s->omega, r * s->spread.z[q]);
+            }
+        sum += off * off / KREIN_DISTANCES;
+    }
+    return sum;
+}
+
+static krein_status no_mixture(const search *s, double error) {
+    return krein__fail(s->map->ctx, KREIN_ESPEC,
+                       "%s: no %smixture of Gaussians comes near this kernel on [0, %.3g]: off by "
+                       "%.2g for kernel values up to %.2g; try gorf or nystrom",
+                       s->o->name, s->o->clip ? "positive " : "", s->spread.R, error, largest(s));
+}
+
+krein_status krein__signed_mixture(krein_map *map, krein_stream *rows, int64_t n,
+                                   const krein_signed_options *o) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    search *s = NULL;
+    krein_mixture mixture = {0};
+    ZNEW(s, 1);
+    TRY(begin(s, map, rows, n, o));
+    TRY(krein__mixture_fit(ctx, map->kernel, s->spread.unit, map->d, s->spread.R, o->clip,
+                           &mixture));
+    s->law = mixture.law;
+    if (!(mixture.error < 0.5 * largest(s)) || !(s->law.mass[0] + s->law.mass[1] > 0)) {
+        st = no_mixture(s, mixture.error);
+        goto done;
+    }
+    if (!krein__layout_law(map->d, s->F, &s->law, KREIN_COUPLING_NONE, &s->trial)) {
+        st = too_few(s);
+        goto done;
+    }
+    TRY(krein__omega_table(ctx, map->d, 0, &s->omega)); /* radii go far; the function itself */
+    compare(s, &s->omega, NULL);
+    s->fact[KREIN_FACT_ERROR] = mixture.error;
+    s->fact[KREIN_FACT_EXPECTED] = s->mean > 0 ? sqrt((s->error + bias_of(s)) / s->mean) : 0;
     TRY(useful(s));
     TRY(krein__signed_draw(map, &s->best, s->fact));
 done:
-    if (s) {
-        krein__law_clear(ctx, &s->law);
-        krein__atom_grid_clear(ctx, &s->grid);
-        krein__omega_clear(ctx, &s->omega);
-    }
-    krein__free(ctx, s);
+    end(ctx, s);
     return st;
 }

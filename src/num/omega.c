@@ -2,13 +2,11 @@
  *
  * The product of the textbook overflows (Gamma) or underflows (J) for d of some hundreds. Instead
  *   t^2 <= 4d       the series sum_k (-t^2/4)^k / (k! (d/2)_k), which hardly cancels there;
- *   t >= d/2        Omega_1 = cos t, Omega_3 = sin t / t, or Omega_2 = J_0(t), Omega_4 = 2 J_1(t)/t,
- *                   and up by  Omega_{e+2} = e (e-2) / t^2 (Omega_e - Omega_{e-2}),
- *                   stable while the order of J is below t;
- *   between         series for a dimension D >= t^2/4 and D + 2, and down by the same relation,
- *                   which loses nothing in that direction.
- * Where Gamma(d/2) (2/t)^(d/2-1), a bound since |J| <= 1, is below 1e-18 the value is 0.
- * Absolute error about 1e-15.
+ *   t >= d/2        Omega_1 = cos t, Omega_3 = sin t / t, or Omega_2 = J_0(t), Omega_4 = 2
+ * J_1(t)/t, and up by  Omega_{e+2} = e (e-2) / t^2 (Omega_e - Omega_{e-2}), stable while the order
+ * of J is below t; between         series for a dimension D >= t^2/4 and D + 2, and down by the
+ * same relation, which loses nothing in that direction. Where Gamma(d/2) (2/t)^(d/2-1), a bound
+ * since |J| <= 1, is below 1e-18 the value is 0. Absolute error about 1e-15.
  */
 #include "num/omega.h"
 
@@ -64,8 +62,7 @@ krein_status krein__omega_table(krein_ctx *ctx, int64_t d, double reach, krein_o
     out->step = sqrt((double)d) / 40;
     out->n = (int64_t)fmin(ceil(reach / out->step), 16384) + 3;
     NEW(out->value, out->n);
-    for (int64_t i = 0; i < out->n; i++)
-        out->value[i] = krein__omega(d, (double)i * out->step);
+    for (int64_t i = 0; i < out->n; i++) out->value[i] = krein__omega(d, (double)i * out->step);
 done:
     return st;
 }
