@@ -151,7 +151,7 @@ static double half_way(const krein_atom_grid *g) {
 static krein_status distances(krein_ctx *ctx, krein_atom_grid *g, const krein_kernel *kernel,
                               bool unit) {
     krein_status st = KREIN_OK;
-    g->nz = 120;
+    g->nz = 96;
     g->ncheck = 512;
     NEW(g->z, g->nz);
     NEW(g->k, g->nz);
@@ -203,7 +203,7 @@ krein_status krein__atom_grid(krein_ctx *ctx, const krein_kernel *kernel, bool u
         goto done;
     }
     double most = fmin(7 * root / half_way(out), 60 * root / R) + 12 * M_PI / R;
-    out->nr = (int64_t)fmin(fmax(1.5 * most * R / root, 300), 400);
+    out->nr = (int64_t)fmin(fmax(1.5 * most * R / root, 200), 400);
     NEW(out->r, out->nr);
     for (int64_t j = 0; j < out->nr; j++) out->r[j] = most * (double)j / (double)(out->nr - 1);
     TRY(krein__omega_table(ctx, d, 2 * most * R, &out->omega));

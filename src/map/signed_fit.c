@@ -116,7 +116,7 @@ done:
 }
 
 static krein_status try_atoms(search *s) {
-    static const double weight[] = {1e-2, 3e-3, 1e-3, 3e-4, 1e-4};
+    static const double weight[] = {1e-2, 2e-3, 5e-4, 1e-4};
     krein_ctx *ctx = s->map->ctx;
     krein_status st = KREIN_OK;
     bool none = s->error == INFINITY;
