@@ -97,8 +97,11 @@ int64_t krein__fourier_features(const krein_map *map, bool phase) {
 }
 
 void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out) {
-    double F = (double)krein__fourier_features(map, phase) / (phase ? 1 : 2), d = (double)map->d;
-    double D = (double)krein__fourier_features(map, phase);
+    krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, out);
+}
+
+void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_cost *out) {
+    double D = (double)features, F = D / (phase ? 1 : 2), d = (double)map->d;
     /* W, signs; the doubles of a piece and of one frequency a thread; scratch and padded tiles */
     out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d) +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) + 32768;

@@ -47,6 +47,8 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, 
 void krein__fourier_clear(krein_map *map);
 int64_t krein__fourier_features(const krein_map *map, bool phase);
 void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out);
+/* The same for a number of features that does not follow from the kernel's terms. */
+void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_cost *out);
 /* Given frequencies (F x d, radians) and phases (or NULL) instead: each with the factor
  * sqrt(1 / F), or sqrt(2 / F) with phases. Maps with fitted frequencies, and tests. */
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase);
