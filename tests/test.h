@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int test_passed, test_failed, test_skipped, test_bad, test_was_skipped;
 
@@ -70,7 +71,10 @@ static int test_passed, test_failed, test_skipped, test_bad, test_was_skipped;
 #define RUN(function)                                                                              \
     do {                                                                                           \
         test_bad = test_was_skipped = 0;                                                           \
+        clock_t start_ = clock();                                                                  \
         function();                                                                                \
+        if (getenv("TEST_TIMES"))                                                                  \
+            printf("%8.2f s  %s\n", (double)(clock() - start_) / CLOCKS_PER_SEC, #function);       \
         if (test_bad) {                                                                            \
             printf("FAILED: %s\n", #function);                                                     \
             test_failed++;                                                                         \
