@@ -5,7 +5,7 @@
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
 # docs/results/quality.md; --small is for trying the scripts out.
 #
-#   KREIN=PATH     the program (build/krein); bench_pipe and bench_maps are in bench/ beside it
+#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps and bench_sketch are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
 #   KREIN_DATA     the real data sets for --quality (../shared/data beside the repository)
 set -uo pipefail
@@ -45,6 +45,7 @@ part "startup (startup.sh)" bash "$here/startup.sh"
 part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
 if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "peers (peers.py)" "$python" "$here/peers.py" "${small[@]}"
+    part "sketches (tensorsketch.py)" "$python" "$here/tensorsketch.py" "${small[@]}"
 else
     echo "peers.py: skipped, $python has no numpy, pandas and sklearn (scripts/deps.sh bench)"
     quality=''

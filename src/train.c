@@ -111,10 +111,13 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
     if (s->o.map) {
         krein_map *map = NULL;
         TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
-        bool dual = map->cls->traits & KREIN_MAP_DUAL;
+        const krein_class *cls = &map->cls->cls;
         krein__map_destroy(map);
-        if (dual && s->o.features > 0) {
-            st = krein__fail(ctx, KREIN_EARG, "the exact map has no --features");
+        if (s->o.features > 0 && krein__option_index(cls, "D") < 0) {
+            st = krein__fail(ctx, KREIN_EARG,
+                             "the %s map has no --features: their number follows from the data; "
+                             "leave it out, or use another map",
+                             cls->name);
             goto done;
         }
     }
