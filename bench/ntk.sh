@@ -14,8 +14,8 @@ data=${KREIN_DATA:-}/letter.train.csv.gz
 name=letter
 if [[ ! -r $data ]]; then
     data=$work/rows.csv
-    name="generated rows (friedman1)"
-    "$krein" generate friedman1 -n 2000 -o "$data" -q
+    name="generated rows (friedman)"
+    "$krein" generate friedman -n 2000 -o "$data" -q >/dev/null
 fi
 rows=500 draws=20
 
