@@ -7,6 +7,8 @@
  * rate at any depth.
  *
  * Widths from D: the greatest m0 with m0^L d <= SHARE D (at least 1), then the greatest m1.
+ * Half is the least error on the set letter (16 columns, D = 1024): one layer .134, .128, .132 at
+ * shares of 3/8, 1/2, 5/8; two layers .422, .400, .389, .437 at m0 = 3, 4, 5, 6 (5 is half).
  *
  * Cost: O(d m0 + d m1 + D) a row in the first layer, O(m1 (m0 + m1) + D) in the others.
  */

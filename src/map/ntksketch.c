@@ -5,7 +5,9 @@
  * (one more with a bias), after each layer; the error falls like D^(-1/2) at any depth.
  *                                                              (zandieh2021, pham2013)
  * Widths from D: mcs is the greatest power of two (the FFT's lengths) that is at most SHARE D, m1
- * the rest, m0 = mcs / STEPS: m0 is not among the features and only costs time.
+ * the rest, m0 = mcs / STEPS: m0 is not among the features and only costs time. On the set letter
+ * with two layers and D = 1024 the error is .175 at (m0, m1, mcs) = (256, 512, 512), .205 at (256,
+ * 768, 256); m0 = 128 makes it .181 and m0 = 512 .172, in 15% less and 22% more time.
  *
  * Cost: O(m1 (m0 + m1) + D + mcs log mcs) a row and layer, d instead of the first m1 in the first.
  */
