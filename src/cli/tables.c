@@ -98,7 +98,7 @@ static const cli_option predict_options[] = {
 
 static const cli_option feature_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
-     .help = "the .npy file to write, or .libsvm for what is not zero (required)"},
+     .help = ".npy, or .libsvm without zeros (required)"},
     END};
 
 static const cli_option gram_options[] = {
