@@ -135,7 +135,7 @@ status "an unknown repair" 2
 
 # ---- list ----
 run list maps
-has "list maps shows families, cost and reference" out 'for radial kernels; time n d D; yu2016'
+has "list maps shows families, cost and reference" out 'kernels: radial; time: n d D; yu2016'
 run list maps --json
 json "list maps --json" 'all(e["kernels"] and e["time"] for e in j["entries"])'
 
