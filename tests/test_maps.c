@@ -456,6 +456,11 @@ static void too_few_features(void) {
     CHECK(atomic_load(&ctx->held) == 0);
 }
 
+static bool same_option(const variants *v, int a, int b) {
+    size_t n = strcspn(v->spec[a], "=");
+    return b < v->n && v->spec[a][n] && strncmp(v->spec[a], v->spec[b], n + 1) == 0;
+}
+
 static void every_allocation_fails(void) {
     enum { ROWS = 30 };
     const char *path = test_path("failing.krein");
@@ -476,6 +481,7 @@ static void every_allocation_fails(void) {
         for (int k = 0; k < SOME; k++)
             for (int q = 0; q < v.n; q++) {
                 const char *kernel = some[(k + q) % SOME]; /* two for the plain map, else one */
+                if (same_option(&v, q, q + 1)) continue;   /* the last value of each option */
                 if (tried[q] > (q == 0) || !takes(v.spec[q], kernel)) continue;
                 tried[q]++;
                 test_memory m;
