@@ -41,6 +41,28 @@ static void reference_features(void) {
     krein__kernel_destroy(ctx, e);
 }
 
+/* Rows of any stride, also of one more than the columns, which is where the phases' 1 goes. */
+static void strides(void) {
+    enum { D3 = 3, MOST = D3 + 2 };
+    float x[KREIN_TILE * MOST];
+    for (int phase = 0; phase < 2; phase++) {
+        krein_map *map =
+            need(ctx, phase ? "rff(phase=yes)" : "rff", "gaussian(sigma=1)", 20, 1, D3, NULL);
+        double *first = NULL;
+        for (int ld = D3; map && ld <= MOST; ld++) {
+            for (int i = 0; i < KREIN_TILE * ld; i++)
+                x[i] = i % ld < D3 ? (float)det(i / ld, i % ld, 0.4) : 7;
+            krein_rows rows = krein__rows_dense(KREIN_TILE, D3, x, ld);
+            double *r = need_raw(map, &rows);
+            if (!first) first = r;
+            CHECK(memcmp(first, r, (size_t)(KREIN_TILE * map->R) * sizeof *r) == 0);
+            if (first != r) free(r);
+        }
+        free(first);
+        krein__map_destroy(map);
+    }
+}
+
 /* Many frequencies in one map: each is a draw of cos w'tau, or of 2 cos(w'x+b) cos(w'y+b). */
 static void rff_variance(void) {
     int64_t F = test_sanitized() ? 4000 : 40000;
@@ -188,6 +210,7 @@ int main(int argc, char **argv) {
     (void)argc;
     maps_start(argv);
     RUN(reference_features);
+    RUN(strides);
     RUN(rff_variance);
     RUN(orf_variance);
     RUN(orf_blocks);

@@ -376,14 +376,7 @@ static bool fact(const krein_map *map, int64_t i, const char **name, double *val
     return i == 0;
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features, at most; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D_AS("number of features, at most"), {0}};
 
 const krein_map_class krein__map_binning = {
     .cls = {"binning", "random binning: the cells of random grids", "rahimi2007", options,

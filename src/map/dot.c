@@ -286,14 +286,3 @@ krein_status krein__dot_rebuild(krein_map *map, krein_status (*build)(krein_map 
         st = krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
     return st;
 }
-
-const float *krein__dot_padded(const krein_map *map, const krein_rows *rows, float *to) {
-    int64_t d = map->d;
-    if (rows->n == KREIN_TILE && rows->ld == d) return rows->x;
-    for (int64_t i = 0; i < KREIN_TILE; i++)
-        if (i < rows->n)
-            memcpy(to + i * d, rows->x + i * rows->ld, (size_t)d * sizeof *to);
-        else
-            memset(to + i * d, 0, (size_t)d * sizeof *to);
-    return to;
-}

@@ -11,6 +11,8 @@
 #include "data/data.h"
 #include "kernel/gram.h"
 
+#include <math.h>
+
 typedef struct krein_map krein_map;
 
 enum {
@@ -21,6 +23,14 @@ enum {
     KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
     KREIN_MAP_SEEDLESS = 32 /* may be the same for every seed */
 };
+
+/* The option of maps that make as many features as they are asked for. */
+#define KREIN_OPTION_D KREIN_OPTION_D_AS("number of features")
+#define KREIN_OPTION_D_AS(what)                                                                    \
+    {                                                                                              \
+        .name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e7,            \
+        .help = what "; chosen from the data when not given"                                       \
+    }
 
 typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
