@@ -203,9 +203,11 @@ static int64_t asked(const krein_map *map) {
 /* |a_n| r^n for the degrees from `first` on, as parts of their sum, added to p. */
 static void add_shares(const krein_dot *s, double r, int64_t first, double factor, double *p) {
     double sum = 0;
-    for (int64_t n = first; n <= s->degree; n++) sum += fabs(s->a[n]) * pow(r, (double)n);
+    /* powers relative to the greatest one, which may be too large for a double */
+    double top = (double)(r > 1 ? s->degree : first);
+    for (int64_t n = first; n <= s->degree; n++) sum += fabs(s->a[n]) * pow(r, (double)n - top);
     for (int64_t n = first; n <= s->degree && sum > 0; n++)
-        p[n] += factor * fabs(s->a[n]) * pow(r, (double)n) / sum;
+        p[n] += factor * fabs(s->a[n]) * pow(r, (double)n - top) / sum;
 }
 
 static void shares(const krein_dot *s, int64_t d, int64_t first, double *p) {

@@ -48,7 +48,8 @@ typedef struct krein_map_class {
     /* Number of features made when D are asked for on n rows. */
     int64_t (*features)(const krein_map *map, int64_t n);
     void (*cost)(const krein_map *map, int64_t n, krein_cost *out);
-    /* kernel, d, D and seed are set. rows: the training rows (n of them), NULL without DATA. */
+    /* kernel, d, D and seed are set. rows: the training rows (n of them); may be NULL (n = 0) for a
+     * map without DATA, which may look at rows that it is given only to refuse them. */
     krein_status (*fit)(krein_map *map, krein_stream *rows, int64_t n);
     /* Raw features of at most KREIN_TILE rows; out has room for KREIN_TILE rows of stride ld. */
     void (*tile)(const krein_map *map, const krein_rows *x, float *out, int64_t ld, float *scratch);
