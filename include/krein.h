@@ -267,9 +267,14 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
-/* The i-th fact that the fitted map tells of itself (masses, errors); 0 past the last, else 1. */
-KREIN_API int krein_model_fact(const krein_model *model, int64_t i, const char **name,
-                               double *value);
+/* What the fitted map tells of itself: masses, errors, what it chose. */
+typedef struct krein_fact {
+    const char *name;
+    const char *text; /* a word, or NULL: a number */
+    double value;
+} krein_fact;
+/* The i-th fact; 0 past the last, else 1. */
+KREIN_API int krein_model_fact(const krein_model *model, int64_t i, krein_fact *out);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped

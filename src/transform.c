@@ -145,12 +145,6 @@ static bool is_libsvm(const char *path) {
     return length > 7 && memcmp(path + length - 7, ".libsvm", 7) == 0;
 }
 
-/* LIBSVM files have a label before the features: that of the data, unless there is none. */
-static bool wants_label(const krein_data *data) {
-    if (!data->reader) return data->has_label;
-    return !data->options.label || strcmp(data->options.label, "none") != 0;
-}
-
 static krein_status write_features(krein_ctx *ctx, const krein_map *map, krein_data *data,
                                    krein_stream *rows, int64_t n, const krein_encoding *e,
                                    const char *path) {
@@ -192,11 +186,12 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
                          "kernel values, or nystrom");
         goto done;
     }
-    bool labels = (map->cls->traits & KREIN_MAP_LABELS) && krein__data_may_have_labels(data);
+    /* LIBSVM files have a label before the features: that of the data, unless there is none. */
+    bool wanted = map->cls->traits & KREIN_MAP_LABELS || is_libsvm(path);
+    bool labels = wanted && krein__data_may_have_labels(data);
     krein__map_destroy(map);
     map = NULL;
-    TRY(krein__data_learn(data, labels || (is_libsvm(path) && wants_label(data)), 0, given->seed,
-                          (krein_keep)given->memory_rows, &e));
+    TRY(krein__data_learn(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;

@@ -288,13 +288,12 @@ static void cut_series(void) {
     test_log log;
     krein_ctx *on = test_ctx_full(1, NULL, &log);
     krein_map *map = NULL;
-    const char *name;
-    double value;
+    krein_fact f;
     CHECK(make(on, "maclaurin", "gaussian(sigma=1)", 100, 1, 4, NULL, &map) == KREIN_OK);
     CHECK(log.warnings == 0);
-    CHECK(map->cls->fact(map, 0, &name, &value) && value > 6 && value < 16);
-    CHECK(map->cls->fact(map, 1, &name, &value) && value <= 1e-7);
-    CHECK(!map->cls->fact(map, 2, &name, &value));
+    CHECK(map->cls->fact(map, 0, &f) && f.value > 6 && f.value < 16);
+    CHECK(map->cls->fact(map, 1, &f) && f.value <= 1e-7);
+    CHECK(!map->cls->fact(map, 2, &f));
     krein__map_destroy(map);
     CHECK(make(on, "tensorsketch", "arccos(order=0)", 300, 1, 4, NULL, &map) == KREIN_OK);
     CHECK(log.warnings == 1);

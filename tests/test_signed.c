@@ -77,10 +77,9 @@ static krein_map *fit(const char *spec, const char *text, int64_t D, uint64_t se
     return map;
 }
 static double fact(const krein_map *map, int64_t i) {
-    const char *name = NULL;
-    double value = NAN;
-    CHECK(map->cls->fact(map, i, &name, &value) && name && *name);
-    return value;
+    krein_fact f = {.value = NAN};
+    CHECK(map->cls->fact(map, i, &f) && f.name && *f.name);
+    return f.value;
 }
 /* sum_i s_i z_i(x) z_i(y) for all pairs of rows, n x n. */
 static void products(const krein_map *map, const krein_rows *x, double *out) {
@@ -371,8 +370,8 @@ static void facts_are_saved(void) {
     for (int i = 0; i < 4; i++) {
         krein_map *map = fit(specs[i], CUBE, 64, 1, &s, NULL), *loaded = NULL;
         krein_archive *a = NULL, *b = NULL;
-        const char *name, *path = test_path("facts.krein");
-        double value;
+        const char *path = test_path("facts.krein");
+        krein_fact none;
         if (!map) continue;
         CHECK(krein__archive_create(ctx, &a) == KREIN_OK);
         CHECK(krein__map_io(ctx, a, 6, false, &map) == KREIN_OK);
@@ -382,7 +381,7 @@ static void facts_are_saved(void) {
         CHECK(fact(map, KREIN_FACT_REACH) <= 2 && fact(map, KREIN_FACT_REACH) > 0.5);
         CHECK(fact(map, KREIN_FACT_POSITIVE) > 0.5);
         for (int64_t f = 0; f < 8 && loaded; f++) CHECK(fact(map, f) == fact(loaded, f));
-        CHECK(!map->cls->fact(map, 8, &name, &value) && !map->cls->fact(map, -1, &name, &value));
+        CHECK(!map->cls->fact(map, 8, &none) && !map->cls->fact(map, -1, &none));
         krein__archive_destroy(a);
         krein__archive_destroy(b);
         krein__map_destroy(map);

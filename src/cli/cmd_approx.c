@@ -124,7 +124,8 @@ int cli_cmd_approx(cli_app *app) {
         print_table(&r);
     if (a->plot) status = write_plot(&r, a);
     for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i].refused;
-    if (status == CLI_OK && !any) status = cli_error(CLI_FAILED, "no map gave a result");
+    if (status == CLI_OK && !any)
+        status = cli_error(CLI_FAILED, "no map gave a result: %s", r.results[0].refused);
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_approx_report_clear(app->ctx, &r);

@@ -38,10 +38,10 @@ static void print_json(const char *path, const krein_model *model, const krein_m
                              cli_json_count(i->negative), "probabilities", i->probabilities,
                              "bytes", cli_json_count(i->bytes));
     json_t *facts = json_object();
-    const char *name;
-    double value;
-    for (int64_t k = 0; krein_model_fact(model, k, &name, &value); k++)
-        json_object_set_new(facts, name, cli_json_number(value));
+    krein_fact fact;
+    for (int64_t k = 0; krein_model_fact(model, k, &fact); k++)
+        json_object_set_new(facts, fact.name,
+                            fact.text ? cli_json_text(fact.text) : cli_json_number(fact.value));
     json_object_set_new(out, "facts", facts);
     json_object_update(out, rest);
     json_decref(rest);
@@ -83,10 +83,12 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     if (i->D >= 0) cli_line(stdout, "features", "%s", cli_count_text(i->D, number));
     if (i->negative > 0)
         cli_line(stdout, "negative", "%s features", cli_count_text(i->negative, number));
-    const char *name;
-    double value;
-    for (int64_t k = 0; krein_model_fact(model, k, &name, &value); k++)
-        cli_line(stdout, name, "%.6g", value);
+    krein_fact fact;
+    for (int64_t k = 0; krein_model_fact(model, k, &fact); k++)
+        if (fact.text)
+            cli_line(stdout, fact.name, "%s", fact.text);
+        else
+            cli_line(stdout, fact.name, "%.6g", fact.value);
     if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
     cli_line(stdout, "seed", "%" PRIu64, i->seed);
     cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");

@@ -12,7 +12,7 @@ const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria
 static void print_more(FILE *f, const krein_entry *e) {
     if (*e->family) fprintf(f, "%-14s %s\n", "", e->family);
     if (!*e->kernels) return;
-    fprintf(f, "%-14s for %s kernels; time %s", "", e->kernels, e->time);
+    fprintf(f, "%-14s kernels: %s; time: %s", "", e->kernels, e->time);
     fprintf(f, *e->cite ? "; %s\n" : "\n", e->cite);
 }
 

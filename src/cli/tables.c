@@ -105,9 +105,9 @@ static const cli_option gram_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "the .npy file to write (required without --check)"},
     {"check", 0, NULL, CLI_FLAG, AT(check),
-     .help = "report symmetry, eigenvalues and the mass of the negative part"},
+     .help = "report symmetry, eigenvalues, the negative part"},
     {"repair", 0, "HOW", CLI_WORD, AT(repair), .words = "none|clip|flip|shift",
-     .help = "make it positive: clip, flip or shift the eigenvalues"},
+     .help = "make it positive: clip, flip, shift eigenvalues"},
     END};
 
 static const cli_option kernel_options[] = {

@@ -371,9 +371,8 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
 
 static void clear(krein_map *map) { grids_clear(map->ctx, map->state); }
 
-static bool fact(const krein_map *map, int64_t i, const char **name, double *value) {
-    *name = "grids";
-    *value = (double)nonzeros(map);
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    *out = (krein_fact){.name = "grids", .value = (double)nonzeros(map)};
     return i == 0;
 }
 

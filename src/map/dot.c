@@ -176,9 +176,9 @@ bool krein__dot_guess(const krein_map *map, krein_dot *out) {
     return true;
 }
 
-bool krein__dot_fact(const krein_dot *s, int64_t i, const char **name, double *value) {
-    *name = i == 0 ? "degree of the series" : "cut off";
-    *value = i == 0 ? (double)s->degree : s->rest;
+bool krein__dot_fact(const krein_dot *s, int64_t i, krein_fact *out) {
+    *out = i == 0 ? (krein_fact){.name = "series degree", .value = (double)s->degree}
+                  : (krein_fact){.name = "series cut off", .value = s->rest};
     return i < 1 + (s->norm > 0);
 }
 

@@ -27,7 +27,7 @@ krein_status krein__dot_io(krein_map *map, krein_archive *a, krein_dot *s);
 /* The same without rows, for estimates; false where there is none (yet: free parameters). */
 bool krein__dot_guess(const krein_map *map, krein_dot *out);
 /* Facts of a fitted map: the degree and what was cut off. */
-bool krein__dot_fact(const krein_dot *s, int64_t i, const char **name, double *value);
+bool krein__dot_fact(const krein_dot *s, int64_t i, krein_fact *out);
 bool krein__dot_mixed(const krein_dot *s);  /* some a_n is negative */
 bool krein__dot_affine(const krein_dot *s); /* a_0 + a_1 <x, y> */
 

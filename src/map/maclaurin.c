@@ -215,8 +215,8 @@ static void clear(krein_map *map) {
     for (int64_t l = 0; l < KREIN_DOT_MAX; l++) krein__free(map->ctx, s->W[l]);
 }
 
-static bool fact(const krein_map *map, int64_t i, const char **name, double *value) {
-    return krein__dot_fact(&((const maclaurin *)map->state)->kernel, i, name, value);
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    return krein__dot_fact(&((const maclaurin *)map->state)->kernel, i, out);
 }
 
 static const krein_option options[] = {

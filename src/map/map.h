@@ -66,7 +66,7 @@ typedef struct krein_map_class {
     void (*clear)(krein_map *map);
     /* What a user may want to know of a fitted map (masses, errors), for `krein info`: name and
      * value of the i-th fact; false past the last. NULL: nothing. */
-    bool (*fact)(const krein_map *map, int64_t i, const char **name, double *value);
+    bool (*fact)(const krein_map *map, int64_t i, krein_fact *out);
 } krein_map_class;
 
 struct krein_map {

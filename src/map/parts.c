@@ -166,12 +166,12 @@ done:
 
 void krein__parts_clear(krein_map *map) { destroy(map->state); }
 
-bool krein__parts_fact(const krein_map *map, int64_t i, const char **name, double *value) {
+bool krein__parts_fact(const krein_map *map, int64_t i, krein_fact *out) {
     const krein_parts *s = map->state;
     for (int64_t p = 0; p < s->n; p++) {
         const krein_map *part = s->part[p].map;
         int64_t own = 0;
-        while (part->cls->fact && part->cls->fact(part, own, name, value)) {
+        while (part->cls->fact && part->cls->fact(part, own, out)) {
             if (i == 0) return true;
             own++;
             i--;

@@ -30,6 +30,6 @@ void krein__parts_tile(const krein_map *map, const krein_rows *x, float *out, in
                        float *scratch);
 krein_status krein__parts_io(krein_map *map, krein_archive *a);
 void krein__parts_clear(krein_map *map);
-bool krein__parts_fact(const krein_map *map, int64_t i, const char **name, double *value);
+bool krein__parts_fact(const krein_map *map, int64_t i, krein_fact *out);
 
 #endif

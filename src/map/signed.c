@@ -350,17 +350,17 @@ done:
     return st;
 }
 
-bool krein__signed_fact(const krein_map *map, int64_t i, const char **name, double *value) {
-    static const char *const names[] = {"route (1 density, 2 atoms)",
-                                        "coupling (0 none, 1 nested, 2 full, 3 separate)",
-                                        "mass+",
-                                        "mass-",
-                                        "atoms",
-                                        "max error on [0, R]",
-                                        "R",
-                                        "expected relative error"};
+bool krein__signed_fact(const krein_map *map, int64_t i, krein_fact *out) {
+    static const char *const names[] = {"route", "coupling",  "mass+", "mass-",
+                                        "atoms", "max error", "R",     "expected error"};
+    static const char *const routes[] = {"", "density", "atoms"};
+    static const char *const couplings[] = {"none", "nested", "full", "separate"};
     if (i < 0 || i >= KREIN__COUNT(names)) return false;
-    *name = names[i];
-    *value = ((const krein_signed *)map->state)->fact[i];
+    double value = ((const krein_signed *)map->state)->fact[i];
+    *out = (krein_fact){.name = names[i], .value = value};
+    if (i == KREIN_FACT_ROUTE && value >= 0 && value < KREIN__COUNT(routes))
+        out->text = routes[(int)value];
+    if (i == KREIN_FACT_COUPLING && value >= 0 && value < KREIN__COUNT(couplings))
+        out->text = couplings[(int)value];
     return true;
 }

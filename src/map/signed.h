@@ -94,6 +94,6 @@ krein_status krein__signed_accepts(krein_ctx *ctx, const krein_kernel *kernel, c
 int64_t krein__signed_features(const krein_map *map, int64_t n);
 void krein__signed_cost(const krein_map *map, int64_t n, krein_cost *out);
 krein_status krein__signed_io(krein_map *map, krein_archive *a);
-bool krein__signed_fact(const krein_map *map, int64_t i, const char **name, double *value);
+bool krein__signed_fact(const krein_map *map, int64_t i, krein_fact *out);
 
 #endif

@@ -328,8 +328,8 @@ static void clear(krein_map *map) {
     krein__free(map->ctx, s->roots);
 }
 
-static bool fact(const krein_map *map, int64_t i, const char **name, double *value) {
-    return krein__dot_fact(&((const krein_sketch *)map->state)->kernel, i, name, value);
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    return krein__dot_fact(&((const krein_sketch *)map->state)->kernel, i, out);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};

@@ -253,7 +253,7 @@ const char *krein_model_column(const krein_model *m, int64_t j) {
     return NULL;
 }
 
-int krein_model_fact(const krein_model *m, int64_t i, const char **name, double *value) {
+int krein_model_fact(const krein_model *m, int64_t i, krein_fact *out) {
     const krein_map *map = m->map;
-    return map->cls->fact && i >= 0 && map->cls->fact(map, i, name, value);
+    return map->cls->fact && i >= 0 && map->cls->fact(map, i, out);
 }

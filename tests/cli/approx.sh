@@ -133,9 +133,18 @@ status "gram --check above --max-exact" 2
 run gram three.csv --label none --repair mend -o K.npy
 status "an unknown repair" 2
 
+# ---- what a map tells of itself ----
+"$KREIN" train arm.csv --scale unit -k epanechnikov -m 'gorf(D=64)' -o gorf.krein >/dev/null
+run info gorf.krein
+ok "info of a signed measure"
+has "info: mass of the negative part" out '^mass- +[0-9.]+'
+has "info: route" out '^route +atoms'
+run info gorf.krein --json
+json "info --json: facts" 'j["facts"]["route"] == "atoms" and j["facts"]["mass+"] > 0 and 0 <= j["facts"]["max error"] < 0.1 and j["facts"]["R"] == 2'
+
 # ---- list ----
 run list maps
-has "list maps shows families, cost and reference" out 'for radial kernels; time n d D; yu2016'
+has "list maps shows families, cost and reference" out 'kernels: radial; time: n d D; yu2016'
 run list maps --json
 json "list maps --json" 'all(e["kernels"] and e["time"] for e in j["entries"])'
 

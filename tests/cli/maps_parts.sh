@@ -29,7 +29,7 @@ again 'gaussian(sigma=2) - 0.1*poly(degree=2) + laplacian(sigma=4)' '' 'auto(D=2
 again 'linear' '' explicit
 again 'laplacian(sigma=8)' 'binning' 'binning(D=200)'
 again '0.5*laplacian(sigma=8)' 'hybrid(share=0.25)' 'hybrid(D=200, share=0.25)'
-again 'gaussian(sigma=2) + tl1' '' 'nystrom(D=200)'
+again 'gaussian(sigma=2) + tl1' '' 'nystrom(D=200, landmarks=uniform)'
 
 # a free parameter of one term is selected with the map of the whole
 run train data.csv -k 'gaussian + 0.5*linear' -D 128 -o a.krein
