@@ -84,14 +84,7 @@ static void clear(krein_map *map) {
     krein__free(map->ctx, s->R);
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 /* No io: the state follows from the spec and the seed, so a model file need not hold it. */
 const krein_map_class krein__map_signs = {

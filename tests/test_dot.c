@@ -467,6 +467,15 @@ static void splits(void) {
             for (int n = 0; n <= 5; n++)
                 if (!(D < 10 && n == 4)) CHECK_ABS(present[n], fabs(k.a[n]), 0.02 * fabs(k.a[n]));
         }
+    /* powers of d or of the length beyond the range of a double */
+    krein_dot large = {.degree = 100, .a = {[1] = 1, [2] = 1, [100] = 1e-3}};
+    for (int form = 0; form < 3; form++) {
+        krein_split s;
+        large.norm = form == 0 ? 0 : form == 1 ? 1e5 : 1e-5;
+        krein__dot_split(&large, 100000, 5000, 0.3, &s);
+        CHECK(s.total == 5000 && s.count[1] + s.count[2] + s.count[100] == 5000);
+        CHECK(isfinite(s.mass[1]) && isfinite(s.mass[2]) && isfinite(s.mass[100]));
+    }
 }
 
 /* ---- models, memory, sparse rows on kernels for rows of length one ------- */

@@ -395,6 +395,8 @@ static void sparse_rows(void) {
         krein_kernel *k = kernel(text_of(i));
         krein_gram_rows g;
         if (dense_only(k->kernel)) {
+            CHECK(krein__gram_begin(ctx, k, sy, false, &g) == KREIN_EDATA);
+            CHECK(krein__gram_full(ctx, k, &sx, &sy, b) == KREIN_EDATA);
             krein__kernel_destroy(ctx, k);
             continue;
         }

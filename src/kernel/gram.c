@@ -78,6 +78,8 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->dots = !krein__kernel_all(kernel, krein__has_rows);
     g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
     g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
+    /* not every kernel on rows has a way through sparse ones */
+    TRY(krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, y.ptr != NULL));
     TRY(krein__tables_open(ctx, kernel, &g->table, &g->tables));
     if (g->tables && y.d != 1) {
         st = krein__fail(ctx, KREIN_EDATA,

@@ -77,12 +77,7 @@ done:
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
+    KREIN_OPTION_D,
     {.name = "pool",
      .type = KREIN_OPTION_INTEGER,
      .value = 10,

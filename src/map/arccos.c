@@ -14,6 +14,8 @@
  */
 #include "map/units.h"
 
+#include "map/tile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -116,8 +118,7 @@ static void tile(const krein_map *map, const krein_rows *rows, float *out, int64
                  float *scratch) {
     const arccos *s = map->state;
     float *other = scratch;
-    const float *x =
-        rows->ptr ? NULL : krein__units_pad(rows, map->d, scratch + KREIN_TILE * KREIN_UNITS_CHUNK);
+    const float *x = krein__tile_pad(rows, map->d, scratch + KREIN_TILE * KREIN_UNITS_CHUNK);
     for (int64_t t = 0; t < s->terms; t++)
         for (int64_t f = s->first[t]; f < s->first[t + 1]; f += KREIN_UNITS_CHUNK) {
             int64_t m = krein__min(KREIN_UNITS_CHUNK, s->first[t + 1] - f), from = f - s->first[t];
@@ -137,12 +138,7 @@ static void clear(krein_map *map) {
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
+    KREIN_OPTION_D,
     {.name = "orthogonal",
      .type = KREIN_OPTION_YESNO,
      .value = 0,

@@ -68,14 +68,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     return krein__parts_fit(map, rows, n, plan);
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features of all terms; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D_AS("number of features of all terms"), {0}};
 
 const krein_map_class krein__map_auto = {
     .cls = {"auto", "each term by the map that suits it", "", options,

@@ -355,9 +355,10 @@ static int64_t features(const krein_map *map, int64_t n) {
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     double D = (double)map->D, P = (double)most(map), d = (double)map->d,
            threads = map->ctx->threads;
-    double leaves = 1;
-    for (const krein_kernel *k = map->kernel; k; k = k->left)
-        leaves += k->node == KREIN_NODE_PRODUCT;
+    krein_term term;
+    int64_t terms;
+    bool known = krein__kernel_terms(map->ctx, map->kernel, &term, &terms) == KREIN_OK;
+    double leaves = known ? (double)term.n : KREIN_TERM_LEAVES;
     /* grids; bins of both kinds and one array twice while it grows; chunks, scratch, tiles */
     double bins = fmin(D, P * (double)n);
     out->bytes = 8 * (P + PILOT) * d * leaves + krein__bins_bytes(P, bins, CHUNK) +
@@ -375,14 +376,7 @@ static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
     return i == 0;
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features, at most; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D_AS("number of features, at most"), {0}};
 
 const krein_map_class krein__map_binning = {
     .cls = {"binning", "random binning: the cells of random grids", "rahimi2007", options,

@@ -203,9 +203,11 @@ static int64_t asked(const krein_map *map) {
 /* |a_n| r^n for the degrees from `first` on, as parts of their sum, added to p. */
 static void add_shares(const krein_dot *s, double r, int64_t first, double factor, double *p) {
     double sum = 0;
-    for (int64_t n = first; n <= s->degree; n++) sum += fabs(s->a[n]) * pow(r, (double)n);
+    /* powers relative to the greatest one, which may be too large for a double */
+    double top = (double)(r > 1 ? s->degree : first);
+    for (int64_t n = first; n <= s->degree; n++) sum += fabs(s->a[n]) * pow(r, (double)n - top);
     for (int64_t n = first; n <= s->degree && sum > 0; n++)
-        p[n] += factor * fabs(s->a[n]) * pow(r, (double)n) / sum;
+        p[n] += factor * fabs(s->a[n]) * pow(r, (double)n - top) / sum;
 }
 
 static void shares(const krein_dot *s, int64_t d, int64_t first, double *p) {
@@ -285,15 +287,4 @@ krein_status krein__dot_rebuild(krein_map *map, krein_status (*build)(krein_map 
     if (st == KREIN_OK && map->D != D)
         st = krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
     return st;
-}
-
-const float *krein__dot_padded(const krein_map *map, const krein_rows *rows, float *to) {
-    int64_t d = map->d;
-    if (rows->n == KREIN_TILE && rows->ld == d) return rows->x;
-    for (int64_t i = 0; i < KREIN_TILE; i++)
-        if (i < rows->n)
-            memcpy(to + i * d, rows->x + i * rows->ld, (size_t)d * sizeof *to);
-        else
-            memset(to + i * d, 0, (size_t)d * sizeof *to);
-    return to;
 }

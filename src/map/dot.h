@@ -48,7 +48,5 @@ krein_status krein__dot_rebuild(krein_map *map, krein_status (*build)(krein_map 
 /* map->sign from the signs of a_n, features in the order of their degrees; none where all are +1.
  */
 krein_status krein__dot_signs(krein_map *map, const krein_dot *s, const krein_split *split);
-/* Dense rows as a matrix product takes them: a full tile, contiguous, zeros behind the last. */
-const float *krein__dot_padded(const krein_map *map, const krein_rows *rows, float *to);
 
 #endif

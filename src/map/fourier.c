@@ -10,7 +10,7 @@
 #include "map/fourier.h"
 
 #include "base/threads.h"
-#include "num/blas.h"
+#include "map/tile.h"
 #include "num/vec.h"
 
 #include <math.h>
@@ -277,43 +277,6 @@ done:
     return st;
 }
 
-/* t = x W for frequencies from .. from + m - 1, plus their phases. */
-static void turns(const krein_map *map, const krein_fourier *s, const krein_rows *rows,
-                  const float *x, int64_t from, int64_t m, float *t) {
-    int64_t d = map->d;
-    if (!rows->ptr) {
-        int64_t k = d + s->phase;
-        krein__sgemm(false, false, KREIN_TILE, m, k, 1, x, k, s->W + from, s->F, 0, t, m);
-        return;
-    }
-    for (int64_t i = 0; i < rows->n; i++) {
-        if (s->phase)
-            memcpy(t + i * m, s->W + d * s->F + from, (size_t)m * sizeof *t);
-        else
-            memset(t + i * m, 0, (size_t)m * sizeof *t);
-        for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
-            const float *w = s->W + (int64_t)rows->col[k] * s->F + from;
-            float v = rows->val[k];
-            for (int64_t f = 0; f < m; f++) t[i * m + f] += v * w[f];
-        }
-    }
-}
-
-/* Rows as the product takes them: a full tile, contiguous, with a 1 behind each for the phase. */
-static const float *padded(const krein_map *map, const krein_fourier *s, const krein_rows *rows,
-                           float *to) {
-    int64_t d = map->d, k = d + s->phase;
-    if (rows->n == KREIN_TILE && rows->ld == k) return rows->x;
-    for (int64_t i = 0; i < KREIN_TILE; i++) {
-        if (i < rows->n)
-            memcpy(to + i * k, rows->x + i * rows->ld, (size_t)d * sizeof *to);
-        else
-            memset(to + i * k, 0, (size_t)d * sizeof *to);
-        if (s->phase) to[i * k + d] = 1;
-    }
-    return to;
-}
-
 /* The factors of frequencies f .. f + m - 1 on one row's features of them. */
 static void amplify(const krein_fourier *s, int64_t f, int64_t m, float *z) {
     if (s->phase)
@@ -338,11 +301,12 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *ou
                          float *scratch) {
     const krein_fourier *s = map->state;
     float *t = scratch;
-    const float *x = rows->ptr ? NULL : padded(map, s, rows, scratch + KREIN_TILE * CHUNK);
+    int64_t in = map->d + s->phase; /* the phases are weights of a 1 behind each row */
+    const float *x = krein__tile_pad(rows, in, scratch + KREIN_TILE * CHUNK);
     for (int64_t term = 0; term < s->nterm; term++)
         for (int64_t f = s->first[term]; f < s->first[term + 1]; f += CHUNK) {
             int64_t m = krein__min(CHUNK, s->first[term + 1] - f);
-            turns(map, s, rows, x, f, m, t);
+            krein__tile_times(rows, x, in, s->W + f, s->F, m, t, m);
             for (int64_t i = 0; i < rows->n; i++) {
                 float *z = out + i * ld + (s->phase ? f : 2 * f);
                 if (s->phase)

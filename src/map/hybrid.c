@@ -35,12 +35,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features, at most; chosen from the data when not given"},
+    KREIN_OPTION_D_AS("number of features, at most"),
     {.name = "share",
      .value = 0.5,
      .low = 0,

@@ -111,27 +111,21 @@ done:
     return st;
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {.name = "pool",
-     .type = KREIN_OPTION_INTEGER,
-     .value = 4,
-     .low = 1,
-     .high = 1000,
-     .help = "candidates for each frequency that is kept"},
-    {.name = "lambda",
-     .type = KREIN_OPTION_NUMBER,
-     .value = 1e-3,
-     .low = 0,
-     .low_open = true,
-     .high = 1e3,
-     .help = "ridge of the scores, per row"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D,
+                                       {.name = "pool",
+                                        .type = KREIN_OPTION_INTEGER,
+                                        .value = 4,
+                                        .low = 1,
+                                        .high = 1000,
+                                        .help = "candidates for each frequency that is kept"},
+                                       {.name = "lambda",
+                                        .type = KREIN_OPTION_NUMBER,
+                                        .value = 1e-3,
+                                        .low = 0,
+                                        .low_open = true,
+                                        .high = 1e3,
+                                        .help = "ridge of the scores, per row"},
+                                       {0}};
 
 const krein_map_class krein__map_leverage = {
     .cls =

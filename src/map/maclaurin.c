@@ -15,7 +15,7 @@
  */
 #include "map/dot.h"
 
-#include "num/blas.h"
+#include "map/tile.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,24 +140,10 @@ done:
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* to = x W_l for m features from f on; a tile of rows x, or rows as they are when sparse. */
+/* to = x W_l for m features from f on. */
 static void project(const krein_map *map, const maclaurin *s, int64_t l, const krein_rows *rows,
                     const float *x, int64_t f, int64_t m, float *to, int64_t ld) {
-    int64_t width = map->D - s->start[l], d = map->d;
-    const float *W = s->W[l] + f - s->start[l];
-    if (x) {
-        krein__sgemm(false, false, KREIN_TILE, m, d, 1, x, d, W, width, 0, to, ld);
-        return;
-    }
-    for (int64_t i = 0; i < rows->n; i++) {
-        float *t = to + i * ld;
-        memset(t, 0, (size_t)m * sizeof *t);
-        for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
-            const float *w = W + (int64_t)rows->col[k] * width;
-            float v = rows->val[k];
-            for (int64_t e = 0; e < m; e++) t[e] += v * w[e];
-        }
-    }
+    krein__tile_times(rows, x, map->d, s->W[l] + f - s->start[l], map->D - s->start[l], m, to, ld);
 }
 
 static void exact_features(const krein_map *map, const maclaurin *s, const krein_rows *rows,
@@ -179,7 +165,7 @@ static void tile(const krein_map *map, const krein_rows *rows, float *out, int64
                  float *scratch) {
     const maclaurin *s = map->state;
     float *t = scratch;
-    const float *x = rows->ptr ? NULL : krein__dot_padded(map, rows, scratch + KREIN_TILE * CHUNK);
+    const float *x = krein__tile_pad(rows, map->d, scratch + KREIN_TILE * CHUNK);
     for (int64_t f = s->start[1]; f < map->D; f += CHUNK) {
         int64_t end = krein__min(f + CHUNK, map->D);
         project(map, s, 1, rows, x, f, end - f, out + f, ld);
@@ -234,12 +220,7 @@ static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
+    KREIN_OPTION_D,
     {.name = "law",
      .type = KREIN_OPTION_WORD,
      .words = "split|geometric",

@@ -11,6 +11,8 @@
 #include "data/data.h"
 #include "kernel/gram.h"
 
+#include <math.h>
+
 typedef struct krein_map krein_map;
 
 enum {
@@ -21,6 +23,14 @@ enum {
     KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
     KREIN_MAP_SEEDLESS = 32 /* may be the same for every seed */
 };
+
+/* The option of maps that make as many features as they are asked for. */
+#define KREIN_OPTION_D KREIN_OPTION_D_AS("number of features")
+#define KREIN_OPTION_D_AS(what)                                                                    \
+    {                                                                                              \
+        .name = "D", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e7,            \
+        .help = what "; chosen from the data when not given"                                       \
+    }
 
 typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
@@ -38,7 +48,8 @@ typedef struct krein_map_class {
     /* Number of features made when D are asked for on n rows. */
     int64_t (*features)(const krein_map *map, int64_t n);
     void (*cost)(const krein_map *map, int64_t n, krein_cost *out);
-    /* kernel, d, D and seed are set. rows: the training rows (n of them), NULL without DATA. */
+    /* kernel, d, D and seed are set. rows: the training rows (n of them); may be NULL (n = 0) for a
+     * map without DATA, which may look at rows that it is given only to refuse them. */
     krein_status (*fit)(krein_map *map, krein_stream *rows, int64_t n);
     /* Raw features of at most KREIN_TILE rows; out has room for KREIN_TILE rows of stride ld. */
     void (*tile)(const krein_map *map, const krein_rows *x, float *out, int64_t ld, float *scratch);

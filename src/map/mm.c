@@ -129,14 +129,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help =
-         "number of features, more than twice the columns; chosen from the data when not given"},
-    {0}};
+    KREIN_OPTION_D_AS("number of features, more than twice the columns"), {0}};
 
 const krein_map_class krein__map_mm = {
     .cls = {"mm", "moment matching features", "shen2017", options,

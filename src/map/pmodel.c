@@ -111,19 +111,13 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     return krein__structured_fit(map, structure(map));
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {.name = "matrix",
-     .type = KREIN_OPTION_WORD,
-     .words = "toeplitz|hadamard",
-     .value = TOEPLITZ,
-     .help = "how the frequencies share their random numbers"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D,
+                                       {.name = "matrix",
+                                        .type = KREIN_OPTION_WORD,
+                                        .words = "toeplitz|hadamard",
+                                        .value = TOEPLITZ,
+                                        .help = "how the frequencies share their random numbers"},
+                                       {0}};
 
 const krein_map_class krein__map_pmodel = {
     .cls = {"pmodel", "P-model: Toeplitz or Hadamard frequencies", "choromanski2016", options,

@@ -34,12 +34,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 }
 
 static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
+    KREIN_OPTION_D,
     {.name = "phase",
      .type = KREIN_OPTION_YESNO,
      .value = 0,

@@ -142,14 +142,7 @@ static void clear(krein_map *map) {
     krein__free(map->ctx, s->term);
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_spline = {
     .cls = {"spline", "random shifts of periodic splines", "rudi2017", options,

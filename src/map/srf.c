@@ -20,14 +20,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     return krein__signed_mixture(map, rows, n, &o);
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_srf = {
     .cls =

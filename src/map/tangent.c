@@ -18,6 +18,7 @@
  */
 #include "map/tangent.h"
 
+#include "map/tile.h"
 #include "num/countsketch.h"
 #include "num/fft.h"
 
@@ -359,7 +360,7 @@ void krein__tangent_tile(const krein_map *map, const krein_rows *rows, float *ou
         float *at = scratch, *z = out + s->first[t];
         pass w = {.rows = rows};
         if (!rows->ptr) {
-            w.x = krein__units_pad(rows, p->in, at);
+            w.x = krein__tile_pad(rows, p->in, at);
             at += KREIN_TILE * p->in;
         }
         w.step = at;

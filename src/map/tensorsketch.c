@@ -332,14 +332,7 @@ static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
     return krein__dot_fact(&((const krein_sketch *)map->state)->kernel, i, out);
 }
 
-static const krein_option options[] = {
-    {.name = "D",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 1,
-     .high = 1e7,
-     .help = "number of features; chosen from the data when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_tensorsketch = {
     .cls = {"tensorsketch", "sketches of tensor powers", "pham2013", options,

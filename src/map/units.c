@@ -2,6 +2,7 @@
  * while it is in cache. */
 #include "map/units.h"
 
+#include "map/tile.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -69,19 +70,6 @@ double krein__units_fit_flops(double in, double m, bool orthogonal) {
     return in * m * (100 + (orthogonal ? 4 * fmin(in, m) : 0));
 }
 
-const float *krein__units_pad(const krein_rows *rows, int64_t in, float *to) {
-    int64_t d = rows->d;
-    if (rows->n == KREIN_TILE && rows->ld == in && in == d) return rows->x;
-    for (int64_t i = 0; i < KREIN_TILE; i++) {
-        if (i < rows->n)
-            memcpy(to + i * in, rows->x + i * rows->ld, (size_t)d * sizeof *to);
-        else
-            memset(to + i * in, 0, (size_t)d * sizeof *to);
-        if (in > d) to[i * in + d] = 1;
-    }
-    return to;
-}
-
 static void activate(int order, float scale, int64_t m, float *t) {
     if (order == 0)
         for (int64_t f = 0; f < m; f++) t[f] = t[f] > 0 ? scale : 0;
@@ -103,19 +91,8 @@ void krein__units_dense(const krein_units *u, int order, float scale, const floa
 
 void krein__units_sparse(const krein_units *u, int order, float scale, const krein_rows *rows,
                          int64_t from, int64_t m, float *out, int64_t ld) {
-    for (int64_t i = 0; i < rows->n; i++) {
-        float *t = out + i * ld;
-        if (u->in > rows->d)
-            memcpy(t, u->W + rows->d * u->m + from, (size_t)m * sizeof *t);
-        else
-            memset(t, 0, (size_t)m * sizeof *t);
-        for (int64_t k = rows->ptr[i]; k < rows->ptr[i + 1]; k++) {
-            const float *w = u->W + (int64_t)rows->col[k] * u->m + from;
-            float v = rows->val[k];
-            for (int64_t f = 0; f < m; f++) t[f] += v * w[f];
-        }
-        activate(order, scale, m, t);
-    }
+    krein__tile_times(rows, NULL, u->in, u->W + from, u->m, m, out, ld);
+    for (int64_t i = 0; i < rows->n; i++) activate(order, scale, m, out + i * ld);
 }
 
 krein_status krein__units_signs(krein_map *map, const krein_term *terms, int64_t n,

@@ -23,9 +23,6 @@ void krein__units_clear(krein_ctx *ctx, krein_units *u);
 double krein__units_bytes(double in, double m, bool orthogonal, double *drawing);
 double krein__units_fit_flops(double in, double m, bool orthogonal);
 
-/* Rows as the product takes them: dense ones as a whole tile, contiguous with stride `in`, zeros
- * behind the last one; in = d + 1 puts a 1 behind each row. `to` has room for KREIN_TILE x in. */
-const float *krein__units_pad(const krein_rows *rows, int64_t in, float *to);
 /* out[i][f] = scale * step(t) t^order, t = w_f'x_i, for m units from `from` on; x is a whole tile
  * of stride ldx, and all KREIN_TILE rows of out are written. */
 void krein__units_dense(const krein_units *u, int order, float scale, const float *x, int64_t ldx,

@@ -22,7 +22,8 @@
  * TIME of a forward and an inverse transform (Zen 4, AVX2, gcc 12, one core; bench_num fft):
  *     n               64     256    1024    4096   16384   65536
  *     this, us      0.31    0.35    1.46    6.38    29.8     129
- *     KISS FFT 131  0.50    2.33    10.6    48.3     223    1087      (kiss_fftr, Debian's) */
+ *     KISS FFT 131  0.50    2.33    10.6    48.3     223    1087      (kiss_fftr, Debian's)
+ * Sketches of many rows at once are faster side by side: convolve.c. */
 #include "num/fft.h"
 
 #include "num/simd.h"

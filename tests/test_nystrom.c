@@ -1,0 +1,192 @@
+/* test_nystrom.c -- nystrom and exact: features made of kernel values at landmarks. */
+#include "maps.h"
+
+#include "num/blas.h"
+
+/* z'Sz = r' K_mm^-1 r for kernels whose K_mm is well conditioned, and exact on the landmarks. */
+static void nystrom_values(void) {
+    enum { ROWS = 120, M = 25, D2 = 2 };
+    float *x = test_new(ROWS * D2, sizeof *x);
+    for (int i = 0; i < ROWS; i++) { /* a jittered grid: rows are apart */
+        x[2 * i] = (float)(i % 11 * 1.1 - 5.5 + 0.2 * det(i, 0, 0));
+        x[2 * i + 1] = (float)(i / 11 * 1.1 - 5.5 + 0.2 * det(i, 1, 0));
+    }
+    static const char *const some[] = {
+        "laplacian(sigma=1)", "gaussian(sigma=0.6)", "matern(nu=0.5, sigma=1)",
+        "gaussian(sigma=1) - gaussian(sigma=3)", "0.5*gaussian(sigma=0.5) - laplacian(sigma=3)"};
+    krein_rows rows = krein__rows_dense(ROWS, D2, x, D2);
+    for (int k = 0; k < 5; k++) {
+        source s;
+        CHECK(source_dense(ctx, ROWS, D2, x, &s) == KREIN_OK);
+        krein_map *map = need(ctx, "nystrom", some[k], M, 4, D2, &s);
+        if (!map) return;
+        CHECK(map->R == M && map->D <= M);
+        krein_kernel *e = kernel_on(ctx, some[k]);
+        krein_rows marks = krein__map_landmarks(map);
+        double kmm[M * M], work[M * M], kxm[ROWS * M], w[M];
+        CHECK(marks.n == M && marks.d == D2);
+        for (int64_t i = 0; i < M; i++) { /* landmarks are rows of the data, each one once */
+            int found = 0;
+            for (int j = 0; j < ROWS; j++)
+                found += memcmp(marks.x + i * marks.ld, x + j * D2, D2 * sizeof *x) == 0;
+            CHECK(found == 1);
+        }
+        CHECK(krein__gram_full(ctx, e, &marks, &marks, kmm) == KREIN_OK);
+        CHECK(krein__gram_full(ctx, e, &rows, &marks, kxm) == KREIN_OK);
+        memcpy(work, kmm, sizeof work);
+        CHECK(krein__eigen(ctx, M, work, M, w) == KREIN_OK);
+        double least = INFINITY, top = 0;
+        int64_t negative = 0;
+        for (int i = 0; i < M; i++) {
+            least = fmin(least, fabs(w[i])), top = fmax(top, fabs(w[i]));
+            negative += w[i] < 0;
+        }
+        CHECK(least > 1e-4 * top); /* of this test: nothing is cut, rounding is harmless */
+        CHECK(map->D == M && map->negative == negative);
+        if (k >= 3) CHECK(negative > 0 && negative < M);
+
+        /* Raw features are kernel values, but for rounding: of |x|^2 eps in a squared distance,
+         * which the roughest kernel turns into its root where the distance is 0. */
+        double *r = need_raw(map, &rows), *rm = need_raw(map, &marks);
+        double off = 0, exact = 0, noise = 1e-7, weight = 1;
+        for (int64_t i = 0; i < ROWS * M; i++) noise = fmax(noise, fabs(r[i] - kxm[i]));
+        CHECK(noise < (strstr(some[k], "nu=0.5") ? 1e-2 : 1e-4));
+        for (int64_t i = 0; i < M; i++)
+            for (int64_t j = 0; j < M; j++)
+                exact = fmax(exact, fabs(product(map, rm + i * M, rm + j * M) - kmm[i * M + j]));
+        for (int64_t i = 0; i < ROWS; i += 3) {
+            double alpha[M];
+            memcpy(work, kmm, sizeof work);
+            memcpy(alpha, kxm + i * M, sizeof alpha);
+            test_solve(M, 1, work, alpha);
+            double absolute = 0;
+            for (int64_t l = 0; l < M; l++) absolute += fabs(alpha[l]);
+            weight = fmax(weight, absolute);
+            for (int64_t j = 0; j < ROWS; j += 7) {
+                double want = 0;
+                for (int64_t l = 0; l < M; l++) want += alpha[l] * kxm[j * M + l];
+                off = fmax(off, fabs(product(map, r + i * M, r + j * M) - want));
+            }
+        }
+        /* r + e for r and K^-1 r = alpha: (r+e)'K^-1(r+e) is off by 2 e'alpha + e'K^-1 e. */
+        double allowed = 2 * noise * weight + M * noise * noise / least + 1e-6 * top;
+        if (!(off <= allowed && exact <= allowed))
+            printf("%s: %g and %g, allowed %g\n", some[k], off, exact, allowed);
+        CHECK(off <= allowed);
+        CHECK(exact <= allowed);
+
+        /* apply: the same product from the float32 features */
+        float *z = test_new(ROWS * map->D, sizeof *z);
+        CHECK(krein__map_apply(map, &rows, z) == KREIN_OK);
+        off = 0;
+        for (int64_t i = 0; i < ROWS; i += 5)
+            for (int64_t j = 0; j < ROWS; j += 5) {
+                double sum = 0;
+                for (int64_t f = 0; f < map->D; f++)
+                    sum += (map->sign ? map->sign[f] : 1) * (double)z[i * map->D + f] *
+                           (double)z[j * map->D + f];
+                off = fmax(off, fabs(sum - product(map, r + i * M, r + j * M)));
+            }
+        CHECK(off <= allowed);
+        free(z);
+        free(r);
+        free(rm);
+        krein__kernel_destroy(ctx, e);
+        krein__map_destroy(map);
+        source_close(&s);
+    }
+    free(x);
+}
+
+/* A kernel matrix of low rank (smooth, or with equal rows): still exact on the landmarks to what
+ * is cut, and finite. */
+static void nystrom_low_rank(void) {
+    enum { ROWS = 60, D2 = 2 };
+    float x[ROWS * D2];
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < D2; j++) x[i * D2 + j] = (float)det(i / 2, j, 0.2); /* twins */
+    static const char *const some[] = {"gaussian(sigma=3)", "linear", "poly(degree=2)",
+                                       "gaussian(sigma=1) - gaussian(sigma=3)"};
+    krein_rows rows = krein__rows_dense(ROWS, D2, x, D2);
+    for (int k = 0; k < 4; k++) {
+        source s;
+        double K[ROWS * ROWS], off = 0, top = 0;
+        CHECK(source_dense(ctx, ROWS, D2, x, &s) == KREIN_OK);
+        krein_map *map = need(ctx, "nystrom", some[k], ROWS, 4, D2, &s);
+        if (!map) return;
+        krein_kernel *e = kernel_on(ctx, some[k]);
+        CHECK(krein__gram_full(ctx, e, &rows, &rows, K) == KREIN_OK);
+        CHECK(map->D < ROWS); /* twins: half of the eigenvalues are zero */
+        if (k == 1) CHECK(map->D == 2);
+        if (k == 2) CHECK(map->D == 6);
+        double *r = need_raw(map, &rows);
+        for (int i = 0; i < ROWS * ROWS; i++) top = fmax(top, fabs(K[i]));
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t j = 0; j < ROWS; j++)
+                off =
+                    fmax(off, fabs(product(map, r + i * map->R, r + j * map->R) - K[i * ROWS + j]));
+        if (!(off <= 1e-4 * top * ROWS)) printf("%s: %g\n", some[k], off);
+        CHECK(off <= 1e-4 * top * ROWS);
+        free(r);
+        krein__kernel_destroy(ctx, e);
+        krein__map_destroy(map);
+        source_close(&s);
+    }
+}
+
+static void nystrom_clips(void) {
+    enum { ROWS = 50 };
+    test_log log;
+    krein_ctx *on = test_ctx_full(1, NULL, &log);
+    source s;
+    CHECK(source_dense(on, ROWS, DIM, points, &s) == KREIN_OK);
+    memset(&log, 0, sizeof log);
+    krein_map *map = need(on, "nystrom", "laplacian(sigma=2)", 500, 1, DIM, &s);
+    if (map) {
+        CHECK(map->R == ROWS && map->D <= ROWS);
+        CHECK(log.warnings == 1);
+        CHECK_HAS(log.text, "500");
+        CHECK_HAS(log.text, "50 rows");
+    }
+    krein__map_destroy(map);
+    memset(&log, 0, sizeof log);
+    CHECK(krein__stream_rewind(s.stream) == KREIN_OK);
+    map = need(on, "nystrom", "laplacian(sigma=2)", ROWS, 1, DIM, &s);
+    CHECK(map && log.warnings == 0);
+    krein__map_destroy(map);
+    source_close(&s);
+    krein_ctx_destroy(on);
+}
+
+/* exact: raw features are the kernel values at all rows, in double, in the order of the rows. */
+static void exact_values(void) {
+    enum { ROWS = 210 };
+    krein_rows rows = krein__rows_dense(ROWS, DIM, points, DIM);
+    double *K = test_new(ROWS * ROWS, sizeof *K);
+    for (int k = 0; k < KERNELS; k++) {
+        source s;
+        CHECK(source_dense(ctx, ROWS, DIM, points, &s) == KREIN_OK);
+        krein_map *map = need(ctx, "exact", kernels[k], 0, 4, DIM, &s);
+        if (!map) return;
+        krein_kernel *e = kernel_on(ctx, kernels[k]);
+        CHECK(krein__gram_full(ctx, e, &rows, &rows, K) == KREIN_OK);
+        CHECK(map->R == ROWS && map->D == ROWS && !map->mix);
+        double *r = need_raw(map, &rows);
+        CHECK(memcmp(r, K, ROWS * ROWS * sizeof *r) == 0);
+        free(r);
+        krein__kernel_destroy(ctx, e);
+        krein__map_destroy(map);
+        source_close(&s);
+    }
+    free(K);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    maps_start(argv);
+    RUN(nystrom_values);
+    RUN(nystrom_low_rank);
+    RUN(nystrom_clips);
+    RUN(exact_values);
+    return maps_done();
+}
