@@ -56,6 +56,8 @@ run train s.libsvm -k spline --scale none -o m.krein
 fails "spline: sparse rows" 'sparse rows'
 run train s.libsvm -k chi2 --scale none -l 0.1 -o m.krein
 ok "chi2: sparse rows"
+run gram s.libsvm -k 'cauchy(sigma=2)' --scale none --check
+has "rounding is no asymmetry" out '^asymmetry .*\(symmetric'
 
 # ---- scales of unscaled rows ----
 printf 'y,a,b\n' >huge.csv
