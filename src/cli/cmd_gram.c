@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <string.h>
 
 static json_t *spectrum_json(const krein_gram_spectrum *s) {
@@ -15,7 +16,11 @@ static json_t *spectrum_json(const krein_gram_spectrum *s) {
 
 static void print_spectrum(FILE *f, const krein_gram_spectrum *s) {
     char number[32];
-    cli_line(f, "asymmetry", "%.3g%s", s->asymmetry, s->asymmetry == 0 ? " (symmetric)" : "");
+    double rounding = 1e-14 * fmax(fabs(s->low), fabs(s->high));
+    cli_line(f, "asymmetry", "%.3g%s", s->asymmetry,
+             s->asymmetry == 0          ? " (symmetric)"
+             : s->asymmetry <= rounding ? " (symmetric but for rounding)"
+                                        : "");
     cli_line(f, "eigenvalues", "%.6g to %.6g", s->low, s->high);
     if (s->negative == 0)
         cli_line(f, "negative part", "none: positive semi-definite on these rows");

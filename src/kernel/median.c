@@ -9,6 +9,10 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Of unscaled rows of up to 1e38. Eight times it, the most that is selected, has to be a scale that
+ * kernels take (1e30): a model with another could not be read back. */
+#define MEDIAN_MAX 5e28
+
 krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out) {
     enum { ROWS_MAX = 512 };
     krein_status st = KREIN_OK;
@@ -35,7 +39,7 @@ krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int met
         }
     }
     qsort(distance, (size_t)count, sizeof *distance, ascending);
-    if (count > 0) *out = distance[count / 2];
+    if (count > 0) *out = fmin(distance[count / 2], MEDIAN_MAX);
 done:
     krein__free(ctx, rows);
     krein__free(ctx, distance);

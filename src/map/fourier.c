@@ -159,8 +159,10 @@ krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, 
     TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
     if (map->D < (phase ? 1 : 2) * n)
         return krein__fail(ctx, KREIN_ESPEC,
-                           "D = %lld features are too few for %lld terms of the kernel",
-                           (long long)map->D, (long long)n);
+                           "%s: D = %lld features are too few for %lld term%s of the kernel: at "
+                           "least %lld",
+                           map->cls->cls.name, (long long)map->D, (long long)n, n == 1 ? "" : "s",
+                           (long long)((phase ? 1 : 2) * n));
     int64_t per_term = frequencies(map, phase, n);
     shape(map, s, n * per_term, phase);
     s->nterm = n;

@@ -15,7 +15,8 @@ typedef struct walk {
     int64_t *index;
     double *centre, *row, *sample; /* d, d, SAMPLE x d */
     double reach;                  /* max |x - c|^2 */
-    bool unit;
+    bool unit;                     /* all rows, or all but some of zeros, have length one */
+    bool zero;                     /* there are rows of zeros */
 } walk;
 
 static void centre_of(walk *w, const krein_rows *x) {
@@ -34,7 +35,8 @@ static void visit(walk *w, const krein_rows *x, int64_t i, int64_t number) {
         square += v * v;
         off += e * e;
     }
-    w->unit = w->unit && fabs(square - 1) < 2e-4;
+    w->zero = w->zero || square == 0;
+    w->unit = w->unit && (square == 0 || fabs(square - 1) < 2e-4);
     w->reach = fmax(w->reach, off);
     if (w->kept < w->chosen && w->index[w->kept] == number)
         memcpy(w->sample + w->kept++ * w->d, w->row, (size_t)w->d * sizeof *w->row);
@@ -63,14 +65,20 @@ static void quantiles(const walk *w, double *distance, krein_spread *out) {
 
 static bool no_dot(const krein_kernel_class *c) { return c->family != KREIN_FAMILY_DOT; }
 
-static krein_status needs_unit(krein_map *map) {
-    char *text = krein__kernel_text(map->ctx, map->kernel);
-    if (!text) return map->ctx->status;
-    krein_status st = krein__fail(map->ctx, KREIN_EDATA,
-                                  "%s: %s depends on more than the distance, and the rows are not "
-                                  "of length one, where it would not; pass --scale unit",
-                                  map->cls->cls.name, text);
-    krein__free(map->ctx, text);
+static krein_status needs_unit(krein_map *map, const walk *w) {
+    krein_ctx *ctx = map->ctx;
+    char *text = krein__kernel_text(ctx, map->kernel);
+    if (!text) return ctx->status;
+    krein_status st =
+        w->unit ? krein__fail(ctx, KREIN_EDATA,
+                              "%s: %s depends on more than the distance, but for rows of length "
+                              "one, and some rows are all zeros; leave those out, or use nystrom",
+                              map->cls->cls.name, text)
+                : krein__fail(ctx, KREIN_EDATA,
+                              "%s: %s depends on more than the distance, and the rows are not "
+                              "of length one, where it would not; pass --scale unit",
+                              map->cls->cls.name, text);
+    krein__free(ctx, text);
     return st;
 }
 
@@ -95,11 +103,11 @@ krein_status krein__spread(krein_map *map, krein_stream *rows, int64_t n, krein_
         TRY(krein__poll(ctx));
     }
     quantiles(&w, distance, out);
-    out->unit = w.unit;
+    out->unit = w.unit && !w.zero;
     out->R = 2 * sqrt(w.reach);
-    if (w.unit) out->R = fmin(out->R, 2);
+    if (out->unit) out->R = fmin(out->R, 2);
     if (!(out->R > 1e-6)) out->R = 1; /* all rows are one */
-    if (!out->unit && !krein__kernel_all(map->kernel, no_dot)) st = needs_unit(map);
+    if (!out->unit && !krein__kernel_all(map->kernel, no_dot)) st = needs_unit(map, &w);
 done:
     krein__free(ctx, w.index);
     krein__free(ctx, w.centre);

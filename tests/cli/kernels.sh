@@ -56,6 +56,18 @@ run train s.libsvm -k spline --scale none -o m.krein
 fails "spline: sparse rows" 'sparse rows'
 run train s.libsvm -k chi2 --scale none -l 0.1 -o m.krein
 ok "chi2: sparse rows"
+run gram s.libsvm -k 'cauchy(sigma=2)' --scale none --check
+has "rounding is no asymmetry" out '^asymmetry .*\(symmetric'
+
+# ---- scales of unscaled rows ----
+printf 'y,a,b\n' >huge.csv
+for i in 1 2 3 4 5 6 7 8 9; do echo "$((i * i % 7)).5,$((i % 3))e38,$((i % 5))e30"; done >>huge.csv
+for k in gaussian cauchy laplacian; do
+    run train huge.csv -k $k --scale none -t regression -o m.krein
+    ok "$k: rows of 1e38"
+    run predict m.krein huge.csv
+    ok "$k: rows of 1e38: the model can be read"
+done
 
 # ---- precomputed ----
 "$KREIN" gram f.csv -k 'gaussian(sigma=3)' -o K.npy >/dev/null

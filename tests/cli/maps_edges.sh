@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Maps at the edges of what they take: rows of zeros, one feature.
+# shellcheck source=lib.sh disable=SC2154
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+"$KREIN" generate friedman -n 60 -d 5 -o f.csv >/dev/null || fail "generate"
+{
+    cat f.csv
+    echo 1.5,0,0,0,0,0
+} >zero.csv
+
+# Rows of zeros stay so under --scale unit: the message does not ask for what was given.
+for m in grff gorf digmm; do
+    run train f.csv -k 'poly(degree=2)' -m $m -D 64 -l 1e-2 --scale unit -o m.krein
+    ok "$m: rows of length one"
+    run train f.csv -k 'poly(degree=2)' -m $m -D 64 -l 1e-2 -o m.krein
+    status "$m: other rows" 1
+    has "$m: other rows" err 'pass --scale unit'
+    run train zero.csv -k 'poly(degree=2)' -m $m -D 64 -l 1e-2 --scale unit -o m.krein
+    status "$m: a row of zeros" 1
+    has "$m: a row of zeros" err 'some rows are all zeros'
+done
+
+run train f.csv -k 'gaussian(sigma=1)' -m rff -D 1 -o m.krein
+status "one feature" 2
+has "one feature" err 'rff: D = 1 .*1 term of the kernel: at least 2'
+run train f.csv -k 'gaussian(sigma=1)' -m rff -D 2 -l 1e-2 -o m.krein
+ok "two features"
+summary
