@@ -63,11 +63,13 @@ static void cut(const double *a, double norm, krein_dot *s) {
     memcpy(s->a, a, (size_t)(n + 1) * sizeof *a);
 }
 
-/* The greatest squared length, and the greatest difference of one from 1. */
-static krein_status measure(krein_stream *rows, double *longest, double *off) {
+/* The greatest squared length, the greatest difference of one from 1, and the rows of zeros, which
+ * scale unit leaves alone. */
+static krein_status measure(krein_stream *rows, double *longest, double *off, int64_t *zeros) {
     krein_status st = KREIN_OK;
     krein_block block;
     *longest = *off = 0;
+    *zeros = 0;
     TRY(krein__stream_rewind(rows));
     for (;;) {
         TRY(krein__stream_next(rows, &block));
@@ -79,7 +81,8 @@ static krein_status measure(krein_stream *rows, double *longest, double *off) {
             double sum = 0;
             for (int64_t j = 0; j < m; j++) sum += (double)v[j] * (double)v[j];
             *longest = fmax(*longest, sum);
-            if (sum > 0) *off = fmax(*off, fabs(sum - 1)); /* scale unit leaves zero rows alone */
+            *zeros += sum == 0;
+            if (sum > 0) *off = fmax(*off, fabs(sum - 1));
         }
     }
     TRY(krein__stream_rewind(rows));
@@ -110,14 +113,21 @@ static krein_status coefficients(const krein_map *map, krein_stream *rows, doubl
                                  double *norm) {
     krein_ctx *ctx = map->ctx;
     double longest = 1, off = 0, reach = 0;
+    int64_t zeros = 0;
     krein_status st = krein__kernel_series(ctx, map->kernel, false, TERMS, a, &reach);
     if (st == KREIN_EMEMORY) return st;
     bool any = st == KREIN_OK;
     *norm = 0;
     if (any && reach == INFINITY && is_polynomial(a)) return KREIN_OK;
-    if (rows && (st = measure(rows, &longest, &off)) != KREIN_OK) return st;
+    if (rows && (st = measure(rows, &longest, &off, &zeros)) != KREIN_OK) return st;
     *norm = longest;
     if (off <= UNIT) {
+        if (zeros > 0)
+            krein__log(
+                ctx, KREIN_LOG_WARNING,
+                "%s: %lld rows are zero, not of length one: their kernel values are those of "
+                "the series at <x, y> = 0; drop them, or use --map nystrom",
+                map->cls->cls.name, (long long)zeros);
         *norm = 1;
         return krein__kernel_series(ctx, map->kernel, true, TERMS, a, &reach);
     }
