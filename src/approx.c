@@ -135,6 +135,7 @@ static krein_status measure(const sample *s, const krein_map *map, const float *
     for (int64_t i = 0; i < n * D; i++) wide[i] = (double)z[i];
     for (int64_t i = 0; i < n; i += ROWS) {
         int64_t m = krein__min(ROWS, n - i);
+        TRY(krein__poll(ctx));
         for (int64_t r = 0; r < m; r++)
             for (int64_t j = 0; j < D; j++)
                 left[r * D + j] =
