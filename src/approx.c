@@ -135,6 +135,7 @@ static krein_status measure(const sample *s, const krein_map *map, const float *
     for (int64_t i = 0; i < n * D; i++) wide[i] = (double)z[i];
     for (int64_t i = 0; i < n; i += ROWS) {
         int64_t m = krein__min(ROWS, n - i);
+        TRY(krein__poll(ctx));
         for (int64_t r = 0; r < m; r++)
             for (int64_t j = 0; j < D; j++)
                 left[r * D + j] =
@@ -223,12 +224,15 @@ static krein_status compare(const sample *s, const krein_approx_options *o,
     for (int64_t i = 0; i < o->nmaps; i++) {
         krein_map *map = NULL;
         TRY(krein__map_create(ctx, o->maps[i], s->kernel, 0, o->seed, &map));
-        bool own = map->D > 0 || krein__option_index(&map->cls->cls, "D") < 0;
+        int64_t given = map->D;
+        bool own = given > 0 || krein__option_index(&map->cls->cls, "D") < 0;
         krein__map_destroy(map);
         for (int64_t k = 0; k < (own ? 1 : sizes); k++) {
             krein__progress(ctx, "measuring", (double)(i * sizes + k), (double)(o->nmaps * sizes));
-            r->results[r->count].series = i;
-            TRY(repeat(s, o, o->maps[i], own ? 0 : o->features[k], &r->results[r->count++]));
+            krein_approx_result *result = &r->results[r->count++];
+            result->series = i;
+            TRY(repeat(s, o, o->maps[i], own ? 0 : o->features[k], result));
+            if (result->refused && own) result->D = given;
         }
     }
 done:

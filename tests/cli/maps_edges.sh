@@ -26,4 +26,9 @@ status "one feature" 2
 has "one feature" err 'rff: D = 1 .*1 term of the kernel: at least 2'
 run train f.csv -k 'gaussian(sigma=1)' -m rff -D 2 -l 1e-2 -o m.krein
 ok "two features"
+
+# A map that approx cannot draw is shown with the D that it was given.
+run approx f.csv -k 'laplacian(sigma=0.1)' -m 'binning(D=7)' -m 'rff(D=8)' --rows 50 --repeat 2 --json
+ok "approx: a map that is refused"
+json "approx: a map that is refused" '[r["D"] for r in j["results"]] == [7, 8] and j["results"][0]["error_mean"] is None'
 summary

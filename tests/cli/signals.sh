@@ -27,6 +27,19 @@ for signal in INT TERM; do
 done
 no_leftovers signals
 
+# approx, in the middle of one long comparison.
+if [[ ! $SANITIZED ]]; then
+    "$KREIN" approx arm.csv -k 'gaussian(sigma=3)' -m 'rff(D=4096)' --rows 8000 >out 2>err &
+    pid=$!
+    sleep 2
+    kill -INT $pid
+    start=$SECONDS
+    wait $pid
+    is "approx: status" 1 $?
+    has "approx: message" err '^krein: cancelled'
+    if ((SECONDS - start <= 5)); then pass; else fail "approx: stops soon" "$((SECONDS - start)) s"; fi
+fi
+
 # A stream that does not end, waiting for input: the second signal ends it at the latest.
 mkfifo pipe
 rm -f out err
