@@ -118,18 +118,28 @@ static void steps_find_the_valley(void) {
             valley v = {.at = -3 + .25 * q + .05, .none = -100};
             krein_targets rows = {2, 1, y, NULL, classes ? class : NULL};
             krein_path p = {0}, grid = {0};
-            CHECK(krein__path_walk(ctx, &rows, 1e-3, visit_valley, &v, &p) == KREIN_OK);
+            CHECK(krein__path_walk(ctx, &rows, 1e-3, 0, visit_valley, &v, &p) == KREIN_OK);
             CHECK(v.visits == p.n && p.n <= 5 + abs(q) / 2);
             krein__path_grid(&grid, pow(10, -3 + .25 * q) * .99, pow(10, -3 + .25 * q) * 1.01, 4);
             CHECK(grid.n == 1 && p.lambda[p.best] == grid.lambda[0]);
         }
+    /* The valley is at 10^-4, the walk must stay above 10^-2.6. */
+    for (int from = -4; from <= -1; from++) {
+        valley v = {.at = -4, .none = -9};
+        krein_targets rows = {2, 1, y, NULL, NULL};
+        krein_path p = {0};
+        CHECK(krein__path_walk(ctx, &rows, pow(10, from), pow(10, -2.6), visit_valley, &v, &p) ==
+              KREIN_OK);
+        for (int64_t l = 0; l < p.n; l++) CHECK(p.lambda[l] > .99 * pow(10, -2.6));
+        CHECK(p.lambda[p.best] < .0032);
+    }
     /* Nothing below 10^-1.6: up, even from where there is nothing, and classes must not be what
      * is chosen by there. */
     for (int classes = 0; classes < 2; classes++) {
         valley v = {.at = -2, .none = -1.6};
         krein_targets rows = {2, 1, y, NULL, classes ? class : NULL};
         krein_path p = {0};
-        CHECK(krein__path_walk(ctx, &rows, 1e-3, visit_valley, &v, &p) == KREIN_OK);
+        CHECK(krein__path_walk(ctx, &rows, 1e-3, 0, visit_valley, &v, &p) == KREIN_OK);
         CHECK(p.lambda[p.best] >= .0316 && p.lambda[p.best] <= .1 && isfinite(p.loss[p.best]));
     }
     krein_ctx_destroy(ctx);

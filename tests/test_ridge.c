@@ -140,7 +140,9 @@ static krein_status score_path(krein_ctx *ctx, const krein_system *s, bool loo, 
                                const int32_t *class, krein_path *path) {
     krein_scores *scores = NULL;
     krein_tally tally = {0};
+    bool own = path->n == 0;
     krein_status st = krein__scores_begin(ctx, s, loo, path, &scores);
+    if (own && st == KREIN_OK) CHECK(path->lambda[0] >= .99 * krein__system_floor(s));
     float *r = test_new(p->n * p->D, sizeof *r);
     for (int64_t e = 0; e < p->n * p->D; e++) r[e] = (float)p->z[e];
     int64_t half = p->n / 2 + 1;

@@ -459,7 +459,7 @@ krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *ro
     NEW(w.diagonal, n);
     weighted_row(n, K, rows, total_weight(rows), row);
     TRY(enter(ctx, K, rows, &w.f));
-    TRY(krein__path_walk(ctx, rows, lambda, score, &w, p));
+    TRY(krein__path_walk(ctx, rows, lambda, 0, score, &w, p));
     if (isinf(p->loss[p->best])) {
         st =
             krein__fail(ctx, KREIN_ENUMERIC,

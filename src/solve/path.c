@@ -82,6 +82,7 @@ typedef struct walk {
     krein_visitor *visitor;
     void *state;
     double *score; /* n x k */
+    int64_t least; /* the walk does not go below this value of the grid */
     krein_path *p;
 } walk;
 
@@ -111,7 +112,7 @@ int64_t krein__path_least(const krein_path *p) {
 
 /* Goes on from `at` by `by` while the loss falls; `at` is then the best. */
 static krein_status step(const walk *w, int64_t by, int64_t *at) {
-    for (int64_t k = 0; k < STEPS; k++) {
+    for (int64_t k = 0; k < STEPS && *at + by >= w->least; k++) {
         krein_status st = visit(w, *at + by);
         if (st != KREIN_OK) return st;
         bool none = by > 0 && isinf(w->p->loss[w->p->n - 1]); /* a larger lambda has a solution */
@@ -128,17 +129,19 @@ static double loss_at(const krein_path *p, int64_t i) {
     return -INFINITY;
 }
 
-krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start,
+krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start, double least,
                               krein_visitor *visitor, void *state, krein_path *p) {
     krein_status st = KREIN_OK;
-    walk w = {ctx, rows, visitor, state, NULL, p};
-    int64_t first = (int64_t)rint(log10(start) * QUARTERS), at = first;
+    walk w = {ctx, rows, visitor, state, NULL, INT64_MIN, p};
+    if (least > 0) w.least = (int64_t)ceil(log10(least) * QUARTERS);
+    int64_t first = krein__max(w.least, (int64_t)rint(log10(start) * QUARTERS)), at = first;
     p->n = 0;
     NEW(w.score, rows->n * rows->k);
     TRY(visit(&w, at));
     TRY(step(&w, -2, &at));
     if (at == first) TRY(step(&w, 2, &at));
-    TRY(visit(&w, loss_at(p, at - 2) < loss_at(p, at + 2) ? at - 1 : at + 1));
+    bool down = loss_at(p, at - 2) < loss_at(p, at + 2) && at > w.least;
+    TRY(visit(&w, down ? at - 1 : at + 1));
 done:
     krein__free(ctx, w.score);
     return st;

@@ -277,6 +277,12 @@ static krein_status make_projection(krein_ctx *ctx, const krein_system *s, const
     return KREIN_OK;
 }
 
+double krein__system_floor(const krein_system *s) {
+    double trace = 0;
+    for (int64_t i = 0; i < s->D; i++) trace += s->G[i * s->D + i];
+    return 1e-7 * trace / s->weight / sqrt((double)s->D);
+}
+
 krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
                                  krein_scores **out) {
     krein_status st = KREIN_OK;
@@ -289,7 +295,7 @@ krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo
     memcpy(v, s->G, (size_t)(D * D) * sizeof *v);
     TRY(krein__eigen(ctx, D, v, D, w));
     double top = fmax(w[D - 1], 1e-30) / s->weight;
-    if (p->n == 0) krein__path_grid(p, top * 1e-10, top * 10, 4);
+    if (p->n == 0) krein__path_grid(p, fmax(top * 1e-10, krein__system_floor(s)), top * 10, 4);
     ZNEW(l, 1);
     l->ctx = ctx;
     l->loo = loo;

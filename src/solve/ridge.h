@@ -38,9 +38,9 @@ void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
 
 /* Held-out scores (n x k) of the rows at one lambda; not numbers where it has no solution. */
 typedef krein_status krein_visitor(void *state, double lambda, double *score);
-/* Scores a few lambdas around the best, found by steps from `start`. Fills p, which has the best of
- * those before whenever the visitor is called. */
-krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start,
+/* Scores a few lambdas around the best, found by steps from `start`, none below `least`. Fills p,
+ * which has the best of those before whenever the visitor is called. */
+krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start, double least,
                               krein_visitor *visitor, void *state, krein_path *p);
 /* Index of the smallest loss. */
 int64_t krein__path_least(const krein_path *p);
@@ -89,6 +89,11 @@ krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double l
 
 /* Predictions for every lambda of a path, from one eigendecomposition of the system. */
 typedef struct krein_scores krein_scores;
+/* The least lambda at which leave-one-out means something: G is a sum of float32 products with a
+ * relative error of about 1e-8 an entry, as a matrix 2 sqrt(D) 1e-8 times the mean of G_ii = trace
+ * / D; a fifth of lambda's share W lambda may be noise. Below, errors come out too small by chance.
+ */
+double krein__system_floor(const krein_system *s);
 /* loo: the rows to come are among those accumulated, and each is predicted by the model without
  * it, exactly; else they are held out. Fills p's lambdas where p->n is 0. */
 krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,

@@ -119,7 +119,7 @@ krein_status krein__loo_walk(krein_ctx *ctx, const krein_system *s, const float 
     NEW(w.u32, D * D);
     NEW(w.x32, D * k);
     NEW(w.tile, ctx->threads * ROWS * (D + k));
-    TRY(krein__path_walk(ctx, rows, lambda, score, &w, p));
+    TRY(krein__path_walk(ctx, rows, lambda, krein__system_floor(s), score, &w, p));
 done:
     krein__free(ctx, w.u);
     krein__free(ctx, w.x);
