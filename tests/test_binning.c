@@ -146,7 +146,7 @@ static void bound(void) {
         CHECK(make("binning", "laplacian(sigma=3)", asked[i], 5, N, 4, &s, &map) == KREIN_OK);
         if (!map) continue;
         CHECK(map->D <= asked[i] && map->R == map->D);
-        if (asked[i] > 900 && !(map->D > .6 * (double)asked[i]))
+        if (asked[i] > 900 && !((double)map->D > .6 * (double)asked[i]))
             printf("%lld of %lld\n", (long long)map->D, (long long)asked[i]);
         if (asked[i] > 900) CHECK((double)map->D > .6 * (double)asked[i]);
         krein__map_destroy(map);

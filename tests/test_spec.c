@@ -21,9 +21,9 @@ static const krein_option options[] = {
     {.name = "title", .type = KREIN_OPTION_TEXT, .text = "none"},
     {0}};
 enum { ALPHA, COUNT, FLAG, MODE, FIL, FREE, TITLE };
-static const krein_class first_class = {"first", "", "", options, NULL, NULL},
-                         bare_class = {"bare", "", "", NULL, NULL, NULL},
-                         third_class = {"third_one", "", "", options, NULL, NULL};
+static const krein_class first_class = {"first", "", "", options, NULL},
+                         bare_class = {"bare", "", "", NULL, NULL},
+                         third_class = {"third_one", "", "", options, NULL};
 static const krein_class *const classes[] = {&first_class, &bare_class, &third_class};
 static krein_ctx *ctx;
 

@@ -147,8 +147,7 @@ krein_status krein__find_class(krein_ctx *ctx, const krein_cursor *c, const char
     const char *names[NAMES] = {NULL};
     for (int64_t i = 0; i < n; i++) {
         names[i] = classes[i]->name;
-        if (strcmp(classes[i]->name, name) == 0 ||
-            (classes[i]->alias && strcmp(classes[i]->alias, name) == 0)) {
+        if (strcmp(classes[i]->name, name) == 0) {
             *out = i;
             return KREIN_OK;
         }

@@ -55,7 +55,6 @@ typedef struct krein_class {
     const char *cite;
     const krein_option *options; /* NULL: none */
     const char *details;         /* a paragraph for `krein help NAME`, or NULL */
-    const char *alias;           /* a second name that is understood, or NULL */
 } krein_class;
 
 /* A cursor into a spec for messages that point at the place. */

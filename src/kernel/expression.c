@@ -123,6 +123,7 @@ static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **o
     krein_cursor start = *c;
     if (!krein__read_name(c, name, sizeof name))
         return krein__spec_error(ctx, c, "expected a kernel, a number or \"(\"");
+    if (strcmp(name, "sigmoid") == 0) snprintf(name, sizeof name, "tanh"); /* its other name */
     krein_status st =
         krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count, &which);
     if (st != KREIN_OK) return st;

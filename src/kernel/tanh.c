@@ -43,11 +43,10 @@ static const krein_option options[] = {
     {.name = "c", .value = 0, .low = -1e30, .high = 1e30, .help = "constant"},
     {0}};
 
-const krein_kernel_class krein__kernel_tanh = {.cls = {"tanh", "tanh(gamma <x,y> + c)", "", options,
-                                                       "Indefinite. Also called sigmoid.",
-                                                       .alias = "sigmoid"},
-                                               .family = KREIN_FAMILY_DOT,
-                                               .definite = definite,
-                                               .values32 = values32,
-                                               .values64 = values64,
-                                               .series = series};
+const krein_kernel_class krein__kernel_tanh = {
+    .cls = {"tanh", "tanh(gamma <x,y> + c)", "", options, "Indefinite. Also called sigmoid."},
+    .family = KREIN_FAMILY_DOT,
+    .definite = definite,
+    .values32 = values32,
+    .values64 = values64,
+    .series = series};
