@@ -96,10 +96,10 @@ static const cli_option predict_options[] = {
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
     END};
 
-static const cli_option feature_options[] = {
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
-     .help = ".npy, or .libsvm without zeros (required)"},
-    END};
+static const cli_option feature_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
+                                              .complete = "file",
+                                              .help = ".npy, or .libsvm without zeros (required)"},
+                                             END};
 
 static const cli_option gram_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
