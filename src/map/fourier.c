@@ -204,7 +204,7 @@ krein_status krein__fourier_fit_whole(krein_map *map, krein_draw_fn draw) {
 }
 
 double krein__fourier_whole_bytes(const krein_map *map) {
-    return 8.0 * (double)map->d * (double)(map->D / 2);
+    return 4.0 * (double)map->d * (double)map->D;
 }
 
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {

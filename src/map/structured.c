@@ -197,7 +197,8 @@ void krein__structured_cost(const krein_map *map, const krein_structure *how, kr
     int64_t P = padded(map->d), D = krein__fourier_features(map, false), terms = 1;
     krein_term list[KREIN_TERMS_MAX];
     if (krein__kernel_terms(map->ctx, map->kernel, list, &terms) != KREIN_OK) terms = 1;
-    double blocks = (double)(terms * ((D / 2 / terms + P - 1) / P)), p = (double)P;
+    int64_t per_term = (D / 2 / terms + P - 1) / P;
+    double blocks = (double)(terms * per_term), p = (double)P;
     double width = (double)(how->width * P), scratch = width + (double)how->scratch * p;
     double F = (double)D / 2, steps = log2(width) * (double)(how->state + how->width);
     krein_cost direct = {0};
