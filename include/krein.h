@@ -113,6 +113,7 @@ typedef struct krein_entry {
     const char *kernels; /* maps: the families they are for, else "" */
     const char *time;    /* maps: cost in rows n, columns d, features D, else "" */
     const char *family;  /* of a kernel: "radial, positive definite"; else "" */
+    const char *alias;   /* another name of it, or "" */
 } krein_entry;
 
 typedef struct krein_option_info {

@@ -102,7 +102,7 @@ int cli_cmd_help(cli_app *app) {
         found = true;
     }
     for (int64_t i = 0; krein_list(i, &e); i++) {
-        if (strcmp(e.name, name) != 0) continue;
+        if (strcmp(e.name, name) != 0 && strcmp(e.alias, name) != 0) continue;
         if (found) putchar('\n');
         print_entry(stdout, i, &e);
         found = true;

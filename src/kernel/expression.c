@@ -115,6 +115,10 @@ static void take_factor(krein_ctx *ctx, krein_kernel **k, double *number) {
     krein__kernel_destroy(ctx, whole);
 }
 
+const char *krein__kernel_alias(const char *name) {
+    return strcmp(name, "tanh") == 0 ? "sigmoid" : "";
+}
+
 static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out);
 
 static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **out) {
@@ -123,7 +127,9 @@ static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **o
     krein_cursor start = *c;
     if (!krein__read_name(c, name, sizeof name))
         return krein__spec_error(ctx, c, "expected a kernel, a number or \"(\"");
-    if (strcmp(name, "sigmoid") == 0) snprintf(name, sizeof name, "tanh"); /* its other name */
+    for (int64_t i = 0; i < krein__kernel_count; i++)
+        if (strcmp(name, krein__kernel_alias(krein__kernels[i]->name)) == 0)
+            snprintf(name, sizeof name, "%s", krein__kernels[i]->name);
     krein_status st =
         krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count, &which);
     if (st != KREIN_OK) return st;

@@ -97,6 +97,8 @@ typedef struct krein_kernel {
     struct krein_kernel *left, *right;
 } krein_kernel;
 
+/* The other name by which a base kernel is understood, or "". */
+const char *krein__kernel_alias(const char *name);
 krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out);
 krein_status krein__kernel_copy(krein_ctx *ctx, const krein_kernel *k, krein_kernel **out);
 void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k);

@@ -66,7 +66,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     TRY(krein__pool_products(&pool, &sample, v));
     TRY(krein__aligned_weights(ctx, pool.F, v, map->values.number[RHO], F, q, &rho));
     TRY(keep(map, &pool, q));
-    krein__log(ctx, KREIN_LOG_INFO, "aligned: %lld of %lld frequencies, rho = %.4g",
+    krein__log(ctx, KREIN_LOG_DEBUG, "aligned: %lld of %lld frequencies, rho = %.4g",
                (long long)map->D / 2, (long long)pool.F, rho);
 done:
     krein__free(ctx, v);

@@ -58,8 +58,7 @@ const krein_map_class krein__map_gorf = {
             "For indefinite kernels: radial ones (differences of Gaussians) on all rows, "
             "dot-product ones (poly, tanh) on rows of length one (--scale unit). Features of "
             "positive and negative frequencies have signs +1 and -1. On rows of length one "
-            "epanechnikov(a, m=1) is sqrt(2)/a [sqrt(a^2/2 - 1), x] squared, exactly, with d + 1 "
-            "features: use poly(degree=1) there."},
+            "epanechnikov(a, m=1) is linear: the map explicit has it exactly with d + 1 features."},
     .kernels = "radial, indefinite too; dot-product on unit rows",
     .time = "n d D",
     .traits = KREIN_MAP_DATA,

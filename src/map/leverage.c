@@ -82,7 +82,7 @@ static krein_status score_pool(const krein_pool *pool, const krein_rows *x, doub
         l[f] = j.score[2 * f] + j.score[2 * f + 1];
         total += l[f];
     }
-    krein__log(ctx, KREIN_LOG_INFO, "leverage: effective dimension %.4g on %lld rows", total,
+    krein__log(ctx, KREIN_LOG_DEBUG, "leverage: effective dimension %.4g on %lld rows", total,
                (long long)x->n);
 done:
     krein__free(ctx, j.K);

@@ -16,6 +16,10 @@ has "indefinite" out '^ +dot product, indefinite$'
 has "on unit rows" out '^ +.*positive definite on unit rows$'
 run help chi2
 ok "help chi2"
+run help sigmoid
+ok "help: the other name"
+has "help: tanh by its other name" out '^tanh \(kernel\)'
+run help chi2
 has "help: family" out 'additive, positive definite'
 run list --json
 json "list --json: family" '[e["family"] for e in j["entries"] if e["name"] == "tl1"] == ["stationary, indefinite"]'
