@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Up to so many rows the kernel itself is used by default, where its matrix fits. */
-static const int64_t EXACT_DEFAULT = 7500;
-
 void krein_train_options_init(krein_train_options *o) {
     memset(o, 0, sizeof *o);
     o->size = sizeof *o;
@@ -36,8 +33,6 @@ static krein_status copy_options(krein_ctx *ctx, const krein_train_options *give
         return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
     if (o->holdout > 0 && o->test)
         return krein__fail(ctx, KREIN_EARG, "give --test or --holdout, not both");
-    if (o->probabilities)
-        return krein__fail(ctx, KREIN_EARG, "krr has no probabilities in this version");
     return KREIN_OK;
 }
 
@@ -63,7 +58,6 @@ typedef struct setup {
     krein_kernel *kernel;
     const krein_learner_class *learner;
     krein_values learner_values;
-    char *learner_text;
     const krein_criterion_class *criterion; /* NULL: none */
     krein_values criterion_values;
     int64_t free;
@@ -74,7 +68,6 @@ static void setup_clear(setup *s) {
     krein__kernel_destroy(s->ctx, s->kernel);
     krein__values_clear(s->ctx, &s->learner_values);
     krein__values_clear(s->ctx, &s->criterion_values);
-    krein__free(s->ctx, s->learner_text);
 }
 
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
@@ -88,8 +81,12 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
     TRY(krein__parse_spec(ctx, s->o.learner ? s->o.learner : "krr", "learner", krein__learners,
                           krein__learner_count, &which, &s->learner_values));
     s->learner = (const krein_learner_class *)krein__learners[which];
-    s->learner_text = krein__spec_text(ctx, &s->learner->cls, &s->learner_values);
-    if (!s->learner_text) return ctx->status;
+    if (s->o.probabilities && !s->learner->probabilities) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s has no probabilities; see krein list learners for those that do",
+                         s->learner->cls.name);
+        goto done;
+    }
     TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
     s->free = krein__kernel_free(s->kernel, -1, NULL, NULL);
     if (s->free > 2) {
@@ -112,7 +109,9 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
         krein_map *map = NULL;
         TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
         const krein_class *cls = &map->cls->cls;
+        if (s->learner->check) st = s->learner->check(ctx, &s->learner_values, map);
         krein__map_destroy(map);
+        if (st != KREIN_OK) goto done;
         if (s->o.features > 0 && krein__option_index(cls, "D") < 0) {
             st = krein__fail(ctx, KREIN_EARG,
                              "the %s map has no --features: their number follows from the data; "
@@ -120,9 +119,33 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
                              cls->name);
             goto done;
         }
+    } else if (s->learner->check) {
+        TRY(s->learner->check(ctx, &s->learner_values, NULL));
     }
 done:
     return st;
+}
+
+/* What the learner does not do with the labels that there are. */
+static krein_status check_task(const setup *s, const krein_encoding *e) {
+    const char *name = s->learner->cls.name;
+    bool classes = e->task == KREIN_TASK_CLASSIFICATION;
+    if (!(s->learner->tasks & (classes ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS)))
+        return krein__fail(s->ctx, KREIN_EDATA,
+                           classes ? "%s is for regression and the labels are classes; use another "
+                                     "learner (krein list learners), or --task regression"
+                                   : "%s is for classification and the labels are numbers; use "
+                                     "another learner (krein list learners), or --task "
+                                     "classification",
+                           name);
+    if (s->o.probabilities && !classes)
+        return krein__fail(s->ctx, KREIN_EARG,
+                           "--probabilities are for classes and the labels are numbers");
+    return KREIN_OK;
+}
+
+static krein_head head_of(const setup *s, const krein_encoding *e) {
+    return s->learner->head ? s->learner->head(&s->learner_values, e) : krein__task_head(e->task);
 }
 
 /* Features by default: 4,096, fewer where they would cost more than 2e12 flops or are not fewer
@@ -148,7 +171,7 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
     int64_t D = s->o.features;
     if (!spec)
         spec =
-            exact && n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
+            exact && n <= krein__min(s->learner->exact_rows, s->o.max_exact) && D == 0
                 ? "exact"
                 : krein__map_default(s->kernel, d, D > 0 ? D : default_features(s->kernel, n, d));
     krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
@@ -186,7 +209,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     bool path = s->o.lambda < 0;
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     map->cls->cost(map, n, &total);
-    s->learner->cost(map, n, k, path, &fit, &passes);
+    s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
     bool features = random_features(s, map, n);
     double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
@@ -310,6 +333,8 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     krein_job job = {
         .ctx = ctx, .data = data, .lambda = s->o.lambda, .seed = s->o.seed, .loo = NAN};
     double start = krein__clock(), mark;
+    job.probabilities = s->o.probabilities;
+    job.deadline = s->o.time_limit > 0 ? start + s->o.time_limit : 0;
     if (krein__blas_better_core())
         krein__log(ctx, KREIN_LOG_WARNING,
                    "OpenBLAS runs its %s code on this CPU, several times slower than it could: set "
@@ -321,7 +346,9 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     TRY(krein__data_learn(data, true, s->o.holdout, s->o.seed, (krein_keep)s->o.memory_rows,
                           &m->encoding));
     TRY(krein__kernel_meet(ctx, s->kernel, &m->encoding));
-    m->k = krein__model_outputs(&m->encoding);
+    TRY(check_task(s, &m->encoding));
+    m->head = head_of(s, &m->encoding);
+    m->k = krein__head_scores(m->head, &m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
     TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
     if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
@@ -356,8 +383,8 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     TRY(s->learner->fit(&job, &s->learner_values));
     r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);
 
-    DUP(m->learner, s->learner_text);
-    if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel)) ||
+    if (!(m->learner = krein__spec_text(ctx, &s->learner->cls, &s->learner_values)) ||
+        !(m->kernel_text = krein__kernel_text(ctx, m->map->kernel)) ||
         !(m->map_text = krein__map_text(m->map))) {
         st = ctx->status;
         goto done;
@@ -403,7 +430,8 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     /* Held-out rows are counted, not drawn: one pass is enough. */
     TRY(krein__data_learn(data, true, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
     TRY(krein__kernel_meet(ctx, s.kernel, &e));
-    int64_t n = data->count[KREIN_PART_TRAIN], k = krein__model_outputs(&e);
+    TRY(check_task(&s, &e));
+    int64_t n = data->count[KREIN_PART_TRAIN], k = krein__head_scores(head_of(&s, &e), &e);
     n -= (int64_t)rint(s.o.holdout * (double)n);
     /* train would keep the rows in memory where they are few */
     data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;
@@ -412,8 +440,8 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     r->d = e.d;
     r->task = e.task;
     r->D = map->cls->features(map, n);
-    DUP(r->learner, s.learner_text);
-    if (!(r->kernel = krein__kernel_text(ctx, s.kernel)) || !(r->map = krein__map_text(map))) {
+    if (!(r->learner = krein__spec_text(ctx, &s.learner->cls, &s.learner_values)) ||
+        !(r->kernel = krein__kernel_text(ctx, s.kernel)) || !(r->map = krein__map_text(map))) {
         st = ctx->status;
         goto done;
     }

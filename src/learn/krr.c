@@ -488,7 +488,7 @@ done:
     return st;
 }
 
-static krein_status fit(krein_job *job, const krein_values *values) {
+static krein_status fit(krein_job *job, krein_values *values) {
     (void)values;
     krein_model *m = job->model;
     krein_status st = m->map->cls->traits & KREIN_MAP_DUAL ? fit_kernel(job) : fit_features(job);
@@ -498,8 +498,9 @@ static krein_status fit(krein_job *job, const krein_values *values) {
     return st;
 }
 
-static void cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
-                 int64_t *passes) {
+static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes) {
+    (void)values;
     double N = (double)n, K = (double)k, L = 45;
     if (map->cls->traits & KREIN_MAP_DUAL) {
         /* Three matrices in an eigendecomposition: of all rows (cross-validation, an indefinite
@@ -541,5 +542,7 @@ const krein_learner_class krein__learner_krr = {
     .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998", NULL,
             "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
             "map=exact. lambda by exact leave-one-out unless --lambda is given."},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .exact_rows = 7500,
     .fit = fit,
     .cost = cost};

@@ -15,15 +15,29 @@ typedef struct krein_job {
     double lambda;      /* < 0: chosen by leave-one-out */
     int64_t folds;      /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
-    double loo; /* out: rmse or error of the choice, NaN if there was none */
+    bool probabilities; /* wanted: fill the model's calibration */
+    double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
+    double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
 } krein_job;
+
+enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
 
 typedef struct krein_learner_class {
     krein_class cls;
-    krein_status (*fit)(krein_job *job, const krein_values *values);
+    int tasks;          /* KREIN_FOR_... */
+    int64_t exact_rows; /* the kernel matrix is the default up to so many rows; 0: never */
+    bool probabilities; /* it has them, for classes */
+    /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
+     * NULL where the default will be taken. */
+    krein_status (*check)(krein_ctx *ctx, const krein_values *values, const krein_map *map);
+    /* NULL: as the task needs. */
+    krein_head (*head)(const krein_values *values, const krein_encoding *e);
+    /* Fills the model's weights, intercepts and lambda. Options that had no value get the one that
+     * was chosen: given back, they reproduce the model. */
+    krein_status (*fit)(krein_job *job, krein_values *values);
     /* bytes, flops and passes of the fit, after those of the map. */
-    void (*cost)(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
-                 int64_t *passes);
+    void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes);
 } krein_learner_class;
 
 extern const krein_class *const krein__learners[];

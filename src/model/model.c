@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-int64_t krein__model_outputs(const krein_encoding *e) {
-    if (e->task != KREIN_TASK_CLASSIFICATION) return e->outputs;
+krein_head krein__task_head(krein_task task) {
+    return task == KREIN_TASK_CLASSIFICATION ? KREIN_HEAD_BEST : KREIN_HEAD_VALUES;
+}
+
+int64_t krein__head_scores(krein_head head, const krein_encoding *e) {
+    if (head == KREIN_HEAD_VALUES) return e->outputs;
+    if (head == KREIN_HEAD_VOTES) return e->nclass * (e->nclass - 1) / 2;
     return e->nclass == 2 ? 1 : e->nclass;
 }
 
@@ -21,6 +26,8 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->map_text);
     krein__free(ctx, m->w);
     krein__free(ctx, m->intercept);
+    krein__free(ctx, m->calibration.slope);
+    krein__free(ctx, m->calibration.shift);
     krein__free(ctx, m);
 }
 
@@ -155,6 +162,30 @@ done:
     return st;
 }
 
+/* A model without a task (principal components) has as many scores as it says, others as many as
+ * the head needs. */
+static krein_status head_io(krein_archive *a, krein_model *m) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = m->ctx;
+    const krein_encoding *e = &m->encoding;
+    int head = (int)m->head;
+    bool classes = e->task == KREIN_TASK_CLASSIFICATION, calibrated = m->calibration.slope != NULL;
+    TRY(enum_io(a, "head", &head, KREIN_HEAD_VOTES));
+    m->head = (krein_head)head;
+    TRY(krein__archive_int(a, "scores", &m->k, 1, INT32_MAX));
+    if (classes == (m->head == KREIN_HEAD_VALUES) ||
+        (e->task != KREIN_TASK_AUTO && m->k != krein__head_scores(m->head, e))) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its scores)");
+        goto done;
+    }
+    TRY(krein__archive_bool(a, "calibrated", &calibrated));
+    if (!calibrated) goto done;
+    TRY(krein__archive_array(a, "calibration.slope", KREIN_TYPE_F64, &m->calibration.slope, m->k));
+    TRY(krein__archive_array(a, "calibration.shift", KREIN_TYPE_F64, &m->calibration.shift, m->k));
+done:
+    return st;
+}
+
 static krein_status model_io(krein_archive *a, krein_model *m) {
     krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
@@ -167,7 +198,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(krein__archive_int(a, "n", &m->n, 1, INT64_MAX / 2));
     TRY(encoding_io(a, ctx, &m->encoding));
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
-    m->k = krein__model_outputs(&m->encoding);
+    TRY(head_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
@@ -240,6 +271,7 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->lambda = m->lambda;
     out->seed = m->map->seed;
     out->negative = m->map->negative;
+    out->probabilities = m->calibration.slope != NULL;
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

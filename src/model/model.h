@@ -4,6 +4,19 @@
 
 #include "map/map.h"
 
+/* How a row's k scores become an answer. */
+typedef enum krein_head {
+    KREIN_HEAD_VALUES = 0, /* they are numbers: a regression's, or principal components */
+    KREIN_HEAD_BEST = 1,   /* the class of the largest; of two classes, the sign of the one score */
+    KREIN_HEAD_VOTES = 2   /* one for each pair of classes a < b, positive for b: the most votes */
+} krein_head;
+
+/* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, and pairs of them
+ * before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
+typedef struct krein_calibration {
+    double *slope, *shift; /* k of each, or NULL */
+} krein_calibration;
+
 struct krein_model {
     krein_ctx *ctx;
     krein_encoding encoding;
@@ -11,15 +24,18 @@ struct krein_model {
     char *learner; /* complete specs, for people and for training again */
     char *kernel_text, *map_text;
     double lambda;
-    int64_t n;         /* rows trained on */
-    int64_t k;         /* outputs: targets; classes, but one for two classes */
+    int64_t n; /* rows trained on */
+    krein_head head;
+    int64_t k;         /* scores of a row */
     double *w;         /* R x k, weights of the raw features */
     double *intercept; /* k */
-    int64_t bytes;     /* of the file it came from or went to, 0 before */
+    krein_calibration calibration;
+    int64_t bytes; /* of the file it came from or went to, 0 before */
 };
 
-/* Outputs of the linear model for a task. */
-int64_t krein__model_outputs(const krein_encoding *e);
+/* The head of a task, unless a learner has its own, and the scores it needs. */
+krein_head krein__task_head(krein_task task);
+int64_t krein__head_scores(krein_head head, const krein_encoding *e);
 
 /* Decision values of encoded rows, threaded over tiles; out is x->n x k. */
 typedef struct krein_scorer {
@@ -30,8 +46,12 @@ typedef struct krein_scorer {
 krein_status krein__scorer_begin(const krein_model *model, krein_scorer *out);
 void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out);
 void krein__scorer_end(krein_scorer *s);
-/* The class that the k decision values of a row stand for. */
+/* The class that the k scores of a row stand for. */
 int64_t krein__model_decide(const krein_model *model, const double *score);
+/* The same without a model. Ties go to the first class. */
+int64_t krein__decide(krein_head head, int64_t classes, const double *score);
+/* Number of the pair of classes a < b among all pairs, as their scores are ordered. */
+int64_t krein__pair(int64_t classes, int64_t a, int64_t b);
 
 /* Metrics over the given part of data that has been learned or matched already. */
 krein_status krein__model_measure(const krein_model *model, krein_data *data, int part,

@@ -79,12 +79,35 @@ void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out) 
     krein__compute_end(c);
 }
 
-int64_t krein__model_decide(const krein_model *m, const double *score) {
-    if (m->k == 1) return score[0] > 0;
+int64_t krein__pair(int64_t classes, int64_t a, int64_t b) {
+    return a * classes - a * (a + 1) / 2 + b - a - 1;
+}
+
+static int64_t most_votes(int64_t classes, const double *score) {
+    int64_t best = 0, most = -1;
+    for (int64_t c = 0; c < classes; c++) {
+        int64_t votes = 0;
+        for (int64_t a = 0; a < c; a++) votes += score[krein__pair(classes, a, c)] > 0;
+        for (int64_t b = c + 1; b < classes; b++) votes += !(score[krein__pair(classes, c, b)] > 0);
+        if (votes > most) {
+            most = votes;
+            best = c;
+        }
+    }
+    return best;
+}
+
+int64_t krein__decide(krein_head head, int64_t classes, const double *score) {
+    if (head == KREIN_HEAD_VOTES) return most_votes(classes, score);
+    if (classes == 2) return score[0] > 0;
     int64_t best = 0;
-    for (int64_t c = 1; c < m->k; c++)
+    for (int64_t c = 1; c < classes; c++)
         if (score[c] > score[best]) best = c;
     return best;
+}
+
+int64_t krein__model_decide(const krein_model *m, const double *score) {
+    return krein__decide(m->head, m->encoding.nclass, score);
 }
 
 krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
