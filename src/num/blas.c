@@ -127,6 +127,14 @@ void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, i
                     size(n), 1, u, lead(ldu), b, lead(ldb));
 }
 
+float krein__sdot(int64_t n, const float *x, const float *y) {
+    return n > 0 ? cblas_sdot(size(n), x, 1, y, 1) : 0;
+}
+
+void krein__saxpy(int64_t n, float alpha, const float *x, float *y) {
+    if (n > 0) cblas_saxpy(size(n), alpha, x, 1, y, 1);
+}
+
 double krein__ddot(int64_t n, const double *x, const double *y) {
     return n > 0 ? cblas_ddot(size(n), x, 1, y, 1) : 0;
 }
