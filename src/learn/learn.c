@@ -1,6 +1,7 @@
 /* learn.c -- the table of learners; targets and folds. */
 #include "learn/learn.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +66,20 @@ done:
     krein__free(ctx, order);
     krein__free(ctx, all);
     return st;
+}
+
+krein_status krein__cost_of_lambda(krein_job *job, double *C) {
+    if (job->lambda < 0) return KREIN_OK;
+    double from = 1 / (2 * (double)job->n * job->lambda);
+    if (job->lambda == 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "--lambda 0 has no solution here: give a positive one, or C");
+    if (!isnan(*C) && fabs(*C / from - 1) > 1e-6)
+        return krein__fail(
+            job->ctx, KREIN_EARG,
+            "--lambda %g means C = 1 / (2 n lambda) = %g, and the learner says C = %g: "
+            "give one of the two",
+            job->lambda, from, *C);
+    *C = from;
+    return KREIN_OK;
 }
