@@ -152,10 +152,9 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
     const char *spec = s->o.map;
     int64_t D = s->o.features;
     if (!spec)
-        spec =
-            exact && n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
-                ? "exact"
-                : default_map(s, d, D > 0 ? D : default_features(s->kernel, n, d));
+        spec = exact && n <= krein__min(EXACT_DEFAULT, s->o.max_exact) && D == 0
+                   ? "exact"
+                   : default_map(s, d, D > 0 ? D : default_features(s->kernel, n, d));
     krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
     if (st != KREIN_OK) return st;
     krein_map *map = *out;
@@ -222,7 +221,9 @@ static krein_status refuse(const setup *s, krein_map *map, const krein_data *dat
             estimate(s, map, data, n, k, &smaller);
         }
         map->D = asked;
-        if (smaller.fits)
+        if (krein__option_index(&map->cls->cls, "D") < 0)
+            snprintf(advice, sizeof advice, "raise --max-memory, or use --map nystrom");
+        else if (smaller.fits)
             snprintf(advice, sizeof advice, "raise --max-memory, or use --features %lld",
                      (long long)D);
     }

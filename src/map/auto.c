@@ -25,7 +25,7 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 }
 
 static int own_traits(const krein_map *map) {
-    int64_t n = krein__min(krein__kernel_term_count(map->kernel), KREIN_TERMS_MAX);
+    int64_t n = krein__kernel_term_count(map->kernel);
     for (int64_t t = 0; t < n; t++)
         if (strcmp(krein__map_default_term(map->kernel, t, map->d, map->D), "nystrom") == 0)
             return KREIN_MAP_DATA | KREIN_MAP_MIX;

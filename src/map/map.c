@@ -287,7 +287,7 @@ static const char *polynomial_map(const krein_term *term, int64_t d, int64_t D) 
 
 const char *krein__map_default_term(const krein_kernel *k, int64_t t, int64_t d, int64_t D) {
     krein_term term = {.coefficient = 1};
-    if (!krein__kernel_term(k, t, &term)) return "nystrom"; /* no other map takes it */
+    krein__kernel_term(k, t, &term); /* kernels that are too long are not parsed */
     if (all_leaves(&term, is_polynomial)) return polynomial_map(&term, d, D);
     if (term.n == 1) return leaf_map(term.leaf[0]->kernel);
     if (!all_leaves(&term, is_fourier)) return "nystrom";
@@ -304,7 +304,6 @@ static bool takes_sums(const char *map) {
 
 const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
     int64_t n = krein__kernel_term_count(k);
-    if (n > KREIN_TERMS_MAX) return "nystrom"; /* which never expands the kernel */
     /* terms share their monomials */
     if (krein__kernel_all(k, is_polynomial) && (D == 0 || monomials(degree(k), d) <= (double)D))
         return "explicit";

@@ -130,7 +130,8 @@ krein_rows krein__map_landmarks(const krein_map *map);
  * (0: not known yet); of its t-th term, by D features for that. */
 const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D);
 const char *krein__map_default_term(const krein_kernel *kernel, int64_t t, int64_t d, int64_t D);
-/* A warning where the default map makes more features than the user asked for (0: nothing asked). */
+/* A warning where the default map makes more features than the user asked for (0: nothing asked).
+ */
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked);
 /* KREIN_ESPEC "NAME needs WHAT, got KERNEL; try DEFAULT", for accepts. */
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
