@@ -203,6 +203,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
                           given->features, given->seed, &map));
     if (map->D == 0) map->D = D;
     TRY(krein__map_fit(map, e.d, e.sparse, rows, r->n));
+    if (!given->map) krein__map_say_more(map, r->n, given->features);
     TRY(write_features(ctx, map, data, rows, r->n, &e, path));
     TRY(describe(ctx, kernel, map, r));
     r->seconds = krein__clock() - start;

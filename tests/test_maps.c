@@ -46,6 +46,7 @@ static void shape(void) {
                 bool fixed = !map->mix && !(c->traits & KREIN_MAP_DATA);
                 CHECK(fixed ? map->D == promised : map->D <= promised);
                 CHECK(map->mix || map->R == map->D);
+                CHECK((map->mix != NULL) == ((krein__map_traits(map) & KREIN_MAP_MIX) != 0));
                 CHECK(map->D >= 1 && map->R >= 1 && map->scratch >= 0);
                 int64_t negative = 0;
                 for (int64_t f = 0; map->sign && f < map->D; f++) {

@@ -515,9 +515,9 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         return;
     }
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    bool mixed = map->cls->traits & KREIN_MAP_DATA;
+    bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     double sample = (double)loo_rows(n, map->d);
-    bool walk = D > KREIN_EIGEN_MAX && !mixed;
+    bool large = D > KREIN_EIGEN_MAX, walk = large && !mixed; /* with a mix: one or the other */
     double kept = (double)walk_rows(n), threads = map->ctx->threads;
     double eigen = 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
                    threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
@@ -528,9 +528,10 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
                   8 * rows * D + 8 * rows * (K + 1) + 4 * D * D * mixed +
                   threads * 4.0 * KREIN_TILE * D + /* padded tiles */
                   8 * D * D * (mixed ? 3 : 1) +    /* factor; products with mix */
-                  (!path  ? 0
-                   : walk ? steps
-                          : eigen);
+                  (!path   ? 0
+                   : walk  ? steps
+                   : large ? fmax(steps, eigen)
+                           : eigen);
     out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 + (mixed ? 4 * D * D * D : 0) +
                  (!path  ? 0
                   : walk ? 8 * (D * D * D / 3 + kept * D * D)

@@ -141,7 +141,7 @@ const krein_map_class krein__map_nystrom = {
             "definite kernels), or those of a file, at most D."},
     .kernels = "all",
     .time = "n d D + D^3",
-    .traits = KREIN_MAP_DATA,
+    .traits = KREIN_MAP_DATA | KREIN_MAP_MIX,
     .accepts = accepts,
     .features = features,
     .cost = cost,
