@@ -22,7 +22,7 @@
  * softmax absorb both), and they are divided by what is left; nothing left (constant scores): a =
  * 0. The end is when the Newton decrement g'H^-1 g, twice what F can still fall, is below 1e-20.
  *
- * Cost: n K^2 a step. lin2007 needs about ten. */
+ * Cost: n K^2 a step, and n K for each F that is tried. */
 #include "model/probability.h"
 
 #include "num/blas.h"

@@ -29,16 +29,16 @@
 static const double FAR = 1e300;
 
 static double squeeze(double e) { return e > FAR ? FAR : e < -FAR ? -FAR : e; }
-static double logistic(double e) { return e >= 0 ? 1 / (1 + exp(-e)) : exp(e) / (1 + exp(e)); }
+
+/* 1 / (1 + exp(-e)), and one minus it, which keeps its digits where it is small. */
+static void logistic(double e, double *p, double *rest) {
+    double tail = exp(-fabs(e)), large = 1 / (1 + tail), small = tail / (1 + tail);
+    *p = e >= 0 ? large : small;
+    *rest = e >= 0 ? small : large;
+}
 
 static double exponent(const krein_calibration *c, const double *score, int64_t j) {
     return squeeze(c->slope[j] * score[j] + c->shift[j]);
-}
-
-static void two(const krein_calibration *c, const double *score, double *p) {
-    double e = exponent(c, score, 0);
-    p[1] = logistic(e);
-    p[0] = logistic(-e); /* not 1 - p: it keeps its digits where it is small */
 }
 
 static void softmax(int64_t classes, const krein_calibration *c, const double *score, double *p) {
@@ -56,8 +56,8 @@ static void coupling(int64_t classes, const krein_calibration *c, const double *
     for (int64_t a = 0; a < classes; a++) q[a * classes + a] = 1;
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++) {
-            double e = exponent(c, score, krein__pair(classes, a, b));
-            double second = logistic(e), first = logistic(-e);
+            double first, second;
+            logistic(exponent(c, score, krein__pair(classes, a, b)), &second, &first);
             q[a * classes + a] += second * second;
             q[b * classes + b] += first * first;
             q[a * classes + b] = 1 - first * second;
@@ -84,7 +84,7 @@ int64_t krein__probability_scratch(krein_head head, int64_t classes) {
 void krein__probabilities(krein_head head, int64_t classes, const krein_calibration *c,
                           const double *score, double *p, double *scratch) {
     if (classes == 2)
-        two(c, score, p);
+        logistic(exponent(c, score, 0), &p[1], &p[0]);
     else if (head == KREIN_HEAD_VOTES)
         couple(classes, c, score, p, scratch);
     else
