@@ -339,6 +339,34 @@ static void refused(void) {
     CHECK_HAS(krein_message(ctx), "without --probabilities");
 }
 
+static int asked, stop_at;
+static int count_steps(void *user) {
+    (void)user;
+    return ++asked == stop_at;
+}
+
+/* Each step asks once whether to go on: Newton's method takes few, from any start, and stops. */
+static void steps(void) {
+    static const double b[4] = {0, 2, -3, 1};
+    static const double width[] = {0.1, 3, 100};
+    for (int i = 0; i < 3; i++) {
+        sample s = simulated(1000, 4, width[i], 1, b, 6);
+        krein_calibration c;
+        krein_cancel_fn before = ctx->cancel;
+        ctx->cancel = count_steps;
+        asked = stop_at = 0;
+        CHECK(fit(&s, NULL, &c) == KREIN_OK);
+        CHECK(asked > 2 && asked <= 20);
+        if (asked > 20) printf("width %g: %d steps\n", width[i], asked);
+        release(&c);
+        asked = 0;
+        stop_at = 2;
+        CHECK(fit(&s, NULL, &c) == KREIN_ECANCEL && !c.slope && !c.shift);
+        ctx->cancel = before;
+        sample_free(&s);
+    }
+}
+
 static void every_allocation_fails(void) {
     test_memory memory;
     krein_ctx *own = test_ctx_with(1, &memory);
@@ -371,6 +399,7 @@ int main(void) {
     RUN(opposite);
     RUN(pairs);
     RUN(refused);
+    RUN(steps);
     RUN(every_allocation_fails);
     krein_ctx_destroy(ctx);
     return DONE();
