@@ -30,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 100, BLOCK = 256 };
+enum { STEPS = 100, HALVINGS = 34, BLOCK = 256 };
 
 typedef struct problem {
     krein_ctx *ctx;
@@ -144,8 +144,8 @@ static double row(const problem *q, const double *theta, int64_t i, double *p) {
         all += eta[c] -= top;
         sum += p[c] = exp(eta[c]);
     }
-    for (int64_t c = 0; c < K; c++) p[c] /= sum;
-    return log(sum) - q->off[y] * (all - eta[y]) - q->on[y] * eta[y];
+    for (int64_t c = 0; c < K; c++) p[c] /= sum; /* at least 1, of the largest */
+    return log(fmax(sum, 1)) - q->off[y] * (all - eta[y]) - q->on[y] * eta[y];
 }
 
 static double value(const problem *q, const double *theta) {
@@ -194,13 +194,14 @@ static double derivatives(problem *q) {
 
 /* ---- Newton ------------------------------------------------------------- */
 
-/* u = H^-1 g in its first row; returns g'H^-1 g. The factor is lifted where rounding left H
- * without curvature. */
+/* step = H^-1 g; returns g'H^-1 g. The diagonal is lifted where rounding left H without curvature.
+ */
 static double direction(problem *q, double *step) {
     int64_t K = q->K;
     double top = 0, sum = 0;
     for (int64_t c = 0; c < K; c++) top = fmax(top, q->h[c * K + c]);
-    for (double lift = 1e-14;; lift *= 100) {
+    double lift = 1e-14;
+    for (;; lift *= 100) {
         memcpy(q->u, q->h, (size_t)(K * K) * sizeof *q->u);
         for (int64_t c = 0; c < K; c++) q->u[c * K + c] += lift * top + 1e-300;
         if (krein__dpotrf(K, q->u, K) == 0 || lift > 1) break;
@@ -215,7 +216,8 @@ static double direction(problem *q, double *step) {
 /* Moves theta against the step, by less where F would not fall as it should. Near the end what F
  * falls is lost in its rounding, and the full step is right. False: no progress. */
 static bool move(problem *q, const double *step, double now, double decrement) {
-    for (double length = 1; length > 1e-10; length /= 2) {
+    double length = 1;
+    for (int half = 0; half < HALVINGS; half++, length /= 2) {
         for (int64_t c = 0; c < q->K; c++) q->next[c] = q->theta[c] - length * step[c];
         if (decrement >= 1e-12 && !(value(q, q->next) <= now - 1e-4 * length * decrement)) continue;
         memcpy(q->theta, q->next, (size_t)q->K * sizeof *q->theta);
