@@ -286,7 +286,10 @@ typedef struct krein_prediction {
     const double *values; /* outputs of a regression model */
     const double *scores; /* decision values, nscores of them */
     int64_t nscores;
-    const char *id; /* the --id cell, or NULL */
+    const char *id;              /* the --id cell, or NULL */
+    const double *probabilities; /* of the nclasses classes, in their order; NULL: the model has
+                                    none, or the row was dropped */
+    int64_t nclasses;
 } krein_prediction;
 typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *prediction);
 

@@ -70,6 +70,20 @@ static void setup_clear(setup *s) {
     krein__values_clear(s->ctx, &s->criterion_values);
 }
 
+static krein_status no_probabilities(const setup *s) {
+    char others[256] = "";
+    for (int64_t i = 0; i < krein__learner_count; i++) {
+        const krein_learner_class *l = (const krein_learner_class *)krein__learners[i];
+        size_t used = strlen(others);
+        if (l->probabilities)
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", l->cls.name);
+    }
+    return krein__fail(s->ctx, KREIN_EARG,
+                       "%s has no probabilities%s%s; without them predict --scores gives decision "
+                       "values",
+                       s->learner->cls.name, *others ? "; learners that have: " : "", others);
+}
+
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
 static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,
                                 setup *s) {
@@ -82,9 +96,7 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
                           krein__learner_count, &which, &s->learner_values));
     s->learner = (const krein_learner_class *)krein__learners[which];
     if (s->o.probabilities && !s->learner->probabilities) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "%s has no probabilities; see krein list learners for those that do",
-                         s->learner->cls.name);
+        st = no_probabilities(s);
         goto done;
     }
     TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));

@@ -67,6 +67,7 @@ typedef struct cli_args {
     const char *output, *learner, *kernel, *map, *select, *test, *test_labels;
     int64_t features;
     double lambda, time_limit, holdout;
+    bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;
     int repair;

@@ -79,6 +79,8 @@ static const cli_option train_options[] = {
      .help = "how free kernel parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "the kernel search stops there with its best"},
+    {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
+     .help = "store what is needed to predict probabilities"},
     END};
 
 static const cli_option test_options[] = {
@@ -94,6 +96,8 @@ static const cli_option predict_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "where the predictions go (standard output)"},
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
+    {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
+     .help = "add a probability for each class, in class order"},
     END};
 
 static const cli_option feature_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
@@ -173,9 +177,12 @@ const cli_command cli_commands[] = {
      "one prediction a line",
      "Prints the class name or the number for each row, in order and in constant\n"
      "memory; a dropped row gives an empty line. Columns are matched by name where\n"
-     "there is a header; a label column may be there and is ignored.",
+     "there is a header; a label column may be there and is ignored. Scores, then\n"
+     "probabilities follow the prediction on its line; the order of the classes is\n"
+     "that of 'krein info', and \"classes\" with --json.",
      "krein predict model.krein new.csv\n"
-     "krein predict model.krein new.csv --id name --scores -o out.csv",
+     "krein predict model.krein new.csv --id name --scores -o out.csv\n"
+     "krein predict model.krein new.csv --probabilities",
      2,
      2,
      true,
@@ -340,8 +347,6 @@ static const struct {
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},
-    {"train", "probabilities", "leave it out: predict --scores gives decision values"},
-    {"predict", "probabilities", "--scores gives decision values"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
     {"pca", NULL, "'krein transform' writes features for a linear PCA"},

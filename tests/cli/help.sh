@@ -86,15 +86,13 @@ status trian 2
 has trian err "did you mean 'train'"
 run --seed 3 train x
 status "options first" 2
-for option in --kernels=a --unlabeled=a --multilabel --checkpoint=a --probabilities; do
+for option in --kernels=a --unlabeled=a --multilabel --checkpoint=a; do
     run train data.csv "$option"
     status "train $option" 2
     has "train $option" err 'is not in this version; .'
     run plan data.csv "$option"
     status "plan $option" 2
 done
-run predict m d --probabilities
-status "predict --probabilities" 2
 
 # ---- man page ----
 run help --man
