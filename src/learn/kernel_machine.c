@@ -21,6 +21,7 @@
  */
 #include "learn/kernel_machine.h"
 
+#include "learn/exact.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
 #include "solve/libsvm.h"
@@ -37,15 +38,6 @@
 enum { SAMPLE = 2000, FOLDS = 5, STRIP = 256, GRID = 9 };
 static const double UNBOUNDED = 1e30; /* compared with coefficients, nothing else */
 
-/* The rows that machines are trained on. */
-typedef struct rows {
-    int64_t n;
-    double *K; /* n x n */
-    krein_libsvm *table;
-    double *y;              /* n x k, scaled: numbers */
-    int32_t *class, *group; /* n; or NULL */
-} rows;
-
 typedef struct problem {
     krein_ctx *ctx;
     krein_job *job;
@@ -54,22 +46,15 @@ typedef struct problem {
     double epsilon, tol;
     double *class_weight; /* classes */
     double scale;         /* targets are numbers / scale */
-    rows all;
+    krein_exact all;
+    krein_libsvm *table;
     krein_repair repair; /* NONE: nothing to repair */
     double *V, *w;       /* eigenpairs of K where it was clipped or flipped */
 } problem;
 
-static void rows_clear(krein_ctx *ctx, rows *r) {
-    krein__free(ctx, r->K);
-    krein__libsvm_end(r->table);
-    krein__free(ctx, r->y);
-    krein__free(ctx, r->class);
-    krein__free(ctx, r->group);
-    memset(r, 0, sizeof *r);
-}
-
 static void problem_clear(problem *p) {
-    rows_clear(p->ctx, &p->all);
+    krein__exact_close(&p->all);
+    krein__libsvm_end(p->table);
     krein__free(p->ctx, p->class_weight);
     krein__free(p->ctx, p->V);
     krein__free(p->ctx, p->w);
@@ -94,8 +79,8 @@ static void sides(const problem *p, int64_t machine, int64_t *a, int64_t *b) {
 }
 
 /* The rows of a machine that are not in fold f, and their targets. */
-static void pick(const problem *p, const rows *r, int64_t machine, const int32_t *fold, int64_t f,
-                 krein_svm_machine *out, int64_t *row) {
+static void pick(const problem *p, const krein_exact *r, int64_t machine, const int32_t *fold,
+                 int64_t f, krein_svm_machine *out, int64_t *row) {
     int64_t a = -1, b = -1;
     if (p->classes) sides(p, machine, &a, &b);
     out->m = 0;
@@ -109,7 +94,8 @@ static void pick(const problem *p, const rows *r, int64_t machine, const int32_t
 }
 
 /* C of both sides. False where a side has no rows. */
-static bool set_costs(const problem *p, const rows *r, double C, krein_svm_machine *machine) {
+static bool set_costs(const problem *p, const krein_exact *r, double C,
+                      krein_svm_machine *machine) {
     double sum[2] = {0}, count[2] = {0};
     for (int64_t i = 0; i < machine->m; i++) {
         int side = machine->y[i] > 0;
@@ -124,8 +110,9 @@ static bool set_costs(const problem *p, const rows *r, double C, krein_svm_machi
 }
 
 /* Column `c` of w (n x k) and b[c]. A machine without rows of one side says the other. */
-static const char *train(const problem *p, const rows *r, double C, const int32_t *fold, int64_t f,
-                         int64_t c, const scratch *s, double *w, double *b) {
+static const char *train(const problem *p, const krein_exact *r, const krein_libsvm *table,
+                         double C, const int32_t *fold, int64_t f, int64_t c, const scratch *s,
+                         double *w, double *b) {
     krein_svm_machine machine = {.row = s->row,
                                  .y = s->y,
                                  .alpha = s->alpha,
@@ -142,9 +129,9 @@ static const char *train(const problem *p, const rows *r, double C, const int32_
         return NULL;
     }
     if (p->classes)
-        krein__libsvm_classify(r->table, &machine);
+        krein__libsvm_classify(table, &machine);
     else
-        krein__libsvm_regress(r->table, &machine);
+        krein__libsvm_regress(table, &machine);
     if (machine.error) return machine.error;
     for (int64_t i = 0; i < machine.m; i++) w[s->row[i] * p->k + c] = s->alpha[i];
     b[c] = machine.intercept;
@@ -152,17 +139,17 @@ static const char *train(const problem *p, const rows *r, double C, const int32_
 }
 
 /* The I/(2C) of the squared hinge. */
-static void set_diagonal(const problem *p, const rows *r, double C) {
+static void set_diagonal(const problem *p, const krein_exact *r, krein_libsvm *table, double C) {
     for (int64_t i = 0; p->squared && i < r->n; i++) {
         double weight = p->class_weight ? p->class_weight[r->class[i]] : 1;
-        krein__libsvm_diagonal(r->table, i, r->K[i * r->n + i] + 1 / (2 * C * weight));
+        krein__libsvm_diagonal(table, i, r->K[i * r->n + i] + 1 / (2 * C * weight));
     }
 }
 
 /* All machines, for each fold without its rows (fold NULL: one set, of all rows): w is folds x n x
  * k, b folds x k. */
-static krein_status train_all(const problem *p, const rows *r, double C, const int32_t *fold,
-                              int64_t folds, double *w, double *b) {
+static krein_status train_all(const problem *p, const krein_exact *r, krein_libsvm *table, double C,
+                              const int32_t *fold, int64_t folds, double *w, double *b) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     int64_t n = r->n, k = p->k, threads = ctx->threads;
@@ -173,7 +160,7 @@ static krein_status train_all(const problem *p, const rows *r, double C, const i
     NEW(all.y, threads * n);
     NEW(all.alpha, threads * n);
     NEW(all.nodes, threads * n);
-    set_diagonal(p, r, C);
+    set_diagonal(p, r, table, C);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < folds * k; t++) {
@@ -181,7 +168,7 @@ static krein_status train_all(const problem *p, const rows *r, double C, const i
         scratch s = {all.row + at, all.y + at, all.alpha + at, all.nodes + at};
         if (atomic_load(&stop)) continue;
         krein__worker_begin();
-        const char *said = train(p, r, C, fold, f, t % k, &s, w + f * n * k, b + f * k);
+        const char *said = train(p, r, table, C, fold, f, t % k, &s, w + f * n * k, b + f * k);
         if (said) atomic_store(&error, said);
         if (said || (at == 0 && krein__poll(ctx) != KREIN_OK)) atomic_store(&stop, true);
         krein__worker_end(compute);
@@ -200,8 +187,8 @@ done:
 }
 
 /* score (n x k) of every row by the machines that have not seen its fold. */
-static krein_status held_out(const problem *p, const rows *r, double C, const int32_t *fold,
-                             int64_t folds, double *score) {
+static krein_status held_out(const problem *p, const krein_exact *r, krein_libsvm *table, double C,
+                             const int32_t *fold, int64_t folds, double *score) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     int64_t n = r->n, k = p->k, at[STRIP];
@@ -210,7 +197,7 @@ static krein_status held_out(const problem *p, const rows *r, double C, const in
     NEW(b, folds * k);
     NEW(strip, STRIP * n);
     NEW(out, STRIP * k);
-    TRY(train_all(p, r, C, fold, folds, w, b));
+    TRY(train_all(p, r, table, C, fold, folds, w, b));
     for (int64_t f = 0; f < folds; f++)
         for (int64_t i = 0, m = 0; i < n; i++) {
             if (fold[i] == f) {
@@ -238,7 +225,7 @@ typedef struct trial {
 } trial;
 
 /* Share of wrong classes, or the mean squared error over rows and outputs. */
-static void judge(const problem *p, const rows *r, const double *score, trial *t) {
+static void judge(const problem *p, const krein_exact *r, const double *score, trial *t) {
     double sum = 0, squares = 0, n = (double)r->n;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
@@ -264,7 +251,8 @@ static int64_t choose(const trial *t, int64_t n) {
 
 /* Tries C in ascending order, until the loss has twice been above the best by more than its
  * standard error. */
-static krein_status walk(const problem *p, const rows *r, double *C, double *loss) {
+static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *table, double *C,
+                         double *loss) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     const krein_job *job = p->job;
@@ -280,7 +268,7 @@ static krein_status walk(const problem *p, const rows *r, double *C, double *los
         trial *t = tried + n;
         t->C = ldexp(1, (int)(2 * n) - 4);
         krein__progress(ctx, "cross-validation", (double)n, GRID);
-        TRY(held_out(p, r, t->C, fold, folds, score));
+        TRY(held_out(p, r, table, t->C, fold, folds, score));
         judge(p, r, score, t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g (standard error %.2g)",
                    t->C * p->scale, p->classes ? "error" : "squared error", t->loss, t->error);
@@ -303,48 +291,24 @@ done:
     return st;
 }
 
-/* Some of the rows, with a matrix of their own. */
-static krein_status sample_rows(const problem *p, int64_t m, rows *out) {
-    krein_ctx *ctx = p->ctx;
-    krein_status st = KREIN_OK;
-    const rows *r = &p->all;
-    int64_t *index = NULL;
-    memset(out, 0, sizeof *out);
-    out->n = m;
-    NEW(index, m);
-    NEW(out->K, m * m);
-    if (r->y) NEW(out->y, m * p->k);
-    if (r->class) NEW(out->class, m);
-    if (r->group) NEW(out->group, m);
-    krein__rng_choose((krein_rng){p->job->seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, r->n, m,
-                      index);
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < m; j++) out->K[i * m + j] = r->K[index[i] * r->n + index[j]];
-        for (int64_t c = 0; r->y && c < p->k; c++) out->y[i * p->k + c] = r->y[index[i] * p->k + c];
-        if (r->class) out->class[i] = r->class[index[i]];
-        if (r->group) out->group[i] = r->group[index[i]];
-    }
-    TRY(krein__libsvm_begin(ctx, m, out->K, &out->table));
-done:
-    krein__free(ctx, index);
-    return st;
-}
-
 static krein_status choose_C(problem *p, double *C) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
-    rows some = {0};
+    krein_exact some = {0};
+    krein_libsvm *table = NULL;
     double loss;
     if (p->all.n > SAMPLE) {
-        TRY(sample_rows(p, SAMPLE, &some));
-        TRY(walk(p, &some, C, &loss));
+        TRY(krein__exact_sample(&p->all, p->job->seed, SAMPLE, &some));
+        TRY(krein__libsvm_begin(ctx, some.n, some.K, &table));
+        TRY(walk(p, &some, table, C, &loss));
     } else {
-        TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->all.table));
-        TRY(walk(p, &p->all, C, &loss));
+        TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
+        TRY(walk(p, &p->all, p->table, C, &loss));
     }
     p->job->loo = p->classes ? loss : sqrt(loss);
 done:
-    rows_clear(ctx, &some);
+    krein__exact_close(&some);
+    krein__libsvm_end(table);
     return st;
 }
 
@@ -376,27 +340,13 @@ done:
 }
 
 static krein_status make_matrix(problem *p, krein_repair wanted) {
-    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
-    const krein_map *map = p->job->model->map;
-    int64_t n = p->all.n;
-    krein_rows x = krein__map_landmarks(map);
-    NEW(p->all.K, n * n);
-    TRY(krein__gram_full(ctx, map->kernel, &x, &x, p->all.K));
-    for (int64_t i = 0; i < n * n; i++)
-        if (!isfinite(p->all.K[i])) {
-            st = krein__fail(ctx, KREIN_ENUMERIC,
-                             "the kernel of rows %lld and %lld is not a finite number; scale the "
-                             "data (--scale standard), or use another kernel",
-                             (long long)(i / n + 1), (long long)(i % n + 1));
-            goto done;
-        }
-    if (krein__kernel_positive(map->kernel)) goto done;
-    krein__symmetrise(n, p->all.K);
+    TRY(krein__exact_open(p->job, &p->all));
+    if (krein__kernel_positive(p->job->model->map->kernel)) goto done;
     if (wanted != KREIN_REPAIR_NONE)
         TRY(repair(p, wanted));
     else
-        krein__log(ctx, KREIN_LOG_INFO,
+        krein__log(p->ctx, KREIN_LOG_INFO,
                    "the kernel is not known to be positive definite and is taken as it is: the "
                    "stationary point found need not be the optimum");
 done:
@@ -404,33 +354,6 @@ done:
 }
 
 /* ---- targets ------------------------------------------------------------ */
-
-static krein_status read_targets(problem *p, bool classes) {
-    krein_ctx *ctx = p->ctx;
-    krein_status st = KREIN_OK;
-    krein_job *job = p->job;
-    krein_block block;
-    rows *r = &p->all;
-    if (classes)
-        NEW(r->class, r->n);
-    else
-        NEW(r->y, r->n * p->k);
-    if (job->data->options.group) NEW(r->group, r->n);
-    TRY(krein__stream_rewind(job->rows));
-    for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
-        if (block.x.n == 0) break;
-        if (!classes)
-            krein__targets_fill(job->model, job->data, block.x.n, block.label,
-                                r->y + block.first * p->k, NULL);
-        for (int64_t i = 0; i < block.x.n; i++) {
-            if (classes) r->class[block.first + i] = (int32_t)block.label[i];
-            if (r->group) r->group[block.first + i] = block.group[i];
-        }
-    }
-done:
-    return st;
-}
 
 /* Checks that there are two classes, and weighs them. */
 static krein_status weigh_classes(problem *p, bool balanced) {
@@ -471,12 +394,10 @@ static void scale_targets(problem *p) {
 
 static krein_status begin(krein_job *job, double *C, krein_repair spectrum, problem *p) {
     krein_ctx *ctx = job->ctx;
-    bool classes = job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
     p->ctx = ctx;
     p->job = job;
     p->k = job->model->k;
     p->scale = 1;
-    p->all.n = job->n;
     if (*C == 0 || isinf(*C))
         return krein__fail(ctx, KREIN_EARG,
                            "C = %g: give a positive number, or leave it out to have it chosen", *C);
@@ -486,16 +407,15 @@ static krein_status begin(krein_job *job, double *C, krein_repair spectrum, prob
         return krein__fail(ctx, KREIN_EARG,
                            "machines on the kernel matrix (map=exact) take no row weights: use "
                            "features (--map orf, or nystrom), or leave out --weights");
-    krein_status st = read_targets(p, classes);
-    return st == KREIN_OK ? make_matrix(p, spectrum) : st;
+    return make_matrix(p, spectrum);
 }
 
 /* Machines on all rows, as coefficients of kernel values. */
 static krein_status finish(problem *p, double C) {
     krein_status st = KREIN_OK;
     krein_model *m = p->job->model;
-    if (!p->all.table) TRY(krein__libsvm_begin(p->ctx, p->all.n, p->all.K, &p->all.table));
-    TRY(train_all(p, &p->all, C, NULL, 1, m->w, m->intercept));
+    if (!p->table) TRY(krein__libsvm_begin(p->ctx, p->all.n, p->all.K, &p->table));
+    TRY(train_all(p, &p->all, p->table, C, NULL, 1, m->w, m->intercept));
     TRY(krein__spectrum_project(p->ctx, p->repair, p->all.n, p->k, p->V, p->w, m->w));
 done:
     return st;
@@ -525,10 +445,10 @@ static krein_status score_folds(problem *p, double C, double *score) {
     int32_t *fold = NULL;
     int64_t n = p->all.n, folds = krein__min(FOLDS, n);
     NEW(fold, n);
-    if (!p->all.table) TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->all.table));
+    if (!p->table) TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->table));
     krein__progress(ctx, "probabilities", 0, 0);
     TRY(krein__folds(ctx, p->job->seed, n, folds, p->all.group, p->all.class, fold));
-    TRY(held_out(p, &p->all, C, fold, folds, score));
+    TRY(held_out(p, &p->all, p->table, C, fold, folds, score));
 done:
     krein__free(ctx, fold);
     return st;
@@ -609,7 +529,8 @@ void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool 
     double some =
         path && n > SAMPLE ? 8 * m * m + krein__libsvm_bytes(SAMPLE, (int)threads, regression) : 0;
     out->bytes += fmax(fmax(eigen, table), (repaired ? 16 : 8) * N * N + some) +
-                  8 * N * K * (folds + 3) + 8 * STRIP * (N + K) + threads * 40 * N + 64 * N;
+                  8 * N * K * (folds + 3) + 8 * STRIP * (N + K) + threads * 40 * N + 64 * N +
+                  8 * N * K;
     /* A machine visits its rows some hundred times; folds and values of C alike. */
     out->flops += N * N * krein__gram_flops(map->kernel, map->d) + 200 * K * N * N +
                   (repaired ? 9 * N * N * N : 0) +

@@ -257,20 +257,10 @@ static krein_status make_system(const krein_map *map, const buffers *b, krein_ri
 static krein_status assign_folds(krein_job *job, int32_t *fold) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_block block;
     int32_t *class = NULL, *group = NULL;
-    bool classes = has_classes(job), grouped = job->data->options.group != NULL;
-    if (classes) NEW(class, job->n);
-    if (grouped) NEW(group, job->n);
-    TRY(krein__stream_rewind(job->rows));
-    for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
-        if (block.x.n == 0) break;
-        for (int64_t i = 0; i < block.x.n; i++) {
-            if (classes) class[block.first + i] = (int32_t)block.label[i];
-            if (grouped) group[block.first + i] = block.group[i];
-        }
-    }
+    if (has_classes(job)) NEW(class, job->n);
+    if (job->data->options.group) NEW(group, job->n);
+    TRY(krein__job_targets(job, NULL, class, NULL, group));
     TRY(krein__folds(ctx, job->seed, job->n, job->folds, group, class, fold));
 done:
     krein__free(ctx, class);
@@ -421,23 +411,6 @@ static krein_status fit_features(krein_job *job) {
 
 /* ---- on the kernel matrix ----------------------------------------------- */
 
-/* All labels and weights; the rows themselves are in the map. */
-static krein_status all_targets(krein_job *job, double *y, int32_t *class, double *weight) {
-    krein_status st = KREIN_OK;
-    krein_block block;
-    TRY(krein__stream_rewind(job->rows));
-    for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
-        if (block.x.n == 0) break;
-        krein__targets_fill(job->model, job->data, block.x.n, block.label,
-                            y + block.first * job->model->k, class + block.first);
-        for (int64_t i = 0; i < block.x.n; i++)
-            weight[block.first + i] = block.weight ? block.weight[i] : 1;
-    }
-done:
-    return st;
-}
-
 /* An indefinite matrix has no Cholesky factor. */
 static bool dual_walk(const krein_map *map, int64_t n) {
     return n > KREIN_EIGEN_MAX && krein__kernel_positive(map->kernel);
@@ -454,7 +427,7 @@ static krein_status fit_kernel(krein_job *job) {
     NEW(y, n * m->k);
     NEW(class, n);
     NEW(weight, n);
-    TRY(all_targets(job, y, class, weight));
+    TRY(krein__job_targets(job, y, class, weight, NULL));
     krein_targets rows = {n, m->k, y, job->data->has_weight ? weight : NULL,
                           has_classes(job) ? class : NULL};
     krein_rows x = krein__map_landmarks(m->map);
