@@ -7,8 +7,8 @@
  * 8, 11, 16, ..., on at most SAMPLE rows with all folds in one pass over their matrix. t steps of
  * rate a are about a ridge regression with lambda = 1 / (n a t), so that the number of steps
  * carries over from some of the rows to all when a is in proportion to 1 / (largest eigenvalue),
- * which grows like n. The default a is one over it (sample: 1 / K_ii, which converges in any
- * order).
+ * which grows like n. The default a is one over it; row by row, four over it where that is
+ * below 1 / K_ii: larger steps converge too, but fit the noise first.
  *
  * Negative eigenvalues of an indefinite kernel grow without bound, by (1 + a |s|)^t: refused.
  */
@@ -22,7 +22,8 @@
 #include <string.h>
 
 enum { STEPS = 0, RATE = 1, MODE = 2 };
-enum { SAMPLE = 2000, FOLDS = 5, MOST = 2048, PATIENCE = 6 };
+enum { SAMPLE = 2000, FOLDS = 5, MOST = 2048 };
+enum { PATIENCE = 6, LEAST = 64 }; /* values tried after the best; steps made at least */
 
 static const krein_option options[] = {
     {.name = "steps",
@@ -40,7 +41,7 @@ static const krein_option options[] = {
      .low_open = true,
      .high = INFINITY,
      .help = "step size; one over the largest eigenvalue of the kernel matrix when not given, in "
-             "sample mode 1/k(x, x) for each row"},
+             "sample mode four over it"},
     {.name = "mode",
      .type = KREIN_OPTION_WORD,
      .value = 0,
@@ -52,13 +53,18 @@ static bool has_classes(const krein_job *job) {
     return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
 }
 
-/* The rate must stay below 2 / top: the largest eigenvalue, or row by row the largest diagonal
- * element. */
-static krein_status find_top(const krein_exact *r, bool sample, double *top) {
-    if (!sample) return krein__largest_eigenvalue(r->ctx, r->n, r->K, r->weight, top);
-    *top = 0;
-    for (int64_t i = 0; i < r->n; i++) *top = fmax(*top, r->weight[i] * r->K[i * r->n + i]);
-    return KREIN_OK;
+/* What bounds the rate. */
+typedef struct limits {
+    double eigenvalue; /* the largest, of W^(1/2) K W^(1/2) */
+    double top;        /* the rate must stay below 2 / top */
+} limits;
+
+static krein_status find_limits(const krein_exact *r, bool sample, limits *out) {
+    double most = 0;
+    for (int64_t i = 0; i < r->n; i++) most = fmax(most, r->weight[i] * r->K[i * r->n + i]);
+    krein_status st = krein__largest_eigenvalue(r->ctx, r->n, r->K, r->weight, &out->eigenvalue);
+    out->top = sample ? most : out->eigenvalue;
+    return st;
 }
 
 /* ---- a run -------------------------------------------------------------- */
@@ -79,7 +85,7 @@ static void run_end(krein_ctx *ctx, run *r) {
 }
 
 static void fill_column(const krein_exact *rows, int64_t k, int64_t c, const int32_t *fold,
-                        int64_t f, const double *step, run *r, int64_t column) {
+                        int64_t f, double rate, run *r, int64_t column) {
     int64_t n = rows->n;
     double sum = 0, weight = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -91,12 +97,12 @@ static void fill_column(const krein_exact *rows, int64_t k, int64_t c, const int
     for (int64_t i = 0; i < n; i++) {
         bool held = fold && fold[i] == f;
         r->y[column * n + i] = rows->y[i * k + c] - r->mean[column];
-        r->step[column * n + i] = held ? 0 : step[i];
+        r->step[column * n + i] = held ? 0 : rate * rows->weight[i];
     }
 }
 
-static krein_status run_begin(krein_job *job, const krein_exact *rows, bool sample,
-                              const double *step, const int32_t *fold, int64_t folds, run *r) {
+static krein_status run_begin(krein_job *job, const krein_exact *rows, bool sample, double rate,
+                              const int32_t *fold, int64_t folds, run *r) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int64_t n = rows->n, k = job->model->k, columns = folds * k;
@@ -116,24 +122,13 @@ static krein_status run_begin(krein_job *job, const krein_exact *rows, bool samp
     ZNEW(r->d.fit, columns * n);
     NEW(r->d.order, n);
     for (int64_t f = 0; f < folds; f++)
-        for (int64_t c = 0; c < k; c++) fill_column(rows, k, c, fold, f, step, r, f * k + c);
+        for (int64_t c = 0; c < k; c++) fill_column(rows, k, c, fold, f, rate, r, f * k + c);
 done:
     return st;
 }
 
 static bool late(const krein_job *job) {
     return job->deadline > 0 && krein__clock() > job->deadline;
-}
-
-/* Step of each row: rate w_i, or where there is none 1 / K_ii for the rows of the largest weight
- * and less for the others. */
-static void fill_steps(const krein_exact *rows, double rate, double *step) {
-    double most = 0;
-    for (int64_t i = 0; i < rows->n; i++) most = fmax(most, rows->weight[i]);
-    for (int64_t i = 0; i < rows->n; i++) {
-        double d = rows->K[i * rows->n + i];
-        step[i] = !isnan(rate) ? rate * rows->weight[i] : d > 0 ? rows->weight[i] / most / d : 0;
-    }
 }
 
 /* ---- the choice of the number of steps ---------------------------------- */
@@ -166,14 +161,12 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
     krein_status st = KREIN_OK;
     int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, rows->n), next = 1;
     int32_t *fold = NULL;
-    double *score = NULL, *step = NULL;
+    double *score = NULL;
     run r = {0};
     NEW(fold, rows->n);
     NEW(score, rows->n * job->model->k);
-    NEW(step, rows->n);
-    fill_steps(rows, rate, step);
     TRY(krein__folds(ctx, job->seed, rows->n, folds, rows->group, rows->class, fold));
-    TRY(run_begin(job, rows, sample, step, fold, folds, &r));
+    TRY(run_begin(job, rows, sample, rate, fold, folds, &r));
     while (r.d.steps < MOST) {
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
@@ -183,7 +176,8 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
         judge(job, rows, &r, fold, score, p);
         next = krein__max(next + 1, (int64_t)rint((double)next * M_SQRT2));
         int64_t best = krein__max(p->best, krein__path_least(p));
-        if (p->n - 1 - best >= PATIENCE || krein__descent_residual(&r.d) < 1e-10) break;
+        if (p->n - 1 - best >= PATIENCE && r.d.steps >= LEAST) break;
+        if (krein__descent_residual(&r.d) < 1e-10) break;
         if (out) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best number of steps up to %lld",
                        (long long)r.d.steps);
@@ -193,26 +187,27 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
     krein__progress(ctx, "cross-validation", MOST, MOST);
     if (r.d.steps >= MOST && p->best == p->n - 1)
         krein__log(ctx, KREIN_LOG_WARNING,
-                   "kgd: the held-out error still falls after %d steps; give steps=N, or use krr",
+                   "kgd: the held-out error still falls after %d steps; give steps=N, a narrower "
+                   "kernel, or use krr",
                    MOST);
 done:
     run_end(ctx, &r);
     krein__free(ctx, fold);
     krein__free(ctx, score);
-    krein__free(ctx, step);
     return st;
 }
 
 static krein_status choose_steps(krein_job *job, const krein_exact *all, bool sample, double rate,
-                                 double top, double *steps) {
+                                 const limits *limit, double *steps) {
     krein_status st = KREIN_OK;
     krein_exact some = {0};
     krein_path path = {0};
-    double part;
+    limits part;
     if (all->n > SAMPLE) {
         TRY(krein__exact_sample(all, job->seed, SAMPLE, &some));
-        TRY(find_top(&some, sample, &part));
-        TRY(walk(job, &some, sample, part > 0 ? rate * top / part : rate, &path));
+        TRY(find_limits(&some, sample, &part));
+        if (part.top > 0) rate = fmin(rate * limit->eigenvalue / part.eigenvalue, 1.9 / part.top);
+        TRY(walk(job, &some, sample, rate, &path));
     } else {
         TRY(walk(job, all, sample, rate, &path));
     }
@@ -248,10 +243,9 @@ done:
 }
 
 /* The rate given, if it converges, or ours. */
-static krein_status settle_rate(krein_ctx *ctx, double top, bool sample, double *rate) {
-    if (!(top > 0))
-        return krein__fail(ctx, KREIN_ENUMERIC,
-                           "kgd: the kernel matrix is zero; use another kernel");
+static krein_status settle_rate(krein_ctx *ctx, const limits *limit, bool sample, double *rate) {
+    double top = limit->top;
+    if (!(top > 0)) return krein__fail(ctx, KREIN_ENUMERIC, "kgd: the kernel matrix is zero");
     if (*rate >= 2 / top)
         return krein__fail(ctx, KREIN_EARG,
                            "kgd: with rate=%g the steps diverge on these rows; it must be below "
@@ -259,7 +253,8 @@ static krein_status settle_rate(krein_ctx *ctx, double top, bool sample, double 
                            *rate, 2 / top,
                            sample ? "largest weighted k(x, x)"
                                   : "largest eigenvalue of the kernel matrix");
-    if (isnan(*rate) && !sample) *rate = krein__round_digits(1 / top, 3);
+    if (isnan(*rate))
+        *rate = krein__round_digits(sample ? fmin(4 / limit->eigenvalue, 1 / top) : 1 / top, 3);
     return KREIN_OK;
 }
 
@@ -269,11 +264,8 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     int64_t n = rows->n, k = m->k;
-    double *step = NULL;
     run r = {0};
-    NEW(step, n);
-    fill_steps(rows, rate, step);
-    TRY(run_begin(job, rows, sample, step, NULL, 1, &r));
+    TRY(run_begin(job, rows, sample, rate, NULL, 1, &r));
     while (r.d.steps < (int64_t)*steps) {
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
@@ -291,7 +283,6 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
     }
 done:
     run_end(ctx, &r);
-    krein__free(ctx, step);
     return st;
 }
 
@@ -299,7 +290,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_exact all = {0};
-    double top = 0;
+    limits limit = {0};
     bool sample = values->number[MODE] != 0;
     double rate = values->number[RATE], steps = values->number[STEPS];
     if (!(job->model->map->cls->traits & KREIN_MAP_DUAL)) {
@@ -317,9 +308,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
     }
     TRY(krein__exact_open(job, &all));
     TRY(check_spectrum(ctx, job->model->map->kernel, &all));
-    TRY(find_top(&all, sample, &top));
-    TRY(settle_rate(ctx, top, sample, &rate));
-    if (isnan(steps)) TRY(choose_steps(job, &all, sample, rate, top, &steps));
+    TRY(find_limits(&all, sample, &limit));
+    TRY(settle_rate(ctx, &limit, sample, &rate));
+    if (isnan(steps)) TRY(choose_steps(job, &all, sample, rate, &limit, &steps));
     TRY(descend(job, &all, sample, rate, &steps));
     values->number[RATE] = rate;
     values->number[STEPS] = steps;
