@@ -51,8 +51,8 @@ krein_status krein__exact_open(krein_job *job, krein_exact *r) {
     int64_t n = job->n;
     double sum = 0;
     krein_rows x = krein__map_landmarks(map);
-    TRY(allocate(ctx, n, job->model->k, job->model->encoding.task == KREIN_TASK_CLASSIFICATION,
-                 job->data->options.group != NULL, r));
+    TRY(allocate(ctx, n, job->model->k, krein__job_classes(job), job->data->options.group != NULL,
+                 r));
     TRY(krein__job_targets(job, r->y, r->class, r->weight, r->group));
     for (int64_t i = 0; i < n; i++) sum += r->weight[i];
     if (!(sum > 0)) {

@@ -49,10 +49,6 @@ static const krein_option options[] = {
      .help = "all coefficients at once, or row by row"},
     {0}};
 
-static bool has_classes(const krein_job *job) {
-    return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
-}
-
 /* What bounds the rate. */
 typedef struct limits {
     double eigenvalue; /* the largest, of W^(1/2) K W^(1/2) */
@@ -212,7 +208,7 @@ static krein_status choose_steps(krein_job *job, const krein_exact *all, bool sa
         TRY(walk(job, all, sample, rate, &path));
     }
     *steps = path.lambda[path.best];
-    job->loo = has_classes(job) ? path.error[path.best] : sqrt(path.loss[path.best]);
+    job->loo = krein__job_classes(job) ? path.error[path.best] : sqrt(path.loss[path.best]);
 done:
     krein__exact_close(&some);
     return st;
@@ -278,7 +274,7 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
     krein__log(ctx, KREIN_LOG_INFO, "kgd: %lld steps leave %.3g of the targets' spread",
                (long long)r.d.steps, krein__descent_residual(&r.d));
     for (int64_t c = 0; c < k; c++) {
-        m->intercept[c] = r.mean[c] + (has_classes(job) ? 0 : job->data->label_mean[c]);
+        m->intercept[c] = r.mean[c] + (krein__job_classes(job) ? 0 : job->data->label_mean[c]);
         for (int64_t i = 0; i < n; i++) m->w[i * k + c] = r.d.beta[c * n + i];
     }
 done:

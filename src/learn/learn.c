@@ -30,11 +30,15 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
     }
 }
 
+bool krein__job_classes(const krein_job *job) {
+    return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+}
+
 krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
                                 int32_t *group) {
     krein_status st = KREIN_OK;
     krein_block block;
-    bool classes = job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+    bool classes = krein__job_classes(job);
     TRY(krein__stream_rewind(job->rows));
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));

@@ -48,6 +48,8 @@ extern const int64_t krein__learner_count;
  */
 void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
                          const double *label, double *y, int32_t *class);
+/* The labels are classes. */
+bool krein__job_classes(const krein_job *job);
 /* All training rows: targets (n x k), classes, weights (ones where there are none) and groups, in
  * one pass; any may be NULL. */
 krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
