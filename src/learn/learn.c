@@ -31,6 +31,33 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
     }
 }
 
+bool krein__job_classes(const krein_job *job) {
+    return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+}
+
+krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
+                                int32_t *group) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    bool classes = krein__job_classes(job);
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        if (y)
+            krein__targets_fill(job->model, job->data, block.x.n, block.label,
+                                y + block.first * job->model->k, NULL);
+        for (int64_t i = 0; i < block.x.n; i++) {
+            int64_t at = block.first + i;
+            if (class) class[at] = classes ? (int32_t)block.label[i] : 0;
+            if (weight) weight[at] = block.weight ? block.weight[i] : 1;
+            if (group) group[at] = block.group ? block.group[i] : 0;
+        }
+    }
+done:
+    return st;
+}
+
 typedef struct member {
     int32_t class, group;
     int64_t order, row;

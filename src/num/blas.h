@@ -73,6 +73,17 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
                                               double *diagonal);
 
+/* A symmetric, not positive: A = P U D U' P' (Bunch and Kaufman, rook pivoting; D of blocks of
+ * order one and two) in place of the upper triangle, with n more numbers e and n pivots; one
+ * thread. *margin: about 1 / |A^-1| in the 1-norm, not above the distance to a singular matrix by
+ * more than the estimate is off; 0 where A is singular. */
+krein_status krein__indefinite(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *e,
+                               int *pivot, double *margin);
+/* Solves A x = b for m right sides, each a row of b (m x n), in place. May be called in parallel.
+ */
+void krein__indefinite_solve(int64_t n, const double *a, int64_t lda, const double *e,
+                             const int *pivot, int64_t m, double *b, int64_t ldb);
+
 /* Symmetric eigendecomposition (upper triangle of A read, A overwritten): values ascending in w,
  * row j of A is the eigenvector of w[j], so A_in = V' diag(w) V with V = A_out. One thread. */
 krein_status krein__eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *w);

@@ -130,7 +130,7 @@ is "completion: option" "--features" "$(complete_line krein train --fea)"
 is "completion: words" minmax "$(complete_line krein train --scale min)"
 is "completion: kernel" gaussian "$(complete_line krein train -k gau)"
 is "completion: map" orf "$(complete_line krein train --map or)"
-is "completion: learner" krr "$(complete_line krein train --learner k)"
+is "completion: learner" krr "$(complete_line krein train --learner kr)"
 is "completion: generator" spiral "$(complete_line krein generate spi)"
 is "completion: table" maps "$(complete_line krein list m)"
 touch somefile.csv
