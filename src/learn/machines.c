@@ -375,7 +375,6 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
     TRY(krein__examples_finish(&ex, w, s.b, model));
     for (int64_t c = 0; recipe->loss == KREIN_LOSS_EPSILON && c < model->k; c++)
         model->intercept[c] += job->data->label_mean[c];
-    model->lambda = 1 / (2 * (double)job->n * *C);
 done:
     krein__free(ctx, w);
     set_end(&s);

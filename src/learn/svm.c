@@ -100,6 +100,7 @@ static krein_status fit(krein_job *job, krein_values *v) {
                                .tol = v->number[TOL]};
         TRY(krein__machines_fit(job, &recipe, C));
     }
+    job->model->lambda = 1 / (2 * (double)job->n * *C);
 done:
     return st;
 }
