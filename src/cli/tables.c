@@ -130,6 +130,21 @@ static const cli_option approx_options[] = {
      .help = "draw error against D and against time"},
     END};
 
+static const cli_option pca_options[] = {
+    {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
+     .help = "number of components (2)"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "scores of the rows: CSV, or .npy by name"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "model file: predict gives the scores of other rows"},
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact on few rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
+    END};
+
 static const cli_option generate_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "name in .csv, .npy or .libsvm, then .gz (required)"},
@@ -240,6 +255,25 @@ const cli_command cli_commands[] = {
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
      "file"},
+    {"pca",
+     "DATA",
+     "kernel principal components",
+     "Prints the variance along the first components, its part of the whole, and\n"
+     "the sum of these parts. -o writes the components of the rows, one line a row\n"
+     "(an empty line for a dropped one), with a header pc1,pc2,... and the --id\n"
+     "column before it. With --model, 'krein predict MODEL new.csv' transforms other\n"
+     "rows. Labels are not needed; a label column is left out of the inputs.",
+     "krein pca data.csv --components 10\n"
+     "krein pca data.csv -k \"gaussian(sigma=3)\" --components 2 -o scores.csv \\\n"
+     "    --model pca.krein\n"
+     "krein predict pca.krein new.csv",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_pca,
+     {{"Components", pca_options}, DATA, EVERYWHERE},
+     "file"},
     {"generate",
      "NAME",
      "write synthetic data",
@@ -344,7 +378,6 @@ static const struct {
     {"predict", "probabilities", "--scores gives decision values"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
-    {"pca", NULL, "'krein transform' writes features for a linear PCA"},
     {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };
 
