@@ -375,6 +375,37 @@ static void threads(void) {
     free(x);
 }
 
+/* Rows held in memory, or read in each pass; more than a block of them. */
+static void streamed(void) {
+    enum { M = 2500 };
+    static const char *const maps[] = {"orf(D=64)", "nystrom(D=30)", "exact"};
+    char csv[256];
+    krein_generate_options g;
+    krein_generate_options_init(&g);
+    g.n = M;
+    snprintf(csv, sizeof csv, "%s", test_path("f.csv"));
+    CHECK(krein_generate(ctx, "friedman", &g, csv) == KREIN_OK);
+    for (int t = 0; t < (test_sanitized() ? 2 : 3); t++) {
+        test_bytes model[2], score[2];
+        for (int k = 0; k < 2; k++) {
+            krein_data *data = NULL;
+            krein_model *m = NULL;
+            krein_pca_options o = asked("gaussian(sigma=3)", maps[t], 3);
+            const char *file = test_path("m.krein"), *path = test_path("s.csv");
+            o.memory_rows = k ? 1 : -1;
+            CHECK(krein_data_open(ctx, csv, NULL, &data) == KREIN_OK);
+            CHECK(krein_pca(ctx, data, &o, path, NULL, &m) == KREIN_OK);
+            CHECK(krein_model_save(ctx, m, file) == KREIN_OK);
+            model[k] = test_slurp(file);
+            score[k] = test_slurp(path);
+            krein_model_destroy(m);
+            krein_data_close(data);
+        }
+        CHECK(test_same(model[0], model[1]) && test_same(score[0], score[1]));
+        for (int k = 0; k < 2; k++) free(model[k].at), free(score[k].at);
+    }
+}
+
 /* ---- the largest eigenvalues -------------------------------------------- */
 
 /* Q diag(w) Q' with Q = I - 2 hh'. */
@@ -560,6 +591,7 @@ int main(int argc, char **argv) {
     RUN(signature);
     RUN(files);
     RUN(threads);
+    RUN(streamed);
     RUN(largest_eigenvalues);
     RUN(flat_spectrum);
     RUN(refusals);

@@ -104,6 +104,7 @@ done:
 static krein_status check_rank(const krein_job *job, const spectrum *s, int64_t wanted, double cut,
                                bool exact) {
     int64_t rank = 0;
+    bool few = !exact && wanted > s->n;
     while (rank < s->count && s->value[rank] > cut) rank++;
     if (rank >= wanted) return KREIN_OK;
     if (rank == 0)
@@ -116,7 +117,7 @@ static krein_status check_rank(const krein_job *job, const spectrum *s, int64_t 
                        "--components %lld or fewer%s",
                        job->data->name, (long long)wanted, exact ? "kernel matrix" : "features",
                        exact ? "has" : "have", (long long)rank, (long long)rank,
-                       exact ? "" : ", or more features");
+                       few ? ", or more features" : "");
 }
 
 static void fix_sign(int64_t n, double *v) {
@@ -352,11 +353,6 @@ krein_status krein__kpca(krein_job *job, int64_t components, double *negative) {
         if (!isfinite(m->w[i]))
             return krein__fail(ctx, KREIN_ENUMERIC,
                                "the components are not finite; scale the data (--scale standard)");
-    if (*negative > 0)
-        krein__log(ctx, KREIN_LOG_INFO,
-                   "the kernel is indefinite on these rows: %.3g %% of the spectrum is negative "
-                   "and has no components",
-                   100 * *negative);
     m->learner = krein__format(ctx, "kpca(components=%lld)", (long long)components);
     return m->learner ? KREIN_OK : ctx->status;
 }
