@@ -114,7 +114,7 @@ static krein_status choose_map(krein_ctx *ctx, const krein_pca_options *o,
         *map = NULL;
         TRY(create_map(ctx, o, approximate, kernel, e, D, map));
     }
-    TRY(krein__reserve_check(ctx, bytes_needed(*map, n, o->components), "the components",
+    TRY(krein__reserve_check(ctx, bytes_needed(*map, n, o->components), "the decomposition",
                              is_exact(*map) ? "use --map nystrom, or raise --max-memory"
                                             : "use fewer --features, or raise --max-memory"));
 done:
@@ -245,7 +245,7 @@ static void name_labels(const krein_data *data, krein_encoding *e) {
     int64_t first = data->label_column, count = krein__max(1, data->options.targets);
     for (int64_t j = first; first >= 0 && j < first + count && j < e->ninput; j++)
         if (e->input[j].role == KREIN_ROLE_IGNORE) e->input[j].role = KREIN_ROLE_LABEL;
-    e->outputs = count;
+    e->outputs = 1; /* a model file wants to know; nothing comes of it */
 }
 
 static krein_status fill_report(const krein_model *m, krein_pca_report *r) {
@@ -297,7 +297,7 @@ krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options
                        const char *path, krein_pca_report *report, krein_model **model) {
     krein_status st = KREIN_OK;
     krein_pca_options o;
-    krein_pca_report own, *r = report ? report : &own;
+    krein_pca_report own = {0}, *r = report ? report : &own;
     krein_kernel *kernel = NULL;
     krein_model *m = NULL;
     double start = krein__clock();
