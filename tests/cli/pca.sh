@@ -3,8 +3,8 @@
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-"$KREIN" generate friedman -n 300 -o f.csv || exit 1
-"$KREIN" generate friedman -n 40 -s 2 -o new.csv || exit 1
+"$KREIN" generate friedman -n 300 -o f.csv >out || exit 1
+"$KREIN" generate friedman -n 40 -s 2 -o new.csv >out || exit 1
 
 # ---- scores and model ----
 run pca f.csv --components 3 -o s.csv --model m.krein
