@@ -75,7 +75,8 @@ typedef struct cli_args {
     double noise;
     cli_texts maps;
     cli_counts sizes;
-    const char *plot;
+    const char *plot, *model;
+    int64_t components;
 
     const char *operand[CLI_OPERANDS];
     int operands;

@@ -31,8 +31,7 @@ const cli_option cli_data_options[] = {
     {"weights", 0, "COL", CLI_TEXT, AT(weights), .help = "column of row weights"},
     {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},
     {"ignore", 0, "COL[,COL]", CLI_TEXT, AT(ignore), .help = "columns to leave out"},
-    {"id", 0, "COL", CLI_TEXT, AT(id),
-     .help = "column that is no input; predict passes it through"},
+    {"id", 0, "COL", CLI_TEXT, AT(id), .help = "no input; predict and pca pass it through"},
     {"header", 0, NULL, CLI_SET, AT(header), .value = 1, .help = "the first line holds names"},
     {"no-header", 0, NULL, CLI_SET, AT(header), .value = 0, .help = "the first line holds data"},
     {"format", 0, "FORMAT", CLI_TEXT, AT(format), .words = "csv|libsvm|npy",
@@ -132,6 +131,21 @@ static const cli_option approx_options[] = {
      .help = "draws of the features (10)"},
     {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
      .help = "draw error against D and against time"},
+    END};
+
+static const cli_option pca_options[] = {
+    {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
+     .help = "number of components (2)"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "scores of the rows: CSV, or .npy by name"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "model file: predict gives the scores of other rows"},
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact on few rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
     END};
 
 static const cli_option generate_options[] = {
@@ -247,6 +261,25 @@ const cli_command cli_commands[] = {
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
      "file"},
+    {"pca",
+     "DATA",
+     "kernel principal components",
+     "Prints the variance along the first components, its part of the whole, and\n"
+     "the sum of these parts. -o writes the components of the rows, one line a row\n"
+     "(an empty line for a dropped one), with a header pc1,pc2,... and the --id\n"
+     "column before it. With --model, 'krein predict MODEL new.csv' transforms other\n"
+     "rows. Labels are not needed; a label column is left out of the inputs.",
+     "krein pca data.csv --components 10\n"
+     "krein pca data.csv -k \"gaussian(sigma=3)\" --components 2 -o scores.csv \\\n"
+     "    --model pca.krein\n"
+     "krein predict pca.krein new.csv",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_pca,
+     {{"Components", pca_options}, DATA, EVERYWHERE},
+     "file"},
     {"generate",
      "NAME",
      "write synthetic data",
@@ -349,7 +382,6 @@ static const struct {
     {"train", "checkpoint", "leave it out: training runs in one go"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
-    {"pca", NULL, "'krein transform' writes features for a linear PCA"},
     {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };
 

@@ -202,8 +202,12 @@ done:
 
 krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
                             krein_metrics *out) {
-    (void)ctx;
     memset(out, 0, sizeof *out);
+    if (m->encoding.task == KREIN_TASK_AUTO)
+        return krein__fail(ctx, KREIN_EARG,
+                           "a model made by %s predicts no label, so there is nothing to evaluate; "
+                           "use predict",
+                           m->learner);
     krein_status st = krein__data_match(data, &m->encoding, true);
     return st == KREIN_OK ? krein__model_measure(m, data, KREIN_PART_TRAIN, out) : st;
 }

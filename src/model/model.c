@@ -28,6 +28,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->intercept);
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
+    krein__free(ctx, m->variance);
     krein__free(ctx, m);
 }
 
@@ -191,6 +192,21 @@ done:
     return st;
 }
 
+/* A model without a task may give principal components. */
+static krein_status variance_io(krein_archive *a, krein_model *m) {
+    krein_status st = KREIN_OK;
+    bool components = m->variance != NULL;
+    if (m->encoding.task != KREIN_TASK_AUTO) return KREIN_OK;
+    TRY(krein__archive_bool(a, "components", &components));
+    if (!components) goto done;
+    TRY(krein__archive_array(a, "variance", KREIN_TYPE_F64, &m->variance, m->k));
+    TRY(krein__archive_double(a, "variance.total", &m->variance_total));
+    if (!(m->variance_total > 0) || isinf(m->variance_total))
+        st = krein__fail(m->ctx, KREIN_EMODEL, "the model is damaged (its variance)");
+done:
+    return st;
+}
+
 static krein_status model_io(krein_archive *a, krein_model *m) {
     krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
@@ -204,6 +220,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(encoding_io(a, ctx, &m->encoding));
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     TRY(head_io(a, m));
+    TRY(variance_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
@@ -277,6 +294,8 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->seed = m->map->seed;
     out->negative = m->map->negative;
     out->probabilities = m->calibration.slope != NULL;
+    out->variance = m->variance;
+    out->variance_total = m->variance ? m->variance_total : NAN;
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

@@ -30,6 +30,8 @@ struct krein_model {
     double *w;         /* R x k, weights of the raw features */
     double *intercept; /* k */
     krein_calibration calibration;
+    double *variance; /* k, of principal components; NULL: the scores are something else */
+    double variance_total;
     int64_t bytes; /* of the file it came from or went to, 0 before */
 };
 
