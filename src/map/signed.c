@@ -41,6 +41,7 @@ static bool allocate(int64_t n, const double *weight, int64_t F, int64_t *out) {
             if (step < 0 && out[i] == 1) continue;
             if (best < 0 || step * rest[i] > step * rest[best]) best = i;
         }
+        if (best < 0) return false; /* never: F >= n */
         out[best] += (int64_t)step;
         rest[best] -= step;
         used += (int64_t)step;
