@@ -78,10 +78,12 @@ done:
     return st;
 }
 
-/* Frequencies drawn at a time. Pieces bound the memory of the doubles; a whole number of d x d
- * blocks where there are several, so that orthogonal blocks do not straddle pieces. */
-static int64_t piece_rows(int64_t F, int64_t d) {
-    return krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
+/* Frequencies drawn at a time. Pieces bound the memory of the doubles; they are a whole number of
+ * what must be drawn together, so that orthogonal blocks do not straddle them. */
+static int64_t piece_rows(int64_t F, int64_t d, krein_drawn how) {
+    enum { CELLS = 4194304 };
+    int64_t unit = how == KREIN_DRAWN_SINGLY ? 1 : how == KREIN_DRAWN_IN_BLOCKS ? d : F;
+    return krein__min(F, krein__max(unit, CELLS / d / unit * unit));
 }
 
 static int64_t frequencies(const krein_map *map, bool phase, int64_t terms) {
@@ -96,14 +98,15 @@ int64_t krein__fourier_features(const krein_map *map, bool phase) {
     return n * frequencies(map, phase, n) * (phase ? 1 : 2);
 }
 
-void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out) {
-    krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, out);
+void krein__fourier_cost(const krein_map *map, bool phase, krein_drawn how, krein_cost *out) {
+    krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, how, out);
 }
 
-void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_cost *out) {
+void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_drawn how,
+                            krein_cost *out) {
     double D = (double)features, F = D / (phase ? 1 : 2), d = (double)map->d;
     /* W, signs; the doubles of a piece and of one frequency a thread; scratch and padded tiles */
-    out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d) +
+    out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d, how) +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) + 32768;
     out->flops = F * (2 * d + 20);
     out->fit_flops = 100 * F * d;
@@ -118,11 +121,11 @@ static void store(const krein_map *map, krein_fourier *s, int64_t first, int64_t
 }
 
 static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const krein_term *term,
-                             krein_draw_fn draw, bool whole) {
+                             krein_drawn how, krein_draw_fn draw) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     double *w = NULL;
-    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = whole ? F : piece_rows(F, d);
+    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = piece_rows(F, d, how);
     NEW(w, piece * d);
     for (int64_t f = 0; f < F; f += piece) {
         int64_t m = krein__min(piece, F - f);
@@ -176,7 +179,7 @@ done:
     return st;
 }
 
-static krein_status fit(krein_map *map, bool phase, krein_draw_fn draw, bool whole) {
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_drawn how, krein_draw_fn draw) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
@@ -186,25 +189,13 @@ static krein_status fit(krein_map *map, bool phase, krein_draw_fn draw, bool who
     map->state = s;
     TRY(krein__fourier_split(map, phase, s, terms));
     NEW(s->W, (map->d + phase) * s->F);
-    for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], draw, whole));
+    for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], how, draw));
     krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
     for (int64_t f = 0; phase && f < s->F; f++)
         s->W[map->d * s->F + f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
 done:
     krein__free(ctx, terms);
     return st;
-}
-
-krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
-    return fit(map, phase, draw, false);
-}
-
-krein_status krein__fourier_fit_whole(krein_map *map, krein_draw_fn draw) {
-    return fit(map, false, draw, true);
-}
-
-double krein__fourier_whole_bytes(const krein_map *map) {
-    return 4.0 * (double)map->d * (double)map->D;
 }
 
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {

@@ -39,8 +39,8 @@ static int64_t features(const krein_map *map, int64_t n) {
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d, F = (double)map->D / 2;
-    krein__fourier_cost(map, false, out);
-    out->bytes += 2 * krein__fourier_whole_bytes(map) + 24 * d * d + 8 * d + 65536;
+    krein__fourier_cost(map, false, KREIN_DRAWN_TOGETHER, out);
+    out->bytes += 8 * d * F + 24 * d * d + 8 * d + 65536;
     out->fit_flops += 2 * F * d * d + d * d * d;
 }
 
@@ -125,7 +125,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit_whole(map, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_TOGETHER, draw);
 }
 
 static const krein_option options[] = {

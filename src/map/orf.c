@@ -26,7 +26,7 @@ static int64_t features(const krein_map *map, int64_t n) {
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_IN_BLOCKS, out);
     double d = (double)map->d, F = (double)map->D / 2, block = fmin(d, F);
     out->bytes += 8 * block * d;
     out->fit_flops += 4 * F * d * block;
@@ -62,7 +62,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, false, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_IN_BLOCKS, draw);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};

@@ -312,7 +312,7 @@ void krein__pool_cost(const krein_map *map, int64_t n, double times, int64_t mos
     double rows = (double)krein__sample_rows(map, n, most), at_once = fmin(rows, KREIN_POOL_ROWS);
     /* sparse rows: their entries are not known yet; some thousand each, in a growing array */
     double row = map->sparse ? 32 * fmin(d, 1024) : 4 * d;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, out);
     out->bytes += 4 * D;                      /* factors, and what D / 2 leaves to the terms */
     out->bytes += 8 * F * (d + 1) + 8 * D * d /* the pool, what is taken of it */
                   + 4 * F * 8                 /* scores, probabilities, indices */

@@ -32,7 +32,7 @@ static int64_t features(const krein_map *map, int64_t n) {
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, out);
     /* directions and digits of every coordinate of a product */
     out->bytes += (double)(map->d + 1) * KREIN_TERM_LEAVES * 136;
     out->fit_flops += 100 * (double)(map->d + 1) * (double)map->D;
@@ -65,7 +65,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, false, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_SINGLY, draw);
 }
 
 static const krein_option options[] = {

@@ -325,7 +325,7 @@ int64_t krein__signed_features(const krein_map *map, int64_t n) {
 void krein__signed_cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t D = krein__signed_features(map, n);
     double d = (double)map->d, F = (double)D / 2;
-    krein__fourier_cost_of(map, D, false, out);
+    krein__fourier_cost_of(map, D, false, KREIN_DRAWN_SINGLY, out);
     /* directions, frequencies, an orthogonal block; radii, coefficients and their order */
     out->bytes += 16 * F * d + 8 * fmin(d, F) * d + 40 * F;
     /* the sample of rows; grids of measures, law and least squares */

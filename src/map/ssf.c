@@ -36,7 +36,7 @@ static int64_t features(const krein_map *map, int64_t n) {
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d + 1, F = (double)map->D / 2 + 2;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_TOGETHER, out);
     out->bytes += 16 * d * F + 16 * d * d + 64 * F + 4 * d + 65536;
     out->fit_flops += 2 * F * d * d + SWEEPS * CANDIDATES * 20 * F * d;
 }
@@ -172,7 +172,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit_whole(map, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_TOGETHER, draw);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};

@@ -202,7 +202,7 @@ void krein__structured_cost(const krein_map *map, const krein_structure *how, kr
     double width = (double)(how->width * P), scratch = width + (double)how->scratch * p;
     double F = (double)D / 2, steps = log2(width) * (double)(how->state + how->width);
     krein_cost direct = {0};
-    if (map->d <= how->direct) krein__fourier_cost(map, false, &direct);
+    if (map->d <= how->direct) krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, &direct);
     /* blocks, scales, what they share, signs; scratch and padded tiles; W and its scratch */
     out->bytes = 4 * (blocks * (double)how->state * p + F + 2 * width) + (double)D +
                  (how->fft ? krein__fft_bytes((int64_t)width) : 0) +
