@@ -25,13 +25,18 @@ krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, 
     return krein__map_refuse(ctx, kernel, name, what);
 }
 
-double krein__term_mass(const krein_term *term, int64_t d) {
-    double mass = term->coefficient;
+krein_status krein__term_mass(const krein_map *map, const krein_term *term, double *mass) {
+    static const double MOST = 1e30; /* sums over a block of rows must not overflow */
+    *mass = term->coefficient;
     for (int64_t l = 0; l < term->n; l++) {
         const krein_kernel *leaf = term->leaf[l];
-        if (leaf->kernel->mass) mass *= leaf->kernel->mass(leaf->values.number, d);
+        if (leaf->kernel->mass) *mass *= leaf->kernel->mass(leaf->values.number, map->d);
     }
-    return mass;
+    if (fabs(*mass) <= MOST) return KREIN_OK;
+    return krein__fail(map->ctx, KREIN_ESPEC,
+                       "%s: on %lld columns the kernel has k(x, x) = %.3g, too large for features "
+                       "in single precision; use fewer columns (--ignore), or --map exact",
+                       map->cls->cls.name, (long long)map->d, *mass);
 }
 
 krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
@@ -171,8 +176,9 @@ krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, 
     s->nterm = n;
     for (int64_t t = 0; t < n; t++) {
         s->first[t + 1] = s->first[t] + per_term;
-        double mass = fabs(krein__term_mass(&terms[t], map->d));
-        s->scale[t] = (float)sqrt((phase ? 2 : 1) * mass / (double)per_term);
+        double mass;
+        TRY(krein__term_mass(map, &terms[t], &mass));
+        s->scale[t] = (float)sqrt((phase ? 2 : 1) * fabs(mass) / (double)per_term);
     }
     TRY(signs(map, s, terms));
 done:

@@ -37,8 +37,9 @@ krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, 
 /* Independent draws from the spectral measure: rff's. */
 krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
                                  int64_t first, int64_t n, double *w);
-/* Coefficient of a term times k(0) of its base kernels. */
-double krein__term_mass(const krein_term *term, int64_t d);
+/* Coefficient of a term times k(0) of its base kernels; KREIN_ESPEC where float32 features could
+ * not add up to it. */
+krein_status krein__term_mass(const krein_map *map, const krein_term *term, double *mass);
 /* Splits D over the terms of the kernel (room for KREIN_TERMS_MAX), equally: fills s but for W,
  * and D, R, sign and scratch of the map. */
 krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, krein_term *terms);

@@ -76,7 +76,7 @@ krein_status krein__pool_draw(krein_map *map, int64_t F, krein_pool *pool) {
     pool->F = krein__max(F, n);
     ZNEW(pool->w, pool->F * d);
     NEW(pool->c, pool->F);
-    for (int64_t t = 0; t < n; t++) mass[t] = krein__term_mass(&terms[t], d);
+    for (int64_t t = 0; t < n; t++) TRY(krein__term_mass(map, &terms[t], &mass[t]));
     share(pool->F, n, mass, count);
     for (int64_t t = 0; t < n; first += count[t++]) {
         for (int64_t l = 0; l < terms[t].n; l++) {

@@ -10,7 +10,7 @@
  * Sums, differences and factors split D over their terms; a product has shifts for each kernel.
  * Cost: O(d D) a row, some 15 (even q/2) to 30 (odd) operations each.
  */
-#include "map/map.h"
+#include "map/fourier.h"
 
 #include "num/spline.h"
 
@@ -64,6 +64,8 @@ static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     const krein_term *term = &s->term[t];
+    double mass;
+    TRY(krein__term_mass(map, term, &mass)); /* small enough, no more is wanted of it */
     s->scale[t] = (float)sqrt(fabs(term->coefficient) / (double)s->each);
     for (int64_t l = 0; l < term->n; l++) {
         int64_t slot = t * KREIN_TERM_LEAVES + l;
