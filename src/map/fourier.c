@@ -10,6 +10,7 @@
 #include "map/fourier.h"
 
 #include "base/threads.h"
+#include "map/draw.h"
 #include "map/tile.h"
 #include "num/vec.h"
 
@@ -86,9 +87,8 @@ done:
 /* Frequencies drawn at a time. Pieces bound the memory of the doubles; they are a whole number of
  * what must be drawn together, so that orthogonal blocks do not straddle them. */
 static int64_t piece_rows(int64_t F, int64_t d, krein_drawn how) {
-    enum { CELLS = 4194304 };
     int64_t unit = how == KREIN_DRAWN_SINGLY ? 1 : how == KREIN_DRAWN_IN_BLOCKS ? d : F;
-    return krein__min(F, krein__max(unit, CELLS / d / unit * unit));
+    return krein__min(F, krein__max(unit, krein__draw_rows(d) / unit * unit));
 }
 
 static int64_t frequencies(const krein_map *map, bool phase, int64_t terms) {
@@ -125,6 +125,17 @@ static void store(const krein_map *map, krein_fourier *s, int64_t first, int64_t
             s->W[j * s->F + first + f] = (float)(w[f * map->d + j] * (0.5 / M_PI));
 }
 
+krein_status krein__term_draw(krein_map *map, int64_t t, const krein_term *term, krein_draw_fn draw,
+                              int64_t first, int64_t n, double *w) {
+    krein_status st = KREIN_OK;
+    memset(w, 0, (size_t)(n * map->d) * sizeof *w);
+    for (int64_t l = 0; l < term->n && st == KREIN_OK; l++) {
+        krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
+        st = draw(map, term->leaf[l], g, first, n, w);
+    }
+    return st == KREIN_OK ? krein__poll(map->ctx) : st;
+}
+
 static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const krein_term *term,
                              krein_drawn how, krein_draw_fn draw) {
     krein_ctx *ctx = map->ctx;
@@ -134,13 +145,8 @@ static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const 
     NEW(w, piece * d);
     for (int64_t f = 0; f < F; f += piece) {
         int64_t m = krein__min(piece, F - f);
-        memset(w, 0, (size_t)(m * d) * sizeof *w);
-        for (int64_t l = 0; l < term->n; l++) {
-            krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
-            TRY(draw(map, term->leaf[l], g, f, m, w));
-        }
+        TRY(krein__term_draw(map, t, term, draw, f, m, w));
         store(map, s, s->first[t] + f, m, w);
-        TRY(krein__poll(ctx));
     }
 done:
     krein__free(ctx, w);
@@ -205,16 +211,21 @@ done:
 }
 
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {
-    krein_status st = allocate(map, F, phase != NULL);
-    if (st != KREIN_OK) return st;
+    krein_status st = KREIN_OK;
+    int64_t piece = piece_rows(F, map->d, KREIN_DRAWN_SINGLY);
+    TRY(allocate(map, F, phase != NULL));
     krein_fourier *s = map->state;
     s->nterm = 1;
     s->first[1] = F;
     s->scale[0] = (float)sqrt((phase ? 2.0 : 1.0) / (double)F);
-    store(map, s, 0, F, w);
+    for (int64_t f = 0; f < F; f += piece) {
+        store(map, s, f, krein__min(piece, F - f), w + f * map->d);
+        TRY(krein__poll(map->ctx));
+    }
     for (int64_t f = 0; phase && f < F; f++)
         s->W[map->d * F + f] = (float)(phase[f] * (0.5 / M_PI));
-    return KREIN_OK;
+done:
+    return st;
 }
 
 krein_status krein__fourier_weighted(krein_map *map, int64_t F, const double *w, const double *c) {

@@ -31,6 +31,10 @@ typedef enum krein_drawn {
 typedef krein_status (*krein_draw_fn)(krein_map *map, const krein_kernel *leaf, krein_rng g,
                                       int64_t first, int64_t n, double *w);
 
+/* w (n x d): frequencies first .. first + n - 1 of term t, the sum of those of its base kernels.
+ * Polls once. */
+krein_status krein__term_draw(krein_map *map, int64_t t, const krein_term *term, krein_draw_fn draw,
+                              int64_t first, int64_t n, double *w);
 /* KREIN_ESPEC where a base kernel has not the property; what: "radial kernels". */
 krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                     bool (*is)(const krein_kernel_class *), const char *what);

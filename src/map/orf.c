@@ -9,6 +9,7 @@
  */
 #include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -44,11 +45,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     NEW(q, krein__min(d, n) * d);
     for (int64_t f = 0; f < n; f += d) {
         int64_t m = krein__min(d, n - f);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < d; j++)
-                q[i * d + j] =
-                    krein__rng_normal(directions, (uint64_t)(first + f + i), (uint64_t)j);
+        TRY(krein__normal_rows(ctx, directions, first + f, m, d, q));
         TRY(krein__haar_rows(ctx, m, d, q));
         for (int64_t i = 0; i < m; i++) {
             double r = leaf->kernel->radius(leaf->values.number, g, (uint64_t)(first + f + i), d);

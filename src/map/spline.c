@@ -12,6 +12,7 @@
  */
 #include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/spline.h"
 
 #include <math.h>
@@ -53,11 +54,18 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     out->fit_flops = 60 * d * D * (double)leaves;
 }
 
-static void draw(const krein_map *map, krein_rng g, int64_t n, float *w) {
+static krein_status draw(const krein_map *map, krein_rng g, int64_t n, float *w) {
+    krein_status st = KREIN_OK;
+    int64_t d = map->d, piece = krein__draw_rows(d);
+    for (int64_t from = 0; from < n && st == KREIN_OK; from += piece) {
+        int64_t end = krein__min(n, from + piece);
 #pragma omp parallel for num_threads(map->ctx->threads) schedule(static)
-    for (int64_t j = 0; j < map->d; j++)
-        for (int64_t f = 0; f < n; f++)
-            w[j * n + f] = (float)krein__rng_uniform(g, (uint64_t)f, (uint64_t)j);
+        for (int64_t j = 0; j < d; j++)
+            for (int64_t f = from; f < end; f++)
+                w[j * n + f] = (float)krein__rng_uniform(g, (uint64_t)f, (uint64_t)j);
+        st = krein__poll(map->ctx);
+    }
+    return st;
 }
 
 static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
@@ -71,9 +79,8 @@ static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
         int64_t slot = t * KREIN_TERM_LEAVES + l;
         s->half[slot] = krein__spline_expand(term->leaf[l]->values.number[0] / 2);
         NEW(s->w[slot], map->d * s->each);
-        draw(map, (krein_rng){map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)}, s->each,
-             s->w[slot]);
-        TRY(krein__poll(ctx));
+        krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
+        TRY(draw(map, g, s->each, s->w[slot]));
     }
 done:
     return st;
