@@ -164,6 +164,10 @@ krein_status krein__dot_io(krein_map *map, krein_archive *a, krein_dot *s) {
     TRY(krein__archive_int(a, "series.degree", &s->degree, 0, KREIN_DOT_MAX - 1));
     TRY(krein__archive_double(a, "series.norm", &s->norm));
     TRY(krein__archive_double(a, "series.rest", &s->rest));
+    if (reading && !(s->norm >= 0 && s->rest >= 0 && s->rest <= 1)) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its series is wrong)");
+        goto done;
+    }
     TRY(krein__archive_array(a, "series.a", KREIN_TYPE_F64, reading ? &own : &values,
                              s->degree + 1));
     if (reading) memcpy(s->a, own, (size_t)(s->degree + 1) * sizeof *own);
