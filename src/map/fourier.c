@@ -103,6 +103,11 @@ int64_t krein__fourier_features(const krein_map *map, bool phase) {
     return n * frequencies(map, phase, n) * (phase ? 1 : 2);
 }
 
+int64_t krein__fourier_pairs(const krein_map *map, int64_t n) {
+    (void)n;
+    return krein__fourier_features(map, false);
+}
+
 void krein__fourier_cost(const krein_map *map, bool phase, krein_drawn how, krein_cost *out) {
     krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, how, out);
 }

@@ -54,6 +54,8 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, 
                          float *scratch);
 void krein__fourier_clear(krein_map *map);
 int64_t krein__fourier_features(const krein_map *map, bool phase);
+int64_t krein__fourier_pairs(const krein_map *map,
+                             int64_t n); /* without phases, as a class has it */
 void krein__fourier_cost(const krein_map *map, bool phase, krein_drawn how, krein_cost *out);
 /* The same for a number of features that does not follow from the kernel's terms. */
 void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_drawn how,

@@ -34,11 +34,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return st;
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d, F = (double)map->D / 2;
@@ -161,7 +156,7 @@ const krein_map_class krein__map_mm = {
     .time = "n d D + D d^2",
     .traits = 0,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

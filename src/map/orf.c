@@ -20,11 +20,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "radial kernels with a known spectral measure");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     krein__fourier_cost(map, false, KREIN_DRAWN_IN_BLOCKS, out);
@@ -72,7 +67,7 @@ const krein_map_class krein__map_orf = {
     .time = "n d D",
     .traits = KREIN_MAP_UNBIASED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

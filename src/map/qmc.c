@@ -25,11 +25,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "stationary kernels whose spectral law has quantiles");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, out);
@@ -92,7 +87,7 @@ const krein_map_class krein__map_qmc = {
     .time = "n d D",
     .traits = KREIN_MAP_SEEDLESS, /* unbiased only when scrambled */
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

@@ -30,11 +30,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "radial kernels that are mixtures of Gaussians");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d + 1, F = (double)map->D / 2 + 2;
@@ -199,7 +194,7 @@ const krein_map_class krein__map_ssf = {
     .time = "n d D + D d^2",
     .traits = KREIN_MAP_UNBIASED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

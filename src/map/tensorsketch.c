@@ -162,30 +162,12 @@ done:
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    krein_sketch *s = NULL;
     (void)n;
-    ZNEW(s, 1);
-    map->state = s;
-    TRY(krein__dot_fit(map, rows, &s->kernel));
-    TRY(build(map, map->D));
-done:
-    return st;
+    return krein__dot_fit(map, rows, sizeof(krein_sketch), build);
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    krein_sketch *s = map->state;
-    if (krein__archive_reading(a)) {
-        ZNEW(s, 1);
-        map->state = s;
-    }
-    TRY(krein__dot_io(map, a, &s->kernel));
-    if (krein__archive_reading(a)) TRY(krein__dot_rebuild(map, build));
-done:
-    return st;
+    return krein__dot_io(map, a, sizeof(krein_sketch), build);
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -333,10 +315,6 @@ static void clear(krein_map *map) {
     krein__free(map->ctx, s->roots);
 }
 
-static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
-    return krein__dot_fact(&((const krein_sketch *)map->state)->kernel, i, out);
-}
-
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_tensorsketch = {
@@ -353,4 +331,4 @@ const krein_map_class krein__map_tensorsketch = {
     .tile = tile,
     .io = io,
     .clear = clear,
-    .fact = fact};
+    .fact = krein__dot_fact};
