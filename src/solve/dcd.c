@@ -374,7 +374,7 @@ static krein_status state_begin(solver *v, state *s, krein_machine *m) {
         s->order[i] = (int32_t)i;
         norm += (double)v->norm[m->dual[i].row];
     }
-    s->penalty = v->o->intercept && m->n > 0 ? norm / (double)m->n : 0;
+    s->penalty = v->o->intercept && m->n > 0 ? 0.03 * norm / (double)m->n : 0;
     s->inner = 0.3 * v->scale;
     unshrink(v, s);
 done:
