@@ -66,7 +66,7 @@ static void problem_clear(problem *p) {
 typedef struct scratch {
     int64_t *row;
     double *y, *alpha;
-    struct svm_node **nodes;
+    void **nodes;
 } scratch;
 
 /* Classes a < b of a machine; against the rest a is -1. */
