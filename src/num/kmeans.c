@@ -5,14 +5,16 @@
  * |c|^2 - 2 <x, c>; ties go to the lowest number; means are summed in double in the order of the
  * rows. Nothing depends on the number of threads.
  */
-#include "map/kmeans.h"
+#include "num/kmeans.h"
 
-#include "kernel/gram.h" /* KREIN_TILE */
 #include "num/blas.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
+
+/* Rows of a matrix product: a multiple of the 12 that OpenBLAS's kernels take at a time. */
+enum { TILE = 192 };
 
 /* |row i - s|^2, s dense with squared length ss. */
 static double distance2(const krein_rows *x, int64_t i, const float *s, double ss) {
@@ -33,23 +35,20 @@ static double distance2(const krein_rows *x, int64_t i, const float *s, double s
     return sum;
 }
 
-/* Shortens near[i] to the distance to row `seed`, whose own becomes 0. */
-static void approach(krein_ctx *ctx, const krein_rows *x, int64_t seed, float *s, double *near) {
+void krein__kmeans_approach(krein_ctx *ctx, const krein_rows *x, const float *s, double least,
+                            double *near) {
     double ss = 0;
-    krein__row_copy(x, seed, s);
     for (int64_t j = 0; x->ptr && j < x->d; j++) ss += (double)s[j] * (double)s[j];
+    least = fmax(least, 1e-12 * ss); /* of equal rows, CSR sums leave a rounding error */
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < x->n; i++) {
         double t = distance2(x, i, s, ss);
-        /* of equal rows, CSR sums leave a rounding error */
-        if (x->ptr && t <= 1e-12 * ss) t = 0;
+        if (t <= least) t = 0;
         if (t < near[i]) near[i] = t;
     }
-    near[seed] = 0;
 }
 
-/* A row in proportion to near; -1 where all are 0. */
-static int64_t draw(int64_t n, const double *near, double u) {
+int64_t krein__kmeans_draw(int64_t n, const double *near, double u) {
     double total = 0, sum = 0;
     int64_t last = -1;
     for (int64_t i = 0; i < n; i++) total += near[i];
@@ -72,11 +71,14 @@ krein_status krein__kmeans_seeds(krein_ctx *ctx, krein_rng g, const krein_rows *
     NEW(s, x->d);
     for (int64_t i = 0; i < x->n; i++) near[i] = INFINITY;
     for (int64_t k = 0; k < m; k++) {
-        int64_t next = k == 0 ? (int64_t)krein__rng_below(g, 0, 1, (uint64_t)x->n)
-                              : draw(x->n, near, krein__rng_uniform(g, (uint64_t)k, 0));
+        int64_t next = k == 0
+                           ? (int64_t)krein__rng_below(g, 0, 1, (uint64_t)x->n)
+                           : krein__kmeans_draw(x->n, near, krein__rng_uniform(g, (uint64_t)k, 0));
         if (next < 0) break;
         seed[(*got)++] = next;
-        approach(ctx, x, next, s, near);
+        krein__row_copy(x, next, s);
+        krein__kmeans_approach(ctx, x, s, 0, near);
+        near[next] = 0;
         if (k % 64 == 0) TRY(krein__poll(ctx));
     }
 done:
@@ -85,32 +87,36 @@ done:
     return st;
 }
 
-/* nearest[i] of the rows; returns how many changed. */
-static int64_t assign(krein_ctx *ctx, const krein_rows *x, int64_t m, const float *centre,
-                      const float *square, float *scratch, int64_t *nearest) {
-    int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE, changed = 0;
+int64_t krein__kmeans_scratch(const krein_ctx *ctx, int64_t m, int64_t runs) {
+    return ctx->threads * TILE * m * runs;
+}
+
+void krein__kmeans_assign(krein_ctx *ctx, const krein_rows *x, int64_t m, int64_t runs,
+                          const float *centre, const float *square, float *scratch,
+                          int32_t *nearest, float *gain) {
+    int64_t tiles = (x->n + TILE - 1) / TILE, columns = m * runs;
     krein_compute c = krein__compute_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : changed)
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
-        float *dot = scratch + omp_get_thread_num() * KREIN_TILE * m;
-        int64_t from = t * KREIN_TILE, rows = krein__min(KREIN_TILE, x->n - from);
-        krein__sgemm(false, true, rows, m, x->d, -2, x->x + from * x->ld, x->ld, centre, x->d, 0,
-                     dot, m);
-        for (int64_t i = 0; i < rows; i++) {
+        float *dot = scratch + omp_get_thread_num() * TILE * columns;
+        int64_t from = t * TILE, rows = krein__min(TILE, x->n - from);
+        krein__sgemm(false, true, rows, columns, x->d, -2, x->x + from * x->ld, x->ld, centre, x->d,
+                     0, dot, columns);
+        for (int64_t i = 0; i < rows * runs; i++) {
+            const float *p = dot + i * m, *q = square + i % runs * m;
             int64_t best = 0;
             for (int64_t k = 1; k < m; k++)
-                if (dot[i * m + k] + square[k] < dot[i * m + best] + square[best]) best = k;
-            changed += nearest[from + i] != best;
-            nearest[from + i] = best;
+                if (p[k] + q[k] < p[best] + q[best]) best = k;
+            nearest[from * runs + i] = (int32_t)best;
+            if (gain) gain[from * runs + i] = p[best] + q[best];
         }
         krein__worker_end(c);
     }
     krein__compute_end(c);
-    return changed;
 }
 
-static void squares(int64_t m, int64_t d, const float *centre, float *square) {
+void krein__kmeans_squares(int64_t m, int64_t d, const float *centre, float *square) {
     for (int64_t k = 0; k < m; k++) {
         double sum = 0;
         for (int64_t j = 0; j < d; j++)
@@ -119,7 +125,7 @@ static void squares(int64_t m, int64_t d, const float *centre, float *square) {
     }
 }
 
-static void means(const krein_rows *x, int64_t m, const int64_t *nearest, double *sum,
+static void means(const krein_rows *x, int64_t m, const int32_t *nearest, double *sum,
                   int64_t *count, float *centre) {
     int64_t d = x->d;
     memset(sum, 0, (size_t)(m * d) * sizeof *sum);
@@ -140,16 +146,20 @@ krein_status krein__kmeans_lloyd(krein_ctx *ctx, const krein_rows *x, int64_t m,
     krein_status st = KREIN_OK;
     float *square = NULL, *scratch = NULL;
     double *sum = NULL;
-    int64_t *nearest = NULL, *count = NULL;
+    int32_t *nearest = NULL, *before = NULL;
+    int64_t *count = NULL;
+    size_t bytes = (size_t)x->n * sizeof *nearest;
     NEW(square, m);
-    NEW(scratch, ctx->threads * KREIN_TILE * m);
+    NEW(scratch, krein__kmeans_scratch(ctx, m, 1));
     NEW(sum, m * x->d);
     NEW(count, m);
     NEW(nearest, x->n);
-    for (int64_t i = 0; i < x->n; i++) nearest[i] = -1;
+    NEW(before, x->n);
     for (int64_t step = 0; step < steps; step++) {
-        squares(m, x->d, centre, square);
-        if (assign(ctx, x, m, centre, square, scratch, nearest) == 0) break;
+        krein__kmeans_squares(m, x->d, centre, square);
+        krein__kmeans_assign(ctx, x, m, 1, centre, square, scratch, nearest, NULL);
+        if (step > 0 && memcmp(nearest, before, bytes) == 0) break;
+        memcpy(before, nearest, bytes);
         means(x, m, nearest, sum, count, centre);
         TRY(krein__poll(ctx));
     }
@@ -158,12 +168,13 @@ done:
     krein__free(ctx, scratch);
     krein__free(ctx, sum);
     krein__free(ctx, nearest);
+    krein__free(ctx, before);
     krein__free(ctx, count);
     return st;
 }
 
 double krein__kmeans_bytes(int64_t n, int64_t d, int64_t m, int threads) {
     double M = (double)m;
-    return 8.0 * (double)n + 4.0 * (double)d +
-           M * (4.0 * KREIN_TILE * threads + 8.0 * (double)d + 16) + 4096;
+    return 8.0 * (double)n + 4.0 * (double)d + M * (4.0 * TILE * threads + 8.0 * (double)d + 16) +
+           4096;
 }
