@@ -75,6 +75,10 @@ typedef struct cli_args {
     cli_texts maps;
     cli_counts sizes;
     const char *plot;
+    /* cluster */
+    int64_t clusters, neighbours, restarts;
+    int method, graph;
+    const char *model;
 
     const char *operand[CLI_OPERANDS];
     int operands;

@@ -130,6 +130,32 @@ static const cli_option approx_options[] = {
      .help = "draw error against D and against time"},
     END};
 
+static const cli_option cluster_options[] = {
+    {"clusters", 'c', "C", CLI_INTEGER, AT(clusters), .low = 1, .high = 1e7,
+     .help = "number of clusters (required)"},
+    {"method", 0, "HOW", CLI_WORD, AT(method), .words = "kmeans|spectral",
+     .help = "kmeans or spectral (kmeans)"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "where the cluster of each row goes, one a line"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "write a model that predicts clusters (kmeans)"},
+    {"restarts", 0, "N", CLI_INTEGER, AT(restarts), .low = 1, .high = 1e6,
+     .help = "runs of k-means, of which the best is kept (10)"},
+    {"graph", 0, "WHICH", CLI_WORD, AT(graph), .words = "full|knn",
+     .help = "spectral: all pairs, or nearest neighbours (full)"},
+    {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .low = 1, .high = 1e6,
+     .help = "of each row in the graph knn (10)"},
+    END};
+
+static const cli_option cluster_map_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact to 4,000 rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
+    END};
+
 static const cli_option generate_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "name in .csv, .npy or .libsvm, then .gz (required)"},
@@ -240,6 +266,24 @@ const cli_command cli_commands[] = {
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
      "file"},
+    {"cluster",
+     "DATA",
+     "kernel k-means and spectral clustering",
+     "Prints the sizes of the clusters, the silhouette (on at most 2,000 rows), and how\n"
+     "well they agree with the labels, where DATA has classes: adjusted Rand index and\n"
+     "normalised mutual information. Labels are used for nothing else; without a column\n"
+     "named so the first is the label: --label none makes every column an input.\n"
+     "-o writes the cluster of each row as predict does: a number from 1 a line, the\n"
+     "largest cluster first, an empty line for a dropped row, after the --id cell.",
+     "krein cluster data.csv --clusters 5 -o clusters.csv --model clusters.krein\n"
+     "krein cluster rings.csv --label none --clusters 2 --method spectral --graph knn",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_cluster,
+     {{"Clusters", cluster_options}, {"Kernel", cluster_map_options}, DATA, EVERYWHERE},
+     "file"},
     {"generate",
      "NAME",
      "write synthetic data",
@@ -345,7 +389,6 @@ static const struct {
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
     {"pca", NULL, "'krein transform' writes features for a linear PCA"},
-    {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {
