@@ -87,6 +87,42 @@ done:
     return st;
 }
 
+int64_t krein__kmeans_tries(int64_t m) { return m > 1 ? 2 + (int64_t)log((double)m) : 1; }
+
+int64_t krein__kmeans_parts(int64_t n, int64_t tries, int64_t runs) {
+    return (n + TILE - 1) / TILE * tries * runs;
+}
+
+void krein__kmeans_try(krein_ctx *ctx, const krein_rows *x, int64_t tries, int64_t runs,
+                       const float *s, const double *square, const double *near, int64_t stride,
+                       float *scratch, double *part, double *sum) {
+    int64_t tiles = (x->n + TILE - 1) / TILE, columns = tries * runs;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        float *dot = scratch + omp_get_thread_num() * TILE * columns;
+        int64_t from = t * TILE, rows = krein__min(TILE, x->n - from);
+        krein__sgemm(false, true, rows, columns, x->d, -2, x->x + from * x->ld, x->ld, s, x->d, 0,
+                     dot, columns);
+        for (int64_t k = 0; k < columns; k++) {
+            const double *mine = near + k / tries * stride + from;
+            double ss = 0, total = 0;
+            for (int64_t j = 0; j < x->d; j++)
+                ss += (double)s[k * x->d + j] * (double)s[k * x->d + j];
+            for (int64_t i = 0; i < rows; i++) {
+                double d2 = square[from + i] + ss + (double)dot[i * columns + k];
+                total += fmin(mine[i], fmax(0, d2));
+            }
+            part[t * columns + k] = total;
+        }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    for (int64_t t = 0; t < tiles; t++)
+        for (int64_t k = 0; k < columns; k++) sum[k] += part[t * columns + k];
+}
+
 int64_t krein__kmeans_scratch(const krein_ctx *ctx, int64_t m, int64_t runs) {
     return ctx->threads * TILE * m * runs;
 }

@@ -21,6 +21,17 @@ void krein__kmeans_approach(krein_ctx *ctx, const krein_rows *x, const float *s,
                             double *near);
 /* A row in proportion to near, by u in (0, 1); -1 where all are 0. */
 int64_t krein__kmeans_draw(int64_t n, const double *near, double u);
+/* How far from their nearest seeds the rows would be with one more: for each of `runs` sets of
+ * seeds (near + r * stride: distances of the rows of x to them) and each of `tries` further ones s
+ * (runs x tries x d), adds sum_i min(near_i, |row i - s|^2) to sum[r * tries + t]. square: |row
+ * i|^2; the distances are float32. scratch, part: krein__kmeans_scratch floats for m = tries, and
+ * as many doubles as krein__kmeans_parts. */
+void krein__kmeans_try(krein_ctx *ctx, const krein_rows *x, int64_t tries, int64_t runs,
+                       const float *s, const double *square, const double *near, int64_t stride,
+                       float *scratch, double *part, double *sum);
+int64_t krein__kmeans_parts(int64_t n, int64_t tries, int64_t runs);
+/* Candidates for each seed that greedy k-means++ chooses among. */
+int64_t krein__kmeans_tries(int64_t m);
 /* The nearest of m centres for each row of x, in each of `runs` sets of centres (runs x m x d,
  * square: their squared lengths): nearest[i * runs + r], the first of equal ones. gain, or NULL:
  * its |c|^2 - 2 <x, c>. scratch: krein__kmeans_scratch floats. */

@@ -2,7 +2,8 @@
  *
  *     minimise  sum_i |z_i - c(i)|^2,   c(i) the nearest of m centres
  *
- * Each run starts from k-means++ seeds (arthur2007) and alternates between nearest centres and
+ * Each run starts from k-means++ seeds (arthur2007; the best of some candidates for each, as its
+ * authors suggest) and alternates between nearest centres and
  * means (lloyd1982) until no row moves. The runs go through the table together: a block of features
  * is made or read once for all of them, and the nearest centres of all runs are one matrix product,
  *
@@ -34,7 +35,8 @@ typedef struct work {
     krein_ctx *ctx;
     krein_features *t;
     const krein_kmeans_options *o;
-    int64_t m, runs, first;      /* runs side by side; the number of the first */
+    int64_t m, tries;            /* clusters, candidates for each seed */
+    int64_t runs, first;         /* runs side by side; the number of the first */
     int64_t *active, nactive;    /* runs that go on */
     int32_t *cluster;            /* n x runs, -1: none yet */
     double *sum;                 /* runs x m x D */
@@ -44,15 +46,16 @@ typedef struct work {
     double *square;              /* n: |z|^2 */
     float *centre, *centre2;     /* nactive x m x D, |c|^2 */
     int32_t *nearest;            /* of a block: rows x nactive */
-    float *gain, *scratch, *row; /* likewise; runs x D */
+    float *gain, *scratch, *row; /* likewise; candidates, runs x tries x D */
+    double *part, *total;        /* of the candidates */
     int64_t *moved;              /* of a block */
 } work;
 
 static void work_end(work *w) {
     krein_ctx *ctx = w->ctx;
-    void *all[] = {w->active,  w->cluster, w->sum,    w->count,   w->steps,
-                   w->settled, w->near,    w->square, w->centre,  w->centre2,
-                   w->gain,    w->scratch, w->row,    w->nearest, w->moved};
+    void *all[] = {w->active, w->cluster, w->sum,    w->count,   w->steps, w->settled,
+                   w->near,   w->square,  w->centre, w->centre2, w->gain,  w->scratch,
+                   w->row,    w->nearest, w->moved,  w->part,    w->total};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
 }
 
@@ -73,17 +76,21 @@ static krein_status work_begin(work *w) {
     NEW(w->nearest, rows * w->runs);
     NEW(w->gain, rows * w->runs);
     NEW(w->moved, rows * w->runs);
-    NEW(w->scratch, krein__kmeans_scratch(ctx, w->m, w->runs));
-    NEW(w->row, w->runs * D);
+    NEW(w->scratch, krein__kmeans_scratch(ctx, krein__max(w->m, w->tries), w->runs));
+    NEW(w->row, w->runs * w->tries * D);
+    NEW(w->part, krein__kmeans_parts(rows, w->tries, w->runs));
+    NEW(w->total, w->runs * w->tries);
 done:
     return st;
 }
 
 double krein__kmeans_features_bytes(int64_t n, int64_t D, int64_t rows,
                                     const krein_kmeans_options *o, int threads) {
-    double runs = (double)runs_abreast(o), all = runs * (double)o->clusters;
-    return (double)n * (12 * runs + 8 + 4) + all * (12 * (double)D + 12 + 768.0 * threads) +
-           (double)rows * runs * 16 + 4 * runs * (double)D + 8 * (double)o->clusters * (double)D +
+    int64_t tries = krein__kmeans_tries(o->clusters), wide = krein__max(tries, o->clusters);
+    double runs = (double)runs_abreast(o), all = runs * (double)o->clusters, d = (double)D;
+    return (double)n * (12 * runs + 8 + 4) + all * (12 * d + 12) +
+           768.0 * threads * runs * (double)wide + (double)rows * runs * 16 +
+           runs * (double)tries * (4 * d + 8 + (double)rows / 16) + 8 * (double)o->clusters * d +
            65536;
 }
 
@@ -122,25 +129,58 @@ static krein_status approach(work *w) {
     return krein__poll(w->ctx);
 }
 
+/* Candidates for seed k of every run, in w->row: drawn by their distance. */
+static krein_status draw(work *w, int64_t k) {
+    krein_features *t = w->t;
+    krein_status st = KREIN_OK;
+    for (int64_t q = 0; q < w->runs * w->tries; q++) {
+        krein_rng g = w->o->rng;
+        int64_t r = q / w->tries;
+        uint64_t run = (uint64_t)(w->first + r), at = (uint64_t)(k * w->tries + q % w->tries);
+        int64_t i =
+            k == 0 ? (int64_t)krein__rng_below(g, run, UINT64_MAX, (uint64_t)t->n)
+                   : krein__kmeans_draw(t->n, w->near + r * t->n, krein__rng_uniform(g, run, at));
+        if (i < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
+        TRY(read_row(t, i, w->row + q * t->D));
+    }
+done:
+    return st;
+}
+
+/* The best candidate of each run becomes the first `runs` rows of w->row. */
+static krein_status choose(work *w) {
+    krein_features *t = w->t;
+    krein_status st = KREIN_OK;
+    memset(w->total, 0, (size_t)(w->runs * w->tries) * sizeof *w->total);
+    for (int64_t b = 0; b < t->blocks; b++) {
+        const float *z;
+        int64_t n;
+        TRY(krein__features_block(t, b, &z, &n));
+        krein_rows x = krein__rows_dense(n, t->D, z, t->D);
+        krein__kmeans_try(w->ctx, &x, w->tries, w->runs, w->row, w->square + b * t->rows,
+                          w->near + b * t->rows, t->n, w->scratch, w->part, w->total);
+    }
+    for (int64_t r = 0; r < w->runs; r++) {
+        int64_t best = r * w->tries;
+        for (int64_t q = best + 1; q < (r + 1) * w->tries; q++)
+            if (w->total[q] < w->total[best]) best = q;
+        memmove(w->row + r * t->D, w->row + best * t->D, (size_t)t->D * sizeof *w->row);
+    }
+done:
+    return st;
+}
+
 /* Centres of all runs by k-means++. */
 static krein_status seed(work *w) {
     krein_features *t = w->t;
     krein_status st = KREIN_OK;
     for (int64_t i = 0; i < w->runs * t->n; i++) w->near[i] = INFINITY;
     for (int64_t k = 0; k < w->m; k++) {
-        for (int64_t r = 0; r < w->runs; r++) {
-            krein_rng g = w->o->rng;
-            uint64_t run = (uint64_t)(w->first + r);
-            int64_t next = k == 0
-                               ? (int64_t)krein__rng_below(g, run, (uint64_t)w->m, (uint64_t)t->n)
-                               : krein__kmeans_draw(t->n, w->near + r * t->n,
-                                                    krein__rng_uniform(g, run, (uint64_t)k));
-            if (next < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
-            float *row = w->row + r * t->D;
-            TRY(read_row(t, next, row));
-            memcpy(w->centre + (r * w->m + k) * t->D, row, (size_t)t->D * sizeof *row);
-            w->near[r * t->n + next] = 0;
-        }
+        TRY(draw(w, k));
+        TRY(choose(w));
+        for (int64_t r = 0; r < w->runs; r++)
+            memcpy(w->centre + (r * w->m + k) * t->D, w->row + r * t->D,
+                   (size_t)t->D * sizeof *w->row);
         if (k + 1 < w->m) TRY(approach(w));
         krein__progress(w->ctx, "starting points", (double)(k + 1), (double)w->m);
     }
@@ -150,7 +190,7 @@ done:
 
 /* ---- steps -------------------------------------------------------------- */
 
-static void squares(const krein_features *t, const float *z, int64_t n, double *square) {
+static void block_squares(const krein_features *t, const float *z, int64_t n, double *square) {
 #pragma omp parallel for num_threads(t->ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
@@ -158,6 +198,17 @@ static void squares(const krein_features *t, const float *z, int64_t n, double *
         for (int64_t j = 0; j < t->D; j++) sum += (double)z[i * t->D + j] * (double)z[i * t->D + j];
         square[i] = sum;
     }
+}
+
+static krein_status squares(work *w) {
+    for (int64_t b = 0; b < w->t->blocks; b++) {
+        const float *z;
+        int64_t n;
+        krein_status st = krein__features_block(w->t, b, &z, &n);
+        if (st != KREIN_OK) return st;
+        block_squares(w->t, z, n, w->square + b * w->t->rows);
+    }
+    return KREIN_OK;
 }
 
 /* Row i of the block goes from one sum to the other, for each of the moves (i * nactive + a). */
@@ -264,7 +315,7 @@ static void pack(work *w) {
 }
 
 /* One step of all active runs; those that nothing moved in are done. changed: room for runs. */
-static krein_status step(work *w, bool first, int64_t *changed) {
+static krein_status step(work *w, int64_t *changed) {
     krein_features *t = w->t;
     krein_status st = KREIN_OK;
     memset(changed, 0, (size_t)w->runs * sizeof *changed);
@@ -272,7 +323,6 @@ static krein_status step(work *w, bool first, int64_t *changed) {
         const float *z;
         int64_t n;
         TRY(krein__features_block(t, b, &z, &n));
-        if (first) squares(t, z, n, w->square + b * t->rows);
         assign(w, z, b * t->rows, n, changed);
     }
     int64_t left = 0;
@@ -308,7 +358,7 @@ static krein_status lloyd(work *w) {
     for (int64_t i = 0; i < w->t->n * w->runs; i++) w->cluster[i] = -1;
     krein__kmeans_squares(all, w->t->D, w->centre, w->centre2);
     for (int64_t k = 0; k < w->o->steps && w->nactive > 0; k++) {
-        TRY(step(w, k == 0, changed));
+        TRY(step(w, changed));
         krein__progress(ctx, "k-means steps", (double)(k + 1), 0);
     }
 done:
@@ -370,6 +420,7 @@ krein_status krein__kmeans_features(krein_features *t, const krein_kmeans_option
     krein_status st = KREIN_OK;
     double *inertia = NULL;
     work w = {.ctx = ctx, .t = t, .o = o, .m = o->clusters, .runs = runs_abreast(o)};
+    w.tries = krein__kmeans_tries(w.m);
     memset(out, 0, sizeof *out);
     out->inertia = INFINITY;
     NEW(out->cluster, t->n);
@@ -377,6 +428,7 @@ krein_status krein__kmeans_features(krein_features *t, const krein_kmeans_option
     NEW(out->centre, w.m * t->D);
     NEW(inertia, w.runs);
     TRY(work_begin(&w));
+    TRY(squares(&w));
     for (; w.first < o->restarts; w.first += w.runs) {
         w.runs = krein__min(w.runs, o->restarts - w.first);
         TRY(seed(&w));

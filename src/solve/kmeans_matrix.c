@@ -37,20 +37,35 @@ static double between(const work *w, int64_t i, int64_t s) {
     return i == s || t <= fmax(w->o->least, 1e-14 * (a + b)) ? 0 : t;
 }
 
+/* How far the rows would be from their nearest seeds with s among them. */
+static double potential(const work *w, int64_t s) {
+    double sum = 0;
+    for (int64_t i = 0; i < w->n; i++) sum += fmin(w->distance[i], between(w, i, s));
+    return sum;
+}
+
+/* k-means++, the best of some candidates for each seed. */
 static krein_status seed(work *w, int64_t run) {
-    int64_t n = w->n;
+    int64_t n = w->n, tries = krein__kmeans_tries(w->m);
     krein_rng g = w->o->rng;
     for (int64_t i = 0; i < n; i++) w->distance[i] = INFINITY;
     for (int64_t k = 0; k < w->m; k++) {
-        int64_t s = k == 0
-                        ? (int64_t)krein__rng_below(g, (uint64_t)run, (uint64_t)w->m, (uint64_t)n)
-                        : krein__kmeans_draw(n, w->distance,
-                                             krein__rng_uniform(g, (uint64_t)run, (uint64_t)k));
-        if (s < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
-        w->seed[k] = s;
-        for (int64_t i = 0; i < n; i++) w->distance[i] = fmin(w->distance[i], between(w, i, s));
+        int64_t best = (int64_t)krein__rng_below(g, (uint64_t)run, UINT64_MAX, (uint64_t)n);
+        double least = INFINITY;
+        for (int64_t t = 0; k > 0 && t < tries; t++) {
+            double u = krein__rng_uniform(g, (uint64_t)run, (uint64_t)(k * tries + t));
+            int64_t s = krein__kmeans_draw(n, w->distance, u);
+            if (s < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
+            double far = potential(w, s);
+            if (far < least) {
+                least = far;
+                best = s;
+            }
+        }
+        w->seed[k] = best;
+        for (int64_t i = 0; i < n; i++) w->distance[i] = fmin(w->distance[i], between(w, i, best));
     }
-    return KREIN_OK;
+    return krein__poll(w->ctx);
 }
 
 /* The nearest seed of each row. */
