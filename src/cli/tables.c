@@ -269,14 +269,15 @@ const cli_command cli_commands[] = {
     {"cluster",
      "DATA",
      "kernel k-means and spectral clustering",
-     "Prints the sizes of the clusters, the silhouette (on at most 2,000 rows), and how\n"
-     "well they agree with the labels, where DATA has classes: adjusted Rand index and\n"
-     "normalised mutual information. Labels are used for nothing else; without a column\n"
-     "named so the first is the label: --label none makes every column an input.\n"
-     "-o writes the cluster of each row as predict does: a number from 1 a line, the\n"
-     "largest cluster first, an empty line for a dropped row, after the --id cell.",
+     "Prints the sizes of the clusters, their silhouette (on at most 2,000 rows) and,\n"
+     "where the labels of DATA are classes, adjusted Rand index and normalised mutual\n"
+     "information with them. Labels serve nothing else. Where no column is named\n"
+     "label, target, class or y the first is the label: --label none says that there\n"
+     "is none. -o writes the cluster of each row as predict does: a number from 1 a\n"
+     "line, the largest cluster first, the --id before it, an empty line for a dropped\n"
+     "row.",
      "krein cluster data.csv --clusters 5 -o clusters.csv --model clusters.krein\n"
-     "krein cluster rings.csv --label none --clusters 2 --method spectral --graph knn",
+     "krein cluster rings.csv --label none -c 2 --method spectral --graph knn",
      1,
      1,
      true,

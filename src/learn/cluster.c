@@ -36,10 +36,11 @@ double krein__cluster_bytes(const krein_cluster_job *c) {
                measure;
     krein_cost cost = {0};
     map->cls->cost(map, n, &cost);
-    if (is_dual(c))
-        return cost.bytes + 8 * N * N + measure +
-               (c->spectral ? krein__spectral_bytes(n, n, &c->o, threads)
-                            : krein__kmeans_matrix_bytes(n, &c->o));
+    if (is_dual(c)) { /* the silhouette comes when the matrix is gone */
+        double work = c->spectral ? krein__spectral_bytes(n, n, &c->o, threads)
+                                  : krein__kmeans_matrix_bytes(n, &c->o);
+        return cost.bytes + fmax(8 * N * N + work, measure);
+    }
     int64_t D = map->cls->features(map, n), rows = krein__block_rows(d);
     double M = 8 * (double)D * (double)D + 12 * (double)rows * (double)D;
     return cost.bytes + krein__examples_bytes(map, n) + measure +
