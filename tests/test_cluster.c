@@ -245,7 +245,7 @@ static krein_status apply(void *state, int64_t k, const double *x, double *y) {
 
 /* A = Q diag(h) Q' with some eigenvalues several times. */
 static void eigen(void) {
-    const int64_t sizes[][2] = {{1, 1}, {5, 5}, {6, 2}, {40, 3}, {150, 8}, {400, 5}};
+    const int64_t sizes[][2] = {{1, 1}, {5, 5}, {7, 2}, {41, 3}, {150, 8}, {400, 5}};
     for (int s = 0; s < 6; s++) {
         int64_t n = sizes[s][0], k = sizes[s][1];
         double *q = test_new(n * n, sizeof *q), *a = test_new(n * n, sizeof *a);

@@ -23,7 +23,7 @@ enum { STEPS = 2000, ROWS = 1920 };
 
 double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_options *o, int threads) {
     double m = (double)o->clusters;
-    return krein__top_eigen_bytes(order, o->clusters) + (double)n * (12 * m + 24) +
+    return krein__top_eigen_bytes(order, o->clusters, threads) + (double)n * (12 * m + 24) +
            8 * (double)order * (m + 1) +
            krein__kmeans_features_bytes(n, o->clusters, ROWS, o, threads);
 }
@@ -38,9 +38,9 @@ static krein_status top(krein_ctx *ctx, int64_t n, const krein_kmeans_options *o
         krein__log(ctx, KREIN_LOG_WARNING,
                    "spectral: eigenvectors are accurate to %.1e only, after %d steps", residual,
                    STEPS);
-    for (int64_t k = 0; st == KREIN_OK && k < o->clusters; k++)
-        krein__log(ctx, KREIN_LOG_DEBUG, "spectral: eigenvalue %lld is %.9g", (long long)k + 1,
-                   value[k]);
+    if (st == KREIN_OK)
+        krein__log(ctx, KREIN_LOG_DEBUG, "spectral: eigenvalues from %.9g to %.9g", value[0],
+                   value[o->clusters - 1]);
     return st;
 }
 

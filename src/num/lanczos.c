@@ -1,17 +1,18 @@
 /* lanczos.c -- block Lanczos with full orthogonalisation and thick restarts
  *
- * V holds an orthonormal basis of at most m columns, W = A V. Each step
+ * V holds an orthonormal basis of at most `most` columns, W = A V, H = V'W. The newest block of W,
+ * made orthogonal to V and to itself (twice), is the next block of V, so that V spans the block
+ * Krylov space of its first block. When it is full
  *
- *     H = V'W = Y diag(h) Y',    R = W Y_k - V Y_k diag(h_k)       Ritz pairs and residuals
+ *     H = Y diag(h) Y',    |W y - h V y|       Ritz pairs and residuals
  *
- * stops where the residuals of the first k are small, and otherwise appends R, made orthogonal to V and
- * to itself (twice), to the basis: V then spans the block Krylov space of its first block. When it
- * is full it starts again from the best Ritz vectors (stewart2002). A block, since eigenvalues may
- * coincide: a graph in several pieces has the eigenvalue 1 once for each. A few more columns than
- * asked for (guards) make the last ones converge faster.
+ * tell whether the first k are good enough. If not, V starts again from its best Ritz vectors and
+ * goes on with the block that was next (stewart2002). A block, since eigenvalues may coincide: a
+ * graph in several pieces has the eigenvalue 1 once for each. A few more columns than asked for
+ * (guards) make the last ones converge faster.
  *
- * Cost of a step: one product A times b columns, 4 n m b flops, and an eigendecomposition of order
- * m. Sums have a fixed order: the bits do not depend on the threads. */
+ * Cost of a step: one product A times b columns and about 10 n m b flops for a basis of m. Sums
+ * have a fixed order: the bits do not depend on the threads. */
 #include "num/lanczos.h"
 
 #include "num/blas.h"
@@ -24,10 +25,13 @@ typedef struct basis {
     int64_t n, b, most; /* columns of a block; of V at most */
     int64_t m;          /* of V now */
     double *V, *W;      /* most x n: the columns, one after the other */
-    double *H, *Y, *h;  /* most x most, its eigenvectors as rows, its eigenvalues */
-    double *R;          /* 2 b x n */
+    double *H, *Y, *h;  /* most x most; its eigenvectors as rows, its eigenvalues */
+    double *R;          /* b x n: the next block */
     double *in, *out;   /* n x b, for the operator */
+    double *part;       /* chunks x most x b, of inner products */
 } basis;
+
+enum { CHUNK = 4096 };
 
 static int64_t block_size(int64_t n, int64_t k) { return krein__min(n, k + krein__min(k, 4) + 2); }
 
@@ -36,9 +40,11 @@ static int64_t basis_size(int64_t n, int64_t k) {
     return krein__min(n, krein__max(8 * b, 64 + 2 * b));
 }
 
-double krein__top_eigen_bytes(int64_t n, int64_t k) {
+double krein__top_eigen_bytes(int64_t n, int64_t k, int threads) {
     double b = (double)block_size(n, k), m = (double)basis_size(n, k), N = (double)n;
-    return 8 * (N * (3 * m + 4 * b) + 5 * m * m + 200 * m) + 65536;
+    double chunks = ceil(N / CHUNK);
+    return 8 * (N * (2 * m + fmax(m / 3, 2 * b) + 3 * b) + chunks * m * b + 6 * m * m + 200 * m) +
+           131072 + 8.0 * 25000 * threads;
 }
 
 static krein_status basis_begin(basis *s) {
@@ -52,22 +58,46 @@ static krein_status basis_begin(basis *s) {
     NEW(s->R, s->b * s->n);
     NEW(s->in, s->n * s->b);
     NEW(s->out, s->n * s->b);
+    NEW(s->part, (s->n + CHUNK - 1) / CHUNK * s->most * s->b);
 done:
     return st;
 }
 
 static void basis_end(basis *s) {
     krein_ctx *ctx = s->ctx;
-    void *all[] = {s->V, s->W, s->H, s->Y, s->h, s->R, s->in, s->out};
+    void *all[] = {s->V, s->W, s->H, s->Y, s->h, s->R, s->in, s->out, s->part};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
+}
+
+/* C (p x q) = A B' for p rows of A and q of B, n long: chunks in parallel, added in order. p <=
+ * most, q <= b. */
+static void inner(basis *s, int64_t p, const double *a, int64_t q, const double *b, double *c,
+                  int64_t ldc) {
+    int64_t chunks = (s->n + CHUNK - 1) / CHUNK;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
+    for (int64_t k = 0; k < chunks; k++) {
+        krein__worker_begin();
+        int64_t from = k * CHUNK, length = krein__min(CHUNK, s->n - from);
+        krein__dgemm(false, true, p, q, length, 1, a + from, s->n, b + from, s->n, 0,
+                     s->part + k * p * q, q);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t j = 0; j < q; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < chunks; k++) sum += s->part[k * p * q + i * q + j];
+            c[i * ldc + j] = sum;
+        }
 }
 
 /* Takes the components along V off the first b rows of R. */
 static void project_out(basis *s, int64_t b) {
-    double *t = s->in; /* b x m fits: m <= n */
+    double *t = s->in; /* m x b fits: m <= n */
     if (s->m == 0) return;
-    krein__pgemm(s->ctx, false, true, b, s->m, s->n, 1, s->R, s->n, s->V, s->n, 0, t, s->m);
-    krein__pgemm(s->ctx, false, false, b, s->n, s->m, -1, t, s->m, s->V, s->n, 1, s->R, s->n);
+    inner(s, s->m, s->V, b, s->R, t, b);
+    krein__pgemm(s->ctx, true, false, b, s->n, s->m, -1, t, b, s->V, s->n, 1, s->R, s->n);
 }
 
 /* Makes the first b rows of R orthonormal among themselves; those that depend on the ones before
@@ -115,34 +145,47 @@ static krein_status multiply(basis *s, int64_t first, krein_operator apply, void
     return KREIN_OK;
 }
 
-/* H = V'W with its eigenvectors, the largest eigenvalue first. */
+/* The columns of H from `first` on, and below them by symmetry. */
+static void extend_products(basis *s, int64_t first) {
+    int64_t b = s->m - first, ld = s->most;
+    inner(s, s->m, s->V, b, s->W + first * s->n, s->H + first, ld);
+    for (int64_t i = 0; i < b; i++)
+        for (int64_t j = 0; j < first + i; j++) {
+            double *lower = s->H + (first + i) * ld + j, *upper = s->H + j * ld + first + i;
+            if (j >= first) *upper = (*lower + *upper) / 2; /* the two computed apart */
+            *lower = *upper;
+        }
+}
+
+/* Eigenvectors of H, the largest eigenvalue first. */
 static krein_status project(basis *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
     int64_t m = s->m;
-    krein__pgemm(s->ctx, false, true, m, m, s->n, 1, s->V, s->n, s->W, s->n, 0, s->H, m);
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = i + 1; j < m; j++)
-            s->H[i * m + j] = (s->H[i * m + j] + s->H[j * m + i]) / 2;
-    krein_status st = krein__eigen(s->ctx, m, s->H, m, s->h);
-    for (int64_t i = 0; i < m; i++)
-        memcpy(s->Y + i * m, s->H + (m - 1 - i) * m, (size_t)m * sizeof *s->Y);
-    for (int64_t i = 0; i < m / 2; i++) {
-        double t = s->h[i];
-        s->h[i] = s->h[m - 1 - i];
-        s->h[m - 1 - i] = t;
+    double *a = NULL, *w = NULL;
+    NEW(a, m * m);
+    NEW(w, m);
+    for (int64_t i = 0; i < m; i++) memcpy(a + i * m, s->H + i * s->most, (size_t)m * sizeof *a);
+    TRY(krein__eigen(ctx, m, a, m, w));
+    for (int64_t i = 0; i < m; i++) {
+        memcpy(s->Y + i * m, a + (m - 1 - i) * m, (size_t)m * sizeof *a);
+        s->h[i] = w[m - 1 - i];
     }
+done:
+    krein__free(ctx, a);
+    krein__free(ctx, w);
     return st;
 }
 
-/* Residuals of the first b Ritz pairs in R; the largest length among the first k. */
-static double residuals(basis *s, int64_t b, int64_t k) {
-    double worst = 0;
+/* The largest residual of the first k Ritz pairs. */
+static double residuals(basis *s, int64_t k) {
+    double worst = 0, *r = s->in;
     int64_t n = s->n, m = s->m;
-    krein__pgemm(s->ctx, false, false, b, n, m, 1, s->Y, m, s->V, n, 0, s->R, n);
-    for (int64_t c = 0; c < b; c++)
-        for (int64_t i = 0; i < n; i++) s->R[c * n + i] *= -s->h[c];
-    krein__pgemm(s->ctx, false, false, b, n, m, 1, s->Y, m, s->W, n, 1, s->R, n);
+    krein__pgemm(s->ctx, false, false, k, n, m, 1, s->Y, m, s->V, n, 0, r, n);
     for (int64_t c = 0; c < k; c++)
-        worst = fmax(worst, sqrt(krein__ddot(n, s->R + c * n, s->R + c * n)));
+        for (int64_t i = 0; i < n; i++) r[c * n + i] *= -s->h[c];
+    krein__pgemm(s->ctx, false, false, k, n, m, 1, s->Y, m, s->W, n, 1, r, n);
+    for (int64_t c = 0; c < k; c++) worst = fmax(worst, sqrt(krein__ddot(n, r + c * n, r + c * n)));
     return worst;
 }
 
@@ -157,6 +200,8 @@ static krein_status restart(basis *s, int64_t p) {
         memcpy(all[k], part, (size_t)(p * s->n) * sizeof *part);
     }
     s->m = p;
+    for (int64_t i = 0; i < p; i++)
+        for (int64_t j = 0; j < p; j++) s->H[i * s->most + j] = i == j ? s->h[i] : 0;
 done:
     krein__free(ctx, part);
     return st;
@@ -172,21 +217,23 @@ krein_status krein__top_eigen(krein_ctx *ctx, int64_t n, int64_t k, krein_operat
     for (int64_t c = 0; c < s.b; c++)
         for (int64_t i = 0; i < n; i++)
             s.R[c * n + i] = krein__rng_normal(g, (uint64_t)i, (uint64_t)c);
-    extend(&s, s.b);
-    TRY(multiply(&s, 0, apply, state));
-    for (int64_t step = 0;; step++) {
-        TRY(project(&s));
-        int64_t b = krein__min(s.b, s.m);
-        *residual = residuals(&s, b, krein__min(k, b));
-        if (*residual <= tolerance || step == steps || s.m == n) break;
-        if (s.m + b > s.most && s.most < n) {
-            TRY(restart(&s, krein__min(s.m, krein__max(2 * s.b, s.most / 3))));
-        }
+    for (int64_t step = 0, b = s.b;; step++) {
         int64_t had = s.m;
-        if (extend(&s, b) == 0) break; /* an invariant space */
-        TRY(multiply(&s, had, apply, state));
+        b = extend(&s, b);
+        if (b > 0) {
+            TRY(multiply(&s, had, apply, state));
+            extend_products(&s, had);
+            memcpy(s.R, s.W + had * n, (size_t)(b * n) * sizeof *s.R);
+        }
         TRY(krein__poll(ctx));
+        bool last = b == 0 || s.m == n || step >= steps; /* b = 0: an invariant space */
+        if (!last && (s.m + b <= s.most || s.most == n)) continue;
+        TRY(project(&s));
+        *residual = residuals(&s, k);
         krein__progress(ctx, "eigenvectors", log(fmin(1, *residual)), log(tolerance));
+        if (last || *residual <= tolerance) break;
+        project_out(&s, b);
+        TRY(restart(&s, krein__max(2 * s.b, s.most / 3)));
     }
     krein__pgemm(ctx, true, true, n, k, s.m, 1, s.V, n, s.Y, s.m, 0, vector, k);
     memcpy(value, s.h, (size_t)k * sizeof *value);

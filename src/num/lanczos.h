@@ -14,6 +14,6 @@ typedef krein_status (*krein_operator)(void *state, int64_t k, const double *x, 
 krein_status krein__top_eigen(krein_ctx *ctx, int64_t n, int64_t k, krein_operator apply,
                               void *state, krein_rng g, double tolerance, int64_t steps,
                               double *value, double *vector, double *residual);
-double krein__top_eigen_bytes(int64_t n, int64_t k);
+double krein__top_eigen_bytes(int64_t n, int64_t k, int threads);
 
 #endif

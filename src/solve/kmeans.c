@@ -14,6 +14,9 @@
  * threads. Nothing depends on the number of threads, or on whether the table is kept. Runs that
  * have settled leave the product. At most 256 centres go side by side; further runs come after.
  *
+ * All runs stop when fewer than one row in a thousand moves; the best of them then goes on alone
+ * until none does. (The last steps of a run are many and change its inertia little.)
+ *
  * A cluster left empty takes the row that is farthest from its centre. At the end the sums of
  * squared distances are taken in float64 and the best run is kept.
  *
@@ -25,7 +28,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ABREAST = 256, STRIPE = 64 };
+enum { ABREAST = 256, STRIPE = 64, FEW = 1000 };
 
 static int64_t runs_abreast(const krein_kmeans_options *o) {
     return krein__max(1, krein__min(o->restarts, ABREAST / o->clusters));
@@ -314,8 +317,9 @@ static void pack(work *w) {
             if (!w->count[w->active[a] * m + c]) w->centre2[a * m + c] = INFINITY;
 }
 
-/* One step of all active runs; those that nothing moved in are done. changed: room for runs. */
-static krein_status step(work *w, int64_t *changed) {
+/* One step of all active runs; those in which no more than `few` rows moved are done. changed: room
+ * for runs. */
+static krein_status step(work *w, int64_t few, int64_t *changed) {
     krein_features *t = w->t;
     krein_status st = KREIN_OK;
     memset(changed, 0, (size_t)w->runs * sizeof *changed);
@@ -333,7 +337,7 @@ static krein_status step(work *w, int64_t *changed) {
                                w->near + run * t->n, move_one, &v, &filled));
         w->steps[run]++;
         w->settled[run] = changed[run] + filled == 0;
-        if (!w->settled[run]) w->active[left++] = run;
+        if (changed[run] + filled > few && w->steps[run] < w->o->steps) w->active[left++] = run;
     }
     w->nactive = left;
     pack(w);
@@ -342,11 +346,23 @@ done:
     return st;
 }
 
-static krein_status lloyd(work *w) {
+static krein_status go(work *w, int64_t few) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
-    int64_t all = w->runs * w->m, *changed = NULL;
+    int64_t *changed = NULL;
     NEW(changed, w->runs);
+    for (int64_t k = 0; w->nactive > 0; k++) {
+        TRY(step(w, few, changed));
+        krein__progress(ctx, "k-means steps", (double)(k + 1), 0);
+    }
+done:
+    krein__free(ctx, changed);
+    return st;
+}
+
+/* All runs from their seeds, but for the last steps. */
+static krein_status lloyd(work *w) {
+    int64_t all = w->runs * w->m;
     for (int64_t r = 0; r < w->runs; r++) {
         w->active[r] = r;
         w->steps[r] = 0;
@@ -357,13 +373,16 @@ static krein_status lloyd(work *w) {
     memset(w->count, 0, (size_t)all * sizeof *w->count);
     for (int64_t i = 0; i < w->t->n * w->runs; i++) w->cluster[i] = -1;
     krein__kmeans_squares(all, w->t->D, w->centre, w->centre2);
-    for (int64_t k = 0; k < w->o->steps && w->nactive > 0; k++) {
-        TRY(step(w, changed));
-        krein__progress(ctx, "k-means steps", (double)(k + 1), 0);
-    }
-done:
-    krein__free(ctx, changed);
-    return st;
+    return go(w, w->t->n / FEW);
+}
+
+/* The last steps of one run. */
+static krein_status finish(work *w, int64_t run) {
+    if (w->settled[run] || w->steps[run] >= w->o->steps) return KREIN_OK;
+    w->active[0] = run;
+    w->nactive = 1;
+    pack(w);
+    return go(w, 0);
 }
 
 /* ---- the best run ------------------------------------------------------- */
@@ -384,15 +403,16 @@ static void distances(const work *w, const float *z, int64_t first, int64_t n, i
     }
 }
 
-static krein_status inertias(work *w, double *inertia) {
+/* Of the runs first .. last - 1. */
+static krein_status inertias(work *w, int64_t first_run, int64_t last, double *inertia) {
     krein_features *t = w->t;
-    memset(inertia, 0, (size_t)w->runs * sizeof *inertia);
+    for (int64_t r = first_run; r < last; r++) inertia[r] = 0;
     for (int64_t b = 0; b < t->blocks; b++) {
         const float *z;
         int64_t n, first = b * t->rows;
         krein_status st = krein__features_block(t, b, &z, &n);
         if (st != KREIN_OK) return st;
-        for (int64_t r = 0; r < w->runs; r++) {
+        for (int64_t r = first_run; r < last; r++) {
             distances(w, z, first, n, r);
             for (int64_t i = first; i < first + n; i++) inertia[r] += w->near[r * t->n + i];
         }
@@ -433,12 +453,17 @@ krein_status krein__kmeans_features(krein_features *t, const krein_kmeans_option
         w.runs = krein__min(w.runs, o->restarts - w.first);
         TRY(seed(&w));
         TRY(lloyd(&w));
-        TRY(inertias(&w, inertia));
+        TRY(inertias(&w, 0, w.runs, inertia));
+        int64_t best = 0;
         for (int64_t r = 0; r < w.runs; r++) {
             krein__log(ctx, KREIN_LOG_DEBUG, "k-means run %lld: inertia %.9g after %lld steps",
                        (long long)(w.first + r + 1), inertia[r], (long long)w.steps[r]);
-            if (inertia[r] < out->inertia) keep(&w, r, inertia[r], out);
+            if (inertia[r] < inertia[best]) best = r;
         }
+        if (!(inertia[best] < out->inertia)) continue;
+        TRY(finish(&w, best));
+        TRY(inertias(&w, best, best + 1, inertia));
+        keep(&w, best, inertia[best], out);
     }
     if (!isfinite(out->inertia))
         st = krein__fail(ctx, KREIN_ENUMERIC, "k-means: the distances are not finite");
