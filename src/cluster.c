@@ -38,6 +38,7 @@ typedef struct setup {
     krein_model *model;
     krein_stream *rows;
     krein_cluster_job c;
+    bool tight; /* no room for a kernel matrix that was not asked for */
 } setup;
 
 static void setup_clear(setup *s) {
@@ -146,8 +147,10 @@ static krein_status learn(setup *s) {
     TRY(krein__kernel_meet(ctx, s->kernel, e));
     TRY(krein__stream_open(s->data, e, KREIN_PART_TRAIN, &s->rows));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, s->rows, true));
-    TRY(krein__distinct_rows(ctx, s->rows, s->o.clusters, &distinct));
-    if (distinct < s->o.clusters) {
+    /* very many wide rows are not compared here: k-means notices equal ones by itself */
+    int64_t wanted = krein__min(s->o.clusters, krein__max(2, ((int64_t)1 << 24) / e->d));
+    TRY(krein__distinct_rows(ctx, s->rows, wanted, &distinct));
+    if (distinct < wanted) {
         st =
             krein__fail(ctx, KREIN_EDATA,
                         "%s: %lld clusters, but only %lld of the rows are different; ask for fewer",
@@ -166,7 +169,8 @@ done:
  * similarities that hardly ever come out negative: landmarks. */
 static const char *default_map(const setup *s, int64_t n, int64_t d, int64_t D) {
     if (krein__is_linear(s->kernel) && d <= 4096) return "explicit";
-    if (n <= krein__min(EXACT_ROWS, s->o.max_exact) && s->o.features == 0) return "exact";
+    bool few = n <= krein__min(EXACT_ROWS, s->o.max_exact);
+    if (few && s->o.features == 0 && !s->tight) return "exact";
     return s->o.method == KREIN_CLUSTER_SPECTRAL ? "nystrom" : krein__map_default(s->kernel, d, D);
 }
 
@@ -223,6 +227,18 @@ static krein_status check_memory(const setup *s) {
                                        : "use fewer --features, or raise --max-memory");
 }
 
+/* A kernel matrix that does not fit and was not asked for gives way to features. */
+static krein_status choose_map(setup *s, int64_t n) {
+    krein_status st = make_map(s, n);
+    double left = (double)s->ctx->budget - (double)atomic_load(&s->ctx->held);
+    if (st != KREIN_OK || s->o.map || krein__cluster_bytes(&s->c) <= left) return st;
+    if (!(s->model->map->cls->traits & KREIN_MAP_DUAL)) return st;
+    krein__map_destroy(s->model->map);
+    s->model->map = NULL;
+    s->tight = true;
+    return make_map(s, n);
+}
+
 static krein_status check_graph(const setup *s, int64_t n) {
     if (n > GRAPH_ROWS)
         return krein__fail(s->ctx, KREIN_EARG,
@@ -257,7 +273,7 @@ static krein_status run(setup *s, bool weights) {
     if (knn)
         TRY(check_graph(s, n));
     else
-        TRY(make_map(s, n));
+        TRY(choose_map(s, n));
     TRY(check_definite(s));
     TRY(check_memory(s));
     if (!knn) {

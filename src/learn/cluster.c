@@ -22,30 +22,55 @@ static bool is_dual(const krein_cluster_job *c) {
     return c->job.model->map && c->job.model->map->cls->traits & KREIN_MAP_DUAL;
 }
 
+/* Kernel values of the sampled rows. */
+static double measure_rows_bytes(const krein_cluster_job *c, int64_t n, double row) {
+    int64_t m = krein__min(n, c->sample), d = c->job.model->encoding.d;
+    return 8 * (double)m * ((double)m + 8) + (double)m * row +
+           krein__gram_full_bytes(c->kernel, m, krein__min(d, 1024), c->job.ctx->threads);
+}
+
+static double graph_bytes(const krein_cluster_job *c, int64_t n, double row) {
+    int64_t d = c->job.model->encoding.d;
+    int threads = c->job.ctx->threads;
+    double graph = 24 * (double)n * (double)c->neighbours;
+    double search =
+        krein__neighbours_bytes(c->kernel, n, krein__min(d, 1024), c->neighbours, threads);
+    double spectral = krein__spectral_bytes(n, n, &c->o, threads);
+    return (double)n * (row + 12) +
+           fmax(search, graph + fmax(spectral, measure_rows_bytes(c, n, row)));
+}
+
+static double matrix_bytes(const krein_cluster_job *c, int64_t n, double row) {
+    double N = (double)n, weights = c->weights ? 16 * N * (double)c->o.clusters : 0;
+    double work = c->spectral ? krein__spectral_bytes(n, n, &c->o, c->job.ctx->threads)
+                              : krein__kmeans_matrix_bytes(n, &c->o);
+    /* the silhouette comes when the matrix is gone */
+    return 4 * N + fmax(8 * N * N + work + weights, weights + measure_rows_bytes(c, n, row));
+}
+
+static double features_bytes(const krein_cluster_job *c, int64_t n) {
+    const krein_map *map = c->job.model->map;
+    int threads = c->job.ctx->threads;
+    int64_t D = map->cls->features(map, n), rows = krein__block_rows(map->d);
+    double m = (double)krein__min(n, c->sample), d = (double)D;
+    double measure = 8 * m * (m + d + 8);
+    double work = c->spectral ? 8 * d * d + 12 * (double)rows * d + 4 * 512 * 512.0 * threads +
+                                    krein__spectral_bytes(n, D, &c->o, threads)
+                              : krein__kmeans_features_bytes(n, D, rows, &c->o, threads);
+    return krein__examples_bytes(map, n) + 4 * (double)n + 40 * d * (double)c->o.clusters +
+           fmax(work, measure);
+}
+
 double krein__cluster_bytes(const krein_cluster_job *c) {
     const krein_map *map = c->job.model->map;
-    int64_t n = c->job.n, d = c->job.model->encoding.d;
-    int threads = c->job.ctx->threads;
-    double N = (double)n, sample = (double)krein__min(n, c->sample);
-    double measure = 8 * sample * (sample + (map && !is_dual(c) ? 1.5 * (double)map->D : 0)) +
-                     krein__gram_full_bytes(c->kernel, krein__min(n, c->sample), d, threads);
-    if (c->neighbours > 0)
-        return 4 * N * (double)d +
-               fmax(krein__neighbours_bytes(c->kernel, n, d, c->neighbours, threads),
-                    20 * N * (double)c->neighbours + krein__spectral_bytes(n, n, &c->o, threads)) +
-               measure;
+    const krein_encoding *e = &c->job.model->encoding;
+    int64_t n = c->job.n;
+    /* of sparse rows, some thousand entries each */
+    double row = e->sparse ? 8 * fmin((double)e->d, 1024) : 4 * (double)e->d;
+    if (c->neighbours > 0) return graph_bytes(c, n, row);
     krein_cost cost = {0};
     map->cls->cost(map, n, &cost);
-    if (is_dual(c)) { /* the silhouette comes when the matrix is gone */
-        double work = c->spectral ? krein__spectral_bytes(n, n, &c->o, threads)
-                                  : krein__kmeans_matrix_bytes(n, &c->o);
-        return cost.bytes + fmax(8 * N * N + work, measure);
-    }
-    int64_t D = map->cls->features(map, n), rows = krein__block_rows(d);
-    double M = 8 * (double)D * (double)D + 12 * (double)rows * (double)D;
-    return cost.bytes + krein__examples_bytes(map, n) + measure +
-           (c->spectral ? M + krein__spectral_bytes(n, D, &c->o, threads)
-                        : krein__kmeans_features_bytes(n, D, rows, &c->o, threads));
+    return cost.bytes + (is_dual(c) ? matrix_bytes(c, n, row) : features_bytes(c, n));
 }
 
 /* ---- distinct rows ------------------------------------------------------ */

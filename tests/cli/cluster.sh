@@ -104,9 +104,9 @@ refuse "a method that is none" 2 'kmeans\|spectral' blobs.csv --clusters 2 --met
 refuse "weights" 2 'no row weights' blobs.csv --clusters 2 --weights x1
 refuse "negative degrees" 1 'use more --features' blobs.csv --clusters 2 --method spectral -k 'gaussian(sigma=0.001)' -m rff -D 4
 "$KREIN" generate blobs -n 3000 -o many.csv >/dev/null
-refuse "too little memory" 1 'clustering needs .*use a feature map' many.csv --clusters 2 --max-memory 80M
-run cluster many.csv --clusters 2 --max-memory 80M -D 64
-ok "with less of it"
+refuse "too little memory" 1 'clustering needs .*use a feature map' many.csv --clusters 2 --max-memory 100M -m exact
+run cluster many.csv --clusters 2 --max-memory 100M --json
+json "features where the matrix does not fit" 'j["map"].startswith("orf(")'
 refuse "--json and -o -" 2 'standard output' blobs.csv --clusters 2 --json -o -
 refuse "the input as output" 2 '.' blobs.csv --clusters 2 -o blobs.csv
 refuse "one file for both" 2 'same file' blobs.csv --clusters 2 -o x.out --model x.out
