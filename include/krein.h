@@ -262,6 +262,8 @@ typedef struct krein_model_info {
     uint64_t seed;
     int64_t negative; /* features with sign -1 */
     int probabilities;
+    const double *variance; /* outputs of them, where these are principal components; else NULL */
+    double variance_total;
 } krein_model_info;
 
 KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *out);
@@ -286,7 +288,10 @@ typedef struct krein_prediction {
     const double *values; /* outputs of a regression model */
     const double *scores; /* decision values, nscores of them */
     int64_t nscores;
-    const char *id; /* the --id cell, or NULL */
+    const char *id;              /* the --id cell, or NULL */
+    const double *probabilities; /* of the nclasses classes, in their order; NULL: the model has
+                                    none, or the row was dropped */
+    int64_t nclasses;
 } krein_prediction;
 typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *prediction);
 
@@ -376,6 +381,34 @@ KREIN_API void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *re
 KREIN_API krein_status krein_approx(krein_ctx *ctx, krein_data *data,
                                     const krein_approx_options *options,
                                     krein_approx_report *report);
+
+typedef struct krein_pca_options {
+    size_t size;
+    const char *kernel; /* NULL: "gaussian"; a free sigma is the median distance */
+    const char *map;    /* NULL: by size and kernel family */
+    int64_t features;   /* 0: the map's D; else overrides it */
+    int64_t components; /* 2 */
+    uint64_t seed;
+    int64_t max_exact;
+    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+} krein_pca_options;
+KREIN_API void krein_pca_options_init(krein_pca_options *options);
+
+typedef struct krein_pca_report {
+    int64_t n, d, D;
+    int64_t components;
+    double *variance, *ratio; /* components of each: largest first; parts of the total */
+    double total;             /* variance of all components together */
+    double negative_mass;     /* indefinite kernels: part of the spectrum that is negative */
+    char *kernel, *map;
+    double seconds;
+} krein_pca_report;
+KREIN_API void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *report);
+/* Kernel principal components. The scores of the rows go to path where that is not NULL: CSV with
+ * a header pc1,pc2,... (an empty line for a dropped row), or .npy by name (float64, NaN for one).
+ * model (may be NULL) gives them for other rows, as values of krein_predict. report may be NULL. */
+KREIN_API krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options *options,
+                                 const char *path, krein_pca_report *report, krein_model **model);
 
 typedef enum krein_cluster_method {
     KREIN_CLUSTER_KMEANS = 0,

@@ -19,6 +19,7 @@ libopenblas-dev      module openblas
 librandom123-dev     header Random123/philox.h
 zlib1g-dev           module zlib
 libxxhash-dev        module libxxhash
+libsvm-dev           header libsvm/svm.h
 libjansson-dev       module jansson'
 test='
 clang                command clang

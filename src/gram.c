@@ -1,14 +1,11 @@
 /* gram.c -- the public entry points for kernel matrices: write kernel values, examine and repair
- * the spectrum of a matrix.
- *
- * A symmetric K = V diag(w) V' with negative w is no inner product. Repairs change the eigenvalues:
- *     clip  max(w, 0), the nearest positive matrix;   flip  |w|;   shift  w - min(w, 0).
- */
+ * the spectrum of a matrix (num/spectrum.c). */
 #include "data/writer.h"
 #include "kernel/gram.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "num/blas.h"
+#include "num/spectrum.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +48,7 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     double *K = NULL, start = krein__clock();
     memset(r, 0, sizeof *r);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_learn(data, KREIN_LABELS_IGNORED, 0, given->seed, KREIN_KEEP_AUTO, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2) TRY(check_exact(ctx, data, given));
@@ -115,42 +112,10 @@ done:
     return st;
 }
 
-/* Largest |K_ij - K_ji|; K becomes its symmetric part. */
-static double symmetrise(int64_t n, double *K) {
-    double worst = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++) {
-            double upper = K[j * n + i], lower = K[i * n + j];
-            worst = fmax(worst, fabs(upper - lower));
-            K[j * n + i] = K[i * n + j] = 0.5 * (upper + lower);
-        }
-    return worst;
-}
-
-/* K = V' diag(w) V with the repaired eigenvalues; V is row-major, a row an eigenvector. */
-static krein_status rebuild(krein_ctx *ctx, krein_repair repair, int64_t n, const double *V,
-                            const double *w, double *K) {
-    double *scaled = krein__alloc(ctx, n * n, sizeof *scaled);
-    if (!scaled) return ctx->status;
-    double shift = fmin(w[0], 0);
-    for (int64_t i = 0; i < n; i++) {
-        double value = repair == KREIN_REPAIR_CLIP   ? fmax(w[i], 0)
-                       : repair == KREIN_REPAIR_FLIP ? fabs(w[i])
-                                                     : w[i] - shift;
-        for (int64_t j = 0; j < n; j++) scaled[i * n + j] = value * V[i * n + j];
-    }
-    krein__pgemm(ctx, true, false, n, n, n, 1, V, n, scaled, n, 0, K, n);
-    symmetrise(n, K); /* the product's rounding */
-    krein__free(ctx, scaled);
-    return KREIN_OK;
-}
-
 static void examine(int64_t n, const double *w, krein_gram_spectrum *s) {
-    double total = 0, negative = 0, size = fmax(fabs(w[0]), fabs(w[n - 1]));
+    double total = 0, negative = 0, noise = krein__spectrum_noise(n, w);
     s->low = w[0];
     s->high = w[n - 1];
-    /* Eigenvalues of a positive matrix come out as small negative numbers too. */
-    double noise = (double)n * 0x1p-52 * size;
     s->negative = 0;
     for (int64_t i = 0; i < n; i++) {
         total += fabs(w[i]);
@@ -190,7 +155,7 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     memset(r, 0, sizeof *r);
     memset(s, 0, sizeof *s);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__data_learn(data, false, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_learn(data, KREIN_LABELS_IGNORED, 0, given->seed, KREIN_KEEP_AUTO, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     TRY(check_exact(ctx, data, given));
     int64_t n = r->n = r->D = data->count[KREIN_PART_TRAIN];
@@ -207,11 +172,11 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     NEW(V, n * n);
     NEW(w, n);
     TRY(krein__gram_full(ctx, kernel, &view, &view, K));
-    s->asymmetry = symmetrise(n, K);
+    s->asymmetry = krein__symmetrise(n, K);
     memcpy(V, K, (size_t)(n * n) * sizeof *K);
     TRY(repair ? krein__eigen(ctx, n, V, n, w) : krein__eigenvalues(ctx, n, V, n, w));
     examine(n, w, s);
-    if (repair && s->low < 0) TRY(rebuild(ctx, repair, n, V, w, K));
+    if (repair && s->low < 0) TRY(krein__spectrum_rebuild(ctx, repair, n, V, w, K));
     if (path) TRY(write_matrix(ctx, path, n, K));
     if (!(r->kernel = krein__kernel_text(ctx, kernel))) st = ctx->status;
     r->seconds = krein__clock() - start;

@@ -61,13 +61,27 @@ typedef struct setup {
     const krein_criterion_class *criterion; /* NULL: none */
     krein_values criterion_values;
     int64_t free;
-    char map[160]; /* spec of the map before it is created */
+    bool wide; /* a linear kernel of more columns than the memory budget allows */
 } setup;
 
 static void setup_clear(setup *s) {
     krein__kernel_destroy(s->ctx, s->kernel);
     krein__values_clear(s->ctx, &s->learner_values);
     krein__values_clear(s->ctx, &s->criterion_values);
+}
+
+static krein_status no_probabilities(const setup *s) {
+    char others[256] = "";
+    for (int64_t i = 0; i < krein__learner_count; i++) {
+        const krein_learner_class *l = (const krein_learner_class *)krein__learners[i];
+        size_t used = strlen(others);
+        if (l->probabilities)
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", l->cls.name);
+    }
+    return krein__fail(s->ctx, KREIN_EARG,
+                       "%s has no probabilities%s%s; without them predict --scores gives decision "
+                       "values",
+                       s->learner->cls.name, *others ? "; learners that have: " : "", others);
 }
 
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
@@ -82,9 +96,7 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
                           krein__learner_count, &which, &s->learner_values));
     s->learner = (const krein_learner_class *)krein__learners[which];
     if (s->o.probabilities && !s->learner->probabilities) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "%s has no probabilities; see krein list learners for those that do",
-                         s->learner->cls.name);
+        st = no_probabilities(s);
         goto done;
     }
     TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
@@ -157,6 +169,11 @@ static int64_t default_features(const krein_kernel *kernel, int64_t n, int64_t d
     return krein__min(D, n);
 }
 
+/* The default map; landmarks where there is no room for all columns of a linear kernel. */
+static const char *default_map(const setup *s, int64_t d, int64_t D) {
+    return s->wide ? "nystrom" : krein__map_default(s->kernel, d, D);
+}
+
 static void set_features(krein_map *map, int64_t D) {
     int64_t slot = krein__option_index(&map->cls->cls, "D");
     if (slot >= 0) map->values.number[slot] = (double)D;
@@ -170,10 +187,9 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
     const char *spec = s->o.map;
     int64_t D = s->o.features;
     if (!spec)
-        spec =
-            exact && n <= krein__min(s->learner->exact_rows, s->o.max_exact) && D == 0
-                ? "exact"
-                : krein__map_default(s->kernel, d, D > 0 ? D : default_features(s->kernel, n, d));
+        spec = exact && n <= krein__min(s->learner->exact_rows, s->o.max_exact) && D == 0
+                   ? "exact"
+                   : default_map(s, d, D > 0 ? D : default_features(s->kernel, n, d));
     krein_status st = krein__map_create(ctx, spec, s->kernel, D, s->o.seed, out);
     if (st != KREIN_OK) return st;
     krein_map *map = *out;
@@ -196,7 +212,7 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
 /* The search judges kernels by the map where that is random, does not look at the data and has far
  * fewer features than there are rows; under cross-validation, by the kernel itself throughout. */
 static bool random_features(const setup *s, const krein_map *map, int64_t n) {
-    return !(map->cls->traits & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds &&
+    return !(krein__map_traits(map) & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds &&
            n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 
@@ -217,7 +233,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
         (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
                (s->free > 0 && s->criterion ? krein__select_flops(n, s->free, features) : 0);
-    r->passes = 1 + passes + (s->free > 0) + ((map->cls->traits & KREIN_MAP_DATA) != 0);
+    r->passes = 1 + passes + (s->free > 0) + ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
     r->fits = r->bytes_peak <= ctx->budget;
 }
 
@@ -240,7 +256,9 @@ static krein_status refuse(const setup *s, krein_map *map, const krein_data *dat
             estimate(s, map, data, n, k, &smaller);
         }
         map->D = asked;
-        if (smaller.fits)
+        if (krein__option_index(&map->cls->cls, "D") < 0)
+            snprintf(advice, sizeof advice, "raise --max-memory, or use --map nystrom");
+        else if (smaller.fits)
             snprintf(advice, sizeof advice, "raise --max-memory, or use --features %lld",
                      (long long)D);
     }
@@ -278,7 +296,7 @@ done:
 /* The same map for another D, or the one that is the default then. */
 static krein_status resize_map(const setup *s, int64_t D, krein_map **map) {
     krein_map *old = *map, *new = NULL;
-    const char *spec = s->o.map ? s->o.map : krein__map_default(s->kernel, old->d, D);
+    const char *spec = s->o.map ? s->o.map : default_map(s, old->d, D);
     krein_status st = krein__map_create(s->ctx, spec, s->kernel, D, s->o.seed, &new);
     if (st != KREIN_OK) return st;
     new->d = old->d;
@@ -309,6 +327,21 @@ done:
     return st;
 }
 
+/* Features instead of what was the default and does not fit. */
+static krein_status replace_map(setup *s, const krein_data *data, int64_t n, int64_t k,
+                                krein_report *r, krein_map **map) {
+    krein_map *old = *map;
+    krein_status st = make_map(s, n, old->d, old->sparse, false, map);
+    krein__map_destroy(old);
+    if (st == KREIN_OK) estimate(s, *map, data, n, k, r);
+    return st;
+}
+
+/* Its features are the columns, however many. */
+static bool is_linear(const krein_kernel *kernel, int64_t d) {
+    return strcmp(krein__map_default(kernel, d, 1), "explicit") == 0;
+}
+
 /* The map and what training with it takes. Features are the default as well where the kernel matrix
  * would be but does not fit. */
 static krein_status choose_map(setup *s, const krein_data *data, const krein_encoding *e, int64_t n,
@@ -316,14 +349,15 @@ static krein_status choose_map(setup *s, const krein_data *data, const krein_enc
     krein_status st = make_map(s, n, e->d, e->sparse, true, map);
     if (st != KREIN_OK) return st;
     estimate(s, *map, data, n, k, r);
-    if (!r->fits && !s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL) {
-        krein__map_destroy(*map);
-        *map = NULL;
-        st = make_map(s, n, e->d, e->sparse, false, map);
-        if (st != KREIN_OK) return st;
-        estimate(s, *map, data, n, k, r);
+    if (!r->fits && !s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL)
+        st = replace_map(s, data, n, k, r, map);
+    if (st == KREIN_OK && !r->fits && !s->o.map && is_linear(s->kernel, e->d)) {
+        s->wide = true;
+        st = replace_map(s, data, n, k, r, map);
     }
-    return shrink_default(s, map, data, n, k, r);
+    if (st == KREIN_OK) st = shrink_default(s, map, data, n, k, r);
+    if (st == KREIN_OK && !s->o.map) krein__map_say_more(*map, n, s->o.features);
+    return st;
 }
 
 static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {

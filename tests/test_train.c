@@ -309,6 +309,7 @@ static const setting settings[] = {
     {"laplacian(sigma=8)", "nystrom(D=70)", NULL, -1, 0, 2500, 0},
     {"gaussian(sigma=1) - 0.3*gaussian(sigma=5)", "nystrom(D=50)", NULL, .001, 0, 400, 0},
     {"gaussian(sigma=1) + matern(sigma=2)", "exact", "none", -1, 0, 250, 3},
+    {"gaussian(sigma=2) - 0.2*linear*tl1", "auto(D=80)", NULL, -1, 0, 2500, 0},
 };
 
 static rows rows_of(const setting *s) {
@@ -599,6 +600,8 @@ static void plan_is_a_bound(void) {
                {"gaussian(sigma=2)", "rff(D=301)", 2500, -1, .2, 3, 2},
                {"gaussian(sigma=2)", "nystrom(D=200)", 2500, -1, 0, 0, 1},
                {"gaussian(sigma=2)", "nystrom(D=400)", 1000, .01, 0, 2, 2},
+               {"gaussian(sigma=2) + 0.5*linear*matern(sigma=3)", "auto(D=300)", 2500, -1, 0, 0, 2},
+               {"gaussian(sigma=2) - 0.5*linear*tl1", "auto(D=500)", 1000, .01, 0, 3, 1},
                {"gaussian(sigma=2)", "exact", 700, -1, 0, 0, 2},
                {"gaussian(sigma=2)", "exact", 700, .01, 0, 3, 1},
                {"laplacian(sigma=3)", "exact", 500, -1, 0, 3, 2},

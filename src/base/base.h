@@ -32,6 +32,11 @@ struct krein_ctx {
     char message[KREIN__MESSAGE];
 };
 
+/* A context for one of `shares` workers inside a parallel region: one thread, a share of what is
+ * left of the budget, no callbacks. Made before they run, while nothing changes what the parent
+ * holds; each takes a copy. */
+krein_ctx krein__ctx_share(krein_ctx *parent, int shares);
+
 /* Sets the message and returns status. The first word of the text is the place. */
 krein_status krein__fail(krein_ctx *ctx, krein_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -171,3 +171,14 @@ double krein__round_digits(double x, int digits) {
     snprintf(buf, sizeof buf, "%.*g", digits, x);
     return strtod(buf, NULL);
 }
+
+krein_ctx krein__ctx_share(krein_ctx *parent, int shares) {
+    krein_ctx own = *parent;
+    own.parent = parent;
+    own.threads = 1;
+    own.log = NULL;
+    own.progress = NULL;
+    own.cancel = NULL;
+    own.budget = own.held + (parent->budget - own.held) / (uint64_t)shares;
+    return own;
+}

@@ -132,6 +132,8 @@ void cli_print_report(FILE *f, const krein_report *r);
 /* Entries of a table as text; NULL: all tables. Returns how many there are. */
 int64_t cli_print_entries(FILE *f, const char *table);
 extern const char *const cli_tables[]; /* kernels, maps, ...; ends with NULL */
+/* Variance of principal components, as a table; the first and the last of many. */
+void cli_print_variance(FILE *f, int64_t n, const double *variance, double total);
 void cli_print_help(FILE *f, const cli_command *command);
 void cli_print_usage(FILE *f);
 void cli_print_man(FILE *f);
@@ -143,6 +145,7 @@ int cli_cmd_plan(cli_app *app);
 int cli_cmd_transform(cli_app *app);
 int cli_cmd_gram(cli_app *app);
 int cli_cmd_approx(cli_app *app);
+int cli_cmd_pca(cli_app *app);
 int cli_cmd_cluster(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_info(cli_app *app);

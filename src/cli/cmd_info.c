@@ -43,6 +43,11 @@ static void print_json(const char *path, const krein_model *model, const krein_m
         json_object_set_new(facts, fact.name,
                             fact.text ? cli_json_text(fact.text) : cli_json_number(fact.value));
     json_object_set_new(out, "facts", facts);
+    json_t *variance = i->variance ? json_array() : json_null();
+    for (int64_t k = 0; i->variance && k < i->outputs; k++)
+        json_array_append_new(variance, cli_json_number(i->variance[k]));
+    json_object_set_new(out, "variance", variance);
+    json_object_set_new(out, "variance_total", cli_json_number(i->variance_total));
     json_object_update(out, rest);
     json_decref(rest);
     cli_print_json(out);
@@ -75,7 +80,10 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     cli_line(stdout, "columns", "%s", cli_count_text(i->inputs, number));
     print_names("", model, i->inputs, krein_model_column);
     if (i->d != i->inputs) cli_line(stdout, "encoded inputs", "%s", cli_count_text(i->d, number));
-    if (i->outputs > 1) cli_line(stdout, "outputs", "%s", cli_count_text(i->outputs, number));
+    if (i->variance)
+        cli_line(stdout, "components", "%s", cli_count_text(i->outputs, number));
+    else if (i->outputs > 1)
+        cli_line(stdout, "outputs", "%s", cli_count_text(i->outputs, number));
     if (i->scale) cli_line(stdout, "scale", "%s", i->scale);
     if (i->learner) cli_line(stdout, "learner", "%s", i->learner);
     if (i->kernel) cli_line(stdout, "kernel", "%s", i->kernel);
@@ -89,9 +97,10 @@ static void print_text(const char *path, const krein_model *model, const krein_m
             cli_line(stdout, fact.name, "%s", fact.text);
         else
             cli_line(stdout, fact.name, "%.6g", fact.value);
-    if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
+    if (isfinite(i->lambda) && task) cli_line(stdout, "lambda", "%.6g", i->lambda);
     cli_line(stdout, "seed", "%" PRIu64, i->seed);
-    cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
+    if (task) cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
+    if (i->variance) cli_print_variance(stdout, i->outputs, i->variance, i->variance_total);
 }
 
 int cli_cmd_info(cli_app *app) {

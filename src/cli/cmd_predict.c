@@ -1,9 +1,10 @@
 /* cmd_predict.c -- krein predict: one prediction a line, in constant memory.
  *
- *   [id,]class|number[,number...][,score...]      a dropped row: an empty line
+ *   [id,]class|number[,number...][,score...][,probability...]      a dropped row: an empty line
  *
  * Lines of one cell are the bare class name; lines of several are CSV, quoted where a
- * name or id needs it. With --json and no -o the predictions are in the object. */
+ * name or id needs it. Probabilities are in the order of the classes, which is that of
+ * `krein info`. With --json and no -o the predictions are in the object. */
 #include "cli/cli.h"
 
 #include "base/base.h"
@@ -15,9 +16,9 @@
 typedef struct {
     const krein_model *model;
     krein_model_info info;
-    bool scores, id;
+    bool scores, probabilities, id;
     FILE *f; /* NULL: into the arrays */
-    json_t *predictions, *score_rows, *ids;
+    json_t *predictions, *score_rows, *probability_rows, *ids;
     int64_t n;
     bool write_failed;
     int error;
@@ -28,9 +29,17 @@ static bool dropped(const sink *s, const krein_prediction *p) {
     return !p->values || isnan(p->values[0]);
 }
 
+static void put_numbers(FILE *f, const double *values, int64_t n) {
+    char number[40];
+    for (int64_t k = 0; k < n; k++) {
+        fputc(',', f);
+        fputs(cli_float_text(values[k], number), f);
+    }
+}
+
 static void put_line(const sink *s, const krein_prediction *p) {
     char number[40];
-    const bool several = s->id || s->scores;
+    const bool several = s->id || s->scores || s->probabilities;
     if (!dropped(s, p)) {
         if (s->id) {
             cli_put_cell(s->f, p->id ? p->id : "", true);
@@ -43,10 +52,8 @@ static void put_line(const sink *s, const krein_prediction *p) {
                 if (k) fputc(',', s->f);
                 fputs(cli_float_text(p->values[k], number), s->f);
             }
-        for (int64_t k = 0; s->scores && k < p->nscores; k++) {
-            fputc(',', s->f);
-            fputs(cli_float_text(p->scores[k], number), s->f);
-        }
+        if (s->scores) put_numbers(s->f, p->scores, p->nscores);
+        if (s->probabilities) put_numbers(s->f, p->probabilities, p->nclasses);
     }
     fputc('\n', s->f);
 }
@@ -69,6 +76,9 @@ static void keep(const sink *s, const krein_prediction *p) {
     json_array_append_new(s->predictions, value);
     if (s->scores)
         json_array_append_new(s->score_rows, gone ? json_null() : numbers(p->scores, p->nscores));
+    if (s->probabilities)
+        json_array_append_new(s->probability_rows,
+                              gone ? json_null() : numbers(p->probabilities, p->nclasses));
     if (s->id) json_array_append_new(s->ids, cli_json_text(p->id));
 }
 
@@ -86,18 +96,42 @@ static krein_status on_prediction(void *user, const krein_prediction *p) {
     return KREIN_EIO;
 }
 
+static json_t *class_names(const sink *s) {
+    json_t *names = json_array();
+    for (int64_t k = 0; k < s->info.classes; k++)
+        json_array_append_new(names, cli_json_text(krein_model_class(s->model, k)));
+    return names;
+}
+
 static void print_json(const cli_app *app, const sink *s) {
     const cli_args *a = &app->args;
     json_t *object =
         json_pack("{s:s, s:o, s:o, s:o, s:o}", "command", "predict", "model",
                   cli_json_text(a->operand[0]), "n", cli_json_count(s->n), "output",
                   cli_json_text(a->output), "seconds", cli_json_number(cli_seconds(app)));
+    if (s->probabilities) json_object_set_new(object, "classes", class_names(s));
     if (!s->f) {
         json_object_set(object, "predictions", s->predictions);
         if (s->scores) json_object_set(object, "scores", s->score_rows);
+        if (s->probabilities) json_object_set(object, "probabilities", s->probability_rows);
         if (s->id) json_object_set(object, "ids", s->ids);
     }
     cli_print_json(object);
+}
+
+/* Exit status 0 when the model has the probabilities that are asked for. */
+static int check_probabilities(const cli_args *a, const krein_model_info *info) {
+    if (!a->probabilities || info->probabilities) return CLI_OK;
+    if (info->task != KREIN_TASK_CLASSIFICATION)
+        return cli_error(CLI_USAGE,
+                         "predict: %s predicts numbers: there are no classes to have "
+                         "--probabilities; leave it out",
+                         a->operand[0]);
+    return cli_error(
+        CLI_USAGE,
+        "predict: %s was trained without --probabilities; train it again with them, or "
+        "use --scores",
+        a->operand[0]);
 }
 
 int cli_cmd_predict(cli_app *app) {
@@ -106,7 +140,7 @@ int cli_cmd_predict(cli_app *app) {
     krein_model *model = NULL;
     krein_data *data = NULL;
     cli_file file = {0};
-    sink s = {.scores = a->scores, .id = a->id != NULL};
+    sink s = {.scores = a->scores, .probabilities = a->probabilities, .id = a->id != NULL};
     int status = CLI_OK;
     const char *output = a->output ? a->output : "-";
     if (a->json && a->output && strcmp(a->output, "-") == 0)
@@ -114,12 +148,14 @@ int cli_cmd_predict(cli_app *app) {
     if ((status = cli_check_output(output, a->operand[1])) != CLI_OK) return status;
     cli_warn_ignored(app);
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
-    TRY(cli_open(app, a->operand[1], a->labels, &data));
     s.model = model;
     krein_model_describe(model, &s.info);
+    if ((status = check_probabilities(a, &s.info)) != CLI_OK) goto done;
+    TRY(cli_open(app, a->operand[1], a->labels, &data));
     if (a->json && !a->output) {
         s.predictions = json_array();
         s.score_rows = json_array();
+        s.probability_rows = json_array();
         s.ids = json_array();
     } else if (cli_file_open(&file, output)) {
         s.f = file.stream;
@@ -144,6 +180,7 @@ done:
     cli_file_abort(&file);
     json_decref(s.predictions);
     json_decref(s.score_rows);
+    json_decref(s.probability_rows);
     json_decref(s.ids);
     krein_data_close(data);
     krein_model_destroy(model);

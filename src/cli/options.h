@@ -67,6 +67,7 @@ typedef struct cli_args {
     const char *output, *learner, *kernel, *map, *select, *test, *test_labels;
     int64_t features;
     double lambda, time_limit, holdout;
+    bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;
     int repair;
@@ -74,11 +75,11 @@ typedef struct cli_args {
     double noise;
     cli_texts maps;
     cli_counts sizes;
-    const char *plot;
+    const char *plot, *model;
+    int64_t components;
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;
-    const char *model;
 
     const char *operand[CLI_OPERANDS];
     int operands;

@@ -168,8 +168,9 @@ void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
         cli_line(f, "macro recall", "%.4f", m->macro_recall);
     }
     cli_line(f, confusion ? "macro F1" : "test macro F1", "%.4f", m->macro_f1);
-    if (!isnan(m->log_loss)) cli_line(f, "log loss", "%.6g", m->log_loss);
-    if (!isnan(m->auc)) cli_line(f, "AUC", "%.6g", m->auc);
+    if (!isnan(m->log_loss))
+        cli_line(f, confusion ? "log loss" : "test log loss", "%.6g", m->log_loss);
+    if (!isnan(m->auc)) cli_line(f, confusion ? "AUC" : "test AUC", "%.6g", m->auc);
     if (confusion) print_confusion(f, m);
 }
 

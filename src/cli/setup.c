@@ -37,6 +37,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->time_limit = a->time_limit;
     o->holdout = a->holdout;
+    o->probabilities = a->probabilities;
 }
 
 void cli_warn_ignored(cli_app *app) {

@@ -31,8 +31,7 @@ const cli_option cli_data_options[] = {
     {"weights", 0, "COL", CLI_TEXT, AT(weights), .help = "column of row weights"},
     {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},
     {"ignore", 0, "COL[,COL]", CLI_TEXT, AT(ignore), .help = "columns to leave out"},
-    {"id", 0, "COL", CLI_TEXT, AT(id),
-     .help = "column that is no input; predict passes it through"},
+    {"id", 0, "COL", CLI_TEXT, AT(id), .help = "no input; predict and pca pass it through"},
     {"header", 0, NULL, CLI_SET, AT(header), .value = 1, .help = "the first line holds names"},
     {"no-header", 0, NULL, CLI_SET, AT(header), .value = 0, .help = "the first line holds data"},
     {"format", 0, "FORMAT", CLI_TEXT, AT(format), .words = "csv|libsvm|npy",
@@ -79,6 +78,8 @@ static const cli_option train_options[] = {
      .help = "how free kernel parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "the kernel search stops there with its best"},
+    {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
+     .help = "store what is needed to predict probabilities"},
     END};
 
 static const cli_option test_options[] = {
@@ -94,6 +95,8 @@ static const cli_option predict_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "where the predictions go (standard output)"},
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
+    {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
+     .help = "add a probability for each class, in class order"},
     END};
 
 static const cli_option feature_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
@@ -128,6 +131,21 @@ static const cli_option approx_options[] = {
      .help = "draws of the features (10)"},
     {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
      .help = "draw error against D and against time"},
+    END};
+
+static const cli_option pca_options[] = {
+    {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
+     .help = "number of components (2)"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "scores of the rows: CSV, or .npy by name"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "model file: predict gives the scores of other rows"},
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact on few rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
     END};
 
 static const cli_option cluster_options[] = {
@@ -199,9 +217,12 @@ const cli_command cli_commands[] = {
      "one prediction a line",
      "Prints the class name or the number for each row, in order and in constant\n"
      "memory; a dropped row gives an empty line. Columns are matched by name where\n"
-     "there is a header; a label column may be there and is ignored.",
+     "there is a header; a label column may be there and is ignored. Scores, then\n"
+     "probabilities follow the prediction on its line; the order of the classes is\n"
+     "that of 'krein info', and \"classes\" with --json.",
      "krein predict model.krein new.csv\n"
-     "krein predict model.krein new.csv --id name --scores -o out.csv",
+     "krein predict model.krein new.csv --id name --scores -o out.csv\n"
+     "krein predict model.krein new.csv --probabilities",
      2,
      2,
      true,
@@ -265,6 +286,25 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
+     "file"},
+    {"pca",
+     "DATA",
+     "kernel principal components",
+     "Prints the variance along the first components, its part of the whole, and\n"
+     "the sum of these parts. -o writes the components of the rows, one line a row\n"
+     "(an empty line for a dropped one), with a header pc1,pc2,... and the --id\n"
+     "column before it. With --model, 'krein predict MODEL new.csv' transforms other\n"
+     "rows. Labels are not needed; a label column is left out of the inputs.",
+     "krein pca data.csv --components 10\n"
+     "krein pca data.csv -k \"gaussian(sigma=3)\" --components 2 -o scores.csv \\\n"
+     "    --model pca.krein\n"
+     "krein predict pca.krein new.csv",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_pca,
+     {{"Components", pca_options}, DATA, EVERYWHERE},
      "file"},
     {"cluster",
      "DATA",
@@ -385,11 +425,8 @@ static const struct {
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},
-    {"train", "probabilities", "leave it out: predict --scores gives decision values"},
-    {"predict", "probabilities", "--scores gives decision values"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
-    {"pca", NULL, "'krein transform' writes features for a linear PCA"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {

@@ -285,13 +285,23 @@ done:
     return st;
 }
 
+static bool named(const krein_archive *a, const entry *e, const char *name) {
+    size_t used = strlen(a->prefix);
+    return strncmp(e->name, a->prefix, used) == 0 && strcmp(e->name + used, name) == 0;
+}
+
+bool krein__archive_has(const krein_archive *a, const char *name) {
+    for (int64_t i = 0; a->reading && i < a->n; i++)
+        if (named(a, &a->table[i], name)) return true;
+    return false;
+}
+
 /* The entry of that name, type and count (n < 0: any); NULL with the message set if there is none.
  */
 static const entry *find(krein_archive *a, const char *name, krein_type type, int64_t n) {
-    size_t used = strlen(a->prefix);
     for (int64_t i = 0; i < a->n; i++) {
         const entry *e = &a->table[i];
-        if (strncmp(e->name, a->prefix, used) != 0 || strcmp(e->name + used, name) != 0) continue;
+        if (!named(a, e, name)) continue;
         if (e->type != (uint32_t)type || (n >= 0 && e->count != (uint64_t)n)) break;
         return e;
     }

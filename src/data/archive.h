@@ -27,6 +27,8 @@ void krein__archive_destroy(krein_archive *a);
 /* Gives an array that was added to a written archive into its care. */
 krein_status krein__archive_own(krein_archive *a, void *data);
 bool krein__archive_reading(const krein_archive *a);
+/* Reading: there is an entry of that name. For what older files do not have. */
+bool krein__archive_has(const krein_archive *a, const char *name);
 int64_t krein__archive_bytes(const krein_archive *a); /* of the file */
 
 /* Objects inside objects: between enter and leave every name has the number of the part

@@ -105,6 +105,19 @@ krein_status krein__term_kernel(krein_ctx *ctx, const krein_term *term, krein_ke
     return st;
 }
 
+krein_status krein__kernel_add_term(krein_ctx *ctx, const krein_term *term, krein_kernel **sum) {
+    krein_kernel *k = NULL, *left = *sum;
+    *sum = NULL;
+    krein_status st = krein__term_kernel(ctx, term, &k);
+    if (st == KREIN_OK) st = scale(ctx, term->coefficient, k, &k);
+    if (st == KREIN_OK && left) return join(ctx, KREIN_NODE_SUM, 1, left, k, sum);
+    if (st == KREIN_OK)
+        *sum = k;
+    else
+        krein__kernel_destroy(ctx, left);
+    return st;
+}
+
 /* Takes the factor off k: *number times what remains in *k. */
 static void take_factor(krein_ctx *ctx, krein_kernel **k, double *number) {
     krein_kernel *whole = *k;

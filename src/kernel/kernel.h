@@ -144,7 +144,11 @@ typedef struct krein_term {
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
                                  int64_t *n);
 int64_t krein__kernel_term_count(const krein_kernel *k);
+/* The t-th of them alone, into out = {.coefficient = 1}; false: it has too many leaves. */
+bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out);
 /* The product of a term's base kernels, without the coefficient. */
 krein_status krein__term_kernel(krein_ctx *ctx, const krein_term *term, krein_kernel **out);
+/* *sum + term, coefficient and all; *sum = NULL is the empty sum, and what it is on failure. */
+krein_status krein__kernel_add_term(krein_ctx *ctx, const krein_term *term, krein_kernel **sum);
 
 #endif

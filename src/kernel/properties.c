@@ -149,55 +149,48 @@ int64_t krein__kernel_term_count(const krein_kernel *k) {
     int64_t left = krein__kernel_term_count(k->left);
     if (k->node == KREIN_NODE_SCALE) return left;
     int64_t right = krein__kernel_term_count(k->right);
-    return k->node == KREIN_NODE_SUM ? left + right : left * right;
+    /* many more than there may be must not overflow */
+    return krein__min(k->node == KREIN_NODE_SUM ? left + right : left * right, INT32_MAX);
+}
+
+bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out) {
+    if (k->node == KREIN_NODE_LEAF) {
+        if (out->n == KREIN_TERM_LEAVES) return false;
+        out->leaf[out->n++] = k;
+        return true;
+    }
+    if (k->node == KREIN_NODE_SCALE) {
+        bool fits = krein__kernel_term(k->left, t, out);
+        out->coefficient *= k->number;
+        return fits;
+    }
+    if (k->node == KREIN_NODE_SUM) {
+        int64_t left = krein__kernel_term_count(k->left);
+        return t < left ? krein__kernel_term(k->left, t, out)
+                        : krein__kernel_term(k->right, t - left, out);
+    }
+    int64_t right = krein__kernel_term_count(k->right);
+    if (!krein__kernel_term(k->left, t / right, out)) return false;
+    double coefficient = out->coefficient;
+    out->coefficient = 1;
+    bool fits = krein__kernel_term(k->right, t % right, out);
+    out->coefficient *= coefficient;
+    return fits;
 }
 
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
                                  int64_t *n) {
-    krein_status st = KREIN_OK;
-    krein_term *a = NULL, *b = NULL;
-    int64_t na = 0, nb = 0;
+    int64_t count = krein__kernel_term_count(k);
     *n = 0;
-    if (k->node == KREIN_NODE_LEAF) {
-        out[0] = (krein_term){1, 1, {k}};
-        *n = 1;
-        return KREIN_OK;
+    if (count > KREIN_TERMS_MAX)
+        return krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
+                           KREIN_TERMS_MAX);
+    for (int64_t t = 0; t < count; t++) {
+        out[t] = (krein_term){.coefficient = 1};
+        if (!krein__kernel_term(k, t, &out[t]))
+            return krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
+                               KREIN_TERM_LEAVES);
     }
-    if (k->node == KREIN_NODE_SCALE) {
-        TRY(krein__kernel_terms(ctx, k->left, out, n));
-        for (int64_t i = 0; i < *n; i++) out[i].coefficient *= k->number;
-        return KREIN_OK;
-    }
-    NEW(a, KREIN_TERMS_MAX);
-    NEW(b, KREIN_TERMS_MAX);
-    TRY(krein__kernel_terms(ctx, k->left, a, &na));
-    TRY(krein__kernel_terms(ctx, k->right, b, &nb));
-    bool sum = k->node == KREIN_NODE_SUM;
-    if ((sum ? na + nb : na * nb) > KREIN_TERMS_MAX) {
-        st = krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
-                         KREIN_TERMS_MAX);
-        goto done;
-    }
-    if (sum) {
-        memcpy(out, a, (size_t)na * sizeof *a);
-        memcpy(out + na, b, (size_t)nb * sizeof *b);
-        *n = na + nb;
-        goto done;
-    }
-    for (int64_t i = 0; i < na; i++)
-        for (int64_t j = 0; j < nb; j++) {
-            krein_term t = a[i];
-            if (t.n + b[j].n > KREIN_TERM_LEAVES) {
-                st = krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
-                                 KREIN_TERM_LEAVES);
-                goto done;
-            }
-            t.coefficient *= b[j].coefficient;
-            for (int64_t l = 0; l < b[j].n; l++) t.leaf[t.n++] = b[j].leaf[l];
-            out[(*n)++] = t;
-        }
-done:
-    krein__free(ctx, a);
-    krein__free(ctx, b);
-    return st;
+    *n = count;
+    return KREIN_OK;
 }

@@ -16,7 +16,7 @@ bool krein__examples_kept(const krein_map *map, int64_t n) {
 
 double krein__examples_bytes(const krein_map *map, int64_t n) {
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    bool mixed = map->cls->traits & KREIN_MAP_DATA;
+    bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     double x = 4 * (double)n * (double)map->d * (map->sparse ? 2 : 1);
     double blocks = 4 * rows * D * (mixed ? 2 : 1) + 4 * D * D * mixed +
                     4.0 * KREIN_TILE * D * map->ctx->threads;

@@ -1,6 +1,7 @@
 /* learn.c -- the table of learners; targets and folds. */
 #include "learn/learn.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,33 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
         if (k == 1) y[i] = code == 1 ? 1 : -1;
         for (int64_t c = 0; k > 1 && c < k; c++) y[i * k + c] = c == code ? 1 : -1;
     }
+}
+
+bool krein__job_classes(const krein_job *job) {
+    return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+}
+
+krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
+                                int32_t *group) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    bool classes = krein__job_classes(job);
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        if (y)
+            krein__targets_fill(job->model, job->data, block.x.n, block.label,
+                                y + block.first * job->model->k, NULL);
+        for (int64_t i = 0; i < block.x.n; i++) {
+            int64_t at = block.first + i;
+            if (class) class[at] = classes ? (int32_t)block.label[i] : 0;
+            if (weight) weight[at] = block.weight ? block.weight[i] : 1;
+            if (group) group[at] = block.group ? block.group[i] : 0;
+        }
+    }
+done:
+    return st;
 }
 
 typedef struct member {
@@ -65,4 +93,20 @@ done:
     krein__free(ctx, order);
     krein__free(ctx, all);
     return st;
+}
+
+krein_status krein__cost_of_lambda(krein_job *job, double *C) {
+    if (job->lambda < 0) return KREIN_OK;
+    double from = 1 / (2 * (double)job->n * job->lambda);
+    if (job->lambda == 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "--lambda 0 has no solution here: give a positive one, or C");
+    if (!isnan(*C) && fabs(*C / from - 1) > 1e-6)
+        return krein__fail(
+            job->ctx, KREIN_EARG,
+            "--lambda %g means C = 1 / (2 n lambda) = %g, and the learner says C = %g: "
+            "give one of the two",
+            job->lambda, from, *C);
+    *C = from;
+    return KREIN_OK;
 }

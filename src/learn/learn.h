@@ -48,6 +48,15 @@ extern const int64_t krein__learner_count;
  */
 void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
                          const double *label, double *y, int32_t *class);
+/* C of a machine from --lambda where that is given: C = 1 / (2 n lambda). *C is NaN where the
+ * learner's spec has none. */
+krein_status krein__cost_of_lambda(krein_job *job, double *C);
+/* The labels are classes. */
+bool krein__job_classes(const krein_job *job);
+/* All training rows: targets (n x k), classes, weights (ones where there are none) and groups, in
+ * one pass; any may be NULL. */
+krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
+                                int32_t *group);
 /* Folds of rows: fold[i] in 0 .. folds-1, balanced, rows of one group together, classes spread
  * evenly. group and class may be NULL. */
 krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t folds,

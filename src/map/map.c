@@ -65,6 +65,10 @@ void krein__map_destroy(krein_map *map) {
     krein__free(ctx, map);
 }
 
+int krein__map_traits(const krein_map *map) {
+    return map->cls->traits | (map->cls->own_traits ? map->cls->own_traits(map) : 0);
+}
+
 char *krein__map_text(const krein_map *map) {
     krein_values v = map->values;
     int64_t slot = krein__option_index(&map->cls->cls, "D");
@@ -180,6 +184,7 @@ void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offs
 
 int64_t krein__map_fused(const krein_map *map, double lambda) {
     int64_t n = 0;
+    if (!map->spectrum) return map->D;
     while (n < map->D && map->spectrum[n] * lambda >= map->fused_unit) n++;
     return krein__max(n, 1);
 }
@@ -245,18 +250,17 @@ static int64_t degree(const krein_kernel *k) {
     return k->node == KREIN_NODE_PRODUCT ? left + right : krein__max(left, right);
 }
 
-static double monomials(const krein_kernel *k, int64_t d) {
+/* Up to degree p. */
+static double monomials(int64_t p, int64_t d) {
     double count = 1;
-    if (krein__is_linear(k)) return (double)d;
-    for (int64_t i = 1; i <= degree(k); i++) count *= (double)(d + i) / (double)i;
+    for (int64_t i = 1; i <= p; i++) count *= (double)(d + i) / (double)i;
     return count;
 }
 
-/* Exact where there is room for all monomials. Wide rows under the linear kernel: landmarks keep
- * more of them than a sketch does. */
-static const char *polynomial_map(const krein_kernel *k, int64_t d, int64_t D) {
-    if (D == 0 || monomials(k, d) <= (double)D) return "explicit";
-    return degree(k) == 1 ? "nystrom" : "tensorsketch";
+static bool all_leaves(const krein_term *term, bool (*is)(const krein_kernel_class *)) {
+    for (int64_t l = 0; l < term->n; l++)
+        if (!is(term->leaf[l]->kernel)) return false;
+    return true;
 }
 
 static const char *leaf_map(const krein_kernel_class *c) {
@@ -272,20 +276,50 @@ static bool is_fourier(const krein_kernel_class *c) {
     return strcmp(map, "orf") == 0 || strcmp(map, "rff") == 0;
 }
 
+/* The columns themselves for linear, however many there are; a sketch where there is no room for
+ * all monomials of a polynomial. */
+static const char *polynomial_map(const krein_term *term, int64_t d, int64_t D) {
+    int64_t p = 0;
+    if (term->n == 1 && krein__is_linear(term->leaf[0])) return "explicit";
+    for (int64_t l = 0; l < term->n; l++) p += degree(term->leaf[l]);
+    return D == 0 || monomials(p, d) <= (double)D ? "explicit" : "tensorsketch";
+}
+
+const char *krein__map_default_term(const krein_kernel *k, int64_t t, int64_t d, int64_t D) {
+    krein_term term = {.coefficient = 1};
+    krein__kernel_term(k, t, &term); /* kernels that are too long are not parsed */
+    if (all_leaves(&term, is_polynomial)) return polynomial_map(&term, d, D);
+    if (term.n == 1) return leaf_map(term.leaf[0]->kernel);
+    if (!all_leaves(&term, is_fourier)) return "nystrom";
+    return all_leaves(&term, krein__has_radius) ? "orf" : "rff";
+}
+
+/* Maps that make features of a sum at once, not side by side. */
+static bool takes_sums(const char *map) {
+    static const char *const some[] = {"orf", "rff", "explicit", "tensorsketch", "nystrom"};
+    for (int64_t i = 0; i < KREIN__COUNT(some); i++)
+        if (strcmp(map, some[i]) == 0) return true;
+    return false;
+}
+
 const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
-    if (krein__kernel_all(k, is_polynomial)) return polynomial_map(k, d, D);
-    if (k->node == KREIN_NODE_LEAF) return leaf_map(k->kernel);
-    if (k->node == KREIN_NODE_SCALE) return krein__map_default(k->left, d, D);
-    bool fourier = krein__kernel_all(k, is_fourier);
-    if (k->node == KREIN_NODE_PRODUCT)
-        return !fourier ? "nystrom" : krein__kernel_all(k, krein__has_radius) ? "orf" : "rff";
-    int64_t share = D / krein__kernel_term_count(k);
-    const char *left = krein__map_default(k->left, d, share * krein__kernel_term_count(k->left));
-    const char *right = krein__map_default(k->right, d, share * krein__kernel_term_count(k->right));
-    /* Landmarks of the whole kernel serve every term at once, with fewer features than landmarks
-     * for one term beside random features for the others. */
-    if (strcmp(left, "nystrom") == 0 || strcmp(right, "nystrom") == 0) return "nystrom";
-    return fourier && strcmp(left, right) == 0 ? left : "auto";
+    int64_t n = krein__kernel_term_count(k);
+    /* terms share their monomials */
+    if (krein__kernel_all(k, is_polynomial) && (D == 0 || monomials(degree(k), d) <= (double)D))
+        return "explicit";
+    const char *first = krein__map_default_term(k, 0, d, D / n);
+    for (int64_t t = 1; t < n; t++)
+        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return "auto";
+    return n == 1 || takes_sums(first) ? first : "auto";
+}
+
+void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
+    int64_t made = map->cls->features(map, n);
+    if (asked > 0 && made > asked)
+        krein__log(map->ctx, KREIN_LOG_WARNING,
+                   "%s makes %lld features, one for each column, not %lld; for fewer use --map "
+                   "nystrom",
+                   map->cls->cls.name, (long long)made, (long long)asked);
 }
 
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,

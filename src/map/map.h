@@ -21,7 +21,8 @@ enum {
     KREIN_MAP_NESTED = 4,   /* the frequencies of a larger D extend those of a smaller one */
     KREIN_MAP_UNBIASED = 8, /* E sum s z z = k over the seed */
     KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
-    KREIN_MAP_SEEDLESS = 32 /* may be the same for every seed */
+    KREIN_MAP_SEEDLESS = 32, /* may be the same for every seed */
+    KREIN_MAP_MIX = 64       /* the features are not r itself but z = A'r */
 };
 
 /* The option of maps that make as many features as they are asked for. */
@@ -41,6 +42,8 @@ typedef struct krein_cost {
 typedef struct krein_map_class {
     krein_class cls;
     int traits;
+    /* Further traits, where the kernel decides; NULL: none. Ask for all by krein__map_traits. */
+    int (*own_traits)(const krein_map *map);
     const char *kernels; /* the families it is for, in a few words, for `krein list` */
     const char *time;    /* its cost in n, d, D: "n d D" */
     /* KREIN_ESPEC with the reason and an alternative where the map does not apply. */
@@ -82,8 +85,8 @@ struct krein_map {
     /* Products may be accumulated on the float32 blocks r and multiplied by mix afterwards
      * ("fused"), with those columns of mix that blow their rounding up to less than lambda:
      * spectrum[j] >= fused_unit / lambda (spectrum falls). Below fused_lambda that would leave out
-     * columns that matter, and the blocks z = A'r are made first. */
-    double *spectrum; /* D, with mix */
+     * columns that matter, and the blocks z = A'r are made first: always where it is INFINITY. */
+    double *spectrum; /* D, with mix where fused_lambda is finite */
     double fused_unit, fused_lambda;
     int8_t *sign;     /* D, or NULL: all +1 (a loaded model has none) */
     int64_t negative; /* features with sign -1 */
@@ -100,6 +103,7 @@ krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_ker
                                int64_t D, uint64_t seed, krein_map **out);
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n);
 void krein__map_destroy(krein_map *map);
+int krein__map_traits(const krein_map *map);
 /* The complete spec with the D it has now. Owned by the caller. */
 char *krein__map_text(const krein_map *map);
 /* Everything needed to predict, for the model file. Reading makes *map, for rows of width d. */
@@ -123,8 +127,12 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
 /* DUAL maps: the training rows they hold. */
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated, on d columns by about D features
- * (0: not known yet). */
+ * (0: not known yet); of its t-th term, by D features for that. */
 const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D);
+const char *krein__map_default_term(const krein_kernel *kernel, int64_t t, int64_t d, int64_t D);
+/* A warning where the default map makes more features than the user asked for (0: nothing asked).
+ */
+void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked);
 /* KREIN_ESPEC "NAME needs WHAT, got KERNEL; try DEFAULT", for accepts. */
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                const char *what);

@@ -1,12 +1,17 @@
 /* parts.c -- maps side by side.
  *
  * Each part is a whole map with its own spec, kernel, D and seed, and writes its columns of the
- * tile. A model file holds each part as it would hold the map alone, under its number. Parts have
- * no mix: learners multiply by one matrix for all features, or by none (map.h).
+ * tile, times sqrt|c_p|. A model file holds each part as it would hold the map alone, under its
+ * number. Learners multiply by one matrix for all features, or by none (map.h), so where a part has
+ * a mix A_p (R_p x D_p) the whole has
+ *     A = diag(A_1, A_2, ...),   A_p = I for a part without one,
+ * of R x D doubles. Its columns are ordered by part, not by what they contribute, so blocks are
+ * always multiplied by it first (fused_lambda = INFINITY).
  */
 #include "map/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 static void destroy(krein_parts *s) {
     for (int64_t p = 0; p < s->n; p++) krein__map_destroy(s->part[p].map);
@@ -48,14 +53,23 @@ int64_t krein__parts_features(const krein_map *map, int64_t n, krein_parts_fn pl
 
 void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, krein_cost *out) {
     krein_parts s = {0};
-    *out = (krein_cost){.bytes = sizeof s + 4096};
+    double features = 0;
+    bool mix = false;
+    *out = (krein_cost){.bytes = sizeof s + 8192};
     if (plan(map, &s) != KREIN_OK) out->bytes = 0;
     for (int64_t p = 0; p < s.n; p++) {
-        krein_cost part = {0};
-        s.part[p].map->cls->cost(s.part[p].map, n, &part);
-        out->bytes += part.bytes + 4096; /* and its specs */
-        out->flops += part.flops;
-        out->fit_flops += part.fit_flops;
+        const krein_map *part = s.part[p].map;
+        krein_cost own = {0};
+        part->cls->cost(part, n, &own);
+        out->bytes += own.bytes + 4096; /* and its specs */
+        out->flops += own.flops;
+        out->fit_flops += own.fit_flops;
+        features += (double)part->cls->features(part, n);
+        mix = mix || krein__map_traits(part) & KREIN_MAP_MIX;
+    }
+    if (mix) { /* the matrix, and blocks times it */
+        out->bytes += 8 * features * features;
+        out->flops += 2 * features * features;
     }
     out->bytes += (double)map->D; /* signs, once more than the parts hold them */
     destroy(&s);
@@ -65,14 +79,36 @@ void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, kre
 
 /* R, D and scratch of the whole; where each part's features begin. */
 static void place(krein_map *map, krein_parts *s) {
-    map->R = map->scratch = 0;
+    map->R = map->D = map->scratch = 0;
     for (int64_t p = 0; p < s->n; p++) {
         const krein_map *part = s->part[p].map;
         s->part[p].first = map->R;
+        s->part[p].feature = map->D;
         map->R += part->R;
+        map->D += part->D;
         map->scratch = krein__max(map->scratch, part->scratch);
     }
-    map->D = map->R;
+}
+
+static krein_status join_mix(krein_map *map, const krein_parts *s) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    bool mixed = false;
+    for (int64_t p = 0; p < s->n; p++) mixed = mixed || s->part[p].map->mix;
+    if (!mixed) return KREIN_OK;
+    ZNEW(map->mix, map->R * map->D);
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_part *part = &s->part[p];
+        double *to = map->mix + part->first * map->D + part->feature;
+        for (int64_t i = 0; i < part->map->R; i++, to += map->D)
+            if (part->map->mix)
+                memcpy(to, part->map->mix + i * part->map->D, (size_t)part->map->D * sizeof *to);
+            else
+                to[i] = 1;
+    }
+    map->fused_lambda = INFINITY;
+done:
+    return st;
 }
 
 static krein_status signs(krein_map *map, const krein_parts *s) {
@@ -87,7 +123,7 @@ static krein_status signs(krein_map *map, const krein_parts *s) {
         const krein_part *part = &s->part[p];
         for (int64_t i = 0; i < part->map->D; i++) {
             int sign = part->map->sign ? part->map->sign[i] : 1;
-            map->sign[part->first + i] = (int8_t)(part->coefficient < 0 ? -sign : sign);
+            map->sign[part->feature + i] = (int8_t)(part->coefficient < 0 ? -sign : sign);
         }
     }
 done:
@@ -101,16 +137,10 @@ krein_status krein__parts_fit(krein_map *map, krein_stream *rows, int64_t n, kre
     ZNEW(s, 1);
     map->state = s;
     TRY(plan(map, s));
-    for (int64_t p = 0; p < s->n; p++) {
-        krein_map *part = s->part[p].map;
-        TRY(krein__map_fit(part, map->d, map->sparse, rows, n));
-        if (part->mix) {
-            st = krein__fail(ctx, KREIN_ESPEC, "%s cannot be a part of %s; use it for the whole",
-                             part->cls->cls.name, map->cls->cls.name);
-            goto done;
-        }
-    }
+    for (int64_t p = 0; p < s->n; p++)
+        TRY(krein__map_fit(s->part[p].map, map->d, map->sparse, rows, n));
     place(map, s);
+    TRY(join_mix(map, s));
     TRY(signs(map, s));
 done:
     return st;
@@ -129,12 +159,12 @@ void krein__parts_tile(const krein_map *map, const krein_rows *x, float *out, in
 }
 
 /* What a file says of a part need not make sense. */
-static krein_status check(krein_map *map, krein_parts *s, int64_t R) {
+static krein_status check(krein_map *map, krein_parts *s, int64_t R, int64_t D) {
     bool good = true;
     for (int64_t p = 0; p < s->n; p++)
         good = good && s->part[p].map->cls->tile && isfinite(s->part[p].coefficient);
     place(map, s);
-    if (good && map->R == R) return KREIN_OK;
+    if (good && map->R == R && map->D == D) return KREIN_OK;
     return krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its parts are wrong)");
 }
 
@@ -159,7 +189,7 @@ krein_status krein__parts_io(krein_map *map, krein_archive *a) {
         if (st != KREIN_OK) goto done;
         s->n = krein__max(s->n, p + 1);
     }
-    if (reading) TRY(check(map, s, map->R));
+    if (reading) TRY(check(map, s, map->R, map->D));
 done:
     return st;
 }

@@ -1,6 +1,7 @@
 /* parts.h -- a map made of other maps side by side:
  *     k = sum_p c_p k_p,   z = (sqrt|c_p| z_p)_p,   with the sign of c_p on the signature of part p
- * If each part is unbiased for its k_p, so is the whole. */
+ * If each part is unbiased for its k_p, so is the whole. The raw features stand side by side too;
+ * where a part has a mix, that of the whole is block-diagonal. */
 #ifndef KREIN_PARTS_H
 #define KREIN_PARTS_H
 
@@ -9,7 +10,8 @@
 typedef struct krein_part {
     krein_map *map;
     double coefficient;
-    int64_t first; /* its first feature, once fitted */
+    int64_t first;   /* its first raw feature, once fitted */
+    int64_t feature; /* its first feature */
 } krein_part;
 
 typedef struct krein_parts {

@@ -1,9 +1,13 @@
 /* evaluate.c -- metrics of a model on labelled rows.
  *   regression      rmse, mae, r2 = 1 - sum (y-f)^2 / sum (y-mean)^2, over all outputs
- *   classification  accuracy, error, macro averages over the classes that occur, confusion */
+ *   classification  accuracy, error, macro averages over the classes that occur, confusion
+ *   probabilities   log_loss = mean of -log p of the true class; two classes: auc, the probability
+ *                   that a row of the second class has a larger score than one of the first, equal
+ *                   scores counting a half; exact, from all scores, 8 bytes a row */
 #include "model/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void krein_metrics_clear(krein_ctx *ctx, krein_metrics *m) {
@@ -69,6 +73,77 @@ static void add_number(sums *s, int64_t rows, int64_t c, double y, double f) {
     s->m2[c] += delta * (y - s->mean[c]);
 }
 
+/* ---- with probabilities ------------------------------------------------- */
+
+/* Below it a probability costs no more: one wrong row in a million shall not be all there is. */
+static const double LEAST = 1e-15;
+
+/* The scores of one class, as many as come. */
+typedef struct column {
+    double *at;
+    int64_t n, room;
+} column;
+
+static krein_status append(krein_ctx *ctx, column *c, double x) {
+    if (c->n == c->room) {
+        int64_t room = krein__max(1024, c->room + c->room / 2);
+        double *at = krein__resize(ctx, c->at, room, sizeof *at);
+        if (!at) return ctx->status;
+        c->at = at;
+        c->room = room;
+    }
+    c->at[c->n++] = x;
+    return KREIN_OK;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Over all pairs of a row of each class. NaN: a class has no row. */
+static double area(column *first, column *second) {
+    int64_t below = 0, upto = 0;
+    double twice = 0; /* whole numbers, exact up to 2^53 */
+    if (first->n == 0 || second->n == 0) return NAN;
+    qsort(first->at, (size_t)first->n, sizeof *first->at, ascending);
+    qsort(second->at, (size_t)second->n, sizeof *second->at, ascending);
+    for (int64_t i = 0; i < second->n; i++) {
+        while (below < first->n && first->at[below] < second->at[i]) below++;
+        while (upto < first->n && first->at[upto] <= second->at[i]) upto++;
+        twice += (double)(below + upto);
+    }
+    return twice / 2 / (double)first->n / (double)second->n;
+}
+
+/* What is added up over the rows of a model with probabilities. */
+typedef struct belief {
+    double *p; /* of a block; NULL: the model has none */
+    double loss;
+    column side[2]; /* scores of the two classes */
+} belief;
+
+static krein_status believe(const krein_scorer *s, const krein_block *b, const double *score,
+                            belief *in) {
+    const krein_model *m = s->model;
+    krein_status st = KREIN_OK;
+    int64_t classes = m->encoding.nclass;
+    krein__scorer_probabilities(s, b->x.n, score, in->p);
+    for (int64_t i = 0; i < b->x.n; i++) {
+        int64_t truth = (int64_t)b->label[i];
+        in->loss -= log(fmax(in->p[i * classes + truth], LEAST));
+        if (classes == 2) TRY(append(m->ctx, &in->side[truth], score[i]));
+    }
+done:
+    return st;
+}
+
+static void belief_clear(krein_ctx *ctx, belief *in) {
+    krein__free(ctx, in->p);
+    krein__free(ctx, in->side[0].at);
+    krein__free(ctx, in->side[1].at);
+}
+
 krein_status krein__model_measure(const krein_model *m, krein_data *data, int part,
                                   krein_metrics *out) {
     krein_ctx *ctx = m->ctx;
@@ -78,15 +153,19 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     krein_block b;
     double *score = NULL;
     sums s = {0};
+    belief in = {0};
+    int64_t rows = krein__block_rows(m->encoding.d);
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     TRY(begin(ctx, &m->encoding, out));
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
     TRY(krein__scorer_begin(m, &scorer));
-    NEW(score, krein__block_rows(m->encoding.d) * m->k);
+    NEW(score, rows * m->k);
+    if (m->calibration.slope) NEW(in.p, rows * m->encoding.nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
         krein__scorer_run(&scorer, &b.x, score);
+        if (in.p) TRY(believe(&scorer, &b, score, &in));
         for (int64_t i = 0; i < b.x.n; i++) {
             out->n++;
             if (classes) {
@@ -103,6 +182,8 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     }
     if (classes) {
         end_classes(out);
+        if (in.p) out->log_loss = in.loss / (double)out->n;
+        if (in.p && m->encoding.nclass == 2) out->auc = area(&in.side[0], &in.side[1]);
     } else {
         double spread = 0;
         for (int64_t c = 0; c < m->k; c++) spread += s.m2[c];
@@ -114,14 +195,19 @@ done:
     krein__scorer_end(&scorer);
     krein__stream_close(stream);
     krein__free(ctx, score);
+    belief_clear(ctx, &in);
     if (st != KREIN_OK) krein_metrics_clear(ctx, out);
     return st;
 }
 
 krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
                             krein_metrics *out) {
-    (void)ctx;
     memset(out, 0, sizeof *out);
+    if (m->encoding.task == KREIN_TASK_AUTO)
+        return krein__fail(ctx, KREIN_EARG,
+                           "a model made by %s predicts no label, so there is nothing to evaluate; "
+                           "use predict",
+                           m->learner);
     krein_status st = krein__data_match(data, &m->encoding, true);
     return st == KREIN_OK ? krein__model_measure(m, data, KREIN_PART_TRAIN, out) : st;
 }

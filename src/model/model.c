@@ -28,6 +28,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->intercept);
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
+    krein__free(ctx, m->variance);
     krein__free(ctx, m);
 }
 
@@ -170,6 +171,11 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
     const krein_encoding *e = &m->encoding;
     int head = (int)m->head;
     bool classes = e->task == KREIN_TASK_CLASSIFICATION, calibrated = m->calibration.slope != NULL;
+    if (krein__archive_reading(a) && !krein__archive_has(a, "head")) { /* a file of version 0.1 */
+        m->head = krein__task_head(e->task);
+        m->k = krein__head_scores(m->head, e);
+        goto done;
+    }
     TRY(enum_io(a, "head", &head, KREIN_HEAD_VOTES));
     m->head = (krein_head)head;
     TRY(krein__archive_int(a, "scores", &m->k, 1, INT32_MAX));
@@ -182,6 +188,21 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
     if (!calibrated) goto done;
     TRY(krein__archive_array(a, "calibration.slope", KREIN_TYPE_F64, &m->calibration.slope, m->k));
     TRY(krein__archive_array(a, "calibration.shift", KREIN_TYPE_F64, &m->calibration.shift, m->k));
+done:
+    return st;
+}
+
+/* A model without a task may give principal components. */
+static krein_status variance_io(krein_archive *a, krein_model *m) {
+    krein_status st = KREIN_OK;
+    bool components = m->variance != NULL;
+    if (m->encoding.task != KREIN_TASK_AUTO) return KREIN_OK;
+    TRY(krein__archive_bool(a, "components", &components));
+    if (!components) goto done;
+    TRY(krein__archive_array(a, "variance", KREIN_TYPE_F64, &m->variance, m->k));
+    TRY(krein__archive_double(a, "variance.total", &m->variance_total));
+    if (!(m->variance_total > 0) || isinf(m->variance_total))
+        st = krein__fail(m->ctx, KREIN_EMODEL, "the model is damaged (its variance)");
 done:
     return st;
 }
@@ -199,6 +220,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(encoding_io(a, ctx, &m->encoding));
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     TRY(head_io(a, m));
+    TRY(variance_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
@@ -272,6 +294,8 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->seed = m->map->seed;
     out->negative = m->map->negative;
     out->probabilities = m->calibration.slope != NULL;
+    out->variance = m->variance;
+    out->variance_total = m->variance ? m->variance_total : NAN;
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

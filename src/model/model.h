@@ -30,6 +30,8 @@ struct krein_model {
     double *w;         /* R x k, weights of the raw features */
     double *intercept; /* k */
     krein_calibration calibration;
+    double *variance; /* k, of principal components; NULL: the scores are something else */
+    double variance_total;
     int64_t bytes; /* of the file it came from or went to, 0 before */
 };
 
@@ -45,6 +47,8 @@ typedef struct krein_scorer {
 } krein_scorer;
 krein_status krein__scorer_begin(const krein_model *model, krein_scorer *out);
 void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out);
+/* Probabilities of n rows with those scores, n x (classes); for a model that has them. */
+void krein__scorer_probabilities(const krein_scorer *s, int64_t n, const double *score, double *p);
 void krein__scorer_end(krein_scorer *s);
 /* The class that the k scores of a row stand for. */
 int64_t krein__model_decide(const krein_model *model, const double *score);

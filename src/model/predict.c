@@ -2,6 +2,7 @@
  * the exact map), sums in float64. A row's prediction does not depend on the rows around it. */
 #include "model/model.h"
 
+#include "model/probability.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -17,6 +18,9 @@ krein_status krein__scorer_begin(const krein_model *m, krein_scorer *s) {
     s->model = m;
     s->each = (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) /
               64 * 64;
+    /* or, at another time, what the probabilities of a row need */
+    s->each = krein__max(
+        s->each, krein__probability_scratch(m->head, m->encoding.nclass) * 8 / 64 * 64 + 64);
     s->scratch = krein__alloc(ctx, ctx->threads * s->each, 1);
     return s->scratch ? KREIN_OK : ctx->status;
 }
@@ -79,6 +83,22 @@ void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out) 
     krein__compute_end(c);
 }
 
+void krein__scorer_probabilities(const krein_scorer *s, int64_t n, const double *score, double *p) {
+    const krein_model *m = s->model;
+    int64_t tiles = (n + KREIN_TILE - 1) / KREIN_TILE, k = m->k, classes = m->encoding.nclass;
+    int threads = (int)krein__max(1, krein__min(m->ctx->threads, tiles));
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        double *scratch = (double *)((char *)s->scratch + omp_get_thread_num() * s->each);
+        for (int64_t i = t * KREIN_TILE; i < krein__min(n, (t + 1) * KREIN_TILE); i++)
+            krein__model_probabilities(m, score + i * k, p + i * classes, scratch);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+}
+
 int64_t krein__pair(int64_t classes, int64_t a, int64_t b) {
     return a * classes - a * (a + 1) / 2 + b - a - 1;
 }
@@ -116,32 +136,38 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     krein_stream *stream = NULL;
     krein_scorer scorer = {0};
     krein_block b;
-    double *score = NULL;
+    double *score = NULL, *p = NULL;
+    int64_t rows = krein__block_rows(m->encoding.d), nclass = m->encoding.nclass;
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     TRY(krein__data_match(data, &m->encoding, false));
     TRY(krein__stream_open(data, &m->encoding, -1, &stream));
     TRY(krein__scorer_begin(m, &scorer));
-    NEW(score, krein__block_rows(m->encoding.d) * m->k);
+    NEW(score, rows * m->k);
+    if (m->calibration.slope) NEW(p, rows * nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
         krein__scorer_run(&scorer, &b.x, score);
+        if (p) krein__scorer_probabilities(&scorer, b.x.n, score, p);
         for (int64_t i = 0; i < b.x.n; i++) {
             bool dropped = b.dropped && b.dropped[i];
-            krein_prediction p = {.row = b.first + i,
-                                  .label = -1,
-                                  .values = dropped || classes ? NULL : score + i * m->k,
-                                  .scores = dropped ? NULL : score + i * m->k,
-                                  .nscores = m->k,
-                                  .id = b.id ? b.id[i] : NULL};
-            if (classes && !dropped) p.label = krein__model_decide(m, score + i * m->k);
-            TRY(fn(user, &p));
+            krein_prediction one = {.row = b.first + i,
+                                    .label = -1,
+                                    .values = dropped || classes ? NULL : score + i * m->k,
+                                    .scores = dropped ? NULL : score + i * m->k,
+                                    .nscores = m->k,
+                                    .id = b.id ? b.id[i] : NULL,
+                                    .probabilities = dropped || !p ? NULL : p + i * nclass,
+                                    .nclasses = nclass};
+            if (classes && !dropped) one.label = krein__model_decide(m, score + i * m->k);
+            TRY(fn(user, &one));
         }
     }
 done:
     krein__scorer_end(&scorer);
     krein__stream_close(stream);
     krein__free(ctx, score);
+    krein__free(ctx, p);
     return st;
 }
 

@@ -6,6 +6,7 @@
  *   Cholesky   its L L' with L = U' is our U'U                     dpotrf "L"
  *   eigen      its columns are our rows             dsytrd "L", dstedc, dormtr
  *   QR         its columns are our rows                            dgeqrf, dorgqr
+ *   indefinite its L D L' is our U' D U                      dsytrf_rk "L", dsytrs_3, dsycon_3
  *
  * and nothing is ever transposed. The eigendecomposition is LAPACK's divide and conquer (dsyevd)
  * taken apart, because its last step, the multiplication with the Householder vectors, falls into
@@ -44,6 +45,14 @@ void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau,
              const int *lwork, int *info);
 void dorgqr_(const int *m, const int *n, const int *k, double *a, const int *lda, const double *tau,
              double *work, const int *lwork, int *info);
+
+void dsytrf_rk_(const char *uplo, const int *n, double *a, const int *lda, double *e, int *ipiv,
+                double *work, const int *lwork, int *info, size_t);
+void dsytrs_3_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
+               const double *e, const int *ipiv, double *b, const int *ldb, int *info, size_t);
+void dsycon_3_(const char *uplo, const int *n, const double *a, const int *lda, const double *e,
+               const int *ipiv, const double *anorm, double *rcond, double *work, int *iwork,
+               int *info, size_t);
 
 /* Householder vectors and eigenvectors taken together; what dormtr needs for its best block. */
 enum { PANEL = 64, VECTORS = 256, BACK_WORK = VECTORS * PANEL + 65 * PANEL };
@@ -127,6 +136,14 @@ void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, i
                     size(n), 1, u, lead(ldu), b, lead(ldb));
 }
 
+float krein__sdot(int64_t n, const float *x, const float *y) {
+    return n > 0 ? cblas_sdot(size(n), x, 1, y, 1) : 0;
+}
+
+void krein__saxpy(int64_t n, float alpha, const float *x, float *y) {
+    if (n > 0) cblas_saxpy(size(n), alpha, x, 1, y, 1);
+}
+
 double krein__ddot(int64_t n, const double *x, const double *y) {
     return n > 0 ? cblas_ddot(size(n), x, 1, y, 1) : 0;
 }
@@ -148,6 +165,33 @@ int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {
     for (int64_t i = 0; i < rows; i++)
         if (!isfinite(a[i * lda + i]) || a[i * lda + i] <= 0) return i + 1;
     return info;
+}
+
+krein_status krein__indefinite(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *e,
+                               int *pivot, double *margin) {
+    krein_status st = KREIN_OK;
+    double *work = NULL;
+    int *iwork = NULL, order = size(n), ld = lead(lda), lwork = size(n * PANEL), info = 0;
+    const double one = 1;
+    *margin = 0;
+    NEW(work, n * PANEL);
+    NEW(iwork, n);
+    krein_compute c = krein__compute_begin();
+    dsytrf_rk_("L", &order, a, &ld, e, pivot, work, &lwork, &info, 1);
+    /* With 1 for |A| the reciprocal condition is that of |A^-1|. */
+    if (info == 0) dsycon_3_("L", &order, a, &ld, e, pivot, &one, margin, work, iwork, &info, 1);
+    krein__compute_end(c);
+    if (info < 0) st = krein__fail(ctx, KREIN_ENUMERIC, "indefinite: LAPACK info %d", info);
+done:
+    krein__free(ctx, work);
+    krein__free(ctx, iwork);
+    return st;
+}
+
+void krein__indefinite_solve(int64_t n, const double *a, int64_t lda, const double *e,
+                             const int *pivot, int64_t m, double *b, int64_t ldb) {
+    int order = size(n), ld = lead(lda), right = size(m), ldx = lead(ldb), ignored = 0;
+    if (n > 0 && m > 0) dsytrs_3_("L", &order, &right, a, &ld, e, pivot, b, &ldx, &ignored, 1);
 }
 
 /* z = Q z for the Q of dsytrd, in panels of eigenvectors: fixed ones, so that the bits do not
@@ -183,7 +227,10 @@ static krein_status eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
             high = fmax(high, fabs(a[i * lda + j]));
         }
     if (!finite) /* LAPACK would iterate on NaN for ever */
-        return krein__fail(ctx, KREIN_ENUMERIC, "eigen: the matrix has a NaN or an infinity in it");
+        return krein__fail(
+            ctx, KREIN_ENUMERIC,
+            "eigen: the matrix has a NaN or an infinity in it; very large inputs or kernel "
+            "values overflow: try --scale standard");
 
     if (high == 0) high = 1;
     /* An exact power of two keeps every intermediate result in range. */

@@ -33,6 +33,8 @@ void krein__dsyrk(int64_t n, int64_t k, double alpha, const double *a, int64_t l
                   double *c, int64_t ldc);
 /* X U = B in place, U upper triangular n x n; B is m x n. */
 void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, int64_t ldb);
+float krein__sdot(int64_t n, const float *x, const float *y);
+void krein__saxpy(int64_t n, float alpha, const float *x, float *y); /* y += alpha x */
 double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the
  * 1-based row whose pivot is not positive (or not a number). */
@@ -70,6 +72,17 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
 /* diagonal (n) of (U'U)^-1; U's upper triangle is overwritten, the lower is not touched. */
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
                                               double *diagonal);
+
+/* A symmetric, not positive: A = P U D U' P' (Bunch and Kaufman, rook pivoting; D of blocks of
+ * order one and two) in place of the upper triangle, with n more numbers e and n pivots; one
+ * thread. *margin: about 1 / |A^-1| in the 1-norm, not above the distance to a singular matrix by
+ * more than the estimate is off; 0 where A is singular. */
+krein_status krein__indefinite(krein_ctx *ctx, int64_t n, double *a, int64_t lda, double *e,
+                               int *pivot, double *margin);
+/* Solves A x = b for m right sides, each a row of b (m x n), in place. May be called in parallel.
+ */
+void krein__indefinite_solve(int64_t n, const double *a, int64_t lda, const double *e,
+                             const int *pivot, int64_t m, double *b, int64_t ldb);
 
 /* Symmetric eigendecomposition (upper triangle of A read, A overwritten): values ascending in w,
  * row j of A is the eigenvector of w[j], so A_in = V' diag(w) V with V = A_out. One thread. */

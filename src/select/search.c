@@ -135,19 +135,6 @@ static bool as_good(const candidate *c, const candidate *best) {
            loss_of(c) <= loss_of(best) * (1 + 1.0 / PARTS);
 }
 
-/* Each candidate has a context of its own on one thread: a share of the budget, no callbacks. Made
- * before the candidates run, while nothing changes what the parent holds. */
-static krein_ctx candidate_ctx(krein_ctx *parent, int shares) {
-    krein_ctx own = *parent;
-    own.parent = parent;
-    own.threads = 1;
-    own.log = NULL;
-    own.progress = NULL;
-    own.cancel = NULL;
-    own.budget = own.held + (parent->budget - own.held) / (uint64_t)shares;
-    return own;
-}
-
 static void score_one(const search *s, const krein_sample *sample, const krein_ctx *fresh,
                       candidate *c) {
     krein_ctx local = *fresh;
@@ -185,7 +172,7 @@ static krein_status score_all(search *s, const krein_sample *sample, candidate *
     krein_ctx *ctx = s->ctx;
     bool features = s->map && sample == &s->fine;
     int threads = shares(ctx, candidate_bytes(sample->n, sample->x.d, sample->k, features), n);
-    const krein_ctx fresh = candidate_ctx(ctx, threads);
+    const krein_ctx fresh = krein__ctx_share(ctx, threads);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {

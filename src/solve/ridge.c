@@ -238,7 +238,7 @@ struct krein_scores {
     bool loo;
     int64_t R, D, k, L;
     double weight, *ymean;
-    float *project; /* R x D: q = (r - mean) project */
+    float *project; /* R x D: q = (r - mean) project; NULL: q = r - mean */
     float *mean;    /* R */
     float *fit;     /* D x (L k): beta_jc / (s_j + W lambda_l) */
     float *lever;   /* D x L: 1 / (s_j + W lambda_l) */
@@ -283,6 +283,43 @@ double krein__system_floor(const krein_system *s) {
     return 1e-7 * trace / s->weight / sqrt((double)s->D);
 }
 
+/* Everything but the projection, the weights and the levers. */
+static krein_status scores_alloc(krein_ctx *ctx, const krein_system *s, bool loo, int64_t L,
+                                 krein_scores **out) {
+    krein_status st = KREIN_OK;
+    krein_scores *l = NULL;
+    int64_t D = s->D, R = s->R, k = s->k;
+    ZNEW(l, 1);
+    l->ctx = ctx;
+    l->loo = loo;
+    l->R = R;
+    l->D = D;
+    l->k = k;
+    l->L = L;
+    l->weight = s->weight;
+    l->each = TILE_ROWS * (R + 2 * D + L * k + L);
+    NEW(l->ymean, k);
+    NEW(l->mean, R);
+    NEW(l->fit, D * L * k);
+    NEW(l->lever, D * L);
+    NEW(l->scratch, ctx->threads * l->each);
+    NEW(l->score, ctx->threads * TILE_ROWS * L * k);
+    memcpy(l->ymean, s->ymean, (size_t)k * sizeof *l->ymean);
+    for (int64_t i = 0; i < R; i++) l->mean[i] = (float)s->mean[i];
+    *out = l;
+    l = NULL;
+done:
+    krein__scores_end(l);
+    return st;
+}
+
+krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, const double *w,
+                              krein_scores **out) {
+    krein_status st = scores_alloc(ctx, s, false, L, out);
+    for (int64_t i = 0; st == KREIN_OK && i < s->D * L * s->k; i++) (*out)->fit[i] = (float)w[i];
+    return st;
+}
+
 krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
                                  krein_scores **out) {
     krein_status st = KREIN_OK;
@@ -296,23 +333,8 @@ krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo
     TRY(krein__eigen(ctx, D, v, D, w));
     double top = fmax(w[D - 1], 1e-30) / s->weight;
     if (p->n == 0) krein__path_grid(p, fmax(top * 1e-10, krein__system_floor(s)), top * 10, 4);
-    ZNEW(l, 1);
-    l->ctx = ctx;
-    l->loo = loo;
-    l->R = R;
-    l->D = D;
-    l->k = k;
-    l->L = p->n;
-    l->weight = s->weight;
-    NEW(l->ymean, k);
-    memcpy(l->ymean, s->ymean, (size_t)k * sizeof *l->ymean);
+    TRY(scores_alloc(ctx, s, loo, p->n, &l));
     NEW(l->project, R * D);
-    NEW(l->mean, R);
-    NEW(l->fit, D * l->L * k);
-    NEW(l->lever, D * l->L);
-    l->each = TILE_ROWS * (R + 2 * D + l->L * k + l->L);
-    NEW(l->scratch, ctx->threads * l->each);
-    NEW(l->score, ctx->threads * TILE_ROWS * l->L * k);
     NEW(beta, D * k);
     krein__pgemm(ctx, false, false, D, k, D, 1, v, D, s->B, k, 0, beta, k);
     for (int64_t j = 0; j < D; j++)
@@ -322,7 +344,6 @@ krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo
             for (int64_t o = 0; o < k; o++)
                 l->fit[(j * l->L + i) * k + o] = (float)(beta[j * k + o] * c);
         }
-    for (int64_t i = 0; i < R; i++) l->mean[i] = (float)s->mean[i];
     TRY(make_projection(ctx, s, v, l->project));
     *out = l;
     l = NULL;
@@ -342,8 +363,11 @@ static void score_tile(const krein_scores *l, const float *r, const krein_target
     float *fit = square + TILE_ROWS * D, *lever = fit + TILE_ROWS * L * k;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < R; j++) centred[i * R + j] = r[i * R + j] - l->mean[j];
-    krein__sgemm(false, false, n, D, R, 1, centred, R, l->project, D, 0, q, D);
-    for (int64_t i = 0; i < n * D; i++) square[i] = q[i] * q[i];
+    if (l->project)
+        krein__sgemm(false, false, n, D, R, 1, centred, R, l->project, D, 0, q, D);
+    else
+        q = centred;
+    for (int64_t i = 0; l->loo && i < n * D; i++) square[i] = q[i] * q[i];
     krein__sgemm(false, false, n, L * k, D, 1, q, D, l->fit, L * k, 0, fit, L * k);
     if (l->loo) krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, lever, L);
     for (int64_t i = 0; i < n; i++) {

@@ -98,6 +98,10 @@ double krein__system_floor(const krein_system *s);
  * it, exactly; else they are held out. Fills p's lambdas where p->n is 0. */
 krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
                                  krein_scores **out);
+/* The same for weights found elsewhere, D x (L k), lambda-major, of a system without a mix; the
+ * rows to come are held out. */
+krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, const double *w,
+                              krein_scores **out);
 /* r: n x R raw features. Adds the rows' losses and errors to t. */
 krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
                                krein_tally *t);

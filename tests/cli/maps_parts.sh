@@ -29,7 +29,9 @@ again 'gaussian(sigma=2) - 0.1*poly(degree=2) + laplacian(sigma=4)' '' 'auto(D=2
 again 'linear' '' explicit
 again 'laplacian(sigma=8)' 'binning' 'binning(D=200)'
 again '0.5*laplacian(sigma=8)' 'hybrid(share=0.25)' 'hybrid(D=200, share=0.25)'
-again 'gaussian(sigma=2) + tl1' '' 'nystrom(D=200, landmarks=uniform)'
+again 'gaussian(sigma=2) + tl1' '' 'auto(D=200)'
+again 'gaussian(sigma=2) - 0.2*linear*tl1 + 0.5*linear' '' 'auto(D=200)'
+again 'tl1 + 0.1*tanh' '' 'nystrom(D=200, landmarks=uniform)'
 
 # a free parameter of one term is selected with the map of the whole
 run train data.csv -k 'gaussian + 0.5*linear' -D 128 -o a.krein
@@ -38,9 +40,23 @@ has "selected" out 'sigma='
 run plan data.csv -k 'gaussian(sigma=2) + 0.5*linear' -D 200
 ok plan
 has "plan names the map" out 'auto\(D=200\)'
-run train data.csv -k 'gaussian(sigma=2)*linear' -m auto -o a.krein
-status "auto refuses" 2
-has "auto names a way out" err 'try nystrom'
+run plan data.csv -k 'gaussian + tl1' -D 200
+ok "plan with landmarks"
+has "plan names the map of a sum with landmarks" out 'auto\(D=200\)'
+run train data.csv -k 'gaussian + tl1' -D 64 -o a.krein
+ok "a free parameter beside landmarks"
+has "selected beside landmarks" out 'sigma='
+run approx data.csv -k 'gaussian(sigma=2) + 0.3*linear*matern(sigma=3)' -m auto -m orf -D 64 --rows 200
+status "approx: orf does not take it" 2
+run approx data.csv -k 'gaussian(sigma=2) + 0.3*linear*matern(sigma=3)' -m auto -m nystrom -D 64 --rows 200
+ok "approx with landmarks in a sum"
+has "approx names both" out '^auto\(D=64\) +64 +0\.'
+run train data.csv -k 'gaussian(sigma=2)*linear' -m 'auto(D=50)' -l 1e-3 -o a.krein
+ok "auto of one term"
+run train data.csv -k linear -D 3 -l 1e-3 -o a.krein
+ok "linear by fewer features than columns"
+has "all columns all the same" out '^map +explicit'
+has "and that it says so" err 'explicit makes 5 features, one for each column, not 3; .*--map nystrom'
 run train data.csv -k 'laplacian(sigma=0.001)' -m 'binning(D=50)' -l 1 -o a.krein
 status "binning refuses" 2
 has "binning names a way out" err 'raise D or sigma'
@@ -72,4 +88,11 @@ run transform data.csv -k 'gaussian(sigma=1) - 0.5*linear' -D 40 -o y.libsvm.gz
 ok "dense features as .libsvm.gz"
 is "rows of it" $n "$(zcat y.libsvm.gz | wc -l)"
 if [[ -f y.sign.npy ]]; then pass; else fail "signs beside it"; fi
+run transform data.csv -k 'gaussian(sigma=2) - 0.3*linear*gaussian(sigma=2)' -D 40 -o m.npy
+ok "transform with landmarks in a sum"
+if "$PYTHON" - <<'PY'; then pass; else fail "m.sign.npy: 20 of each"; fi
+b = open("m.sign.npy", "rb").read()[-40:]
+assert b == b"\x01" * 20 + b"\xff" * 20
+assert b"(1500, 40)" in open("m.npy", "rb").read(128)
+PY
 summary

@@ -1,0 +1,65 @@
+/* blocks.c -- features of a stream, block by block, less the mean of the first block. */
+#include "learn/blocks.h"
+
+#include <string.h>
+
+static krein_status find_offset(krein_blocks *b, krein_stream *rows) {
+    krein_ctx *ctx = b->map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = b->map->R;
+    krein_block block;
+    double *sum = NULL;
+    NEW(b->offset, R);
+    ZNEW(sum, R);
+    TRY(krein__stream_rewind(rows));
+    TRY(krein__stream_next(rows, &block));
+    krein__map_raw(b->map, &block.x, NULL, b->raw, b->scratch);
+    for (int64_t i = 0; i < block.x.n; i++)
+        for (int64_t j = 0; j < R; j++) sum[j] += (double)b->raw[i * R + j];
+    for (int64_t j = 0; j < R; j++)
+        b->offset[j] = (float)(sum[j] / (double)krein__max(1, block.x.n));
+done:
+    krein__free(ctx, sum);
+    return st;
+}
+
+krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, krein_blocks *b) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    memset(b, 0, sizeof *b);
+    b->map = map;
+    b->rows = krein__block_rows(map->d);
+    NEW(b->raw, b->rows * map->R);
+    NEW(b->scratch, krein__map_scratch(map));
+    if (map->mix) {
+        NEW(b->mixed, b->rows * map->D);
+        if (!(b->mix32 = krein__map_mix32(map))) {
+            st = ctx->status;
+            goto done;
+        }
+    }
+    TRY(find_offset(b, rows));
+done:
+    return st;
+}
+
+float *krein__blocks_features(krein_blocks *b, const krein_rows *x) {
+    krein__map_raw(b->map, x, b->offset, b->raw, b->scratch);
+    if (!b->map->mix) return b->raw;
+    krein__map_mix(b->map, x->n, b->raw, b->mix32, b->mixed);
+    return b->mixed;
+}
+
+void krein__blocks_end(krein_blocks *b) {
+    if (!b->map) return;
+    void *all[] = {b->offset, b->raw, b->scratch, b->mixed, b->mix32};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(b->map->ctx, all[i]);
+    memset(b, 0, sizeof *b);
+}
+
+double krein__blocks_bytes(const krein_map *map, int64_t n) {
+    double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
+    bool mixed = map->cls->traits & KREIN_MAP_DATA;
+    return 4 * rows * D * (mixed ? 2 : 1) + 4 * D * D * mixed +
+           4.0 * KREIN_TILE * D * map->ctx->threads + 12 * D;
+}

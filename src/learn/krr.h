@@ -1,0 +1,38 @@
+/* krr.h -- the parts of kernel ridge regression: blocks of features on their way to the solver
+ * (krr_blocks.c), and the choice of lambda (krr_lambda.c). */
+#ifndef KREIN_KRR_H
+#define KREIN_KRR_H
+
+#include "learn/learn.h"
+
+/* Blocks of features on their way to the solver. Where the map has a mix, products are accumulated
+ * on the raw features ("fused") or the blocks are multiplied by it first; see map.h. */
+typedef struct krein_krr {
+    bool fused;
+    const int8_t *sign;  /* norm=krein: of the features; else NULL */
+    int64_t rows, width; /* of a block handed to the solver */
+    float *raw, *scratch, *mixed, *mix32;
+    float *offset; /* R: the mean of the first block, taken off every raw block */
+    double *y;
+    int32_t *class;
+} krein_krr;
+
+krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b);
+void krein__krr_end(krein_ctx *ctx, krein_krr *b);
+/* Features of the rows of a block, less the offset; until the next call. */
+float *krein__krr_features(krein_job *job, krein_krr *b, const krein_rows *x);
+/* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */
+krein_status krein__krr_system(const krein_map *map, const krein_krr *b, krein_ridge *ridge,
+                               double lambda, krein_system *out);
+
+/* Set job->lambda and job->loo. */
+krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system);
+krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b);
+void krein__krr_report(krein_job *job, const krein_path *p);
+/* The fold of every row, from one pass over classes and groups. */
+krein_status krein__krr_folds(krein_job *job, int32_t *fold);
+/* Rows that leave-one-out is averaged over, and those of the walk, which keeps their features. */
+int64_t krein__krr_loo_rows(int64_t n, int64_t d);
+int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein);
+
+#endif

@@ -1,0 +1,246 @@
+/* krr_lambda.c -- the choice of lambda for kernel ridge regression on features: leave-one-out, or
+ * folds with a fit of their own. */
+#include "learn/krr.h"
+#include "solve/krein_ridge.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int64_t LOO_SAMPLE = 16384;
+
+/* Wide rows: no more than take a gigabyte. */
+int64_t krein__krr_loo_rows(int64_t n, int64_t d) {
+    return krein__min(n, krein__min(LOO_SAMPLE, krein__max(1024, ((int64_t)1 << 28) / d)));
+}
+
+/* Levers of signed features cost 2 D^2 flops a row and lambda. */
+int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein) {
+    int64_t most = 4096;
+    if (krein) most = krein__max(1024, krein__min(most, ((int64_t)1 << 23) / D));
+    return krein__min(n, most);
+}
+
+static krein_status score_rows(krein_job *job, krein_krr *b, krein_scores *scores,
+                               krein_tally *tally, const krein_rows *x, const double *label,
+                               const double *weight) {
+    const krein_model *m = job->model;
+    float *z = krein__krr_features(job, b, x);
+    krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
+    krein_targets rows = {x->n, m->k, b->y, weight, krein__job_classes(job) ? b->class : NULL};
+    return krein__scores_add(scores, z, &rows, tally);
+}
+
+static krein_status score_all(krein_job *job, krein_krr *b, krein_scores *scores,
+                              krein_tally *tally) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        TRY(score_rows(job, b, scores, tally, &block.x, block.label, block.weight));
+        krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
+                        (double)job->n);
+    }
+done:
+    return st;
+}
+
+static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *scores,
+                                 krein_tally *tally) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    int64_t *index = NULL, labels = job->data->nlabel;
+    double *label = NULL, *weight = NULL;
+    krein_matrix x = {0};
+    int64_t n = krein__krr_loo_rows(job->n, m->encoding.d);
+    NEW(index, n);
+    NEW(label, n * labels);
+    NEW(weight, n);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
+                      index);
+    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
+    krein_rows rows = krein__matrix_rows(&x);
+    for (int64_t i = 0; i < n; i += b->rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
+        TRY(score_rows(job, b, scores, tally, &part, label + i * labels,
+                       job->data->has_weight ? weight + i : NULL));
+        krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
+    }
+done:
+    krein__matrix_clear(ctx, &x);
+    krein__free(ctx, index);
+    krein__free(ctx, label);
+    krein__free(ctx, weight);
+    return st;
+}
+
+void krein__krr_report(krein_job *job, const krein_path *p) {
+    job->lambda = p->lambda[p->best];
+    job->loo = krein__job_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
+}
+
+/* Many features, or norm=krein: the rows' features are kept, centred, and lambda is sought by
+ * steps. */
+static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_system *system) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    int64_t n = krein__krr_walk_rows(job->n, system->D, b->sign != NULL), D = system->D,
+            labels = job->data->nlabel, *index = NULL;
+    double *label = NULL, *weight = NULL, *y = NULL;
+    int32_t *class = NULL;
+    float *z = NULL;
+    krein_matrix x = {0};
+    krein_path path = {0};
+    NEW(index, n);
+    NEW(label, n * labels);
+    NEW(weight, n);
+    NEW(y, n * m->k);
+    NEW(class, n);
+    NEW(z, n * D);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
+                      index);
+    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
+    krein_rows rows = krein__matrix_rows(&x);
+    for (int64_t i = 0; i < n; i += b->rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
+        const float *block = krein__krr_features(job, b, &part);
+        for (int64_t r = 0; r < part.n; r++)
+            for (int64_t j = 0; j < D; j++)
+                z[(i + r) * D + j] = block[r * D + j] - (float)system->mean[j];
+    }
+    krein__targets_fill(m, job->data, n, label, y, class);
+    krein_targets targets = {n, m->k, y, job->data->has_weight ? weight : NULL,
+                             krein__job_classes(job) ? class : NULL};
+    TRY(b->sign ? krein__krein_loo(ctx, system, b->sign, z, &targets, &path)
+                : krein__loo_walk(ctx, system, z, &targets, &path));
+    krein__krr_report(job, &path);
+done:
+    krein__matrix_clear(ctx, &x);
+    krein__free(ctx, index);
+    krein__free(ctx, label);
+    krein__free(ctx, weight);
+    krein__free(ctx, y);
+    krein__free(ctx, class);
+    krein__free(ctx, z);
+    return st;
+}
+
+krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_path path = {0};
+    krein_tally tally = {0};
+    krein_scores *scores = NULL;
+    if (b->sign || (system->D > KREIN_EIGEN_MAX && !system->mix))
+        return choose_by_walk(job, b, system);
+    krein__progress(ctx, "eigendecomposition", 0, 0);
+    TRY(krein__scores_begin(ctx, system, true, &path, &scores));
+    TRY(job->n <= krein__krr_loo_rows(job->n, job->model->encoding.d)
+            ? score_all(job, b, scores, &tally)
+            : score_sample(job, b, scores, &tally));
+    krein__tally_end(&tally, krein__job_classes(job), &path);
+    krein__krr_report(job, &path);
+done:
+    krein__scores_end(scores);
+    return st;
+}
+
+/* ---- cross-validation --------------------------------------------------- */
+
+krein_status krein__krr_folds(krein_job *job, int32_t *fold) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int32_t *class = NULL, *group = NULL;
+    if (krein__job_classes(job)) NEW(class, job->n);
+    if (job->data->options.group) NEW(group, job->n);
+    TRY(krein__job_targets(job, NULL, class, NULL, group));
+    TRY(krein__folds(ctx, job->seed, job->n, job->folds, group, class, fold));
+done:
+    krein__free(ctx, class);
+    krein__free(ctx, group);
+    return st;
+}
+
+/* Pushes the rows inside (or outside) fold f to the front of the block, features and targets. */
+static int64_t compact(krein_krr *b, float *z, int64_t n, int64_t k, const int32_t *fold, int64_t f,
+                       bool inside, const double *weight, double *kept_weight) {
+    int64_t m = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if ((fold[i] == f) != inside) continue;
+        if (m < i) {
+            memcpy(z + m * b->width, z + i * b->width, (size_t)b->width * sizeof *z);
+            memcpy(b->y + m * k, b->y + i * k, (size_t)k * sizeof *b->y);
+            b->class[m] = b->class[i];
+        }
+        kept_weight[m++] = weight ? weight[i] : 1;
+    }
+    return m;
+}
+
+static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fold, int64_t f,
+                                 krein_ridge *ridge, krein_scores *scores, krein_tally *tally,
+                                 double *weight) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    int64_t k = job->model->k;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        float *z = krein__krr_features(job, b, &block.x);
+        krein__targets_fill(job->model, job->data, block.x.n, block.label, b->y, b->class);
+        int64_t m = compact(b, z, block.x.n, k, fold + block.first, f, scores != NULL, block.weight,
+                            weight);
+        const double *w = block.weight ? weight : NULL;
+        krein_targets rows = {m, k, b->y, w, krein__job_classes(job) ? b->class : NULL};
+        if (ridge)
+            krein__ridge_add(ridge, m, z, b->y, w);
+        else
+            TRY(krein__scores_add(scores, z, &rows, tally));
+    }
+    krein__progress(job->ctx, "cross-validation", (double)(f + (scores != NULL)),
+                    (double)job->folds);
+done:
+    return st;
+}
+
+/* For each fold: products of the other rows, one eigendecomposition, scores of the fold's rows. */
+krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    krein_path path = {0};
+    krein_tally tally = {0};
+    krein_ridge ridge = {0};
+    krein_system system = {0};
+    krein_scores *scores = NULL;
+    int32_t *fold = NULL;
+    double *weight = NULL;
+    NEW(fold, job->n);
+    NEW(weight, b->rows);
+    TRY(krein__krr_folds(job, fold));
+    for (int64_t f = 0; f < job->folds; f++) {
+        TRY(krein__ridge_begin(ctx, b->width, job->model->k, b->rows, &ridge));
+        TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL, weight));
+        TRY(krein__krr_system(map, b, &ridge, map->fused_lambda, &system));
+        krein__ridge_clear(&ridge);
+        TRY(b->sign ? krein__krein_scores(ctx, &system, b->sign, &path, &scores)
+                    : krein__scores_begin(ctx, &system, false, &path, &scores));
+        TRY(pass_of_fold(job, b, fold, f, NULL, scores, &tally, weight));
+        krein__scores_end(scores);
+        scores = NULL;
+        krein__system_clear(ctx, &system);
+    }
+    krein__tally_end(&tally, krein__job_classes(job), &path);
+    krein__krr_report(job, &path);
+done:
+    krein__scores_end(scores);
+    krein__ridge_clear(&ridge);
+    krein__system_clear(ctx, &system);
+    krein__free(ctx, fold);
+    krein__free(ctx, weight);
+    return st;
+}

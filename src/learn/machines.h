@@ -1,0 +1,29 @@
+/* machines.h -- what svm and svr share on features: machines made of examples, their C chosen by
+ * cross-validation, the fit, and held-out scores for probabilities. */
+#ifndef KREIN_MACHINES_H
+#define KREIN_MACHINES_H
+
+#include "learn/learn.h"
+#include "solve/machine.h"
+
+typedef enum krein_multi {
+    KREIN_MULTI_OVR = 0,    /* each class against the rest */
+    KREIN_MULTI_OVO = 1,    /* each pair of classes */
+    KREIN_MULTI_CRAMMER = 2 /* all in one machine */
+} krein_multi;
+
+typedef struct krein_recipe {
+    krein_loss loss;
+    double epsilon;
+    double unit; /* of C: the spread of targets, 1 for classes */
+    krein_multi multi;
+    bool intercept, balanced; /* classes of equal weight in sum */
+    double tol;
+} krein_recipe;
+
+/* Fits the model with C, or where that is not a number with the C of least cross-validated error,
+ * which it leaves there. */
+krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, double *C);
+void krein__machines_cost(const krein_map *map, int64_t n, int64_t k, bool choose, krein_cost *out);
+
+#endif

@@ -1,0 +1,130 @@
+/* svm -- support vector machines for classes
+ *
+ *     min 1/2 |w|^2 + C sum_i weight_i loss(y_i f(x_i)),   f = w'z + b, b free,
+ *     loss(m) = max(0, 1 - m) (hinge) or max(0, 1 - m)^2 (hinge2)
+ *
+ * C is LIBSVM's; lambda = 1 / (2 n C). More than two classes: one machine for each class against
+ * the rest (the largest score wins), one for each pair (votes), or one for all (Crammer and
+ * Singer). On features by dual coordinate descent and Newton steps (learn/machines.c), on the
+ * kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c), also with an indefinite
+ * kernel, whose spectrum is taken as it is, clipped, flipped or shifted. C that is not given is
+ * chosen by cross-validation. */
+#include "learn/kernel_machine.h"
+#include "learn/machines.h"
+
+#include <math.h>
+
+enum { C_, LOSS, MULTI, INTERCEPT, WEIGHTS, SPECTRUM, TOL };
+
+static const krein_option options[] = {
+    {.name = "C",
+     .type = KREIN_OPTION_NUMBER,
+     .value = NAN,
+     .low = 0,
+     .high = INFINITY,
+     .low_open = true,
+     .high_open = true,
+     .derived = true,
+     .help = "weight of the losses; chosen by cross-validation when not given"},
+    {.name = "loss",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "hinge|hinge2",
+     .help = "hinge, or its square"},
+    {.name = "multi",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "ovr|ovo|crammer",
+     .help = "several classes: one against the rest, pairs, or all in one"},
+    {.name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1, .help = "with a free intercept"},
+    {.name = "class_weights",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "equal|balanced",
+     .help = "balanced: each class weighs the same in sum"},
+    {.name = "spectrum",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "asis|clip|flip|shift",
+     .help = "map=exact and an indefinite kernel: what happens to negative eigenvalues"},
+    {.name = "tol",
+     .type = KREIN_OPTION_NUMBER,
+     .value = 1e-3,
+     .low = 1e-9,
+     .high = 1,
+     .help = "relative duality gap to stop at (map=exact: LIBSVM's tolerance)"},
+    {0}};
+
+static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
+    if (!map) return KREIN_OK;
+    bool exact = map->cls->traits & KREIN_MAP_DUAL;
+    if (exact && v->number[MULTI] == KREIN_MULTI_CRAMMER)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svm(multi=crammer) works on features, not with map=exact; use "
+                           "multi=ovr or ovo, or a map such as nystrom");
+    if (exact && v->number[INTERCEPT] == 0)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svm(intercept=no) works on features, not with map=exact; use a map "
+                           "such as nystrom");
+    if (!exact && v->number[SPECTRUM] != 0)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svm(spectrum=...) is for map=exact; features of a map have no spectrum "
+                           "to change");
+    return KREIN_OK;
+}
+
+static krein_head head(const krein_values *v, const krein_encoding *e) {
+    bool pairs = v->number[MULTI] == KREIN_MULTI_OVO && e->nclass > 2;
+    return pairs ? KREIN_HEAD_VOTES : KREIN_HEAD_BEST;
+}
+
+static krein_status fit(krein_job *job, krein_values *v) {
+    krein_status st = KREIN_OK;
+    double *C = &v->number[C_];
+    TRY(krein__cost_of_lambda(job, C));
+    if (job->model->map->cls->traits & KREIN_MAP_DUAL) {
+        krein_exact_svm exact = {.C = *C,
+                                 .squared = v->number[LOSS] == 1,
+                                 .multi = (int)v->number[MULTI],
+                                 .balanced = v->number[WEIGHTS] == 1,
+                                 .spectrum = (krein_repair)v->number[SPECTRUM],
+                                 .tol = v->number[TOL],
+                                 .chosen_C = C};
+        TRY(krein__exact_svm(job, &exact));
+    } else {
+        krein_recipe recipe = {.loss = v->number[LOSS] == 1 ? KREIN_LOSS_HINGE2 : KREIN_LOSS_HINGE,
+                               .unit = 1,
+                               .multi = (krein_multi)v->number[MULTI],
+                               .intercept = v->number[INTERCEPT] != 0,
+                               .balanced = v->number[WEIGHTS] == 1,
+                               .tol = v->number[TOL]};
+        TRY(krein__machines_fit(job, &recipe, C));
+    }
+    job->model->lambda = 1 / (2 * (double)job->n * *C);
+done:
+    return st;
+}
+
+static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes) {
+    bool choose = path && isnan(v->number[C_]);
+    *passes = 1 + choose;
+    if (map->cls->traits & KREIN_MAP_DUAL)
+        krein__exact_machine_cost(map, n, k, false, choose, (krein_repair)v->number[SPECTRUM], out);
+    else
+        krein__machines_cost(map, n, k, choose, out);
+}
+
+const krein_learner_class krein__learner_svm = {
+    .cls =
+        {"svm", "support vector machine for classes", "cortes1995", options,
+         "On features by dual coordinate descent and Newton steps, linear in the number of rows, "
+         "or on the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not "
+         "given it is chosen by cross-validation along a path of values."},
+    .tasks = KREIN_FOR_CLASSES,
+    .exact_rows = 5000,
+    .probabilities = true,
+    .check = check,
+    .head = head,
+    .fit = fit,
+    .cost = cost};

@@ -1,0 +1,125 @@
+/* svr -- support vector regression with the epsilon-insensitive loss
+ *
+ *     min 1/2 |w|^2 + C sum_i weight_i max(0, |y_i - f(x_i)| - epsilon),   f = w'z + b, b free
+ *
+ * C and epsilon are LIBSVM's; lambda = 1 / (2 n C). An epsilon that is not given is a tenth of the
+ * targets' standard deviation. On features by dual coordinate descent and Newton steps
+ * (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c).
+ * Several targets: a machine each. */
+#include "learn/kernel_machine.h"
+#include "learn/machines.h"
+
+#include <math.h>
+
+enum { C_, EPSILON, INTERCEPT, SPECTRUM, TOL };
+
+static const krein_option options[] = {
+    {.name = "C",
+     .type = KREIN_OPTION_NUMBER,
+     .value = NAN,
+     .low = 0,
+     .high = INFINITY,
+     .low_open = true,
+     .high_open = true,
+     .derived = true,
+     .help = "weight of the losses; chosen by cross-validation when not given"},
+    {.name = "epsilon",
+     .type = KREIN_OPTION_NUMBER,
+     .value = NAN,
+     .low = 0,
+     .high = INFINITY,
+     .high_open = true,
+     .derived = true,
+     .help = "errors up to this cost nothing; a tenth of the targets' deviation when not given"},
+    {.name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1, .help = "with a free intercept"},
+    {.name = "spectrum",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "asis|clip|flip|shift",
+     .help = "map=exact and an indefinite kernel: what happens to negative eigenvalues"},
+    {.name = "tol",
+     .type = KREIN_OPTION_NUMBER,
+     .value = 1e-3,
+     .low = 1e-9,
+     .high = 1,
+     .help = "relative duality gap to stop at (map=exact: LIBSVM's tolerance)"},
+    {0}};
+
+static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
+    if (!map) return KREIN_OK;
+    bool exact = map->cls->traits & KREIN_MAP_DUAL;
+    if (exact && v->number[INTERCEPT] == 0)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svr(intercept=no) works on features, not with map=exact; use a map "
+                           "such as nystrom");
+    if (!exact && v->number[SPECTRUM] != 0)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svr(spectrum=...) is for map=exact; features of a map have no spectrum "
+                           "to change");
+    return KREIN_OK;
+}
+
+/* Targets may have very different scales: the root mean square of their deviations. */
+static krein_status deviation(krein_job *job, double *out) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    double sum = 0;
+    int64_t k = job->model->k;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        for (int64_t i = 0; i < block.x.n * k; i++)
+            sum += pow(block.label[i] - job->data->label_mean[i % k], 2);
+    }
+    *out = sqrt(sum / ((double)job->n * (double)k));
+done:
+    return st;
+}
+
+static krein_status fit(krein_job *job, krein_values *v) {
+    krein_status st = KREIN_OK;
+    double *C = &v->number[C_], *epsilon = &v->number[EPSILON], spread;
+    TRY(krein__cost_of_lambda(job, C));
+    TRY(deviation(job, &spread));
+    if (isnan(*epsilon)) *epsilon = krein__round_digits(spread / 10, 3);
+    if (job->model->map->cls->traits & KREIN_MAP_DUAL) {
+        krein_exact_svr exact = {.C = *C,
+                                 .epsilon = *epsilon,
+                                 .spectrum = (krein_repair)v->number[SPECTRUM],
+                                 .tol = v->number[TOL],
+                                 .chosen_C = C};
+        TRY(krein__exact_svr(job, &exact));
+    } else {
+        krein_recipe recipe = {.loss = KREIN_LOSS_EPSILON,
+                               .epsilon = *epsilon,
+                               .unit = spread > 0 ? krein__round_digits(spread, 1) : 1,
+                               .intercept = v->number[INTERCEPT] != 0,
+                               .tol = v->number[TOL]};
+        TRY(krein__machines_fit(job, &recipe, C));
+    }
+    job->model->lambda = 1 / (2 * (double)job->n * *C);
+done:
+    return st;
+}
+
+static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes) {
+    bool choose = path && isnan(v->number[C_]);
+    *passes = 2 + choose;
+    if (map->cls->traits & KREIN_MAP_DUAL)
+        krein__exact_machine_cost(map, n, k, true, choose, (krein_repair)v->number[SPECTRUM], out);
+    else
+        krein__machines_cost(map, n, k, choose, out);
+}
+
+const krein_learner_class krein__learner_svr = {
+    .cls = {"svr", "support vector regression", "drucker1997", options,
+            "Errors up to epsilon cost nothing, larger ones their excess. On features by dual "
+            "coordinate descent and Newton steps, or on the kernel matrix (map=exact) through "
+            "LIBSVM. C and epsilon are LIBSVM's."},
+    .tasks = KREIN_FOR_NUMBERS,
+    .exact_rows = 5000,
+    .check = check,
+    .fit = fit,
+    .cost = cost};

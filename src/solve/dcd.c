@@ -1,0 +1,479 @@
+/* dcd -- support vector machines on features by dual coordinate descent (Hsieh et al. 2008)
+ *
+ *     min over w, b   1/2 |w|^2 + sum_i loss_i(w'z_i + b)
+ *
+ * All three losses are conjugate to a quadratic on a box: with beta_i the weight of row i,
+ *
+ *     loss_i(f) = max over low <= beta <= high of  beta (t - f) - epsilon |beta| - delta beta^2 / 2
+ *
+ *     hinge     t = y, epsilon = 0, delta = 0,      y beta in [0, C]
+ *     hinge2    t = y, epsilon = 0, delta = 1/(2C), y beta in [0, inf)
+ *     epsilon   t = the target, delta = 0,          beta in [-C, C]
+ *
+ * so the dual is   min 1/2 |sum beta z|^2 + sum delta beta^2 / 2 + epsilon |beta| - t beta   over
+ * the box, and sum beta = 0 where there is a free intercept. One coordinate at a time: with g =
+ * w'z_i + b - t_i + delta beta_i and H = |z_i|^2 + B^2 + delta,
+ *
+ *     beta_i <- clip(soft(beta_i - g / H, epsilon / H)),   w += (change) z_i.
+ *
+ * One coordinate cannot move under sum beta = 0. So the intercept is found by the method of
+ * multipliers (the proximal point method on b): b = b0 + B^2 sum beta, as if every row had one more
+ * feature B, and b0 <- b after each check, which makes sum beta vanish without the penalty on b
+ * that such a feature brings by itself. B^2 is the mean |z|^2, so the coordinate is scaled like
+ * others.
+ *
+ * Rows at a bound that a pass found well inside the optimal side are left out of the passes that
+ * follow (shrinking). When the largest projected gradient is below an inner tolerance, a pass
+ * over all rows checks: it sums w anew in float64, finds the best intercept for it, and with that
+ *
+ *     gap = primal - dual + R |sum beta|,   R a bound of |b|,
+ *
+ * the distance from the optimum at most. All rows come back, and the inner tolerance falls, until
+ * gap <= tol primal.
+ *
+ * Blocks of rows are visited in a random order, slabs of rows that fit in the cache in a random
+ * order inside a block, rows in a random order inside a slab; the order follows from the seed.
+ * Machines (classes, folds) are independent and share the slab in the cache: that is where the
+ * threads are. A pass costs 2 n D flops and as many again for rows that move; memory is read at the
+ * speed it has.
+ */
+
+#include "base/rng.h"
+#include "base/spec.h"
+#include "num/blas.h"
+#include "solve/conjugate.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
+
+typedef struct state {
+    krein_machine *m;
+    bool done, checking, last;
+    int64_t visits;
+    float *w;
+    int64_t *start;  /* slabs + 1: where their rows begin in dual */
+    int32_t *order;  /* n: numbers of rows in dual by slab, those visited first */
+    int32_t *active; /* slabs: how many are visited */
+    double b, base, sum, penalty;
+    double low, high;         /* projected gradients of this pass */
+    double old_low, old_high; /* of the last: the bounds for shrinking */
+    double inner;             /* tolerance of low .. high */
+    double *fresh;            /* D: w summed anew by a check */
+    float *score;             /* n: w'z of a check */
+} state;
+
+typedef struct solver {
+    krein_ctx *ctx;
+    krein_features *z;
+    const krein_machine_options *o;
+    state *s;
+    int64_t machines;
+    int64_t slab, slabs, per_block; /* rows of a slab, slabs in all, slabs of a block */
+    float *norm;                    /* n: |z_i|^2 */
+    double scale;                   /* of targets, for the inner tolerance */
+} solver;
+
+/* ---- one coordinate ----------------------------------------------------- */
+
+/* How far the gradient g (without epsilon) is from optimal at beta; `slack` is how far inside the
+ * optimal side it lies where beta can stay, < 0 where it must move. */
+static double violation(const krein_box *b, double epsilon, double beta, double g, double *slack) {
+    double up = g + (beta < 0 ? -epsilon : epsilon);   /* derivative to the right */
+    double down = g + (beta > 0 ? epsilon : -epsilon); /* and to the left */
+    double right = beta < b->high ? up : INFINITY, left = beta > b->low ? down : -INFINITY;
+    *slack = fmin(right, -left);
+    return right < 0 ? right : left > 0 ? left : 0;
+}
+
+/* ---- a pass ------------------------------------------------------------- */
+
+static uint64_t next(uint64_t *x) { /* splitmix64 */
+    uint64_t v = *x += 0x9e3779b97f4a7c15u;
+    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+    return v ^ v >> 31;
+}
+
+static void shuffle(int32_t *a, int64_t n, uint64_t seed) {
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = (int64_t)((next(&seed) >> 32) * (uint64_t)(i + 1) >> 32);
+        int32_t keep = a[i];
+        a[i] = a[j];
+        a[j] = keep;
+    }
+}
+
+/* Steps through the visited rows of a slab. z: row `first` of the features on. */
+static void descend(const solver *v, state *s, int64_t slab, const float *z, int64_t first,
+                    uint64_t seed) {
+    const krein_machine_options *o = v->o;
+    int64_t D = v->z->D;
+    int32_t *order = s->order + s->start[slab];
+    shuffle(order, s->active[slab], seed);
+    s->visits += s->active[slab];
+    for (int64_t i = 0; i < s->active[slab]; i++) {
+        krein_dual *d = &s->m->dual[order[i]];
+        const float *row = z + (d->row - first) * D;
+        krein_box b = krein__box(o->loss, d);
+        double f = (double)krein__sdot(D, s->w, row) + s->b, slack;
+        double g = f - (double)d->target + b.delta * d->beta;
+        double v1 = violation(&b, o->epsilon, d->beta, g, &slack);
+        if (v1 == 0 && slack > fmax(s->old_high, -s->old_low)) { /* shrink */
+            int32_t last = order[--s->active[slab]];
+            order[s->active[slab]] = order[i];
+            order[i--] = last;
+            continue;
+        }
+        s->high = fmax(s->high, v1);
+        s->low = fmin(s->low, v1);
+        if (fabs(v1) < 1e-12) continue;
+        double H = (double)v->norm[d->row] + s->penalty + b.delta;
+        double beta = krein__clip(&b, krein__soft(d->beta - g / H, o->epsilon / H));
+        double change = beta - d->beta;
+        if (change == 0) continue;
+        d->beta = beta;
+        krein__saxpy(D, (float)change, row, s->w);
+        s->sum += change;
+        s->b += s->penalty * change;
+    }
+}
+
+static void check(const solver *v, state *s, int64_t slab, const float *z, int64_t first) {
+    int64_t D = v->z->D;
+    for (int64_t i = s->start[slab]; i < s->start[slab + 1]; i++) {
+        const krein_dual *d = &s->m->dual[i];
+        const float *row = z + (d->row - first) * D;
+        s->score[i] = krein__sdot(D, s->w, row);
+        if (d->beta == 0) continue;
+        for (int64_t j = 0; j < D; j++) s->fresh[j] += d->beta * (double)row[j];
+    }
+}
+
+static uint64_t seed_of(const solver *v, int64_t pass, int64_t slab, int64_t machine) {
+    return krein__rng_bits((krein_rng){v->o->seed, STREAM_ORDER | (uint64_t)machine << 32},
+                           (uint64_t)pass, (uint64_t)slab);
+}
+
+static void visit(const solver *v, int64_t machine, int64_t pass, int64_t slab, const float *z,
+                  int64_t first) {
+    state *s = &v->s[machine];
+    if (s->done) return;
+    if (s->checking)
+        check(v, s, slab, z, first);
+    else
+        descend(v, s, slab, z, first, seed_of(v, pass, slab, machine + 1));
+}
+
+static bool wanted(const solver *v, int64_t slab) {
+    for (int64_t i = 0; i < v->machines; i++)
+        if (!v->s[i].done && (v->s[i].checking || v->s[i].active[slab] > 0)) return true;
+    return false;
+}
+
+static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *slabs) {
+    krein_status st = KREIN_OK;
+    const float *z;
+    int64_t n, count = 0, first = block * v->z->rows;
+    int64_t from = block * v->per_block;
+    int64_t to = krein__min(from + v->per_block, v->slabs);
+    for (int64_t k = from; k < to; k++)
+        if (wanted(v, k)) slabs[count++] = (int32_t)k;
+    if (count == 0) return KREIN_OK;
+    TRY(krein__features_block(v->z, block, &z, &n));
+    shuffle(slabs, count, seed_of(v, pass, block, 0));
+    krein_compute c = krein__compute_begin();
+    int threads = (int)krein__min(v->ctx->threads, v->machines);
+    for (int64_t k = 0; k < count; k++) {
+        if (threads == 1) {
+            for (int64_t i = 0; i < v->machines; i++) visit(v, i, pass, slabs[k], z, first);
+            continue;
+        }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t i = 0; i < v->machines; i++) {
+            krein__worker_begin();
+            visit(v, i, pass, slabs[k], z, first);
+            krein__worker_end(c);
+        }
+    }
+    krein__compute_end(c);
+    st = krein__poll(v->ctx);
+done:
+    return st;
+}
+
+/* ---- checks ------------------------------------------------------------- */
+
+static double total_loss(const solver *v, const state *s, double b, double *slope) {
+    double sum = 0;
+    *slope = 0;
+    for (int64_t i = 0; i < s->m->n; i++) {
+        const krein_dual *d = &s->m->dual[i];
+        krein_box x = krein__box(v->o->loss, d);
+        double r = (double)d->target - (double)s->score[i] - b;
+        sum += krein__loss(&x, v->o->epsilon, r);
+        *slope -= krein__loss_beta(&x, v->o->epsilon, r);
+    }
+    return sum;
+}
+
+/* The intercept that is best for w, by bisection of the slope (the loss is convex in b). */
+static double best_intercept(const solver *v, const state *s) {
+    double slope, step = v->scale, low = s->b, high = s->b;
+    total_loss(v, s, s->b, &slope);
+    if (slope == 0) return s->b;
+    for (int i = 0; i < 60 && slope != 0; i++, step *= 2) { /* bracket */
+        bool down = slope > 0;
+        double b = down ? low - step : high + step;
+        double here;
+        total_loss(v, s, b, &here);
+        if (down) {
+            high = low;
+            low = b;
+        } else {
+            low = high;
+            high = b;
+        }
+        if (here == 0) return b;
+        if ((here > 0) != down) break;
+    }
+    for (int i = 0; i < 40 && high - low > 1e-12 * v->scale; i++) {
+        double b = (low + high) / 2, here;
+        total_loss(v, s, b, &here);
+        if (here == 0) return b;
+        *(here > 0 ? &high : &low) = b;
+    }
+    return (low + high) / 2;
+}
+
+static double dual_value(const solver *v, const state *s, double square) {
+    double value = -square / 2;
+    for (int64_t i = 0; i < s->m->n; i++) {
+        const krein_dual *d = &s->m->dual[i];
+        krein_box x = krein__box(v->o->loss, d);
+        value += krein__conjugate_at(&x, v->o->epsilon, d->beta, (double)d->target);
+    }
+    return value;
+}
+
+static void unshrink(const solver *v, state *s) {
+    for (int64_t k = 0; k < v->slabs; k++) s->active[k] = (int32_t)(s->start[k + 1] - s->start[k]);
+    s->old_high = s->old_low = INFINITY; /* the next pass leaves nothing out */
+    s->old_low = -INFINITY;
+}
+
+static void end_check(solver *v, state *s) {
+    krein_machine *m = s->m;
+    int64_t D = v->z->D;
+    double square = krein__ddot(D, s->fresh, s->fresh), slope, b = 0;
+    s->sum = 0;
+    m->support = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        s->sum += m->dual[i].beta;
+        m->support += m->dual[i].beta != 0;
+    }
+    if (v->o->intercept) b = best_intercept(v, s);
+    m->primal = square / 2 + total_loss(v, s, b, &slope);
+    m->dual_value = dual_value(v, s, square);
+    double bound = v->o->intercept ? (2 * fabs(b) + v->scale) * fabs(s->sum) : 0;
+    double gap = m->primal - m->dual_value + bound;
+    m->b = b;
+    memcpy(m->w, s->fresh, (size_t)D * sizeof *m->w);
+    m->converged = gap <= v->o->tol * fabs(m->primal);
+    s->done = m->converged || s->last;
+    krein__log(v->ctx, KREIN_LOG_DEBUG,
+               "pass %lld: primal %.8g, dual %.8g, sum %.3g, b %.5g (best %.5g), inner %.3g",
+               (long long)m->passes, m->primal, m->dual_value, s->sum, s->b, b, s->inner);
+    for (int64_t j = 0; j < D; j++) s->w[j] = (float)s->fresh[j];
+    memset(s->fresh, 0, (size_t)D * sizeof *s->fresh);
+    if (v->o->intercept) { /* a step of the multiplier */
+        s->base = s->b;
+        s->b = s->base + s->penalty * s->sum;
+    }
+    s->inner = fmax(s->inner / 3, 1e-7 * v->scale);
+    s->checking = false;
+    unshrink(v, s);
+}
+
+static void end_pass(state *s) {
+    s->m->passes++;
+    double high = s->high, low = s->low;
+    s->old_high = high > 0 ? high : INFINITY;
+    s->old_low = low < 0 ? low : -INFINITY;
+    s->checking = high - low <= s->inner;
+    s->high = s->low = 0;
+}
+
+/* ---- the whole ---------------------------------------------------------- */
+
+static krein_status norms(solver *v) {
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = v->z->D;
+    NEW(v->norm, v->z->n);
+    for (int64_t b = 0; b < v->z->blocks; b++) {
+        const float *z;
+        int64_t n;
+        TRY(krein__features_block(v->z, b, &z, &n));
+        for (int64_t i = 0; i < n; i++)
+            v->norm[b * v->z->rows + i] = krein__sdot(D, z + i * D, z + i * D);
+    }
+done:
+    return st;
+}
+
+/* w = sum beta z, where a start is given. */
+static krein_status warm_start(solver *v) {
+    krein_status st = KREIN_OK;
+    int64_t D = v->z->D;
+    bool any = false;
+    for (int64_t k = 0; k < v->machines; k++)
+        for (int64_t i = 0; i < v->s[k].m->n && !any; i++) any = v->s[k].m->dual[i].beta != 0;
+    for (int64_t b = 0; any && b < v->z->blocks; b++) {
+        const float *z;
+        int64_t n, first = b * v->z->rows;
+        TRY(krein__features_block(v->z, b, &z, &n));
+#pragma omp parallel for num_threads(v->ctx->threads) schedule(dynamic)
+        for (int64_t k = 0; k < v->machines; k++) {
+            state *s = &v->s[k];
+            int64_t from = s->start[b * v->per_block];
+            int64_t to = s->start[krein__min((b + 1) * v->per_block, v->slabs)];
+            for (int64_t i = from; i < to; i++) {
+                const krein_dual *d = &s->m->dual[i];
+                if (d->beta == 0) continue;
+                s->sum += d->beta;
+                krein__saxpy(D, (float)d->beta, z + (d->row - first) * D, s->w);
+            }
+        }
+    }
+done:
+    return st;
+}
+
+static krein_status state_begin(solver *v, state *s, krein_machine *m) {
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
+    s->m = m;
+    m->passes = 0;
+    ZNEW(s->w, v->z->D);
+    ZNEW(s->fresh, v->z->D);
+    NEW(s->score, m->n);
+    NEW(s->order, m->n);
+    NEW(s->active, v->slabs);
+    NEW(s->start, v->slabs + 1);
+    int64_t at = 0;
+    for (int64_t k = 0; k <= v->slabs; k++) {
+        int64_t block = k / v->per_block;
+        int64_t row = krein__min(block * v->z->rows + k % v->per_block * v->slab, v->z->n);
+        while (at < m->n && m->dual[at].row < row) at++;
+        s->start[k] = at;
+    }
+    double norm = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        s->order[i] = (int32_t)i;
+        norm += (double)v->norm[m->dual[i].row];
+    }
+    s->penalty = v->o->intercept && m->n > 0 ? norm / (double)m->n : 0;
+    s->inner = 0.3 * v->scale;
+    unshrink(v, s);
+done:
+    return st;
+}
+
+static void state_end(krein_ctx *ctx, state *s) {
+    krein__free(ctx, s->w);
+    krein__free(ctx, s->fresh);
+    krein__free(ctx, s->score);
+    krein__free(ctx, s->order);
+    krein__free(ctx, s->active);
+    krein__free(ctx, s->start);
+}
+
+/* Targets are centred numbers, or -1 and +1: their root mean square. */
+static double target_scale(const krein_machine *m) {
+    double sum = 0;
+    for (int64_t i = 0; i < m->n; i++) sum += (double)m->dual[i].target * (double)m->dual[i].target;
+    return sum > 0 ? sqrt(sum / (double)m->n) : 1;
+}
+
+static krein_status solver_begin(solver *v, krein_machine *machine, int64_t machines) {
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
+    v->slab = krein__max(SLAB_MIN, SLAB_BYTES / (4 * v->z->D));
+    v->slab = krein__min(v->slab, v->z->rows);
+    v->per_block = (v->z->rows + v->slab - 1) / v->slab;
+    int64_t rest = v->z->n - (v->z->blocks - 1) * v->z->rows;
+    v->slabs = (v->z->blocks - 1) * v->per_block + (rest + v->slab - 1) / v->slab;
+    v->scale = target_scale(&machine[0]);
+    TRY(norms(v));
+    ZNEW(v->s, machines);
+    v->machines = machines;
+    for (int64_t i = 0; i < machines; i++) TRY(state_begin(v, &v->s[i], &machine[i]));
+    TRY(warm_start(v));
+    for (int64_t i = 0; i < machines; i++) {
+        v->s[i].base = machine[i].b;
+        v->s[i].b = machine[i].b + v->s[i].penalty * v->s[i].sum;
+    }
+done:
+    return st;
+}
+
+static krein_status one_pass(solver *v, int64_t pass, int32_t *blocks, int32_t *slabs) {
+    krein_status st = KREIN_OK;
+    for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
+    shuffle(blocks, v->z->blocks, seed_of(v, pass, v->slabs, 0));
+    for (int64_t b = 0; b < v->z->blocks; b++) TRY(pass_block(v, pass, blocks[b], slabs));
+done:
+    return st;
+}
+
+krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machines, double work,
+                        const krein_machine_options *o) {
+    krein_ctx *ctx = z->ctx;
+    krein_status st = KREIN_OK;
+    solver v = {.ctx = ctx, .z = z, .o = o};
+    int32_t *blocks = NULL, *slabs = NULL;
+    TRY(solver_begin(&v, machine, machines));
+    NEW(blocks, z->blocks);
+    NEW(slabs, v.per_block);
+    for (int64_t pass = 0, left = machines; left > 0; pass++) {
+        bool late = o->deadline > 0 && krein__clock() > o->deadline;
+        for (int64_t i = 0; i < machines; i++) {
+            state *s = &v.s[i];
+            s->last = late || (double)s->visits > work * (double)s->m->n;
+            s->checking |= s->last;
+        }
+        TRY(one_pass(&v, pass, blocks, slabs));
+        left = 0;
+        for (int64_t i = 0; i < machines; i++) {
+            state *s = &v.s[i];
+            if (s->done) continue;
+            if (s->checking)
+                end_check(&v, s);
+            else
+                end_pass(s);
+            left += !s->done;
+        }
+        if (o->what) krein__progress(ctx, o->what, (double)(machines - left), (double)machines);
+    }
+done:
+    for (int64_t i = 0; i < v.machines; i++) state_end(ctx, &v.s[i]);
+    krein__free(ctx, v.s);
+    krein__free(ctx, v.norm);
+    krein__free(ctx, blocks);
+    krein__free(ctx, slabs);
+    return st;
+}
+
+double krein__dcd_bytes(int64_t rows, int64_t D, int64_t machines) {
+    double n = (double)rows, m = (double)machines;
+    double slabs = n / (double)krein__max(SLAB_MIN, SLAB_BYTES / (4 * D)) + 1;
+    return 4 * n + m * (8 * n + 12 * (double)D + 12 * slabs + 256);
+}
+
+const krein_class krein__solver_dcd = {
+    "dcd", "dual coordinate descent with shrinking, for hinge and epsilon losses", "hsieh2008",
+    NULL,
+    "Support vector machines on features, with a free intercept by the method of multipliers. "
+    "Stops by the duality gap."};
