@@ -28,6 +28,8 @@ struct krein_data {
     bool has_label, has_weight;
     int64_t nlabel;
     int64_t label_column; /* in the reader, -1 none */
+    bool label_guessed;   /* it is the first column, because nothing named another */
+    bool one_class;       /* labels of one class will do */
     bool by_name;         /* columns were matched to an encoding by their names */
     int64_t *label_map;   /* text label code -> class */
     uint8_t *part;        /* nrows, or NULL: all are training rows */

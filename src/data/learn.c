@@ -477,6 +477,13 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
             task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
         TRY(krein__labels_decide(ctx, data->name, task, data->options.targets, &s.labels, words,
                                  e));
+        if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
+            st = krein__fail(ctx, KREIN_EDATA,
+                             "%s: the label has one class only (\"%.60s\"); classification needs "
+                             "two: is --label the right column?",
+                             data->name, e->nclass ? e->class_name[0] : "");
+            goto done;
+        }
         if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
     }
     TRY(learn_inputs(&s, e));
