@@ -10,11 +10,13 @@
  * (slope 1, shift 0), whether they were asked for or not. With balanced classes they are those of a
  * population in which all classes are as frequent.
  *
- * lambda is chosen by cross-validation on a sample of at most SAMPLE rows, all folds on the same
- * features, from large to small with each fold's solution as the next start, by the mean log loss
- * of the held-out rows; the path ends where that has risen twice. The sample's C is kept, not its
- * lambda: C = 1 / (2 n lambda) is the variance of the Gaussian prior on W whose most probable model
- * this is, and a prior does not depend on the number of rows.
+ * lambda is chosen by cross-validation on a sample of rows (sample_rows), all folds on the same
+ * features, from large to small, by the mean log loss of the held-out rows; the path ends where
+ * that has not improved twice. Each fold's solution is the next start, and is followed until the
+ * gradient is a tenth of what the smaller lambda made it: nearer solutions have the same losses to
+ * three digits. The sample's C is kept, not its lambda: C = 1 / (2 n lambda) is the variance of the
+ * Gaussian prior on W whose most probable model this is, and a prior does not depend on the number
+ * of rows.
  */
 #include "learn/examples.h"
 #include "solve/logistic.h"
@@ -23,8 +25,7 @@
 #include <string.h>
 
 enum { LAMBDA, CLASS_WEIGHTS, INTERCEPT, TOL };
-enum { SAMPLE = 8192, FOLDS = 5, STARTS = 16, PER_DECADE = 2, RISES = 2 };
-static const double LOOSE = 1e-2; /* tol of the fits that are only compared */
+enum { FOLDS = 5, STARTS = 16, PER_DECADE = 1, PATIENCE = 1 };
 
 static const krein_option options[] = {
     {.name = "lambda",
@@ -85,6 +86,11 @@ static krein_status weigh(const krein_examples *ex, int64_t k, bool balanced, co
 
 /* ---- the choice of lambda ----------------------------------------------- */
 
+/* Rows it is made on: a fit's cost grows with the classes. */
+static int64_t sample_rows(int64_t n, int64_t k) {
+    return krein__min(n, krein__max(2048, krein__min(8192, 65536 / k)));
+}
+
 typedef struct chooser {
     krein_examples ex;
     krein_newton *newton;
@@ -94,9 +100,7 @@ typedef struct chooser {
     int32_t *fold;          /* n */
     double *weight, *share; /* n; classes */
     double *judge;          /* n: weight of a row when it is held out */
-    /* Solutions so far, (D + 1) x k each, and the gradients they began with; more than STARTS
-     * folds share them. */
-    double *start[STARTS], scale[STARTS];
+    double *start[STARTS];  /* solutions so far, (D + 1) x k each; more folds share them */
 } chooser;
 
 static void chooser_end(krein_ctx *ctx, chooser *c) {
@@ -116,7 +120,7 @@ static krein_status chooser_begin(krein_job *job, const krein_values *values, ch
     bool intercept = values->number[INTERCEPT] > 0;
     memset(c, 0, sizeof *c);
     c->balanced = values->number[CLASS_WEIGHTS] > 0;
-    TRY(krein__examples_open(job, SAMPLE, intercept, &c->ex));
+    TRY(krein__examples_open(job, sample_rows(job->n, k), intercept, &c->ex));
     c->folds = krein__min(job->folds > 0 ? job->folds : FOLDS, c->ex.n);
     TRY(krein__newton_create(&c->ex.features, k, &c->newton));
     NEW(c->fold, c->ex.n);
@@ -132,7 +136,7 @@ static krein_status chooser_begin(krein_job *job, const krein_values *values, ch
                                   .class = c->ex.class,
                                   .weight = c->weight,
                                   .intercept = intercept,
-                                  .tol = fmax(LOOSE, values->number[TOL])};
+                                  .tol = .1};
     /* Half of the time at most: a lambda without a model is nothing. */
     if (job->deadline > 0)
         c->problem.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
@@ -152,16 +156,15 @@ static bool right(const krein_logistic *p, const float *probability, int64_t row
 
 /* One fold's fit at the problem's lambda; loss and error of its rows are added. Rows of a class
  * that the fit has not seen say nothing about lambda. */
-static krein_status try_fold(chooser *c, int64_t f, double *loss, double *error, double *judged) {
+static krein_status try_fold(chooser *c, int64_t f, bool first, double *loss, double *error,
+                             double *judged) {
     krein_status st = KREIN_OK;
     krein_logistic *p = &c->problem;
     krein_logistic_result result;
-    double *w = c->start[f % STARTS], *scale = &c->scale[f % STARTS];
+    double *w = c->start[f % STARTS];
     TRY(weigh(&c->ex, p->k, c->balanced, c->fold, f, c->weight, c->share));
-    if (*scale == 0) TRY(krein__logistic_start(c->ex.ctx, p, w));
-    p->scale = *scale;
+    if (first) TRY(krein__logistic_start(c->ex.ctx, p, w));
     TRY(krein__logistic_solve(c->newton, p, w, &result));
-    *scale = result.scale;
     for (int64_t i = 0; i < c->ex.n; i++) {
         if (c->fold[i] != f || c->share[c->ex.class[i]] <= 0) continue;
         *loss += c->judge[i] * krein__newton_loss(c->newton)[i];
@@ -185,15 +188,17 @@ static krein_status feature_size(krein_features *t, double *size) {
 
 /* Down the path; p->n is how far it got, at least one. */
 static krein_status descend(chooser *c, krein_path *p) {
+    static const double GAIN = 1e-3; /* of the loss: less is not worth a smaller lambda */
     krein_status st = KREIN_OK;
     krein_ctx *ctx = c->ex.ctx;
-    int64_t all = p->n, rises = 0;
+    int64_t all = p->n, waited = 0;
+    double best = INFINITY;
     p->best = 0;
-    for (p->n = 0; p->n < all && rises < RISES; p->n++) {
+    for (p->n = 0; p->n < all && waited < PATIENCE; p->n++) {
         double loss = 0, error = 0, judged = 0;
         c->problem.lambda = p->lambda[p->n];
         for (int64_t f = 0; f < c->folds; f++) {
-            TRY(try_fold(c, f, &loss, &error, &judged));
+            TRY(try_fold(c, f, p->n == 0 && f < STARTS, &loss, &error, &judged));
             krein__progress(ctx, "cross-validation", (double)(p->n * c->folds + f + 1),
                             (double)(all * c->folds));
         }
@@ -203,12 +208,25 @@ static krein_status descend(chooser *c, krein_path *p) {
         p->error[p->n] = judged > 0 ? error / judged : NAN;
         krein__log(ctx, KREIN_LOG_DEBUG, "logistic: lambda %.3g: log loss %.5f, error %.4f",
                    p->lambda[p->n], p->loss[p->n], p->error[p->n]);
-        if (p->loss[p->n] < p->loss[p->best]) p->best = p->n;
-        rises = p->n > p->best ? rises + 1 : 0;
+        waited = p->loss[p->n] < (1 - GAIN) * best ? 0 : waited + 1;
+        if (waited == 0) {
+            p->best = p->n;
+            best = p->loss[p->n];
+        }
         if (late) break;
     }
 done:
     return st;
+}
+
+/* Where the parabola through the best loss and its neighbours is least, over log lambda. */
+static double between(const krein_path *p) {
+    int64_t b = p->best;
+    if (b == 0 || b + 1 >= p->n) return p->lambda[b];
+    double left = p->loss[b - 1] - p->loss[b], right = p->loss[b + 1] - p->loss[b];
+    double slope = left + right > 0 ? (left - right) / (2 * (left + right)) : 0;
+    slope = fmax(-.5, fmin(.5, slope));
+    return p->lambda[b] * pow(p->lambda[b + 1] / p->lambda[b], slope);
 }
 
 static krein_status choose(krein_job *job, const krein_values *values) {
@@ -219,12 +237,12 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     double size;
     TRY(chooser_begin(job, values, &c));
     TRY(feature_size(&c.ex.features, &size));
-    krein__path_grid(&path, 1e-9 * size, .1 * size, PER_DECADE);
+    double fitted = (double)c.ex.n * (1 - 1 / (double)c.folds), most = size / (2 * fitted);
+    krein__path_grid(&path, 1e-6 * most, 50 * most, PER_DECADE); /* C from 0.02 / size */
     down.n = path.n;
     for (int64_t i = 0; i < path.n; i++) down.lambda[i] = path.lambda[path.n - 1 - i];
     TRY(descend(&c, &down));
-    double fitted = (double)c.ex.n * (1 - 1 / (double)c.folds);
-    job->lambda = krein__round_digits(down.lambda[down.best] * fitted / (double)job->n, 3);
+    job->lambda = krein__round_digits(between(&down) * fitted / (double)job->n, 3);
     job->loo = down.error[down.best];
     krein__log(ctx, KREIN_LOG_INFO, "logistic: held-out log loss %.4g at C = %.3g",
                down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
@@ -323,7 +341,7 @@ done:
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    int64_t D = map->cls->features(map, n), some = krein__min(n, SAMPLE);
+    int64_t D = map->cls->features(map, n), some = sample_rows(n, k);
     int64_t rows = krein__min(krein__block_rows(map->d), n);
     int threads = map->ctx->threads;
     double unknowns = 8 * ((double)D + 1) * (double)k, N = (double)n;
@@ -345,7 +363,7 @@ const krein_learner_class krein__learner_logistic = {
             options,
             "For classes, on the features of any map but exact; has probabilities. Minimises the "
             "mean log loss + lambda |w|^2; C of other programs is 1 / (2 n lambda). lambda by "
-            "cross-validation (5 folds, or those of --select cv) on at most 8,192 rows, unless "
+            "cross-validation (5 folds, or those of --select cv) on a sample of the rows, unless "
             "given here or with --lambda."},
     .tasks = KREIN_FOR_CLASSES,
     .probabilities = true,
