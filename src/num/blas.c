@@ -108,10 +108,10 @@ void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alph
 }
 
 void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
-                  const float *x, float beta, float *y) {
+                  const float *x, int64_t incx, float beta, float *y, int64_t incy) {
     if (m > 0 && n > 0)
-        cblas_sgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x, 1,
-                    beta, y, 1);
+        cblas_sgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x,
+                    size(incx), beta, y, size(incy));
 }
 
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,

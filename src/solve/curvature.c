@@ -87,7 +87,7 @@ static void add(krein_curvature *s, int64_t m) {
     float *root = s->block + s->rows * D, *sum = root + s->rows;
     krein_compute compute = krein__compute_begin();
     krein__gram_add(s->ctx, D, m, s->block, D, s->u, ld, s->tile);
-    krein__sgemv(true, m, D, 1, s->block, D, root, 0, sum);
+    krein__sgemv(true, m, D, 1, s->block, D, root, 1, 0, sum, 1);
     for (int64_t j = 0; j < D; j++) s->u[j * ld + D] += (double)sum[j];
     for (int64_t i = 0; i < m; i++) s->u[D * ld + D] += (double)root[i] * (double)root[i];
     krein__compute_end(compute);

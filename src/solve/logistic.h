@@ -47,15 +47,15 @@ double krein__newton_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int th
 
 /* ---- passes over the features ------------------------------------------- */
 
-enum { KREIN_SLICE = 120, KREIN_STRIP = 256 }; /* rows, columns: one thread's at a time */
+enum { KREIN_SLICE = 120 }; /* rows of a block that one thread takes at a time */
 
 typedef struct krein_passes {
     krein_ctx *ctx;
     int64_t n, D, k, rows, count; /* rows of a block; passes so far */
-    float *w32;                   /* D x k */
+    float *w32;                   /* k x D */
     float *score;                 /* rows x k: scores, then residuals */
     double *wide;                 /* rows x k */
-    float *part;                  /* k = 1: slices x D; else D x k */
+    float *part;                  /* slices x k x D: shares of the result */
     double *tail;                 /* slices x k: sums of residuals */
 } krein_passes;
 

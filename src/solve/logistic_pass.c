@@ -10,9 +10,18 @@
  * block of rows and added up in float64, over slices, strips and blocks that depend on the sizes
  * alone: the bits do not depend on threads, nor on whether features are kept.
  *
- * k = 1 is bound by memory. A thread takes some rows that fit its cache, makes their scores,
- * residuals and share of Z'R at once, so that Z is read from memory once a sweep, not twice.
- * k > 1 is bound by arithmetic: scores by slices of rows, Z'R by strips of columns, both GEMMs. */
+ * A thread takes some rows, makes their scores, residuals and share of Z'R at once, so that the
+ * features are read from memory once a sweep and from the core's cache the second time. Few scores
+ * are bound by that: there a matrix-vector product for each score is best, a GEMM would spend its
+ * time on packing. Milliseconds for 1,920 rows of 2,048 features, out of cache, one thread (Zen 4):
+ *
+ *   scores                             1      3      5      7     10     26     58
+ *   products with vectors, fused     1.3    2.3    3.3    4.3    6.2   15.7   33.8
+ *   GEMM, fused (120 rows)           3.3    4.4    4.5    5.5    5.2    8.1   15.5
+ *   GEMM, by rows, then by columns   5.3    7.0    7.2    8.1    7.4   11.2   19.7
+ *
+ * One score reads its 15.7 MB at MEMORY.
+ */
 #include "solve/logistic.h"
 
 #include "num/blas.h"
@@ -35,7 +44,7 @@ krein_status krein__passes_begin(krein_features *t, int64_t k, krein_passes *s) 
     NEW(s->w32, t->D * k);
     NEW(s->score, t->rows * k);
     NEW(s->wide, t->rows * k);
-    NEW(s->part, t->D * (k == 1 ? slices(t->rows) : k));
+    NEW(s->part, slices(t->rows) * t->D * k);
     NEW(s->tail, slices(t->rows) * k);
 done:
     if (st != KREIN_OK) krein__passes_end(s);
@@ -53,8 +62,8 @@ void krein__passes_end(krein_passes *s) {
 }
 
 double krein__passes_bytes(int64_t D, int64_t k, int64_t rows) {
-    double parts = (double)(k == 1 ? slices(rows) : k), r = (double)rows, K = (double)k;
-    return 4 * (double)D * (K + parts) + 12 * r * K + 8 * (double)slices(rows) * K + 1024;
+    double parts = (double)slices(rows), r = (double)rows, K = (double)k;
+    return 4 * (double)D * K * (1 + parts) + 12 * r * K + 8 * parts * K + 1024;
 }
 
 /* ---- residuals from scores ---------------------------------------------- */
@@ -143,64 +152,77 @@ static void softmax_product(const sweep *w, int64_t first, int64_t n, float *sco
 
 /* ---- the sweep ---------------------------------------------------------- */
 
-/* Rows whose features take a quarter of a megabyte, so that they stay in a core's cache. */
-static int64_t cached_rows(int64_t D) {
+/* Up to so many scores, each by itself; columns that one thread adds up at a time. */
+enum { FEW = 7, STRIP = 64 };
+
+/* Rows that stay in a core's cache: their features take a quarter of a megabyte. More for a GEMM,
+ * which packs the weights anew each time. */
+static int64_t cached_rows(int64_t D, int64_t k) {
     int64_t rows = ((int64_t)1 << 16) / krein__max(D, 1) / 8 * 8;
-    return krein__max(8, krein__min(rows, KREIN_SLICE));
+    return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
 }
 
-/* One score: a slice of rows there and back. */
-static void binary_slice(krein_passes *s, const sweep *w, int64_t first, int64_t slice,
-                         const float *z, int64_t n) {
-    int64_t D = s->D, step = cached_rows(D), from = slice * KREIN_SLICE;
-    float *part = s->part + slice * D;
+/* Scores (m x k) of m rows. */
+static void forward(const krein_passes *s, int64_t m, const float *z, float *score) {
+    int64_t D = s->D, k = s->k;
+    if (k > FEW) {
+        krein__sgemm(false, true, m, k, D, 1, z, D, s->w32, D, 0, score, k);
+        return;
+    }
+    for (int64_t c = 0; c < k; c++)
+        krein__sgemv(false, m, D, 1, z, D, s->w32 + c * D, 1, 0, score + c, k);
+}
+
+/* part (k x D) = residuals' Z, added to it when `more`. */
+static void backward(const krein_passes *s, int64_t m, const float *z, const float *residual,
+                     bool more, float *part) {
+    int64_t D = s->D, k = s->k;
+    if (k > FEW) {
+        krein__sgemm(true, false, k, D, m, 1, residual, k, z, D, more, part, D);
+        return;
+    }
+    for (int64_t c = 0; c < k; c++)
+        krein__sgemv(true, m, D, 1, z, D, residual + c, k, more, part + c * D, 1);
+}
+
+/* A slice of rows there and back. */
+static void run_slice(krein_passes *s, const sweep *w, int64_t first, int64_t slice, const float *z,
+                      int64_t n) {
+    int64_t D = s->D, k = s->k, step = cached_rows(D, k), from = slice * KREIN_SLICE;
     for (int64_t i = 0; i < n; i += step) {
-        int64_t m = krein__min(step, n - i);
-        float *score = s->score + from + i;
-        krein__sgemv(false, m, D, 1, z + i * D, D, s->w32, 0, score);
-        w->residuals(w, first + from + i, m, score, s->wide + from + i, s->tail + slice);
-        krein__sgemv(true, m, D, 1, z + i * D, D, score, i > 0, part);
+        int64_t m = krein__min(step, n - i), at = (from + i) * k;
+        forward(s, m, z + i * D, s->score + at);
+        w->residuals(w, first + from + i, m, s->score + at, s->wide + at, s->tail + slice * k);
+        backward(s, m, z + i * D, s->score + at, i > 0, s->part + slice * D * k);
     }
 }
 
-static void binary_block(krein_passes *s, const sweep *w, int64_t first, const float *z, int64_t n,
-                         double *out, krein_compute compute) {
-    int64_t D = s->D, all = slices(n);
+/* Columns j .. j + m - 1 of all shares, in order, to rows of the result. */
+static void add_parts(const krein_passes *s, int64_t all, int64_t j, int64_t m, double *out) {
+    int64_t k = s->k;
+    for (int64_t t = 0; t < all; t++)
+        for (int64_t c = 0; c < k; c++) {
+            const float *part = s->part + (t * k + c) * s->D + j;
+            for (int64_t i = 0; i < m; i++) out[(j + i) * k + c] += (double)part[i];
+        }
+}
+
+static void run_block(krein_passes *s, const sweep *w, int64_t first, const float *z, int64_t n,
+                      double *out) {
+    int64_t D = s->D, k = s->k, all = slices(n);
+    krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(s->ctx->threads)
     {
         krein__worker_begin();
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < all; t++)
-            binary_slice(s, w, first, t, z + t * KREIN_SLICE * D,
-                         krein__min(KREIN_SLICE, n - t * KREIN_SLICE));
-#pragma omp for schedule(static, KREIN_STRIP)
-        for (int64_t j = 0; j < D; j++)
-            for (int64_t t = 0; t < all; t++) out[j] += (double)s->part[t * D + j];
+            run_slice(s, w, first, t, z + t * KREIN_SLICE * D,
+                      krein__min(KREIN_SLICE, n - t * KREIN_SLICE));
+#pragma omp for schedule(static)
+        for (int64_t j = 0; j < D; j += STRIP) add_parts(s, all, j, krein__min(STRIP, D - j), out);
         krein__worker_end(compute);
     }
-}
-
-static void softmax_block(krein_passes *s, const sweep *w, int64_t first, const float *z, int64_t n,
-                          double *out, krein_compute compute) {
-    int64_t D = s->D, k = s->k;
-#pragma omp parallel num_threads(s->ctx->threads)
-    {
-        krein__worker_begin();
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t t = 0; t < slices(n); t++) {
-            int64_t from = t * KREIN_SLICE, m = krein__min(KREIN_SLICE, n - from);
-            float *score = s->score + from * k;
-            krein__sgemm(false, false, m, k, D, 1, z + from * D, D, s->w32, k, 0, score, k);
-            w->residuals(w, first + from, m, score, s->wide + from * k, s->tail + t * k);
-        }
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t j = 0; j < D; j += KREIN_STRIP) {
-            int64_t m = krein__min(KREIN_STRIP, D - j);
-            krein__sgemm(true, false, m, k, n, 1, z + j, D, s->score, k, 0, s->part + j * k, k);
-            for (int64_t i = j * k; i < (j + m) * k; i++) out[i] += (double)s->part[i];
-        }
-        krein__worker_end(compute);
-    }
+    krein__compute_end(compute);
 }
 
 /* out ((D + 1) x k) = [Z 1]'R, R the residuals from the scores [Z 1] v. */
@@ -209,14 +231,13 @@ static krein_status run(krein_passes *s, const sweep *w, const double *v, double
     const krein_logistic *p = w->p;
     int64_t D = s->D, k = s->k, n;
     const float *z;
-    for (int64_t i = 0; i < D * k; i++) s->w32[i] = (float)v[i];
+    for (int64_t j = 0; j < D; j++)
+        for (int64_t c = 0; c < k; c++) s->w32[c * D + j] = (float)v[j * k + c];
     memset(out, 0, (size_t)((D + 1) * k) * sizeof *out);
     for (int64_t b = 0; b < p->features->blocks; b++) {
         TRY(krein__features_block(p->features, b, &z, &n));
         memset(s->tail, 0, (size_t)(slices(n) * k) * sizeof *s->tail);
-        krein_compute compute = krein__compute_begin();
-        (k == 1 ? binary_block : softmax_block)(s, w, b * s->rows, z, n, out, compute);
-        krein__compute_end(compute);
+        run_block(s, w, b * s->rows, z, n, out);
         for (int64_t i = 0; p->intercept && i < slices(n) * k; i++)
             out[D * k + i % k] += s->tail[i];
         TRY(krein__poll(s->ctx));
