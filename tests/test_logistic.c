@@ -303,6 +303,23 @@ static void solver_edges(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* More features than a preconditioner is made for. */
+static void many_features(void) {
+    krein_ctx *ctx = test_ctx(2);
+    table t = make_table(ctx, 80, 8300, 2, .999, 80, true);
+    krein_logistic p = problem_of(&t, 1e-3, 1e-5, true);
+    krein_logistic_result r;
+    double *w = test_new(t.D + 1, sizeof *w), *g = test_new(t.D + 1, sizeof *g);
+    CHECK(solve(ctx, &p, w, &r) == KREIN_OK);
+    CHECK(r.stop == KREIN_STOP_GRADIENT && r.factors == 0);
+    CHECK_REL(r.objective, slow_value(&p, t.z, w, g, NULL), 1e-6);
+    CHECK(length(t.D + 1, g) <= 2e-5 * r.scale);
+    free(w);
+    free(g);
+    drop_table(&t);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- the learner -------------------------------------------------------- */
 
 typedef struct rows {
@@ -501,6 +518,7 @@ static void refusals(void) {
     refuse(&r, o, classes, KREIN_ESPEC, "tol");
     for (int64_t i = 0; i < r.n; i++) r.weight[i] = 0;
     refuse(&r, logistic("logistic(lambda=0.1)"), classes, KREIN_EDATA, "weights are zero");
+    refuse(&r, logistic("logistic"), classes, KREIN_EDATA, "give --lambda");
     for (int64_t i = 0; i < r.n; i++) r.y[i] = 1;
     refuse(&r, logistic("logistic"), classes, KREIN_EDATA, "one class only");
     drop(&r);
@@ -552,6 +570,7 @@ int main(int argc, char **argv) {
     RUN(bits);
     RUN(warm_starts);
     RUN(solver_edges);
+    RUN(many_features);
     RUN(models_have_the_same_bits);
     RUN(choice);
     RUN(plan_bounds_the_memory);

@@ -65,10 +65,10 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
 
 static int64_t classes_of(int64_t k) { return k == 1 ? 2 : k; }
 
-/* Weights of the rows outside a fold (-1: of all), with those of their classes, sum one. `share`
- * (classes): what each class has of it. */
-static krein_status weigh(const krein_examples *ex, int64_t k, bool balanced, const int32_t *fold,
-                          int64_t held, double *weight, double *share) {
+/* Weights of the rows outside a fold (-1: of all), with those of their classes, sum one; false
+ * where there are none. `share` (classes): what each class has of it. */
+static bool weigh(const krein_examples *ex, int64_t k, bool balanced, const int32_t *fold,
+                  int64_t held, double *weight, double *share) {
     int64_t classes = classes_of(k);
     double sum = 0;
     memset(share, 0, (size_t)classes * sizeof *share);
@@ -79,9 +79,8 @@ static krein_status weigh(const krein_examples *ex, int64_t k, bool balanced, co
     for (int64_t i = 0; balanced && i < ex->n; i++)
         if (weight[i] > 0) weight[i] /= share[ex->class[i]];
     for (int64_t i = 0; i < ex->n; i++) sum += weight[i];
-    if (!(sum > 0)) return krein__fail(ex->ctx, KREIN_EDATA, "all row weights are zero");
-    for (int64_t i = 0; i < ex->n; i++) weight[i] /= sum;
-    return KREIN_OK;
+    for (int64_t i = 0; sum > 0 && i < ex->n; i++) weight[i] /= sum;
+    return sum > 0;
 }
 
 /* ---- the choice of lambda ----------------------------------------------- */
@@ -130,7 +129,7 @@ static krein_status chooser_begin(krein_job *job, const krein_values *values, ch
     for (int64_t i = 0; i < krein__min(c->folds, STARTS); i++)
         NEW(c->start[i], (c->ex.features.D + 1) * k);
     TRY(krein__folds(ctx, job->seed, c->ex.n, c->folds, c->ex.group, c->ex.class, c->fold));
-    TRY(weigh(&c->ex, k, c->balanced, NULL, -1, c->judge, c->share));
+    weigh(&c->ex, k, c->balanced, NULL, -1, c->judge, c->share);
     c->problem = (krein_logistic){.features = &c->ex.features,
                                   .k = k,
                                   .class = c->ex.class,
@@ -162,7 +161,7 @@ static krein_status try_fold(chooser *c, int64_t f, bool first, double *loss, do
     krein_logistic *p = &c->problem;
     krein_logistic_result result;
     double *w = c->start[f % STARTS];
-    TRY(weigh(&c->ex, p->k, c->balanced, c->fold, f, c->weight, c->share));
+    if (!weigh(&c->ex, p->k, c->balanced, c->fold, f, c->weight, c->share)) return KREIN_OK;
     if (first) TRY(krein__logistic_start(c->ex.ctx, p, w));
     TRY(krein__logistic_solve(c->newton, p, w, &result));
     for (int64_t i = 0; i < c->ex.n; i++) {
@@ -204,8 +203,15 @@ static krein_status descend(chooser *c, krein_path *p) {
         }
         bool late = c->problem.deadline > 0 && krein__clock() >= c->problem.deadline;
         if (late && p->n > 0) break; /* some of the fits were cut short */
-        p->loss[p->n] = judged > 0 ? loss / judged : INFINITY;
-        p->error[p->n] = judged > 0 ? error / judged : NAN;
+        if (!(judged > 0)) {
+            st = krein__fail(ctx, KREIN_EDATA,
+                             "lambda cannot be chosen: no row with a weight can be held out while "
+                             "others of its class are fitted (one group, one row a class?); give "
+                             "--lambda");
+            goto done;
+        }
+        p->loss[p->n] = loss / judged;
+        p->error[p->n] = error / judged;
         krein__log(ctx, KREIN_LOG_DEBUG, "logistic: lambda %.3g: log loss %.5f, error %.4f",
                    p->lambda[p->n], p->loss[p->n], p->error[p->n]);
         waited = p->loss[p->n] < (1 - GAIN) * best ? 0 : waited + 1;
@@ -307,7 +313,10 @@ static krein_status fit_all(krein_job *job, const krein_values *values) {
     NEW(share, classes_of(m->k));
     NEW(weight, ex.n);
     p.weight = weight;
-    TRY(weigh(&ex, m->k, values->number[CLASS_WEIGHTS] > 0, NULL, -1, weight, share));
+    if (!weigh(&ex, m->k, values->number[CLASS_WEIGHTS] > 0, NULL, -1, weight, share)) {
+        st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
+        goto done;
+    }
     NEW(w, (ex.features.D + 1) * m->k);
     TRY(krein__newton_create(&ex.features, m->k, &newton));
     krein__progress(ctx, "fitting", 0, 0);
