@@ -11,12 +11,13 @@
  * population in which all classes are as frequent.
  *
  * lambda is chosen by cross-validation on a sample of rows (sample_rows), all folds on the same
- * features, from large to small, by the mean log loss of the held-out rows; the path ends where
- * that has not improved twice. Each fold's solution is the next start, and is followed until the
- * gradient is a tenth of what the smaller lambda made it: nearer solutions have the same losses to
- * three digits. The sample's C is kept, not its lambda: C = 1 / (2 n lambda) is the variance of the
- * Gaussian prior on W whose most probable model this is, and a prior does not depend on the number
- * of rows.
+ * features, from large to small in steps of ten, by the mean log loss of the held-out rows; the
+ * path ends where that no longer improves, and a parabola through the last three gives the choice.
+ * Each fold's solution is the next start, and is followed until the gradient is a tenth of what the
+ * smaller lambda made it. The sample's C is kept, not its lambda: C = 1 / (2 n lambda) is the
+ * variance of the Gaussian prior on W whose most probable model this is, and a prior does not
+ * depend on the number of rows. (On all rows of letter that is the better of the two by log loss,
+ * on those of ijcnn1 the sample's lambda is; test errors are within 0.1 and 0.4 points.)
  */
 #include "learn/examples.h"
 #include "solve/logistic.h"
