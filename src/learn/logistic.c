@@ -17,7 +17,7 @@
  * smaller lambda made it. The sample's C is kept, not its lambda: C = 1 / (2 n lambda) is the
  * variance of the Gaussian prior on W whose most probable model this is, and a prior does not
  * depend on the number of rows. (On all rows of letter that is the better of the two by log loss,
- * on those of ijcnn1 the sample's lambda is; test errors are within 0.1 and 0.4 points.)
+ * on those of ijcnn1 the sample's lambda is; test errors are within 0.4 and 0.1 points.)
  */
 #include "learn/examples.h"
 #include "solve/logistic.h"
