@@ -116,6 +116,13 @@ void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alph
                 lead(ldb), beta, c, lead(ldc));
 }
 
+void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
+                  const float *x, int64_t incx, float beta, float *y, int64_t incy) {
+    if (m > 0 && n > 0)
+        cblas_sgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x,
+                    size(incx), beta, y, size(incy));
+}
+
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc) {
     if (n <= 0) return;

@@ -19,8 +19,9 @@
  * One coordinate cannot move under sum beta = 0. So the intercept is found by the method of
  * multipliers (the proximal point method on b): b = b0 + B^2 sum beta, as if every row had one more
  * feature B, and b0 <- b after each check, which makes sum beta vanish without the penalty on b
- * that such a feature brings by itself. B^2 is the mean |z|^2, so the coordinate is scaled like
- * others.
+ * that such a feature brings by itself. B^2 is 0.03 of the mean |z|^2: of what
+ * was tried between 0.0003 and 10 on kernel features, it took the fewest passes (1 three times as
+ * many).
  *
  * Rows at a bound that a pass found well inside the optimal side are left out of the passes that
  * follow (shrinking). When the largest projected gradient is below an inner tolerance, a pass
