@@ -1,0 +1,2 @@
+#include "liblinear.h"
+int main(void) { return DONE(); }
