@@ -25,7 +25,9 @@
 #undef problem
 #undef parameter
 #undef model
+enum { test_linear_there = 1 };
 #else
+enum { test_linear_there = 0 };
 enum {
     L2R_L2LOSS_SVC_DUAL = 1,
     L2R_L2LOSS_SVC = 2,

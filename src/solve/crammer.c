@@ -36,10 +36,14 @@
  * (circulation.c) by taking flow away, so by making some p_im smaller in proportion; p_iy gains.
  *
  * The difference of the least primal and the largest dual value seen is therefore a bound of the
- * distance from the optimum without further assumptions. It ends where that is <= tol primal. The
+ * distance from the optimum without further assumptions. It ends where that is <= tol primal (or
+ * tol 1e-6 sum C, where nothing is lost), or where 20 checks have gained nothing. The
  * repaired alpha, and w summed anew in float64, are where the next passes start.
  *
  * Blocks are visited in a random order, the rows of a block in a random order, all from the seed.
+ * Scores are float32, which leaves about 1e-7 sum_i C_i |w| |z| of the gap: classes that C large
+ * separates without a loss cannot be told to be optimal to a small tol.
+ *
  * One row changes what the next one sees: passes have one thread; checks have all. A pass costs 2
  * D flops for each pair visited and as many again for each that changes. The paper's method has no
  * intercept, and LIBLINEAR's (-s 4) a penalised one.
@@ -55,13 +59,16 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STREAM_ORDER = 6, ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535 };
-static const double WORK = 300;    /* passes over all pairs, at most */
-static const double BETWEEN = 20;  /* the same, without a check */
-static const double INNER = 0.5;   /* first inner tolerance; margins are 1 */
-static const double SHRINK = 0.1;  /* of the last pass' largest violation */
-static const double PENALTY = 0.1; /* first B^2, of the mean |z|^2 */
-static const double FINEST = 1e-7; /* no inner tolerance below: scores are float32 */
+enum { STREAM_ORDER = 6, ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
+static const double WORK = 300;      /* passes over all pairs, at most, */
+static const double FLOPS = 5e8;     /* or multiplications where these are more */
+static const double LEAST = 0.02;    /* what a pass counts for: features may be made again */
+static const double BETWEEN = 20;    /* the same, without a check */
+static const double INNER = 0.5;     /* first inner tolerance; margins are 1 */
+static const double ROUNDING = 1e-6; /* of sum C, what w = 0 loses: tol refers to no less */
+static const double SHRINK = 0.1;    /* of the last pass' largest violation */
+static const double PENALTY = 0.1;   /* first B^2, of the mean |z|^2 */
+static const double FINEST = 1e-7;   /* no inner tolerance below: scores are float32 */
 
 typedef struct solver {
     krein_ctx *ctx;
@@ -87,10 +94,11 @@ typedef struct solver {
     double penalty, mean;     /* B^2, 0: no intercept; mean |z|^2 */
     double taken;             /* flow that the last check took away */
     double inner, violation, last_violation;
-    double visits, since; /* pairs visited; since the last check */
+    double visits, since; /* pairs; of them since the last check */
     float *score;         /* workers x ROWS x k */
-    double *wide;         /* workers x (ROWS + k) x COLUMNS */
-    int workers;
+    double *wide;         /* workers x ROWS x COLUMNS */
+    int workers, idle;    /* checks without a gain */
+    double cost;          /* sum of C */
 } solver;
 
 static int32_t row_of(const krein_crammer *m, int64_t i) { return m->row ? m->row[i] : (int32_t)i; }
@@ -138,7 +146,7 @@ static void shrink(const solver *v, int64_t i, double least) {
 /* v with sum max(0, V - v) = mass > 0. */
 static double water_level(int64_t n, const double *V, double mass) {
     double level = -INFINITY;
-    for (int64_t above = -1;;) {
+    for (int64_t above = n + 1;;) {
         double sum = 0;
         int64_t count = 0;
         for (int64_t a = 0; a < n; a++)
@@ -146,7 +154,7 @@ static double water_level(int64_t n, const double *V, double mass) {
                 sum += V[a];
                 count++;
             }
-        if (count == above || count == 0) return level;
+        if (count >= above || count == 0) return level;
         above = count;
         level = (sum - mass) / (double)count;
     }
@@ -229,6 +237,7 @@ static krein_status pass(solver *v, int32_t *blocks) {
     krein__shuffle(blocks, v->z->blocks, seed_of(v, v->z->blocks));
     for (int64_t b = 0; b < v->z->blocks && !late(v); b++) TRY(pass_block(v, blocks[b]));
     v->last_violation = v->violation;
+    v->visits = fmax(v->visits, before + LEAST * (double)(v->n * v->k));
     v->since += v->visits - before;
     v->m->passes++;
     average(v);
@@ -260,7 +269,8 @@ static void restore_rows(krein_crammer *m) {
         }
         double keep = sum > m->cost[i] ? m->cost[i] / sum : 1;
         for (int64_t c = 0; c < m->classes && keep < 1; c++) alpha[c] *= keep;
-        alpha[m->class[i]] = fmin(sum * keep, m->cost[i]);
+        bool full = sum >= m->cost[i] * (1 - 1e-12); /* not short of its bound by rounding */
+        alpha[m->class[i]] = full ? m->cost[i] : sum;
     }
 }
 
@@ -385,8 +395,10 @@ static double dual_value(const solver *v) {
 /* w and b of the moment, the best so far. */
 static void keep(const solver *v) {
     krein_crammer *m = v->m;
+    double mean = 0;
+    for (int64_t c = 0; c < v->k; c++) mean += v->mean_b[c] / (double)v->k; /* of rounding */
     for (int64_t c = 0; c < v->k; c++) {
-        m->b[c] = v->mean_b[c];
+        m->b[c] = v->mean_b[c] - mean;
         for (int64_t j = 0; j < v->D; j++) m->w[j * v->k + c] = (double)v->mean_w[c * v->D + j];
     }
 }
@@ -400,12 +412,14 @@ static krein_status check(solver *v) {
         restore_rows(m);
     TRY(sum_rows(v, true));
     double primal = primal_value(v), dual = dual_value(v);
+    v->idle = primal < m->primal || dual > m->dual_value ? 0 : v->idle + 1;
     if (primal < m->primal) {
         m->primal = primal;
         keep(v);
     }
     m->dual_value = fmax(m->dual_value, dual);
-    m->converged = m->primal - m->dual_value <= v->o->tol * fabs(m->primal);
+    double size = fmax(fabs(m->primal), ROUNDING * v->cost);
+    m->converged = m->primal - m->dual_value <= v->o->tol * size;
     krein__log(v->ctx, KREIN_LOG_DEBUG,
                "crammer, pass %lld: primal %.8g, dual %.8g, violation %.3g of %.3g, work %.3g",
                (long long)m->passes, primal, dual, v->violation, v->inner,
@@ -480,6 +494,7 @@ static krein_status solver_begin(solver *v) {
     v->tiles = (v->z->blocks - 1) * v->per_block + (rest + ROWS - 1) / ROWS;
     v->workers = (int)krein__min(ctx->threads, WORKERS);
     v->inner = INNER;
+    for (int64_t i = 0; i < v->n; i++) v->cost += v->m->cost[i];
     NEW(v->start, v->tiles + 1);
     NEW(v->order, v->n);
     NEW(v->visited, v->z->blocks);
@@ -561,11 +576,12 @@ krein_status krein__crammer(krein_features *z, krein_crammer *m, const krein_mac
     NEW(blocks, z->blocks);
     TRY(solver_begin(&v));
     double pairs = (double)(m->n * m->classes);
+    double limit = fmax(WORK * pairs, FLOPS / (double)(z->D + 32));
     for (bool last = false; !m->converged && !last;) {
         TRY(pass(&v, blocks));
-        last = late(&v) || v.visits > WORK * pairs;
+        last = late(&v) || v.visits > limit || v.idle >= IDLE;
         if (last || v.violation <= v.inner || v.since > BETWEEN * pairs) TRY(check(&v));
-        if (o->what) krein__progress(ctx, o->what, fmin(v.visits, WORK * pairs), WORK * pairs);
+        if (o->what) krein__progress(ctx, o->what, fmin(v.visits, limit), limit);
     }
     report(&v, late(&v));
 done:
@@ -577,7 +593,7 @@ done:
 double krein__crammer_bytes(int64_t rows, int64_t D, int64_t classes) {
     double n = (double)rows, k = (double)classes, tiles = n / ROWS + 2;
     double worker = ROWS * (4 * k + 8 * COLUMNS) + 64;
-    return n * (12 + 2 * k) + 12 * k * (double)D + 16 * k * k + 48 * k + 24 * tiles +
+    return n * (12 + 2 * k) + 16 * k * (double)D + 16 * k * k + 48 * k + 16 * tiles +
            WORKERS * worker + 4096;
 }
 
