@@ -31,9 +31,11 @@
  *
  *     primal   at the mean of w and b over the passes since the last check, later ones with more
  *              weight: where C is large the steps of single rows leave noise in w,
- *     dual     at an alpha that satisfies all constraints. sum_{i in class a} C_i p_ib, a to b, is
- * a flow between classes, and sum_i alpha_im = 0 says that it balances. It is made to
- * (circulation.c) by taking flow away, so by making some p_im smaller in proportion; p_iy gains.
+ *     dual     at an alpha that satisfies all constraints, see below.
+ *
+ * sum_{i in class a} C_i p_ib is a flow from class a to class b, and sum_i alpha_im = 0 says that
+ * it balances at m. It is made to (circulation.c) by taking flow away, so by making some p_im
+ * smaller in proportion; p_iy gains.
  *
  * The difference of the least primal and the largest dual value seen is therefore a bound of the
  * distance from the optimum without further assumptions. It ends where that is <= tol primal (or
@@ -62,8 +64,8 @@
 enum { STREAM_ORDER = 6, ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
 static const double WORK = 300;      /* passes over all pairs, at most, */
 static const double FLOPS = 5e8;     /* or multiplications where these are more */
+static const double BETWEEN = 20;    /* passes over all pairs without a check, at most */
 static const double LEAST = 0.02;    /* what a pass counts for: features may be made again */
-static const double BETWEEN = 20;    /* the same, without a check */
 static const double INNER = 0.5;     /* first inner tolerance; margins are 1 */
 static const double ROUNDING = 1e-6; /* of sum C, what w = 0 loses: tol refers to no less */
 static const double SHRINK = 0.1;    /* of the last pass' largest violation */
@@ -97,8 +99,9 @@ typedef struct solver {
     double visits, since; /* pairs; of them since the last check */
     float *score;         /* workers x ROWS x k */
     double *wide;         /* workers x ROWS x COLUMNS */
-    int workers, idle;    /* checks without a gain */
-    double cost;          /* sum of C */
+    int workers;
+    int idle;    /* checks without a gain */
+    double cost; /* sum of C */
 } solver;
 
 static int32_t row_of(const krein_crammer *m, int64_t i) { return m->row ? m->row[i] : (int32_t)i; }

@@ -11,9 +11,9 @@ typedef struct krein_crammer {
     const int32_t *row;   /* n: rows of the features, ascending; NULL: the first n */
     const int32_t *class; /* n: y */
     const double *cost;   /* n: C_i >= 0 */
-    double *alpha;        /* n x classes: start, and solution; w_m = sum alpha_im z_i */
-    double *w;            /* D x classes, row-major, out */
-    double *b;            /* classes: start, and out; their mean is 0 */
+    double *alpha;        /* n x classes: start, and solution, feasible */
+    double *w; /* D x classes, row-major, out: what has `primal`, near sum alpha_im z_i */
+    double *b; /* classes: start, and out; their mean is 0 */
     double primal, dual_value;
     int64_t passes, support; /* rows with alpha != 0 */
     bool converged;
