@@ -43,6 +43,7 @@
 #include "base/spec.h"
 #include "num/blas.h"
 #include "solve/conjugate.h"
+#include "solve/order.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,29 +91,13 @@ static double violation(const krein_box *b, double epsilon, double beta, double 
 
 /* ---- a pass ------------------------------------------------------------- */
 
-static uint64_t next(uint64_t *x) { /* splitmix64 */
-    uint64_t v = *x += 0x9e3779b97f4a7c15u;
-    v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
-    v = (v ^ v >> 27) * 0x94d049bb133111ebu;
-    return v ^ v >> 31;
-}
-
-static void shuffle(int32_t *a, int64_t n, uint64_t seed) {
-    for (int64_t i = n - 1; i > 0; i--) {
-        int64_t j = (int64_t)((next(&seed) >> 32) * (uint64_t)(i + 1) >> 32);
-        int32_t keep = a[i];
-        a[i] = a[j];
-        a[j] = keep;
-    }
-}
-
 /* Steps through the visited rows of a slab. z: row `first` of the features on. */
 static void descend(const solver *v, state *s, int64_t slab, const float *z, int64_t first,
                     uint64_t seed) {
     const krein_machine_options *o = v->o;
     int64_t D = v->z->D;
     int32_t *order = s->order + s->start[slab];
-    shuffle(order, s->active[slab], seed);
+    krein__shuffle(order, s->active[slab], seed);
     s->visits += s->active[slab];
     for (int64_t i = 0; i < s->active[slab]; i++) {
         krein_dual *d = &s->m->dual[order[i]];
@@ -183,7 +168,7 @@ static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *
         if (wanted(v, k)) slabs[count++] = (int32_t)k;
     if (count == 0) return KREIN_OK;
     TRY(krein__features_block(v->z, block, &z, &n));
-    shuffle(slabs, count, seed_of(v, pass, block, 0));
+    krein__shuffle(slabs, count, seed_of(v, pass, block, 0));
     krein_compute c = krein__compute_begin();
     int threads = (int)krein__min(v->ctx->threads, v->machines);
     for (int64_t k = 0; k < count; k++) {
@@ -423,7 +408,7 @@ done:
 static krein_status one_pass(solver *v, int64_t pass, int32_t *blocks, int32_t *slabs) {
     krein_status st = KREIN_OK;
     for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
-    shuffle(blocks, v->z->blocks, seed_of(v, pass, v->slabs, 0));
+    krein__shuffle(blocks, v->z->blocks, seed_of(v, pass, v->slabs, 0));
     for (int64_t b = 0; b < v->z->blocks; b++) TRY(pass_block(v, pass, blocks[b], slabs));
 done:
     return st;
