@@ -26,7 +26,8 @@ clang                command clang
 libomp-dev           clangomp -
 python3              command python3
 python3-numpy        python numpy
-python3-sklearn      python sklearn'
+python3-sklearn      python sklearn
+liblinear-dev        header linear.h'
 bench='
 python3              command python3
 python3-numpy        python numpy
