@@ -227,12 +227,13 @@ typedef struct krein_report {
     char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
     double lambda;
     double seconds_read, seconds_select, seconds_fit, seconds_total;
-    double loo; /* rmse, or error for classification; NaN when not computed */
+    double loo; /* held-out rmse, or error for classification; NaN when not computed */
     uint64_t bytes_peak;
     double flops;
     int fits; /* plan: within the budget */
     char *advice;
     krein_metrics test;
+    int64_t folds; /* of the cross-validation that loo comes from; 0: leave-one-out */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);

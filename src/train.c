@@ -224,6 +224,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     int64_t passes = 0;
     bool path = s->o.lambda < 0;
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
+    if (s->criterion && s->criterion->folds) fit.folds = s->criterion->folds(&s->criterion_values);
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
@@ -286,6 +287,7 @@ static krein_status fill_report(setup *s, krein_job *job, krein_report *r) {
     r->task = m->encoding.task;
     r->lambda = m->lambda;
     r->loo = job->loo;
+    r->folds = isfinite(job->loo) ? job->cv_folds : 0;
     DUP(r->learner, m->learner);
     DUP(r->kernel, m->kernel_text);
     DUP(r->map, m->map_text);

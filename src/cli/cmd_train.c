@@ -48,10 +48,11 @@ void cli_print_report(FILE *f, const krein_report *r) {
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
     if (isfinite(r->loo)) {
+        const char *how = r->folds > 0 ? "cross-validated" : "leave-one-out";
         if (r->task == KREIN_TASK_CLASSIFICATION)
-            cli_line(f, "leave-one-out", "%.3f %% error", 100 * r->loo);
+            cli_line(f, how, "%.3f %% error", 100 * r->loo);
         else
-            cli_line(f, "leave-one-out", "%.6g rmse", r->loo);
+            cli_line(f, how, "%.6g rmse", r->loo);
     }
     cli_print_metrics(f, &r->test, false);
     if (isfinite(r->seconds_total))
@@ -59,21 +60,24 @@ void cli_print_report(FILE *f, const krein_report *r) {
 }
 
 static json_t *report_json(const krein_report *r, int64_t bytes) {
-    json_t *loo = json_null();
-    if (isfinite(r->loo))
-        loo = json_pack("{s:f}", r->task == KREIN_TASK_CLASSIFICATION ? "error" : "rmse", r->loo);
+    const char *measure = r->task == KREIN_TASK_CLASSIFICATION ? "error" : "rmse";
+    json_t *loo = json_null(), *cv = json_null();
+    if (isfinite(r->loo) && r->folds > 0)
+        cv = json_pack("{s:f, s:o}", measure, r->loo, "folds", cli_json_count(r->folds));
+    else if (isfinite(r->loo))
+        loo = json_pack("{s:f}", measure, r->loo);
     json_t *seconds =
         json_pack("{s:o, s:o, s:o, s:o}", "read", cli_json_number(r->seconds_read), "select",
                   cli_json_number(r->seconds_select), "fit", cli_json_number(r->seconds_fit),
                   "total", cli_json_number(r->seconds_total));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o, s:I, s:o, s:o, s:o}",
-                     "command", "train", "n", cli_json_count(r->n), "d", cli_json_count(r->d),
-                     "task", cli_json_text(cli_task_name(r->task)), "learner",
-                     cli_json_text(r->learner), "kernel", cli_json_text(r->kernel), "map",
-                     cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
-                     cli_json_number(r->lambda), "weights", "seconds", seconds, "peak_rss_bytes",
-                     (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes), "loo", loo,
-                     "test", cli_json_metrics(&r->test));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o, s:I, s:o, s:o, s:o, s:o}",
+        "command", "train", "n", cli_json_count(r->n), "d", cli_json_count(r->d), "task",
+        cli_json_text(cli_task_name(r->task)), "learner", cli_json_text(r->learner), "kernel",
+        cli_json_text(r->kernel), "map", cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
+        cli_json_number(r->lambda), "weights", "seconds", seconds, "peak_rss_bytes",
+        (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes), "loo", loo, "cv", cv,
+        "test", cli_json_metrics(&r->test));
 }
 
 /* The name of the model file; NULL with the status set when the call is wrong. Looked at

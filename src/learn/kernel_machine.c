@@ -326,6 +326,8 @@ static krein_status choose_C(problem *p, double *C) {
         TRY(walk(p, &p->all, p->table, C, &loss));
     }
     p->job->loo = p->classes ? loss : sqrt(loss);
+    p->job->cv_folds =
+        krein__min(p->job->folds > 0 ? p->job->folds : FOLDS, krein__min(p->all.n, SAMPLE));
 done:
     krein__exact_close(&some);
     krein__libsvm_end(table);
@@ -545,7 +547,7 @@ void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool 
     /* K, the eigenvectors and two matrices of workspace; then K, the vectors, LIBSVM's. */
     double eigen = repaired ? 32 * N * N : 8 * N * N;
     double table = (repaired ? 16 : 8) * N * N + krein__libsvm_bytes(n, (int)threads, regression);
-    double m = fmin(N, SAMPLE), folds = FOLDS;
+    double m = fmin(N, SAMPLE), folds = out->folds > FOLDS ? (double)out->folds : FOLDS;
     double some =
         path && n > SAMPLE ? 8 * m * m + krein__libsvm_bytes(SAMPLE, (int)threads, regression) : 0;
     out->bytes += fmax(fmax(eigen, table), (repaired ? 16 : 8) * N * N + some) +

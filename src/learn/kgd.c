@@ -209,6 +209,7 @@ static krein_status choose_steps(krein_job *job, const krein_exact *all, bool sa
     }
     *steps = path.lambda[path.best];
     job->loo = krein__job_classes(job) ? path.error[path.best] : sqrt(path.loss[path.best]);
+    job->cv_folds = krein__min(job->folds > 0 ? job->folds : FOLDS, krein__min(all->n, SAMPLE));
 done:
     krein__exact_close(&some);
     return st;

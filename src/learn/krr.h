@@ -25,7 +25,7 @@ float *krein__krr_features(krein_job *job, krein_krr *b, const krein_rows *x);
 krein_status krein__krr_system(const krein_map *map, const krein_krr *b, krein_ridge *ridge,
                                double lambda, krein_system *out);
 
-/* Set job->lambda and job->loo. */
+/* Set job->lambda, job->loo and job->cv_folds. */
 krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system);
 krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b);
 void krein__krr_report(krein_job *job, const krein_path *p);

@@ -78,6 +78,7 @@ done:
 
 void krein__krr_report(krein_job *job, const krein_path *p) {
     job->lambda = p->lambda[p->best];
+    job->cv_folds = krein__min(job->folds, job->n);
     job->loo = krein__job_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
 }
 

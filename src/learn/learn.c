@@ -82,7 +82,13 @@ krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t fold
     NEW(order, units);
     krein__rng_permute(g, units, order);
     if (group) { /* a group's fold follows from its place in the permutation */
+        bool one = n > 1;
         for (int64_t i = 0; i < n; i++) fold[i] = (int32_t)(order[group[i]] % folds);
+        for (int64_t i = 1; i < n && one; i++) one = fold[i] == fold[0];
+        if (one)
+            st = krein__fail(ctx, KREIN_EDATA,
+                             "cross-validation has nothing to train on: all rows are in one group; "
+                             "give the parameters (--lambda, C, the kernel's), or other groups");
         goto done;
     }
     NEW(all, n);
@@ -95,12 +101,39 @@ done:
     return st;
 }
 
+krein_status krein__job_weight(krein_job *job, double *out) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    if (!job->data->has_weight) job->weight = (double)job->n;
+    if (job->weight > 0) goto done;
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        for (int64_t i = 0; i < block.x.n; i++) job->weight += block.weight[i];
+    }
+    if (!(job->weight > 0))
+        st = krein__fail(job->ctx, KREIN_EDATA, "all row weights are 0: there is nothing to fit");
+done:
+    *out = job->weight;
+    return st;
+}
+
+krein_status krein__lambda_of_cost(krein_job *job, double C) {
+    double weight;
+    krein_status st = krein__job_weight(job, &weight);
+    if (st == KREIN_OK) job->model->lambda = 1 / (2 * weight * C);
+    return st;
+}
+
 krein_status krein__cost_of_lambda(krein_job *job, double *C) {
-    if (job->lambda < 0) return KREIN_OK;
-    double from = 1 / (2 * (double)job->n * job->lambda);
+    double weight;
     if (job->lambda == 0)
         return krein__fail(job->ctx, KREIN_EARG,
                            "--lambda 0 has no solution here: give a positive one, or C");
+    krein_status st = krein__job_weight(job, &weight);
+    if (st != KREIN_OK || job->lambda < 0) return st;
+    double from = 1 / (2 * weight * job->lambda);
     if (!isnan(*C) && fabs(*C / from - 1) > 1e-6)
         return krein__fail(
             job->ctx, KREIN_EARG,

@@ -18,6 +18,8 @@ typedef struct krein_job {
     bool probabilities; /* wanted: fill the model's calibration */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
+    int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out */
+    double weight;      /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 
 enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
@@ -48,9 +50,13 @@ extern const int64_t krein__learner_count;
  */
 void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
                          const double *label, double *y, int32_t *class);
-/* C of a machine from --lambda where that is given: C = 1 / (2 n lambda). *C is NaN where the
- * learner's spec has none. */
+/* C of a machine from --lambda where that is given: C = 1 / (2 n lambda), n the sum of the rows'
+ * weights where they have any. *C is NaN where the learner's spec has none. */
 krein_status krein__cost_of_lambda(krein_job *job, double *C);
+/* The model's lambda from C. */
+krein_status krein__lambda_of_cost(krein_job *job, double C);
+/* The sum of the weights of the training rows; their number without weights. */
+krein_status krein__job_weight(krein_job *job, double *out);
 /* The labels are classes. */
 bool krein__job_classes(const krein_job *job);
 /* All training rows: targets (n x k), classes, weights (ones where there are none) and groups, in

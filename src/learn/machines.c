@@ -38,13 +38,19 @@ typedef struct set {
 
 /* ---- making machines ---------------------------------------------------- */
 
+/* Targets of regression less their mean, which the intercept gives back; as they are without one.
+ */
+static double label_of(const set *s, int64_t i, int64_t c) {
+    return s->ex->label[i * s->k + c] - (s->recipe->intercept ? s->job->data->label_mean[c] : 0);
+}
+
 static int64_t classes_of(const set *s) { return s->job->model->encoding.nclass; }
 
 /* The target of row i in machine c; false: it has no part in it. */
 static bool target(const set *s, int64_t i, int64_t c, const int64_t pair[2], float *out) {
     const krein_examples *ex = s->ex;
     if (s->recipe->loss == KREIN_LOSS_EPSILON) {
-        *out = (float)(ex->label[i * s->k + c] - s->job->data->label_mean[c]);
+        *out = (float)label_of(s, i, c);
         return true;
     }
     int64_t class = ex->class[i];
@@ -113,7 +119,7 @@ static krein_status weigh(set *s) {
         total += s->unit[i];
     }
     for (int64_t i = 0; i < ex->n; i++)
-        s->unit[i] *= total / ((double)classes_of(s) * count[ex->class[i]]);
+        if (s->unit[i] > 0) s->unit[i] *= total / ((double)classes_of(s) * count[ex->class[i]]);
 done:
     krein__free(ctx, count);
     return st;
@@ -190,6 +196,21 @@ static void set_cost(set *s, double C) {
         }
 }
 
+/* Back to where all machines begin. */
+static void restart(set *s) {
+    for (int64_t k = 0; s->m && k < s->folds * s->k; k++) {
+        krein_machine *m = &s->m[k];
+        for (int64_t i = 0; i < m->n; i++) m->dual[i].beta = m->dual[i].cost = 0;
+        m->b = 0;
+    }
+    for (int64_t f = 0; s->joint && f < s->folds; f++) {
+        krein_crammer *m = &s->joint[f];
+        memset(m->cost, 0, (size_t)m->n * sizeof *m->cost);
+        memset(m->alpha, 0, (size_t)(m->n * s->k) * sizeof *m->alpha);
+        memset(m->b, 0, (size_t)s->k * sizeof *m->b);
+    }
+}
+
 static krein_status set_train(set *s, double tol, double deadline, const char *what) {
     krein_status st = KREIN_OK;
     int64_t D = s->ex->features.D;
@@ -248,10 +269,8 @@ static double error_of(const set *s, const double *score) {
     for (int64_t i = 0; i < ex->n; i++) {
         double weight = ex->weight ? ex->weight[i] : 1, e = 0;
         if (ex->class) e = krein__decide(m->head, classes_of(s), score + i * s->k) != ex->class[i];
-        for (int64_t c = 0; !ex->class && c < s->k; c++) {
-            double y = ex->label[i * s->k + c] - s->job->data->label_mean[c];
-            e += pow(y - score[i * s->k + c], 2) / (double)s->k;
-        }
+        for (int64_t c = 0; !ex->class && c < s->k; c++)
+            e += pow(label_of(s, i, c) - score[i * s->k + c], 2) / (double)s->k;
         sum += weight * e;
         total += weight;
     }
@@ -317,8 +336,10 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
         double error = NAN;
         TRY(choose(&s, score, C, &error));
         job->loo = ex.class ? error : sqrt(error);
+        job->cv_folds = folds;
     }
     if (job->probabilities) {
+        restart(&s); /* the same for a C that is given */
         set_cost(&s, *C);
         TRY(set_train(&s, PATH_TOL, job->deadline, NULL));
         TRY(held_out(&s, score));
@@ -362,6 +383,9 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
     krein_examples ex = {0};
     set s = {0};
     double *w = NULL;
+    if (job->n > INT32_MAX)
+        return krein__fail(ctx, KREIN_EARG,
+                           "support vector machines take at most 2,147,483,647 rows; use krr");
     if (isnan(*C) || job->probabilities) TRY(cross_validate(job, recipe, C));
     TRY(krein__examples_open(job, job->n, recipe->intercept, &ex));
     TRY(set_begin(job, recipe, &ex, NULL, 1, &s));
@@ -373,7 +397,8 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
         for (int64_t c = 0; c < model->k; c++)
             w[j * model->k + c] = s.m ? s.m[c].w[j] : s.joint[0].w[j * model->k + c];
     TRY(krein__examples_finish(&ex, w, s.b, model));
-    for (int64_t c = 0; recipe->loss == KREIN_LOSS_EPSILON && c < model->k; c++)
+    bool centred = recipe->loss == KREIN_LOSS_EPSILON && recipe->intercept;
+    for (int64_t c = 0; centred && c < model->k; c++)
         model->intercept[c] += job->data->label_mean[c];
 done:
     krein__free(ctx, w);
@@ -382,17 +407,19 @@ done:
     return st;
 }
 
+/* Probabilities take the folds too, and are not known of here: always counted. */
 void krein__machines_cost(const krein_map *map, int64_t n, int64_t k, bool choose,
                           krein_cost *out) {
     int64_t D = map->cls->features(map, n), sample = sample_rows(n, k);
+    int64_t folds = krein__min(out->folds > 0 ? out->folds : FOLDS, sample);
     double fit = krein__examples_bytes(map, n) + krein__machines_bytes(map->ctx, n, D, k) +
                  16 * (double)n * (double)k + 20 * (double)D * (double)k;
     double path = krein__examples_bytes(map, sample) +
-                  krein__machines_bytes(map->ctx, sample, D, FOLDS * k) +
-                  (double)(sample * k) * 24 + 20 * (double)(D * k * FOLDS);
+                  krein__machines_bytes(map->ctx, sample, D, folds * k) +
+                  (double)(sample * k) * 24 + 48 * (double)sample + 20 * (double)(D * k * folds);
     double m = (double)k, d = (double)D, N = (double)n;
-    out->bytes += choose ? fmax(fit, path) : fit;
+    out->bytes += fmax(fit, path);
     /* coordinate descent's passes, and half as many Newton steps */
     out->flops = m * (30 * 4 * N * d + 15 * (4 * N * d + 4 * d * d * d)) +
-                 (choose ? 9.0 * FOLDS * m * 30 * 4 * (double)sample * d : 0);
+                 (choose ? 9.0 * (double)folds * m * 30 * 4 * (double)sample * d : 0);
 }

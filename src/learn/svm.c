@@ -3,12 +3,12 @@
  *     min 1/2 |w|^2 + C sum_i weight_i loss(y_i f(x_i)),   f = w'z + b, b free,
  *     loss(m) = max(0, 1 - m) (hinge) or max(0, 1 - m)^2 (hinge2)
  *
- * C is LIBSVM's; lambda = 1 / (2 n C). More than two classes: one machine for each class against
- * the rest (the largest score wins), one for each pair (votes), or one for all (Crammer and
- * Singer). On features by dual coordinate descent and Newton steps (learn/machines.c), on the
- * kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c), also with an indefinite
- * kernel, whose spectrum is taken as it is, clipped, flipped or shifted. C that is not given is
- * chosen by cross-validation. */
+ * C is LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. More than two classes: one
+ * machine for each class against the rest (the largest score wins), one for each pair (votes), or
+ * one for all (Crammer and Singer). On features by dual coordinate descent and Newton steps
+ * (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c),
+ * also with an indefinite kernel, whose spectrum is taken as it is, clipped, flipped or shifted. C
+ * that is not given is chosen by cross-validation. */
 #include "learn/kernel_machine.h"
 #include "learn/machines.h"
 
@@ -100,7 +100,7 @@ static krein_status fit(krein_job *job, krein_values *v) {
                                .tol = v->number[TOL]};
         TRY(krein__machines_fit(job, &recipe, C));
     }
-    job->model->lambda = 1 / (2 * (double)job->n * *C);
+    TRY(krein__lambda_of_cost(job, *C));
 done:
     return st;
 }

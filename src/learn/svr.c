@@ -2,10 +2,10 @@
  *
  *     min 1/2 |w|^2 + C sum_i weight_i max(0, |y_i - f(x_i)| - epsilon),   f = w'z + b, b free
  *
- * C and epsilon are LIBSVM's; lambda = 1 / (2 n C). An epsilon that is not given is a tenth of the
- * targets' standard deviation. On features by dual coordinate descent and Newton steps
- * (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c).
- * Several targets: a machine each. */
+ * C and epsilon are LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. An epsilon that
+ * is not given is a tenth of the targets' standard deviation. On features by dual coordinate
+ * descent and Newton steps (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM
+ * (learn/kernel_machine.c). Several targets: a machine each. */
 #include "learn/kernel_machine.h"
 #include "learn/machines.h"
 
@@ -63,16 +63,19 @@ static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map
 static krein_status deviation(krein_job *job, double *out) {
     krein_status st = KREIN_OK;
     krein_block block;
-    double sum = 0;
+    double sum = 0, total = 0;
     int64_t k = job->model->k;
     TRY(krein__stream_rewind(job->rows));
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        for (int64_t i = 0; i < block.x.n * k; i++)
-            sum += pow(block.label[i] - job->data->label_mean[i % k], 2);
+        for (int64_t i = 0; i < block.x.n * k; i++) {
+            double weight = block.weight ? block.weight[i / k] : 1;
+            sum += weight * pow(block.label[i] - job->data->label_mean[i % k], 2);
+            total += weight;
+        }
     }
-    *out = sqrt(sum / ((double)job->n * (double)k));
+    *out = total > 0 ? sqrt(sum / total) : 0;
 done:
     return st;
 }
@@ -98,7 +101,7 @@ static krein_status fit(krein_job *job, krein_values *v) {
                                .tol = v->number[TOL]};
         TRY(krein__machines_fit(job, &recipe, C));
     }
-    job->model->lambda = 1 / (2 * (double)job->n * *C);
+    TRY(krein__lambda_of_cost(job, *C));
 done:
     return st;
 }

@@ -37,6 +37,7 @@ typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
     double flops; /* of one row */
     double fit_flops;
+    int64_t folds; /* of a learner, in: the cross-validation that was asked for, 0: its own */
 } krein_cost;
 
 typedef struct krein_map_class {

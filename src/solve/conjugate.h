@@ -49,4 +49,23 @@ static inline double krein__loss(const krein_box *b, double epsilon, double r) {
     return krein__conjugate_at(b, epsilon, krein__loss_beta(b, epsilon, r), r);
 }
 
+/* With a free intercept and targets that one value of it serves (one class, one row, equal
+ * numbers): w = 0 is the solution. */
+static inline bool krein__trivial(krein_machine *m, const krein_machine_options *o, int64_t D) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < m->n; i++) {
+        low = fmin(low, (double)m->dual[i].target);
+        high = fmax(high, (double)m->dual[i].target);
+    }
+    double reach = o->loss == KREIN_LOSS_EPSILON ? 2 * o->epsilon : 0;
+    if (!o->intercept || high - low > reach) return false;
+    for (int64_t i = 0; i < m->n; i++) m->dual[i].beta = 0;
+    for (int64_t j = 0; j < D; j++) m->w[j] = 0;
+    m->b = m->n > 0 ? (low + high) / 2 : 0;
+    m->primal = m->dual_value = 0;
+    m->support = 0;
+    m->converged = true;
+    return true;
+}
+
 #endif

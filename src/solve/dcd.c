@@ -19,9 +19,9 @@
  * One coordinate cannot move under sum beta = 0. So the intercept is found by the method of
  * multipliers (the proximal point method on b): b = b0 + B^2 sum beta, as if every row had one more
  * feature B, and b0 <- b after each check, which makes sum beta vanish without the penalty on b
- * that such a feature brings by itself. B^2 is 0.03 of the mean |z|^2: of what
- * was tried between 0.0003 and 10 on kernel features, it took the fewest passes (1 three times as
- * many).
+ * that such a feature brings by itself. B^2 is 0.03 of the mean |z|^2 (of what was tried between
+ * 0.0003 and 10 on kernel features, it took the fewest passes; 1 three times as many), or what
+ * takes b to the targets where C is so small that betas at their bounds would not.
  *
  * Rows at a bound that a pass found well inside the optimal side are left out of the passes that
  * follow (shrinking). When the largest projected gradient is below an inner tolerance, a pass
@@ -62,6 +62,7 @@ typedef struct state {
     double low, high;         /* projected gradients of this pass */
     double old_low, old_high; /* of the last: the bounds for shrinking */
     double inner;             /* tolerance of low .. high */
+    double scale;             /* of targets, for the inner tolerance */
     double *fresh;            /* D: w summed anew by a check */
     float *score;             /* n: w'z of a check */
 } state;
@@ -74,7 +75,6 @@ typedef struct solver {
     int64_t machines;
     int64_t slab, slabs, per_block; /* rows of a slab, slabs in all, slabs of a block */
     float *norm;                    /* n: |z_i|^2 */
-    double scale;                   /* of targets, for the inner tolerance */
 } solver;
 
 /* ---- one coordinate ----------------------------------------------------- */
@@ -116,7 +116,8 @@ static void descend(const solver *v, state *s, int64_t slab, const float *z, int
         s->low = fmin(s->low, v1);
         if (fabs(v1) < 1e-12) continue;
         double H = (double)v->norm[d->row] + s->penalty + b.delta;
-        double beta = krein__clip(&b, krein__soft(d->beta - g / H, o->epsilon / H));
+        double beta = H > 0 ? krein__clip(&b, krein__soft(d->beta - g / H, o->epsilon / H))
+                            : krein__loss_beta(&b, o->epsilon, -g); /* an empty row */
         double change = beta - d->beta;
         if (change == 0) continue;
         d->beta = beta;
@@ -171,7 +172,8 @@ static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *
     krein__shuffle(slabs, count, seed_of(v, pass, block, 0));
     krein_compute c = krein__compute_begin();
     int threads = (int)krein__min(v->ctx->threads, v->machines);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count && st == KREIN_OK; k++) {
+        st = krein__poll(v->ctx);
         if (threads == 1) {
             for (int64_t i = 0; i < v->machines; i++) visit(v, i, pass, slabs[k], z, first);
             continue;
@@ -184,7 +186,6 @@ static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *
         }
     }
     krein__compute_end(c);
-    st = krein__poll(v->ctx);
 done:
     return st;
 }
@@ -206,7 +207,7 @@ static double total_loss(const solver *v, const state *s, double b, double *slop
 
 /* The intercept that is best for w, by bisection of the slope (the loss is convex in b). */
 static double best_intercept(const solver *v, const state *s) {
-    double slope, step = v->scale, low = s->b, high = s->b;
+    double slope, step = s->scale, low = s->b, high = s->b;
     total_loss(v, s, s->b, &slope);
     if (slope == 0) return s->b;
     for (int i = 0; i < 60 && slope != 0; i++, step *= 2) { /* bracket */
@@ -224,7 +225,7 @@ static double best_intercept(const solver *v, const state *s) {
         if (here == 0) return b;
         if ((here > 0) != down) break;
     }
-    for (int i = 0; i < 40 && high - low > 1e-12 * v->scale; i++) {
+    for (int i = 0; i < 40 && high - low > 1e-12 * s->scale; i++) {
         double b = (low + high) / 2, here;
         total_loss(v, s, b, &here);
         if (here == 0) return b;
@@ -252,8 +253,14 @@ static void unshrink(const solver *v, state *s) {
 static void end_check(solver *v, state *s) {
     krein_machine *m = s->m;
     int64_t D = v->z->D;
-    double square = krein__ddot(D, s->fresh, s->fresh), slope, b = 0;
+    double square = 0, slope, b = 0;
     s->sum = 0;
+    /* The scores are those of the w that steps added up; so that is the machine's, and the primal
+     * its own. */
+    for (int64_t j = 0; j < D; j++) {
+        m->w[j] = (double)s->w[j];
+        square += m->w[j] * m->w[j];
+    }
     m->support = 0;
     for (int64_t i = 0; i < m->n; i++) {
         s->sum += m->dual[i].beta;
@@ -261,12 +268,11 @@ static void end_check(solver *v, state *s) {
     }
     if (v->o->intercept) b = best_intercept(v, s);
     m->primal = square / 2 + total_loss(v, s, b, &slope);
-    m->dual_value = dual_value(v, s, square);
-    double bound = v->o->intercept ? (2 * fabs(b) + v->scale) * fabs(s->sum) : 0;
-    double gap = m->primal - m->dual_value + bound;
+    double bound = v->o->intercept ? (2 * fabs(b) + s->scale) * fabs(s->sum) : 0;
+    double dual = dual_value(v, s, krein__ddot(D, s->fresh, s->fresh)) - bound;
+    m->dual_value = fmin(dual, m->primal); /* not above it by rounding */
     m->b = b;
-    memcpy(m->w, s->fresh, (size_t)D * sizeof *m->w);
-    m->converged = gap <= v->o->tol * fabs(m->primal);
+    m->converged = m->primal - m->dual_value <= v->o->tol * m->primal;
     s->done = m->converged || s->last;
     krein__log(v->ctx, KREIN_LOG_DEBUG,
                "pass %lld: primal %.8g, dual %.8g, sum %.3g, b %.5g (best %.5g), inner %.3g",
@@ -277,7 +283,7 @@ static void end_check(solver *v, state *s) {
         s->base = s->b;
         s->b = s->base + s->penalty * s->sum;
     }
-    s->inner = fmax(s->inner / 3, 1e-7 * v->scale);
+    s->inner = fmax(s->inner / 3, 1e-7 * s->scale);
     s->checking = false;
     unshrink(v, s);
 }
@@ -320,8 +326,10 @@ static krein_status warm_start(solver *v) {
         const float *z;
         int64_t n, first = b * v->z->rows;
         TRY(krein__features_block(v->z, b, &z, &n));
+        krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(v->ctx->threads) schedule(dynamic)
         for (int64_t k = 0; k < v->machines; k++) {
+            krein__worker_begin();
             state *s = &v->s[k];
             int64_t from = s->start[b * v->per_block];
             int64_t to = s->start[krein__min((b + 1) * v->per_block, v->slabs)];
@@ -331,16 +339,26 @@ static krein_status warm_start(solver *v) {
                 s->sum += d->beta;
                 krein__saxpy(D, (float)d->beta, z + (d->row - first) * D, s->w);
             }
+            krein__worker_end(c);
         }
+        krein__compute_end(c);
     }
 done:
     return st;
+}
+
+/* Targets are centred numbers, or -1 and +1: their root mean square. */
+static double target_scale(const krein_machine *m) {
+    double sum = 0;
+    for (int64_t i = 0; i < m->n; i++) sum += (double)m->dual[i].target * (double)m->dual[i].target;
+    return sum > 0 ? sqrt(sum / (double)m->n) : 1;
 }
 
 static krein_status state_begin(solver *v, state *s, krein_machine *m) {
     krein_ctx *ctx = v->ctx;
     krein_status st = KREIN_OK;
     s->m = m;
+    s->scale = target_scale(m);
     m->passes = 0;
     ZNEW(s->w, v->z->D);
     ZNEW(s->fresh, v->z->D);
@@ -355,13 +373,18 @@ static krein_status state_begin(solver *v, state *s, krein_machine *m) {
         while (at < m->n && m->dual[at].row < row) at++;
         s->start[k] = at;
     }
-    double norm = 0;
+    double norm = 0, cost = 0;
     for (int64_t i = 0; i < m->n; i++) {
+        krein_dual *d = &m->dual[i];
+        krein_box box = krein__box(v->o->loss, d);
+        d->beta = krein__clip(&box, d->beta); /* a start for another C */
         s->order[i] = (int32_t)i;
-        norm += (double)v->norm[m->dual[i].row];
+        norm += (double)v->norm[d->row];
+        cost += d->cost;
     }
-    s->penalty = v->o->intercept && m->n > 0 ? 0.03 * norm / (double)m->n : 0;
-    s->inner = 0.3 * v->scale;
+    if (v->o->intercept && cost > 0) s->penalty = fmax(0.03 * norm / (double)m->n, s->scale / cost);
+    s->done = krein__trivial(m, v->o, v->z->D);
+    s->inner = 0.3 * s->scale;
     unshrink(v, s);
 done:
     return st;
@@ -376,13 +399,6 @@ static void state_end(krein_ctx *ctx, state *s) {
     krein__free(ctx, s->start);
 }
 
-/* Targets are centred numbers, or -1 and +1: their root mean square. */
-static double target_scale(const krein_machine *m) {
-    double sum = 0;
-    for (int64_t i = 0; i < m->n; i++) sum += (double)m->dual[i].target * (double)m->dual[i].target;
-    return sum > 0 ? sqrt(sum / (double)m->n) : 1;
-}
-
 static krein_status solver_begin(solver *v, krein_machine *machine, int64_t machines) {
     krein_ctx *ctx = v->ctx;
     krein_status st = KREIN_OK;
@@ -391,13 +407,12 @@ static krein_status solver_begin(solver *v, krein_machine *machine, int64_t mach
     v->per_block = (v->z->rows + v->slab - 1) / v->slab;
     int64_t rest = v->z->n - (v->z->blocks - 1) * v->z->rows;
     v->slabs = (v->z->blocks - 1) * v->per_block + (rest + v->slab - 1) / v->slab;
-    v->scale = target_scale(&machine[0]);
     TRY(norms(v));
     ZNEW(v->s, machines);
     v->machines = machines;
     for (int64_t i = 0; i < machines; i++) TRY(state_begin(v, &v->s[i], &machine[i]));
     TRY(warm_start(v));
-    for (int64_t i = 0; i < machines; i++) {
+    for (int64_t i = 0; i < machines && v->o->intercept; i++) {
         v->s[i].base = machine[i].b;
         v->s[i].b = machine[i].b + v->s[i].penalty * v->s[i].sum;
     }
@@ -420,6 +435,7 @@ krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machi
     krein_status st = KREIN_OK;
     solver v = {.ctx = ctx, .z = z, .o = o};
     int32_t *blocks = NULL, *slabs = NULL;
+    krein_compute compute = krein__compute_begin(); /* BLAS must not split sums by its threads */
     TRY(solver_begin(&v, machine, machines));
     NEW(blocks, z->blocks);
     NEW(slabs, v.per_block);
@@ -449,13 +465,15 @@ done:
     krein__free(ctx, v.norm);
     krein__free(ctx, blocks);
     krein__free(ctx, slabs);
+    krein__compute_end(compute);
     return st;
 }
 
 double krein__dcd_bytes(int64_t rows, int64_t D, int64_t machines) {
     double n = (double)rows, m = (double)machines;
-    double slabs = n / (double)krein__max(SLAB_MIN, SLAB_BYTES / (4 * D)) + 1;
-    return 4 * n + m * (8 * n + 12 * (double)D + 12 * slabs + 256);
+    /* a block's last slab may be short */
+    double slabs = 2 * n / (double)krein__max(SLAB_MIN, SLAB_BYTES / (4 * D)) + 2;
+    return 4 * n + 8 * slabs + m * (8 * n + 12 * (double)D + 12 * slabs + 1024) + 1024;
 }
 
 const krein_class krein__solver_dcd = {

@@ -13,8 +13,9 @@
  * smooth convex function 1/2 |w|^2 + sum env_i is minimised by Newton's method: the gradient is
  * (w - sum beta+ z, -sum beta+), the Hessian I + sum over J of h_i z_i z_i' with the rows J inside
  * their box, h_i = 1 / (delta + 1 / s_i). Along a step the function is piecewise quadratic and the
- * best length is found exactly. Then beta <- beta+ (the method of multipliers), s grows, and so on.
- * The intercept is one more unknown without a penalty.
+ * best length is found exactly. Then beta <- beta+ (the method of multipliers), s grows, and so on;
+ * where INNER steps do not solve it, beta stays and s falls. The intercept is one more unknown
+ * without a penalty.
  *
  * The duality gap falls apart into the part of the smoothing and that of the Newton steps:
  *
@@ -52,6 +53,7 @@ typedef struct state {
     double *score;   /* n: w'z */
     float *along;    /* n: the step's */
     double *plus;    /* n: beta+ */
+    double *best;    /* n: that of the least gap so far, which the machine has */
     int32_t *inside; /* J, numbers of rows in dual */
     int64_t *block;  /* blocks + 1: where their rows begin in dual */
     int64_t ninside;
@@ -63,7 +65,8 @@ typedef struct state {
     double step_b;
     float *A, *tile; /* rows of J times sqrt(h); scratch of threads */
     double *H;       /* min(|J|, D) squared */
-    int64_t held;    /* rows in A */
+    double *diagonal;
+    int64_t held; /* rows in A */
 } state;
 
 /* Rows of J in the Hessian: as many as unknowns determine it well. */
@@ -251,7 +254,7 @@ static void weigh(state *s, double *h) {
     s->ninside = n;
 }
 
-/* Upper triangle of H = I + A A', m x m, by tiles. */
+/* Upper triangle of H = A A', m x m, by tiles. */
 static void gram_of_rows(state *s, int64_t m) {
     int64_t tiles = (m + TILE - 1) / TILE;
     krein_compute c = krein__compute_begin();
@@ -266,11 +269,34 @@ static void gram_of_rows(state *s, int64_t m) {
                          s->A + j * s->D, s->D, 0, t, TILE);
             for (int64_t a = 0; a < rows; a++)
                 for (int64_t b = 0; b < columns; b++)
-                    s->H[(i + a) * m + j + b] = (double)t[a * TILE + b] + (i + a == j + b);
+                    s->H[(i + a) * m + j + b] = (double)t[a * TILE + b];
         }
         krein__worker_end(c);
     }
     krein__compute_end(c);
+}
+
+/* Factorises I + H (m x m, upper triangle). H comes from float32 products: where C is so large that
+ * their rounding makes it indefinite, more than I is added, as little as it takes; the step's
+ * length makes up for it. */
+static krein_status factorise(state *s, int64_t m) {
+    krein_status st = KREIN_OK;
+    int64_t pivot;
+    double top = 0, more = 0;
+    for (int64_t i = 0; i < m; i++) {
+        s->diagonal[i] = s->H[i * m + i];
+        top = fmax(top, s->diagonal[i]);
+        for (int64_t j = i + 1; j < m; j++) s->H[j * m + i] = s->H[i * m + j]; /* kept there */
+    }
+    for (int tries = 0; tries < 8; tries++) {
+        for (int64_t i = 0; i < m; i++) s->H[i * m + i] = s->diagonal[i] + 1 + more;
+        st = krein__cholesky(s->ctx, m, s->H, m, &pivot);
+        if (st != KREIN_ENUMERIC) break;
+        more = more > 0 ? 8 * more : 1e-7 * top;
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = i + 1; j < m; j++) s->H[i * m + j] = s->H[j * m + i];
+    }
+    return st;
 }
 
 /* X = (I + A'A)^-1 X for the two columns of X (D x 2). Where J is the smaller,
@@ -278,12 +304,11 @@ static void gram_of_rows(state *s, int64_t m) {
 static krein_status solve(state *s, double *X) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    int64_t m = s->ninside, D = s->D, pivot;
+    int64_t m = s->ninside, D = s->D;
     double *y = NULL;
     if (m == 0) return KREIN_OK;
     if (m >= D) {
-        for (int64_t j = 0; j < D; j++) s->H[j * D + j] += 1;
-        TRY(krein__cholesky(ctx, D, s->H, D, &pivot));
+        TRY(factorise(s, D));
         TRY(krein__cholesky_solve(ctx, D, s->H, D, 2, X, 2));
         return KREIN_OK;
     }
@@ -299,7 +324,7 @@ static krein_status solve(state *s, double *X) {
         y[2 * i + 1] = b;
     }
     gram_of_rows(s, m);
-    TRY(krein__cholesky(ctx, m, s->H, m, &pivot));
+    TRY(factorise(s, m));
     TRY(krein__cholesky_solve(ctx, m, s->H, m, 2, y, 2));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t from = 0; from < D; from += COLUMNS)
@@ -373,6 +398,7 @@ static krein_status begin(state *s) {
     NEW(s->score, n);
     NEW(s->along, n);
     NEW(s->plus, n);
+    NEW(s->best, n);
     NEW(s->inside, n);
     NEW(s->block, s->z->blocks + 1);
     NEW(s->sum, D);
@@ -382,6 +408,7 @@ static krein_status begin(state *s) {
     NEW(s->A, krein__max(D, ROWS) * D);
     NEW(s->tile, ctx->threads * krein__max(TILE * TILE, krein__gram_tile(D) * krein__gram_tile(D)));
     NEW(s->H, system * system);
+    NEW(s->diagonal, system);
     for (int64_t k = 0, at = 0; k <= s->z->blocks; k++) {
         while (at < n && s->m->dual[at].row < k * s->z->rows) at++;
         s->block[k] = at;
@@ -389,7 +416,7 @@ static krein_status begin(state *s) {
     for (int64_t i = 0; i < n; i++) square += pow((double)s->m->dual[i].target, 2);
     s->scale = square > 0 ? sqrt(square / (double)n) : 1;
     memcpy(s->w, s->m->w, (size_t)D * sizeof *s->w);
-    s->b = s->m->b;
+    s->b = s->o->intercept ? s->m->b : 0;
     TRY(refresh(s));
 done:
     return st;
@@ -401,6 +428,7 @@ static void end(state *s) {
     krein__free(ctx, s->score);
     krein__free(ctx, s->along);
     krein__free(ctx, s->plus);
+    krein__free(ctx, s->best);
     krein__free(ctx, s->inside);
     krein__free(ctx, s->block);
     krein__free(ctx, s->sum);
@@ -410,31 +438,35 @@ static void end(state *s) {
     krein__free(ctx, s->A);
     krein__free(ctx, s->tile);
     krein__free(ctx, s->H);
+    krein__free(ctx, s->diagonal);
 }
 
-/* Takes over beta+ and (w, b) as the machine's. */
+/* Takes over beta+ and (w, b) as the machine's; beta itself is still where the smoothing is. */
 static void keep(state *s, double primal, double dual) {
     krein_machine *m = s->m;
     m->primal = primal;
     m->dual_value = dual;
     m->b = s->b;
     memcpy(m->w, s->w, (size_t)s->D * sizeof *m->w);
+    memcpy(s->best, s->plus, (size_t)m->n * sizeof *s->best);
     m->support = 0;
     for (int64_t i = 0; i < m->n; i++) m->support += s->plus[i] != 0;
 }
 
-static void next_beta(state *s) {
-    for (int64_t i = 0; i < s->m->n; i++) s->m->dual[i].beta = s->plus[i];
+static void set_beta(state *s, const double *beta) {
+    for (int64_t i = 0; i < s->m->n; i++) s->m->dual[i].beta = beta[i];
 }
 
 static double square_of(int64_t n, const double *x) { return krein__ddot(n, x, x); }
 
 krein_status krein__ssn(krein_features *z, krein_machine *m, const krein_machine_options *o) {
-    enum { STEPS = 200, INNER = 30 };
+    enum { STEPS = 200, INNER = 25 };
     krein_ctx *ctx = z->ctx;
     krein_status st = KREIN_OK;
     state s = {.ctx = ctx, .z = z, .m = m, .o = o, .D = z->D, .most = many(m->n, z->D)};
-    double *h = NULL;
+    double *h = NULL, grow = 4, least = INFINITY;
+    krein_compute compute = krein__compute_begin(); /* BLAS must not split sums by its threads */
+    if (krein__trivial(m, o, z->D)) goto done;
     TRY(begin(&s));
     NEW(h, s.m->n);
     s.rate = o->loss == KREIN_LOSS_HINGE2 ? INFINITY : 1 / (8 * s.scale);
@@ -457,14 +489,16 @@ krein_status krein__ssn(krein_features *z, krein_machine *m, const krein_machine
             slack / primal, (long long)inside, s.rate);
         m->converged = gap <= o->tol * primal;
         bool late = o->deadline > 0 && krein__clock() > o->deadline;
-        if (m->converged || late || step + 1 == STEPS) {
-            keep(&s, primal, primal - gap);
-            next_beta(&s);
-            break;
-        }
-        if (difference / 2 + slack <= 0.3 * s.young || ++inner == INNER) {
-            next_beta(&s);
-            s.rate *= 4;
+        if (gap < least) keep(&s, primal, primal - gap);
+        least = fmin(least, gap);
+        if (m->converged || late || step + 1 == STEPS) break;
+        bool solved = difference / 2 + slack <= 0.3 * s.young;
+        if (solved || ++inner == INNER) {
+            if (solved)
+                set_beta(&s, s.plus);
+            else /* too rough to be solved: the same with more smoothing */
+                grow = sqrt(grow);
+            s.rate *= solved ? grow : 1 / (grow * grow);
             inner = 0;
             TRY(refresh(&s));
             continue;
@@ -472,15 +506,18 @@ krein_status krein__ssn(krein_features *z, krein_machine *m, const krein_machine
         TRY(direction(&s, h));
         TRY(take_step(&s));
     }
+    if (isfinite(least)) set_beta(&s, s.best);
 done:
     krein__free(ctx, h);
     end(&s);
+    krein__compute_end(compute);
     return st;
 }
 
 double krein__ssn_bytes(int64_t rows, int64_t D, int threads) {
     double n = (double)rows, m = (double)many(rows, D), d = (double)D, system = fmin(m, d);
-    return 40 * n + 60 * d + 4 * d * fmax(d, ROWS) + 8 * system * system + 1.1e6 * threads + 16 * m;
+    return 48 * n + 64 * d + 4 * d * fmax(d, ROWS) + 8 * system * system + 1.1e6 * threads +
+           16 * m + 4096;
 }
 
 const krein_class krein__solver_ssn = {
