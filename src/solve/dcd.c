@@ -20,8 +20,9 @@
  * multipliers (the proximal point method on b): b = b0 + B^2 sum beta, as if every row had one more
  * feature B, and b0 <- b after each check, which makes sum beta vanish without the penalty on b
  * that such a feature brings by itself. B^2 is 0.03 of the mean |z|^2 (of what was tried between
- * 0.0003 and 10 on kernel features, it took the fewest passes; 1 three times as many), or what
- * takes b to the targets where C is so small that betas at their bounds would not.
+ * 0.0003 and 10 on kernel features, it took the fewest passes; 1 three times as many) and grows to
+ * the mean while sum beta does not halve from one check to the next; or it is what takes b to the
+ * targets where C is so small that betas at their bounds would not.
  *
  * Rows at a bound that a pass found well inside the optimal side are left out of the passes that
  * follow (shrinking). When the largest projected gradient is below an inner tolerance, a pass
@@ -59,12 +60,13 @@ typedef struct state {
     int32_t *order;  /* n: numbers of rows in dual by slab, those visited first */
     int32_t *active; /* slabs: how many are visited */
     double b, base, sum, penalty;
-    double low, high;         /* projected gradients of this pass */
-    double old_low, old_high; /* of the last: the bounds for shrinking */
-    double inner;             /* tolerance of low .. high */
-    double scale;             /* of targets, for the inner tolerance */
-    double *fresh;            /* D: w summed anew by a check */
-    float *score;             /* n: w'z of a check */
+    double last_sum, most_penalty; /* sum beta of the last check; the penalty grows up to it */
+    double low, high;              /* projected gradients of this pass */
+    double old_low, old_high;      /* of the last: the bounds for shrinking */
+    double inner;                  /* tolerance of low .. high */
+    double scale;                  /* of targets, for the inner tolerance */
+    double *fresh;                 /* D: w summed anew by a check */
+    float *score;                  /* n: w'z of a check */
 } state;
 
 typedef struct solver {
@@ -281,6 +283,9 @@ static void end_check(solver *v, state *s) {
     memset(s->fresh, 0, (size_t)D * sizeof *s->fresh);
     if (v->o->intercept) { /* a step of the multiplier */
         s->base = s->b;
+        if (fabs(s->sum) > fabs(s->last_sum) / 2)
+            s->penalty = fmin(3 * s->penalty, s->most_penalty);
+        s->last_sum = s->sum;
         s->b = s->base + s->penalty * s->sum;
     }
     s->inner = fmax(s->inner / 3, 1e-7 * s->scale);
@@ -382,7 +387,12 @@ static krein_status state_begin(solver *v, state *s, krein_machine *m) {
         norm += (double)v->norm[d->row];
         cost += d->cost;
     }
-    if (v->o->intercept && cost > 0) s->penalty = fmax(0.03 * norm / (double)m->n, s->scale / cost);
+    if (v->o->intercept && cost > 0) {
+        double mean = norm / (double)m->n;
+        s->penalty = fmax(0.03 * mean, s->scale / cost);
+        s->most_penalty = fmax(mean, s->penalty);
+    }
+    s->last_sum = INFINITY;
     s->done = krein__trivial(m, v->o, v->z->D);
     s->inner = 0.3 * s->scale;
     unshrink(v, s);
