@@ -359,7 +359,7 @@ static krein_ctx *small_ctx(uint64_t most) {
 
 /* Features that are made again for every visit: the same bytes, in less memory. */
 static void memory_is_bounded(void) {
-    rows r = make_rows(test_sanitized() ? 9000 : 20000, 2, 1, 13);
+    rows r = make_rows(20000, 2, 1, 13);
     krein_train_options o = options_of("svm(C=0.5, tol=0.05)", "rff(D=256)");
     const uint64_t features = 4u * 256u * (uint64_t)r.n, most = features + features / 4 + 5000000;
     krein_ctx *large = test_ctx(2), *small = small_ctx(most < features / 2 * 3 ? most : features);
