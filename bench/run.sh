@@ -3,7 +3,7 @@
 #
 # Wants a quiet machine: every ratio is taken within one run, but another program on the same
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
-# docs/results/quality.md; --small is for trying the scripts out.
+# docs/results/quality.md, and svc.py; --small is for trying the scripts out.
 #
 #   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps and bench_sketch are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
@@ -46,6 +46,9 @@ part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
 if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "peers (peers.py)" "$python" "$here/peers.py" "${small[@]}"
     part "sketches (tensorsketch.py)" "$python" "$here/tensorsketch.py" "${small[@]}"
+    part "support vector machines (liblinear.sh)" bash "$here/liblinear.sh" "${small[@]}"
+    [[ ${#small[@]} -gt 0 ]] ||
+        part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"
 else
     echo "peers.py: skipped, $python has no numpy, pandas and sklearn (scripts/deps.sh bench)"
     quality=''
@@ -55,6 +58,7 @@ if [[ -n $quality ]]; then
         part "quality (quality.py)" "$python" "$here/quality.py" --sets boston,satimage --splits 2
     else
         part "quality (quality.py)" "$python" "$here/quality.py" --write
+        part "accuracy of svm (svc.py)" "$python" "$here/svc.py"
     fi
 fi
 echo "$((SECONDS - start)) s in all"

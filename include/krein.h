@@ -411,6 +411,54 @@ KREIN_API void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *report);
 KREIN_API krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options *options,
                                  const char *path, krein_pca_report *report, krein_model **model);
 
+typedef enum krein_cluster_method {
+    KREIN_CLUSTER_KMEANS = 0,
+    KREIN_CLUSTER_SPECTRAL = 1
+} krein_cluster_method;
+
+typedef enum krein_cluster_graph {
+    KREIN_GRAPH_FULL = 0, /* all pairs of rows, by the kernel */
+    KREIN_GRAPH_KNN = 1   /* nearest neighbours in the kernel's distance */
+} krein_cluster_graph;
+
+typedef struct krein_cluster_options {
+    size_t size;
+    const char *kernel; /* NULL: "gaussian" with sigma the median distance */
+    const char *map;    /* NULL: by size and kernel; not with a graph of neighbours */
+    int64_t features;   /* 0: the map's D; else overrides it */
+    int64_t clusters;
+    krein_cluster_method method;
+    krein_cluster_graph graph; /* spectral */
+    int64_t neighbours;        /* of a row in the graph; 10 */
+    int64_t restarts;          /* of k-means, the best is kept; 10 */
+    uint64_t seed;
+    int64_t max_exact;
+} krein_cluster_options;
+KREIN_API void krein_cluster_options_init(krein_cluster_options *options);
+
+typedef struct krein_cluster_report {
+    int64_t n, d, D; /* D -1: no features */
+    krein_cluster_method method;
+    int64_t clusters;
+    int64_t *sizes;          /* of the clusters, the largest first */
+    double inertia;          /* k-means: sum of squared distances to the centres */
+    double silhouette;       /* mean over silhouette_rows rows, in the kernel's distance */
+    int64_t silhouette_rows; /* a seeded sample where there are more than 2,000 */
+    double ari, nmi;         /* against the labels; NaN: no labels, or they are numbers */
+    int64_t classes;         /* of the labels, or -1 */
+    int64_t steps;           /* of the best run of k-means */
+    int settled;             /* it ended because no row moved */
+    char *kernel, *map;      /* complete specs; map NULL: a graph of neighbours */
+    double seconds;
+} krein_cluster_report;
+KREIN_API void krein_cluster_report_clear(krein_ctx *ctx, krein_cluster_report *report);
+/* Clusters the rows, numbered from 0 by size, the largest first. fn (or NULL) is then given every
+ * row of the data in order: label is its cluster, -1 for a dropped row; values and scores are NULL.
+ * model (or NULL; k-means only): predicts the cluster of new rows, as classes "1", "2", ... */
+KREIN_API krein_status krein_cluster(krein_ctx *ctx, krein_data *data,
+                                     const krein_cluster_options *options, krein_predict_fn fn,
+                                     void *user, krein_cluster_report *report, krein_model **model);
+
 typedef struct krein_generate_options {
     size_t size;
     int64_t n, d; /* d = 0: the generator's default */

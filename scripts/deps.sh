@@ -34,6 +34,7 @@ python3-numpy        python numpy
 python3-sklearn      python sklearn
 python3-pandas       python pandas
 liblinear-tools      command liblinear-train
+liblinear-dev        header linear.h
 libsvm-tools         command svm-train'
 lint='
 clang                command clang

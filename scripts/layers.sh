@@ -4,7 +4,8 @@
 #   layers       a folder of src includes itself and the folders before it, no other;
 #                files of src itself all of them; src/cli krein.h, cli/ and base/ only
 #   citations    every key in .cite = "..." is in docs/references.bib
-#   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c
+#   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
+#                LIBSVM included in src/solve/libsvm.c
 #   paths        no file of the repository names a path of somebody's machine
 #
 # Prints file:line for each violation; the last line is "N passed, N failed, N skipped".
@@ -107,6 +108,8 @@ fi
 verdict libraries "$(
     grep -E '(^|[^A-Za-z0-9_])(cblas|openblas_)' <<<"$stripped" | grep -v '^src/num/blas\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: OpenBLAS is named outside src\/num\/blas.c/'
+    grep -E 'include[[:space:]]*[<"](libsvm/)?svm\.h' <<<"$stripped" | grep -v '^src/solve/libsvm\.c:' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: LIBSVM is included outside src\/solve\/libsvm.c/'
     grep -E 'include[[:space:]]*[<"]Random123|(^|[^A-Za-z0-9_])(r123|(philox|threefry)[24]x(32|64))' <<<"$stripped" |
         grep -v '^src/base/rng\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: Random123 is named outside src\/base\/rng.c/'

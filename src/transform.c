@@ -187,8 +187,10 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
         goto done;
     }
     /* LIBSVM files have a label before the features: that of the data, unless there is none. */
-    bool wanted = map->cls->traits & KREIN_MAP_LABELS || is_libsvm(path);
-    bool labels = wanted && krein__data_may_have_labels(data);
+    krein_label_use labels = map->cls->traits & KREIN_MAP_LABELS ? KREIN_LABELS_LEARNED
+                             : is_libsvm(path)                   ? KREIN_LABELS_CARRIED
+                                                                 : KREIN_LABELS_IGNORED;
+    if (!krein__data_may_have_labels(data)) labels = KREIN_LABELS_IGNORED;
     krein__map_destroy(map);
     map = NULL;
     TRY(krein__data_learn(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));

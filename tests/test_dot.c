@@ -565,6 +565,22 @@ static void wide_sparse_rows(void) {
     free(x);
 }
 
+/* Numbers of a series that no fit has. */
+static void damaged_models(void) {
+    static const char *const maps[] = {"maclaurin", "tensorsketch", "explicit"};
+    for (int which = 0; which < 9; which++) {
+        krein_map *map = need(maps[which / 3], "poly(degree=2)", 40, 1, 5), *loaded = NULL;
+        krein_dot *s = map->state; /* the first member of each state */
+        if (which % 3 == 0)
+            s->norm = -1;
+        else
+            s->rest = which % 3 == 1 ? -0.1 : 1.1;
+        CHECK(through_file(ctx, map, test_path("damaged.krein"), &loaded) == KREIN_EMODEL);
+        CHECK(!loaded && strstr(krein_message(ctx), "damaged"));
+        krein__map_destroy(map);
+    }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -581,6 +597,7 @@ int main(int argc, char **argv) {
     RUN(laws);
     RUN(splits);
     RUN(models);
+    RUN(damaged_models);
     RUN(wide_sparse_rows);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);

@@ -206,6 +206,40 @@ static void orf_blocks(void) {
     CHECK_Z(square, 1 / d, 3 / (d * (d + 2)) - 1 / (d * d), R);
 }
 
+/* Many columns: independent frequencies are drawn in pieces of 32 MiB, not d at a time, and the
+ * estimate knows. Pieces do not show. */
+static void wide_rows(void) {
+    enum { WIDE = 40000, F = 250 };
+    double *w = test_new(WIDE, sizeof *w);
+    for (int phase = 0; phase < 2; phase++) {
+        krein_kernel *e = kernel_on(ctx, "gaussian(sigma=100)");
+        krein_map *map = NULL;
+        krein_cost cost = {0};
+        CHECK(krein__map_create(ctx, phase ? "nrff" : "rff", e, phase ? F : 2 * F, 1, &map) ==
+              KREIN_OK);
+        map->d = WIDE;
+        map->cls->cost(map, 0, &cost);
+        uint64_t before = atomic_load(&ctx->held);
+        atomic_store(&ctx->peak, before);
+        CHECK(krein__map_fit(map, WIDE, false, NULL, 0) == KREIN_OK);
+        double fit = (double)(atomic_load(&ctx->peak) - before);
+        CHECK(fit < 4.0 * (WIDE + 1) * F + 0x1p25 + 8.0 * WIDE + 65536);
+        CHECK(fit + 4.0 * (double)krein__map_scratch(map) < cost.bytes);
+        const krein_fourier *s = map->state;
+        for (uint64_t f = 0; f < F; f += F - 1) {
+            int64_t wrong = 0;
+            krein_rng g = {1, KREIN_STREAM_MAP};
+            e->kernel->frequency(e->values.number, g, f, WIDE, w);
+            for (int64_t j = 0; j < WIDE; j++)
+                wrong += s->W[j * F + (int64_t)f] != (float)(w[j] * (0.5 / M_PI));
+            CHECK(wrong == 0);
+        }
+        krein__kernel_destroy(ctx, e);
+        krein__map_destroy(map);
+    }
+    free(w);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     maps_start(argv);
@@ -214,5 +248,6 @@ int main(int argc, char **argv) {
     RUN(rff_variance);
     RUN(orf_variance);
     RUN(orf_blocks);
+    RUN(wide_rows);
     return maps_done();
 }

@@ -150,7 +150,8 @@ static void as_on_the_kernel_matrix(void) {
     for (int64_t i = 0; i < N * N; i++)
         for (int64_t j = 0; j < D; j++) keep[i] += sign[j] * z[i / N][j] * z[i % N][j];
     CHECK(make_system(ctx, true, &s) == KREIN_OK);
-    for (double lambda = .02; lambda < 3; lambda *= 10) {
+    for (int l = 0; l < 3; l++) {
+        double lambda = .02 * pow(10, l);
         memcpy(K, keep, N * N * 8);
         CHECK(krein__krein_solve(ctx, &s, sign, lambda, w, c) == KREIN_OK);
         CHECK(krein__dual_solve(ctx, K, &rows, lambda, a, b) == KREIN_OK);

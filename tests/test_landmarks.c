@@ -1,7 +1,7 @@
 /* test_landmarks.c -- which rows nystrom takes: k-means, ridge leverage, a file. */
 #include "fitted.h"
 
-#include "map/kmeans.h"
+#include "num/kmeans.h"
 #include "map/landmarks.h"
 #include "map/pick.h"
 

@@ -524,6 +524,45 @@ static void every_allocation_fails(void) {
     free(z);
 }
 
+static int stop_later(void *user) { return (*(int64_t *)user)-- <= 0; }
+
+/* A fit asks whether to go on, stops where the answer is no, and leaves nothing behind. */
+static void cancelled(void) {
+    enum { ROWS = 40 };
+    krein_ctx *on = test_ctx(2);
+    for (int64_t i = 0; i < krein__map_count; i++) {
+        const krein_map_class *c = class_of(i);
+        variants v = variants_of(&c->cls);
+        int asked = 0;
+        for (int q = 0; q < v.n; q++) {
+            int k;
+            if (some_of(v.spec[q], 1, (int)i + q, &k) == 0) continue;
+            krein_status st = KREIN_ECANCEL;
+            for (int64_t polls = 0; st != KREIN_OK && polls < 1000; polls = 2 * polls + 1) {
+                source s;
+                krein_map *map = NULL;
+                int64_t left = polls;
+                CHECK(source_dense(on, ROWS, DIM, points, &s) == KREIN_OK);
+                on->cancel = stop_later;
+                on->user = &left;
+                st = make(on, v.spec[q], kernels[k], 64, 3, DIM, &s, &map);
+                on->cancel = NULL;
+                asked += left < polls;
+                CHECK(st == KREIN_OK || st == KREIN_ECANCEL);
+                CHECK(st == KREIN_OK || left < 0);
+                krein__map_destroy(map);
+                source_close(&s);
+                CHECK(atomic_load(&on->held) == 0);
+            }
+        }
+        if (krein__option_index(&c->cls, "D") < 0 || asked)
+            continue; /* what is quick need not ask */
+        printf("%s cannot be cancelled\n", c->cls.name);
+        test_bad++;
+    }
+    krein_ctx_destroy(on);
+}
+
 /* Features of a larger D start with those of a smaller one, up to their common factor; with
  * several terms each term's frequencies do. */
 static void nested(void) {
@@ -661,6 +700,7 @@ int main(int argc, char **argv) {
     RUN(bad_options);
     RUN(too_few_features);
     RUN(every_allocation_fails);
+    RUN(cancelled);
     RUN(nested);
     RUN(sparse_rows);
     return maps_done();

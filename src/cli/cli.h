@@ -69,6 +69,9 @@ const char *cli_task_name(krein_task task); /* NULL for auto */
 /* 40,000; buf of at least 32 bytes. */
 const char *cli_count_text(int64_t n, char *buf);
 const char *cli_seconds_text(double seconds, char *buf);
+/* A cell of a line, quoted where it must be: for ends of lines, and in CSV for commas and quotes.
+ */
+void cli_put_cell(FILE *f, const char *text, bool csv);
 /* The shortest decimal of at most nine digits that is x to float precision. */
 const char *cli_float_text(double x, char *buf);
 /* Text folded at `width`, each line after `indent` spaces. */
@@ -143,6 +146,7 @@ int cli_cmd_transform(cli_app *app);
 int cli_cmd_gram(cli_app *app);
 int cli_cmd_approx(cli_app *app);
 int cli_cmd_pca(cli_app *app);
+int cli_cmd_cluster(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_info(cli_app *app);
 int cli_cmd_list(cli_app *app);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static void print_json(const krein_approx_report *r) {
     json_t *results = json_array();
@@ -84,6 +85,13 @@ static void print_plot(const krein_approx_report *r, const cli_args *a, FILE *f)
     free(series);
 }
 
+static int check_plot(const cli_args *a) {
+    const char *ending = strrchr(a->plot, '.');
+    if (!ending || strcasecmp(ending, ".svg") != 0)
+        return cli_error(CLI_USAGE, "approx: plots are SVG: name a file in .svg, not %s", a->plot);
+    return cli_check_output(a->plot, a->operand[0]);
+}
+
 static int write_plot(const krein_approx_report *r, const cli_args *a) {
     cli_file file;
     if (!cli_file_open(&file, a->plot)) return CLI_FAILED;
@@ -104,7 +112,7 @@ int cli_cmd_approx(cli_app *app) {
     memset(&r, 0, sizeof r);
     if (a->maps.n == 0)
         return cli_error(CLI_USAGE, "approx: give a map with -m; 'krein list maps' shows them");
-    if (a->plot && (status = cli_check_output(a->plot, a->operand[0])) != CLI_OK) return status;
+    if (a->plot && (status = check_plot(a)) != CLI_OK) return status;
     krein_approx_options_init(&o);
     o.kernel = a->kernel;
     o.maps = a->maps.text;

@@ -29,19 +29,6 @@ static bool dropped(const sink *s, const krein_prediction *p) {
     return !p->values || isnan(p->values[0]);
 }
 
-static void put_cell(FILE *f, const char *text, bool csv) {
-    if (!text[strcspn(text, csv ? ",\"\r\n" : "\r\n")]) {
-        fputs(text, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', f);
-        fputc(*text, f);
-    }
-    fputc('"', f);
-}
-
 static void put_numbers(FILE *f, const double *values, int64_t n) {
     char number[40];
     for (int64_t k = 0; k < n; k++) {
@@ -55,11 +42,11 @@ static void put_line(const sink *s, const krein_prediction *p) {
     const bool several = s->id || s->scores || s->probabilities;
     if (!dropped(s, p)) {
         if (s->id) {
-            put_cell(s->f, p->id ? p->id : "", true);
+            cli_put_cell(s->f, p->id ? p->id : "", true);
             fputc(',', s->f);
         }
         if (s->info.task == KREIN_TASK_CLASSIFICATION)
-            put_cell(s->f, krein_model_class(s->model, p->label), several);
+            cli_put_cell(s->f, krein_model_class(s->model, p->label), several);
         else
             for (int64_t k = 0; k < s->info.outputs; k++) {
                 if (k) fputc(',', s->f);

@@ -77,6 +77,9 @@ typedef struct cli_args {
     cli_counts sizes;
     const char *plot, *model;
     int64_t components;
+    /* cluster */
+    int64_t clusters, neighbours, restarts;
+    int method, graph;
 
     const char *operand[CLI_OPERANDS];
     int operands;

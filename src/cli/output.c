@@ -75,6 +75,19 @@ json_t *cli_json_metrics(const krein_metrics *m) {
     return out;
 }
 
+void cli_put_cell(FILE *f, const char *text, bool csv) {
+    if (!text[strcspn(text, csv ? ",\"\r\n" : "\r\n")]) {
+        fputs(text, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
+}
+
 /* ---- text --------------------------------------------------------------- */
 
 void cli_line(FILE *f, const char *label, const char *format, ...) {

@@ -148,6 +148,32 @@ static const cli_option pca_options[] = {
      .help = "number of features: the map's D (1,024)"},
     END};
 
+static const cli_option cluster_options[] = {
+    {"clusters", 'c', "C", CLI_INTEGER, AT(clusters), .low = 1, .high = 1e7,
+     .help = "number of clusters (required)"},
+    {"method", 0, "HOW", CLI_WORD, AT(method), .words = "kmeans|spectral",
+     .help = "kmeans or spectral (kmeans)"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "where the cluster of each row goes, one a line"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "write a model that predicts clusters (kmeans)"},
+    {"restarts", 0, "N", CLI_INTEGER, AT(restarts), .low = 1, .high = 1e6,
+     .help = "runs of k-means, of which the best is kept (10)"},
+    {"graph", 0, "WHICH", CLI_WORD, AT(graph), .words = "full|knn",
+     .help = "spectral: all pairs, or nearest neighbours (full)"},
+    {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .low = 1, .high = 1e6,
+     .help = "of each row in the graph knn (10)"},
+    END};
+
+static const cli_option cluster_map_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "feature map (exact to 4,000 rows, then by kernel)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
+    END};
+
 static const cli_option generate_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "name in .csv, .npy or .libsvm, then .gz (required)"},
@@ -280,6 +306,25 @@ const cli_command cli_commands[] = {
      cli_cmd_pca,
      {{"Components", pca_options}, DATA, EVERYWHERE},
      "file"},
+    {"cluster",
+     "DATA",
+     "kernel k-means and spectral clustering",
+     "Prints the sizes of the clusters, their silhouette (on at most 2,000 rows) and,\n"
+     "where the labels of DATA are classes, adjusted Rand index and normalised mutual\n"
+     "information with them. Labels serve nothing else. Where no column is named\n"
+     "label, target, class or y the first is the label: --label none says that there\n"
+     "is none. -o writes the cluster of each row as predict does: a number from 1 a\n"
+     "line, the largest cluster first, the --id before it, an empty line for a dropped\n"
+     "row.",
+     "krein cluster data.csv --clusters 5 -o clusters.csv --model clusters.krein\n"
+     "krein cluster rings.csv --label none -c 2 --method spectral --graph knn",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_cluster,
+     {{"Clusters", cluster_options}, {"Kernel", cluster_map_options}, DATA, EVERYWHERE},
+     "file"},
     {"generate",
      "NAME",
      "write synthetic data",
@@ -382,7 +427,6 @@ static const struct {
     {"train", "checkpoint", "leave it out: training runs in one go"},
     {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
-    {"cluster", NULL, "'krein transform' writes features for a linear k-means"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {

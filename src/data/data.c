@@ -202,11 +202,15 @@ static krein_status set_role(krein_data *data, const char *word, const char *opt
 }
 
 /* The rule of the manual: a column named label/target/class/y, else the first. */
-static int64_t default_label(const krein_reader *r) {
+static int64_t default_label(const krein_reader *r, bool *guessed) {
     static const char *const names[] = {"label", "target", "class", "y"};
     for (int k = 0; k < 4; k++)
         for (int64_t j = 0; j < r->ncolumn; j++)
-            if (r->column[j].name && strcasecmp(r->column[j].name, names[k]) == 0) return j;
+            if (r->column[j].name && strcasecmp(r->column[j].name, names[k]) == 0) {
+                *guessed = false;
+                return j;
+            }
+    *guessed = true;
     return 0;
 }
 
@@ -251,6 +255,7 @@ krein_status krein__data_label_role(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     const krein_data_options *o = &data->options;
+    data->label_guessed = false;
     if (data->labels) {
         data->nlabel = 1;
         data->has_label = true;
@@ -280,8 +285,9 @@ krein_status krein__data_label_role(krein_data *data) {
         data->has_label = true;
         return KREIN_OK;
     }
-    int64_t j = default_label(r);
+    int64_t j = default_label(r, &data->label_guessed);
     if (o->label) {
+        data->label_guessed = false;
         krein_status st = krein__reader_find(r, o->label, "--label", &j);
         if (st != KREIN_OK) return st;
     }

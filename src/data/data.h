@@ -28,6 +28,8 @@ struct krein_data {
     bool has_label, has_weight;
     int64_t nlabel;
     int64_t label_column; /* in the reader, -1 none */
+    bool label_guessed;   /* it is the first column, because nothing named another */
+    bool one_class;       /* labels of one class will do */
     bool by_name;         /* columns were matched to an encoding by their names */
     int64_t *label_map;   /* text label code -> class */
     uint8_t *part;        /* nrows, or NULL: all are training rows */
@@ -70,13 +72,19 @@ typedef enum krein_keep {
     KREIN_KEEP_STREAM = -1
 } krein_keep;
 
+/* What labels are for. Where they are wanted and there are none it is an error. */
+typedef enum krein_label_use {
+    KREIN_LABELS_IGNORED = false,
+    KREIN_LABELS_LEARNED = true, /* the task matters, and is said where it was guessed */
+    KREIN_LABELS_CARRIED = 2     /* written again as they stand: numbers, or numbers of classes */
+} krein_label_use;
+
 /* Reads the data once: finds task, classes, categories, the part of every row (holdout by class)
- * and the column statistics of the training rows. Fills *e (which the caller clears).
- * need_label: without labels it is an error. */
-krein_status krein__data_learn(krein_data *data, bool need_label, double holdout, uint64_t seed,
-                               krein_keep keep, krein_encoding *e);
+ * and the column statistics of the training rows. Fills *e (which the caller clears). */
+krein_status krein__data_learn(krein_data *data, krein_label_use labels, double holdout,
+                               uint64_t seed, krein_keep keep, krein_encoding *e);
 /* Prepares the data to be read with an encoding learned elsewhere: matches columns by name or
- * width. need_label as above; without it a label column is ignored. */
+ * width. need_label: without labels it is an error; else a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
 
 /* A label column is not ruled out; whether there is one, learning shows. */

@@ -113,13 +113,7 @@ krein_status krein__labels_decide(krein_ctx *ctx, const char *path, krein_task a
                            "%s: the label has more than %d distinct values; is it a quantity? "
                            "(--task regression)",
                            path, KREIN_CLASSES_MAX);
-    krein_status st = words ? text_classes(ctx, words, e) : number_classes(ctx, set, e);
-    if (st == KREIN_OK && e->nclass < 2)
-        st = krein__fail(ctx, KREIN_EDATA,
-                         "%s: the label has one class only (\"%.60s\"); classification needs two: "
-                         "is --label the right column?",
-                         path, e->nclass ? e->class_name[0] : "");
-    return st;
+    return words ? text_classes(ctx, words, e) : number_classes(ctx, set, e);
 }
 
 krein_status krein__labels_map(krein_ctx *ctx, const krein_dict *words, const krein_encoding *e,

@@ -431,11 +431,12 @@ done:
     return st;
 }
 
-krein_status krein__data_learn(krein_data *data, bool need_label, double holdout, uint64_t seed,
-                               krein_keep keep, krein_encoding *e) {
+krein_status krein__data_learn(krein_data *data, krein_label_use labels, double holdout,
+                               uint64_t seed, krein_keep keep, krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_status st = KREIN_OK;
     scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
+    bool need_label = labels != KREIN_LABELS_IGNORED;
     memset(e, 0, sizeof *e);
     krein__data_reset(data);
     e->scale = data->options.scale;
@@ -471,8 +472,18 @@ krein_status krein__data_learn(krein_data *data, bool need_label, double holdout
         for (int64_t k = 0; data->options.targets > 1 && from && k < from->ncolumn; k++)
             if (from->column[k].role == KREIN_ROLE_LABEL && from->column[k].text)
                 words = &from->column[k].dict; /* refused below */
-        TRY(krein__labels_decide(ctx, data->name, data->options.task, data->options.targets,
-                                 &s.labels, words, e));
+        krein_task task = data->options.task;
+        if (labels == KREIN_LABELS_CARRIED)
+            task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
+        TRY(krein__labels_decide(ctx, data->name, task, data->options.targets, &s.labels, words,
+                                 e));
+        if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
+            st = krein__fail(ctx, KREIN_EDATA,
+                             "%s: the label has one class only (\"%.60s\"); classification needs "
+                             "two: is --label the right column?",
+                             data->name, e->nclass ? e->class_name[0] : "");
+            goto done;
+        }
         if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
     }
     TRY(learn_inputs(&s, e));

@@ -148,6 +148,19 @@ done:
     return st;
 }
 
+krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                                  double *out) {
+    enum { FEW = 32 };
+    krein_status st = KREIN_OK;
+    double k[FEW * FEW];
+    for (int64_t i = 0; i < x->n && st == KREIN_OK; i += FEW) {
+        krein_rows some = krein__rows_slice(x, i, krein__min(FEW, x->n - i));
+        st = krein__gram_full(ctx, kernel, &some, &some, k);
+        for (int64_t j = 0; j < some.n; j++) out[i + j] = k[j * some.n + j];
+    }
+    return st;
+}
+
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
     return size * KREIN_TILE * ((double)d + (double)(need(k) + 1) * (double)m);
 }

@@ -35,6 +35,9 @@ void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *o
 /* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               const krein_rows *y, double *out);
+/* k(x_i, x_i) of all rows. */
+krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                                  double *out);
 /* Bytes that krein__gram_full against m rows of width d holds beside its output, on so many
  * threads; tile: those of one thread's scratch for a tile of values of `size` bytes. */
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads);

@@ -3,8 +3,34 @@
 
 #include "kernel/table.h"
 
+/* k(x, x) of a product over the columns grows exponentially with them, and other values do not: the
+ * rows have less and less to say about each other, and then numbers end. */
+static krein_status check_size(krein_ctx *ctx, const krein_kernel *k, int64_t d) {
+    static const double MUCH = 1e5, MOST = 1e150; /* squares must not overflow */
+    if (!k) return KREIN_OK;
+    if (k->node != KREIN_NODE_LEAF) {
+        krein_status st = check_size(ctx, k->left, d);
+        return st == KREIN_OK ? check_size(ctx, k->right, d) : st;
+    }
+    double most = k->kernel->mass ? k->kernel->mass(k->values.number, d) : 1;
+    if (!(most <= MOST))
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s has k(x, x) = %.3g on %lld columns, too large to compute with; it "
+                           "is for few columns: leave some out with --ignore",
+                           k->kernel->cls.name, most, (long long)d);
+    if (most > MUCH)
+        krein__log(
+            ctx, KREIN_LOG_WARNING,
+            "%s has k(x, x) = %.3g on %lld columns, and about 1 between two rows, which tell "
+            "little about each other; use fewer columns, or another kernel",
+            k->kernel->cls.name, most, (long long)d);
+    return KREIN_OK;
+}
+
 krein_status krein__kernel_meet(krein_ctx *ctx, krein_kernel *k, const krein_encoding *e) {
     krein__kernel_settle(k, e->d);
+    krein_status st = check_size(ctx, k, e->d);
+    if (st != KREIN_OK) return st;
     if (krein__has_tables(k)) {
         if (e->d != 1)
             return krein__fail(ctx, KREIN_EDATA,

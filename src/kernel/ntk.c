@@ -42,6 +42,7 @@ VALUES(double, values64, krein__arc_pair64, sqrt)
 /* On rows of length one S_xx = S_yy = q, and the recursion is one of power series. */
 static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
     double s[KREIN_SERIES_MAX], zero[KREIN_SERIES_MAX], one[KREIN_SERIES_MAX];
+    double *out[3] = {zero, one, NULL};
     double scale = p[SCALE] * p[SCALE], bias = p[BIAS] * p[BIAS], q = scale + bias;
     *reach = 1;
     if (!unit || count > KREIN_SERIES_MAX) return false;
@@ -49,7 +50,7 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     memcpy(s, a, (size_t)count * sizeof *s);
     for (int layer = 0; layer < (int)p[DEPTH]; layer++, q += bias) {
         for (int64_t n = 0; n < count; n++) s[n] /= q;
-        if (!krein__series_arc(1, count, s, (double *[3]){zero, one, NULL})) return false;
+        if (!krein__series_arc(1, count, s, out)) return false;
         for (int64_t n = 0; n < count; n++) s[n] = q * one[n] + (n == 0 ? bias : 0);
         for (int64_t n = count - 1; n >= 0; n--) { /* from the top: a[n] needs a[0..n] only */
             double sum = s[n];

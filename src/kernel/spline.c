@@ -16,7 +16,7 @@
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
         const krein_spline e = krein__spline_expand(p[0]);                                         \
-        T c[KREIN_SPLINE_TERMS];                                                                   \
+        T c[KREIN_SPLINE_TERMS] = {0};                                                             \
         for (int j = 0; j < e.n; j++) c[j] = (T)(2 * e.c[j]);                                      \
         for (int64_t i = 0; i < n; i++) {                                                          \
             const T *row = y + i * ldy;                                                            \

@@ -16,8 +16,8 @@
  *
  * C is chosen by cross-validation over 2^-4, 2^-2, ..., 2^12 (for numbers, times the power of two
  * nearest to the spread of the targets, whose unit C has), on at most SAMPLE rows: the smallest C
- * within half a standard error of the best. A repair is that of the whole matrix, held-out rows
- * with it; their labels have no part in it.
+ * within half a standard error (of the difference, row by row) of the best. A repair is that of the
+ * whole matrix, held-out rows with it; their labels have no part in it.
  */
 #include "learn/kernel_machine.h"
 
@@ -66,7 +66,7 @@ static void problem_clear(problem *p) {
 typedef struct scratch {
     int64_t *row;
     double *y, *alpha;
-    struct svm_node **nodes;
+    void **nodes;
 } scratch;
 
 /* Classes a < b of a machine; against the rest a is -1. */
@@ -220,74 +220,94 @@ done:
 
 /* ---- the choice of C ---------------------------------------------------- */
 
-typedef struct trial {
-    double C, loss, error; /* error: of the loss, standard */
-} trial;
+/* Held-out losses of the rows (n of them) at each C tried, and their means. */
+typedef struct trials {
+    int64_t n, tried;
+    double C[GRID], mean[GRID];
+    double *loss; /* GRID x n */
+} trials;
 
-/* Share of wrong classes, or the mean squared error over rows and outputs. */
-static void judge(const problem *p, const krein_exact *r, const double *score, trial *t) {
-    double sum = 0, squares = 0, n = (double)r->n;
+/* 1 where the class is wrong, or the squared error, mean over the outputs. */
+static void judge(const problem *p, const krein_exact *r, const double *score, trials *t) {
+    double *loss = t->loss + t->tried * t->n, sum = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
-        double loss = 0;
-        if (p->classes) loss = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
+        loss[i] = 0;
+        if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
-            loss += pow(p->scale * (r->y[i * p->k + c] - f[c]), 2) / (double)p->k;
-        sum += loss;
-        squares += loss * loss;
+            loss[i] += pow(p->scale * (r->y[i * p->k + c] - f[c]), 2) / (double)p->k;
+        sum += loss[i];
     }
-    t->loss = sum / n;
-    t->error = sqrt(fmax(squares / n - t->loss * t->loss, 0) / n);
+    t->mean[t->tried++] = sum / (double)r->n;
 }
 
-static int64_t choose(const trial *t, int64_t n) {
+/* Standard error of the difference of two means over the same rows. */
+static double standard_error(const trials *t, int64_t a, int64_t b) {
+    double squares = 0, n = (double)t->n, mean = t->mean[a] - t->mean[b];
+    for (int64_t i = 0; i < t->n; i++)
+        squares += pow(t->loss[a * t->n + i] - t->loss[b * t->n + i] - mean, 2);
+    return sqrt(squares) / n;
+}
+
+static int64_t least(const trials *t) {
     int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (t[i].loss < t[best].loss) best = i;
-    for (int64_t i = 0; i < best; i++)
-        if (t[i].loss <= t[best].loss + t[best].error / 2) return i;
+    for (int64_t i = 1; i < t->tried; i++)
+        if (t->mean[i] < t->mean[best]) best = i;
     return best;
 }
 
-/* Tries C in ascending order, until the loss has twice been above the best by more than its
- * standard error. */
+/* The smallest C within half a standard error of the best. */
+static int64_t choose(const trials *t) {
+    int64_t best = least(t);
+    for (int64_t i = 0; i < best; i++)
+        if (t->mean[i] - t->mean[best] <= standard_error(t, i, best) / 2) return i;
+    return best;
+}
+
+/* How many values of C above the best have a loss larger by more than its standard error. */
+static int64_t risen(const trials *t) {
+    int64_t best = least(t), count = 0;
+    for (int64_t i = best + 1; i < t->tried; i++)
+        count += t->mean[i] - t->mean[best] > standard_error(t, i, best);
+    return count;
+}
+
+/* Tries C in ascending order, until the loss has clearly risen twice. */
 static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *table, double *C,
                          double *loss) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     const krein_job *job = p->job;
-    int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, r->n), n = 0, best = 0;
-    int risen = 0;
-    trial tried[GRID];
+    int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, r->n);
+    trials t = {.n = r->n};
     int32_t *fold = NULL;
     double *score = NULL;
     NEW(fold, r->n);
     NEW(score, r->n * p->k);
+    NEW(t.loss, GRID * r->n);
     TRY(krein__folds(ctx, job->seed, r->n, folds, r->group, r->class, fold));
-    while (n < GRID && risen < 2) {
-        trial *t = tried + n;
-        t->C = ldexp(1, (int)(2 * n) - 4);
-        krein__progress(ctx, "cross-validation", (double)n, GRID);
-        TRY(held_out(p, r, table, t->C, fold, folds, score));
-        judge(p, r, score, t);
-        krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g (standard error %.2g)",
-                   t->C * p->scale, p->classes ? "error" : "squared error", t->loss, t->error);
-        if (t->loss < tried[best].loss) best = n;
-        risen += t->loss > tried[best].loss + t->error;
-        n++;
-        if (job->deadline > 0 && krein__clock() > job->deadline && n < GRID) {
+    while (t.tried < GRID && risen(&t) < 2) {
+        int64_t at = t.tried;
+        t.C[at] = ldexp(1, (int)(2 * at) - 4);
+        krein__progress(ctx, "cross-validation", (double)at, GRID);
+        TRY(held_out(p, r, table, t.C[at], fold, folds, score));
+        judge(p, r, score, &t);
+        krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
+                   p->classes ? "error" : "squared error", t.mean[at]);
+        if (job->deadline > 0 && krein__clock() > job->deadline && t.tried < GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
-                       t->C * p->scale);
+                       t.C[at] * p->scale);
             break;
         }
     }
     krein__progress(ctx, "cross-validation", GRID, GRID);
-    best = choose(tried, n);
-    *C = tried[best].C;
-    *loss = tried[best].loss;
+    int64_t best = choose(&t);
+    *C = t.C[best];
+    *loss = t.mean[best];
 done:
     krein__free(ctx, fold);
     krein__free(ctx, score);
+    krein__free(ctx, t.loss);
     return st;
 }
 

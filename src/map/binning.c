@@ -16,6 +16,7 @@
  * Cost: O(d P) a row, P of the D features are not zero; one more pass to fit.
  */
 #include "map/bins.h"
+#include "map/draw.h"
 #include "map/map.h"
 
 #include <math.h>
@@ -44,21 +45,32 @@ static void grids_clear(krein_ctx *ctx, grids *s) {
     memset(s, 0, sizeof *s);
 }
 
-static void draw(const krein_map *map, const krein_term *term, uint64_t role, grids *s) {
+static void draw_grid(const krein_map *map, const krein_term *term, uint64_t role, int64_t p,
+                      grids *s) {
     int64_t d = map->d;
-#pragma omp parallel for num_threads(map->ctx->threads) schedule(static)
-    for (int64_t p = 0; p < s->P; p++)
-        for (int64_t l = 0; l < term->n; l++) {
-            const krein_kernel *leaf = term->leaf[l];
-            krein_rng g = {map->seed, (KREIN_STREAM_MAP + (uint64_t)l) | role << 41};
-            krein_rng shifts = {g.seed, g.stream | (uint64_t)1 << 40};
-            for (int64_t j = 0; j < d; j++) {
-                uint64_t row = (uint64_t)p, column = (uint64_t)j;
-                double delta = leaf->kernel->pitch(leaf->values.number, g, row, column);
-                s->inverse[p * s->width + l * d + j] = (float)(1 / fmax(delta, 1e-30));
-                s->shift[p * s->width + l * d + j] = (float)krein__rng_uniform(shifts, row, column);
-            }
+    for (int64_t l = 0; l < term->n; l++) {
+        const krein_kernel *leaf = term->leaf[l];
+        krein_rng g = {map->seed, (KREIN_STREAM_MAP + (uint64_t)l) | role << 41};
+        krein_rng shifts = {g.seed, g.stream | (uint64_t)1 << 40};
+        for (int64_t j = 0; j < d; j++) {
+            uint64_t row = (uint64_t)p, column = (uint64_t)j;
+            double delta = leaf->kernel->pitch(leaf->values.number, g, row, column);
+            s->inverse[p * s->width + l * d + j] = (float)(1 / fmax(delta, 1e-30));
+            s->shift[p * s->width + l * d + j] = (float)krein__rng_uniform(shifts, row, column);
         }
+    }
+}
+
+static krein_status draw(const krein_map *map, const krein_term *term, uint64_t role, grids *s) {
+    krein_status st = KREIN_OK;
+    int64_t piece = krein__draw_rows(2 * s->width);
+    for (int64_t from = 0; from < s->P && st == KREIN_OK; from += piece) {
+        int64_t end = krein__min(s->P, from + piece);
+#pragma omp parallel for num_threads(map->ctx->threads) schedule(static)
+        for (int64_t p = from; p < end; p++) draw_grid(map, term, role, p, s);
+        st = krein__poll(map->ctx);
+    }
+    return st;
 }
 
 /* P grids without bins. role 0: those of the map, 1: the pilot's. */
@@ -74,7 +86,7 @@ static krein_status grids_begin(const krein_map *map, int64_t P, uint64_t role, 
     ZNEW(s->bins, P);
     NEW(s->inverse, P * s->width);
     NEW(s->shift, P * s->width);
-    draw(map, terms, role, s);
+    TRY(draw(map, terms, role, s));
 done:
     return st;
 }

@@ -135,7 +135,7 @@ static krein_status coefficients(const krein_map *map, krein_stream *rows, doubl
     return KREIN_OK;
 }
 
-krein_status krein__dot_fit(krein_map *map, krein_stream *rows, krein_dot *out) {
+static krein_status find_series(krein_map *map, krein_stream *rows, krein_dot *out) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     double *a = NULL, norm;
@@ -156,7 +156,7 @@ done:
     return st;
 }
 
-krein_status krein__dot_io(krein_map *map, krein_archive *a, krein_dot *s) {
+static krein_status series_io(krein_map *map, krein_archive *a, krein_dot *s) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
@@ -164,11 +164,47 @@ krein_status krein__dot_io(krein_map *map, krein_archive *a, krein_dot *s) {
     TRY(krein__archive_int(a, "series.degree", &s->degree, 0, KREIN_DOT_MAX - 1));
     TRY(krein__archive_double(a, "series.norm", &s->norm));
     TRY(krein__archive_double(a, "series.rest", &s->rest));
+    if (reading && !(s->norm >= 0 && s->rest >= 0 && s->rest <= 1)) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its series is wrong)");
+        goto done;
+    }
     TRY(krein__archive_array(a, "series.a", KREIN_TYPE_F64, reading ? &own : &values,
                              s->degree + 1));
     if (reading) memcpy(s->a, own, (size_t)(s->degree + 1) * sizeof *own);
 done:
     krein__free(ctx, own);
+    return st;
+}
+
+static int64_t asked(const krein_map *map) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    double D = slot >= 0 ? map->values.number[slot] : NAN;
+    return isnan(D) ? map->D : (int64_t)D;
+}
+
+static krein_status make_state(krein_map *map, size_t bytes) {
+    map->state = krein__zalloc(map->ctx, 1, bytes);
+    return map->state ? KREIN_OK : map->ctx->status;
+}
+
+krein_status krein__dot_fit(krein_map *map, krein_stream *rows, size_t state,
+                            krein_dot_build build) {
+    krein_status st = make_state(map, state);
+    if (st == KREIN_OK) st = find_series(map, rows, map->state);
+    return st == KREIN_OK ? build(map, map->D) : st;
+}
+
+krein_status krein__dot_io(krein_map *map, krein_archive *a, size_t state, krein_dot_build build) {
+    krein_status st = KREIN_OK;
+    int64_t D = map->D;
+    bool reading = krein__archive_reading(a);
+    if (reading) TRY(make_state(map, state));
+    TRY(series_io(map, a, map->state));
+    if (!reading) goto done;
+    TRY(build(map, asked(map))); /* what was once asked for; D is what came of it */
+    if (map->D != D)
+        st = krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
+done:
     return st;
 }
 
@@ -186,7 +222,8 @@ bool krein__dot_guess(const krein_map *map, krein_dot *out) {
     return true;
 }
 
-bool krein__dot_fact(const krein_dot *s, int64_t i, krein_fact *out) {
+bool krein__dot_fact(const krein_map *map, int64_t i, krein_fact *out) {
+    const krein_dot *s = map->state;
     *out = i == 0 ? (krein_fact){.name = "series degree", .value = (double)s->degree}
                   : (krein_fact){.name = "series cut off", .value = s->rest};
     return i < 1 + (s->norm > 0);
@@ -202,12 +239,6 @@ bool krein__dot_affine(const krein_dot *s) { return s->degree <= 1; }
 
 double krein__dot_uniform(const krein_map *map) {
     return krein__rng_uniform((krein_rng){map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 41}, 0, 0);
-}
-
-static int64_t asked(const krein_map *map) {
-    int64_t slot = krein__option_index(&map->cls->cls, "D");
-    double D = slot >= 0 ? map->values.number[slot] : NAN;
-    return isnan(D) ? map->D : (int64_t)D;
 }
 
 /* |a_n| r^n for the degrees from `first` on, as parts of their sum, added to p. */
@@ -288,13 +319,5 @@ krein_status krein__dot_signs(krein_map *map, const krein_dot *s, const krein_sp
     for (int64_t n = 0; n <= s->degree; n++)
         for (int64_t i = 0; i < split->count[n]; i++) map->sign[at++] = s->a[n] < 0 ? -1 : 1;
 done:
-    return st;
-}
-
-krein_status krein__dot_rebuild(krein_map *map, krein_status (*build)(krein_map *, int64_t D)) {
-    int64_t D = map->D;
-    krein_status st = build(map, asked(map));
-    if (st == KREIN_OK && map->D != D)
-        st = krein__fail(map->ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
     return st;
 }

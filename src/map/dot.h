@@ -19,15 +19,19 @@ typedef struct krein_dot {
 enum { KREIN_DOT_ANY = 1 << 20 };
 krein_status krein__dot_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                 int64_t degree);
-/* The series of the kernel of the map. Polynomials need no rows. For the others `rows` must have
- * length one, or be shorter than the reach of the series: KREIN_EDATA with the way out. rows NULL:
- * they are taken to have length one. */
-krein_status krein__dot_fit(krein_map *map, krein_stream *rows, krein_dot *out);
-krein_status krein__dot_io(krein_map *map, krein_archive *a, krein_dot *s);
+/* The whole of fit for a map whose state, of so many bytes, begins with its krein_dot: the series
+ * of the kernel, and what `build` makes of it for D features. Polynomials need no rows. For the
+ * others `rows` must have length one, or be shorter than the reach of the series: KREIN_EDATA with
+ * the way out. rows NULL: they are taken to have length one. */
+typedef krein_status (*krein_dot_build)(krein_map *map, int64_t D);
+krein_status krein__dot_fit(krein_map *map, krein_stream *rows, size_t state,
+                            krein_dot_build build);
+/* Saves and loads the series; a map that is loaded is built again. */
+krein_status krein__dot_io(krein_map *map, krein_archive *a, size_t state, krein_dot_build build);
 /* The same without rows, for estimates; false where there is none (yet: free parameters). */
 bool krein__dot_guess(const krein_map *map, krein_dot *out);
 /* Facts of a fitted map: the degree and what was cut off. */
-bool krein__dot_fact(const krein_dot *s, int64_t i, krein_fact *out);
+bool krein__dot_fact(const krein_map *map, int64_t i, krein_fact *out);
 bool krein__dot_mixed(const krein_dot *s);  /* some a_n is negative */
 bool krein__dot_affine(const krein_dot *s); /* a_0 + a_1 <x, y> */
 
@@ -43,8 +47,6 @@ typedef struct krein_split {
 void krein__dot_split(const krein_dot *s, int64_t d, int64_t D, double u, krein_split *out);
 /* The uniform number of a map, from its seed. */
 double krein__dot_uniform(const krein_map *map);
-/* Builds a map that is being loaded for the D that was once asked for; map->D is what came out. */
-krein_status krein__dot_rebuild(krein_map *map, krein_status (*build)(krein_map *, int64_t D));
 /* map->sign from the signs of a_n, features in the order of their degrees; none where all are +1.
  */
 krein_status krein__dot_signs(krein_map *map, const krein_dot *s, const krein_split *split);

@@ -18,7 +18,7 @@ static const double MOST = 1e6; /* features */
 enum { DEGREE_MOST = 64 };
 
 typedef struct monomials {
-    krein_dot kernel;
+    krein_dot kernel;                 /* first, for dot.c */
     int64_t total;                    /* monomials of degree 0 .. p */
     int64_t first[KREIN_DOT_MAX + 1]; /* of degree n */
     int64_t *begin;                   /* (p + 1) x d: those whose first variable is x_i or later */
@@ -126,30 +126,12 @@ done:
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    monomials *s = NULL;
     (void)n;
-    ZNEW(s, 1);
-    map->state = s;
-    TRY(krein__dot_fit(map, rows, &s->kernel));
-    TRY(build(map, 0));
-done:
-    return st;
+    return krein__dot_fit(map, rows, sizeof(monomials), build);
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    monomials *s = map->state;
-    if (krein__archive_reading(a)) {
-        ZNEW(s, 1);
-        map->state = s;
-    }
-    TRY(krein__dot_io(map, a, &s->kernel));
-    if (krein__archive_reading(a)) TRY(krein__dot_rebuild(map, build));
-done:
-    return st;
+    return krein__dot_io(map, a, sizeof(monomials), build);
 }
 
 /* ---- rows --------------------------------------------------------------- */

@@ -68,11 +68,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "radial kernels that are mixtures of Gaussians");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     krein__structured_cost(map, &structure, out);
@@ -94,7 +89,7 @@ const krein_map_class krein__map_fastfood = {
     .time = "n D log d",
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__structured_tile,

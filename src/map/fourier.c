@@ -10,6 +10,7 @@
 #include "map/fourier.h"
 
 #include "base/threads.h"
+#include "map/draw.h"
 #include "map/tile.h"
 #include "num/vec.h"
 
@@ -25,13 +26,18 @@ krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, 
     return krein__map_refuse(ctx, kernel, name, what);
 }
 
-double krein__term_mass(const krein_term *term, int64_t d) {
-    double mass = term->coefficient;
+krein_status krein__term_mass(const krein_map *map, const krein_term *term, double *mass) {
+    static const double MOST = 1e30; /* sums over a block of rows must not overflow */
+    *mass = term->coefficient;
     for (int64_t l = 0; l < term->n; l++) {
         const krein_kernel *leaf = term->leaf[l];
-        if (leaf->kernel->mass) mass *= leaf->kernel->mass(leaf->values.number, d);
+        if (leaf->kernel->mass) *mass *= leaf->kernel->mass(leaf->values.number, map->d);
     }
-    return mass;
+    if (fabs(*mass) <= MOST) return KREIN_OK;
+    return krein__fail(map->ctx, KREIN_ESPEC,
+                       "%s: on %lld columns the kernel has k(x, x) = %.3g, too large for features "
+                       "in single precision; use fewer columns (--ignore), or --map exact",
+                       map->cls->cls.name, (long long)map->d, *mass);
 }
 
 krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
@@ -78,10 +84,11 @@ done:
     return st;
 }
 
-/* Frequencies drawn at a time. Pieces bound the memory of the doubles; a whole number of d x d
- * blocks where there are several, so that orthogonal blocks do not straddle pieces. */
-static int64_t piece_rows(int64_t F, int64_t d) {
-    return krein__min(F, krein__max(d, (int64_t)4194304 / d / d * d));
+/* Frequencies drawn at a time. Pieces bound the memory of the doubles; they are a whole number of
+ * what must be drawn together, so that orthogonal blocks do not straddle them. */
+static int64_t piece_rows(int64_t F, int64_t d, krein_drawn how) {
+    int64_t unit = how == KREIN_DRAWN_SINGLY ? 1 : how == KREIN_DRAWN_IN_BLOCKS ? d : F;
+    return krein__min(F, krein__max(unit, krein__draw_rows(d) / unit * unit));
 }
 
 static int64_t frequencies(const krein_map *map, bool phase, int64_t terms) {
@@ -96,14 +103,20 @@ int64_t krein__fourier_features(const krein_map *map, bool phase) {
     return n * frequencies(map, phase, n) * (phase ? 1 : 2);
 }
 
-void krein__fourier_cost(const krein_map *map, bool phase, krein_cost *out) {
-    krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, out);
+int64_t krein__fourier_pairs(const krein_map *map, int64_t n) {
+    (void)n;
+    return krein__fourier_features(map, false);
 }
 
-void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_cost *out) {
+void krein__fourier_cost(const krein_map *map, bool phase, krein_drawn how, krein_cost *out) {
+    krein__fourier_cost_of(map, krein__fourier_features(map, phase), phase, how, out);
+}
+
+void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, krein_drawn how,
+                            krein_cost *out) {
     double D = (double)features, F = D / (phase ? 1 : 2), d = (double)map->d;
     /* W, signs; the doubles of a piece and of one frequency a thread; scratch and padded tiles */
-    out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d) +
+    out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d, how) +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) + 32768;
     out->flops = F * (2 * d + 20);
     out->fit_flops = 100 * F * d;
@@ -117,22 +130,28 @@ static void store(const krein_map *map, krein_fourier *s, int64_t first, int64_t
             s->W[j * s->F + first + f] = (float)(w[f * map->d + j] * (0.5 / M_PI));
 }
 
+krein_status krein__term_draw(krein_map *map, int64_t t, const krein_term *term, krein_draw_fn draw,
+                              int64_t first, int64_t n, double *w) {
+    krein_status st = KREIN_OK;
+    memset(w, 0, (size_t)(n * map->d) * sizeof *w);
+    for (int64_t l = 0; l < term->n && st == KREIN_OK; l++) {
+        krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
+        st = draw(map, term->leaf[l], g, first, n, w);
+    }
+    return st == KREIN_OK ? krein__poll(map->ctx) : st;
+}
+
 static krein_status fit_term(krein_map *map, krein_fourier *s, int64_t t, const krein_term *term,
-                             krein_draw_fn draw, bool whole) {
+                             krein_drawn how, krein_draw_fn draw) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     double *w = NULL;
-    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = whole ? F : piece_rows(F, d);
+    int64_t F = s->first[t + 1] - s->first[t], d = map->d, piece = piece_rows(F, d, how);
     NEW(w, piece * d);
     for (int64_t f = 0; f < F; f += piece) {
         int64_t m = krein__min(piece, F - f);
-        memset(w, 0, (size_t)(m * d) * sizeof *w);
-        for (int64_t l = 0; l < term->n; l++) {
-            krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
-            TRY(draw(map, term->leaf[l], g, f, m, w));
-        }
+        TRY(krein__term_draw(map, t, term, draw, f, m, w));
         store(map, s, s->first[t] + f, m, w);
-        TRY(krein__poll(ctx));
     }
 done:
     krein__free(ctx, w);
@@ -168,15 +187,16 @@ krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, 
     s->nterm = n;
     for (int64_t t = 0; t < n; t++) {
         s->first[t + 1] = s->first[t] + per_term;
-        double mass = fabs(krein__term_mass(&terms[t], map->d));
-        s->scale[t] = (float)sqrt((phase ? 2 : 1) * mass / (double)per_term);
+        double mass;
+        TRY(krein__term_mass(map, &terms[t], &mass));
+        s->scale[t] = (float)sqrt((phase ? 2 : 1) * fabs(mass) / (double)per_term);
     }
     TRY(signs(map, s, terms));
 done:
     return st;
 }
 
-static krein_status fit(krein_map *map, bool phase, krein_draw_fn draw, bool whole) {
+krein_status krein__fourier_fit(krein_map *map, bool phase, krein_drawn how, krein_draw_fn draw) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
@@ -186,7 +206,7 @@ static krein_status fit(krein_map *map, bool phase, krein_draw_fn draw, bool who
     map->state = s;
     TRY(krein__fourier_split(map, phase, s, terms));
     NEW(s->W, (map->d + phase) * s->F);
-    for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], draw, whole));
+    for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], how, draw));
     krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
     for (int64_t f = 0; phase && f < s->F; f++)
         s->W[map->d * s->F + f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
@@ -195,29 +215,22 @@ done:
     return st;
 }
 
-krein_status krein__fourier_fit(krein_map *map, bool phase, krein_draw_fn draw) {
-    return fit(map, phase, draw, false);
-}
-
-krein_status krein__fourier_fit_whole(krein_map *map, krein_draw_fn draw) {
-    return fit(map, false, draw, true);
-}
-
-double krein__fourier_whole_bytes(const krein_map *map) {
-    return 4.0 * (double)map->d * (double)map->D;
-}
-
 krein_status krein__fourier_given(krein_map *map, int64_t F, const double *w, const double *phase) {
-    krein_status st = allocate(map, F, phase != NULL);
-    if (st != KREIN_OK) return st;
+    krein_status st = KREIN_OK;
+    int64_t piece = piece_rows(F, map->d, KREIN_DRAWN_SINGLY);
+    TRY(allocate(map, F, phase != NULL));
     krein_fourier *s = map->state;
     s->nterm = 1;
     s->first[1] = F;
     s->scale[0] = (float)sqrt((phase ? 2.0 : 1.0) / (double)F);
-    store(map, s, 0, F, w);
+    for (int64_t f = 0; f < F; f += piece) {
+        store(map, s, f, krein__min(piece, F - f), w + f * map->d);
+        TRY(krein__poll(map->ctx));
+    }
     for (int64_t f = 0; phase && f < F; f++)
         s->W[map->d * F + f] = (float)(phase[f] * (0.5 / M_PI));
-    return KREIN_OK;
+done:
+    return st;
 }
 
 krein_status krein__fourier_weighted(krein_map *map, int64_t F, const double *w, const double *c) {

@@ -32,26 +32,15 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     return krein__signed_fit(map, rows, n, &o);
 }
 
-static const krein_option options[] = {
-    KREIN_OPTION_D,
-    {.name = "route",
-     .type = KREIN_OPTION_WORD,
-     .value = 0,
-     .words = "auto|density|atoms",
-     .help = "where radii come from: the spectral density, or atoms fitted to the kernel"},
-    {.name = "coupling",
-     .type = KREIN_OPTION_WORD,
-     .value = 0,
-     .words = "auto|nested|full|separate",
-     .help = "which frequencies share directions"},
-    {.name = "tol",
-     .value = NAN,
-     .low = 0,
-     .low_open = true,
-     .high = 1,
-     .help = "greatest error of atoms, relative to the largest kernel value; chosen with the "
-             "variance when not given"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_D,
+                                       KREIN_OPTION_ROUTE,
+                                       {.name = "coupling",
+                                        .type = KREIN_OPTION_WORD,
+                                        .value = 0,
+                                        .words = "auto|nested|full|separate",
+                                        .help = "which frequencies share directions"},
+                                       KREIN_OPTION_TOL,
+                                       {0}};
 
 const krein_map_class krein__map_gorf = {
     .cls = {"gorf", "generalised orthogonal random features", "luo2022", options,

@@ -24,7 +24,7 @@ enum { D_SLOT = 0, LAW = 1 };
 enum { CHUNK = 512 }; /* features at a time, as in fourier.c */
 
 typedef struct maclaurin {
-    krein_dot kernel;
+    krein_dot kernel; /* first, for dot.c */
     krein_split split;
     int64_t start[KREIN_DOT_MAX + 1]; /* the first random feature of at least this degree */
     float *W[KREIN_DOT_MAX];          /* layer l: d x (D - start[l]) signs, with scales for l = 1 */
@@ -32,7 +32,7 @@ typedef struct maclaurin {
 
 /* Degrees drawn independently. */
 static void split_geometric(const krein_map *map, const krein_dot *k, int64_t D, krein_split *out) {
-    double p[KREIN_DOT_MAX], sum = 0;
+    double p[KREIN_DOT_MAX] = {0}, sum = 0;
     krein_rng g = {map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 42};
     memset(out, 0, sizeof *out);
     for (int64_t n = 0; n <= k->degree; n++) sum += p[n] = k->a[n] != 0 ? exp2((double)-n - 1) : 0;
@@ -112,30 +112,12 @@ done:
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    maclaurin *s = NULL;
     (void)n;
-    ZNEW(s, 1);
-    map->state = s;
-    TRY(krein__dot_fit(map, rows, &s->kernel));
-    TRY(build(map, map->D));
-done:
-    return st;
+    return krein__dot_fit(map, rows, sizeof(maclaurin), build);
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    maclaurin *s = map->state;
-    if (krein__archive_reading(a)) {
-        ZNEW(s, 1);
-        map->state = s;
-    }
-    TRY(krein__dot_io(map, a, &s->kernel));
-    if (krein__archive_reading(a)) TRY(krein__dot_rebuild(map, build));
-done:
-    return st;
+    return krein__dot_io(map, a, sizeof(maclaurin), build);
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -215,10 +197,6 @@ static void clear(krein_map *map) {
     for (int64_t l = 0; l < KREIN_DOT_MAX; l++) krein__free(map->ctx, s->W[l]);
 }
 
-static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
-    return krein__dot_fact(&((const maclaurin *)map->state)->kernel, i, out);
-}
-
 static const krein_option options[] = {
     KREIN_OPTION_D,
     {.name = "law",
@@ -242,4 +220,4 @@ const krein_map_class krein__map_maclaurin = {
     .tile = tile,
     .io = io,
     .clear = clear,
-    .fact = fact};
+    .fact = krein__dot_fact};

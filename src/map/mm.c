@@ -9,9 +9,12 @@
  */
 #include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/blas.h"
 
 #include <math.h>
+
+enum { PIECE = 16384 }; /* frequencies between two polls */
 
 static bool has_moments(const krein_kernel_class *c) { return c->mixture || c->quantile; }
 
@@ -31,16 +34,11 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return st;
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d, F = (double)map->D / 2;
-    krein__fourier_cost(map, false, out);
-    out->bytes += 2 * krein__fourier_whole_bytes(map) + 24 * d * d + 8 * d + 65536;
+    krein__fourier_cost(map, false, KREIN_DRAWN_TOGETHER, out);
+    out->bytes += 8 * d * F + 24 * d * d + 8 * d + 65536;
     out->fit_flops += 2 * F * d * d + d * d * d;
 }
 
@@ -65,6 +63,7 @@ static krein_status match(krein_ctx *ctx, int64_t F, int64_t d, double *G) {
         double mean = 0;
         for (int64_t f = 0; f < F; f++) mean += G[f * d + j] / (double)F;
         for (int64_t f = 0; f < F; f++) G[f * d + j] -= mean;
+        TRY(krein__poll(ctx));
     }
     krein__pgemm(ctx, true, false, d, d, F, 1 / (double)F, G, d, G, d, 0, C, d);
     st = krein__cholesky(ctx, d, C, d, &pivot);
@@ -75,16 +74,38 @@ static krein_status match(krein_ctx *ctx, int64_t F, int64_t d, double *G) {
                          (long long)F, (long long)d);
     if (st != KREIN_OK) goto done;
     /* C = U'U: the rows g become g U^-1, one right-hand side U' y = g each. */
-    krein_compute c = krein__compute_begin();
+    for (int64_t from = 0; from < F; from += PIECE) {
+        int64_t end = krein__min(F, from + PIECE);
+        krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t f = 0; f < F; f++) {
-        krein__worker_begin();
-        krein__dtrsm(true, d, 1, C, d, G + f * d, 1);
-        krein__worker_end(c);
+        for (int64_t f = from; f < end; f++) {
+            krein__worker_begin();
+            krein__dtrsm(true, d, 1, C, d, G + f * d, 1);
+            krein__worker_end(c);
+        }
+        krein__compute_end(c);
+        TRY(krein__poll(ctx));
     }
-    krein__compute_end(c);
 done:
     krein__free(ctx, C);
+    return st;
+}
+
+/* Frequencies of variance one, before they are matched. */
+static krein_status draw_standard(krein_ctx *ctx, const krein_kernel *leaf, krein_rng g, int64_t n,
+                                  int64_t d, double sd, double *G) {
+    krein_status st = KREIN_OK;
+    if (leaf->kernel->mixture) return krein__normal_rows(ctx, g, 0, n, d, G);
+    for (int64_t from = 0; from < n && st == KREIN_OK; from += PIECE) {
+        int64_t end = krein__min(n, from + PIECE);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t f = from; f < end; f++)
+            for (int64_t j = 0; j < d; j++) {
+                double u = krein__rng_uniform(g, (uint64_t)f, (uint64_t)j);
+                G[f * d + j] = leaf->kernel->quantile(leaf->values.number, u) / sd;
+            }
+        st = krein__poll(ctx);
+    }
     return st;
 }
 
@@ -106,12 +127,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
         goto done;
     }
     NEW(G, n * d);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t f = 0; f < n; f++)
-        for (int64_t j = 0; j < d; j++)
-            G[f * d + j] =
-                c->mixture ? krein__rng_normal(g, (uint64_t)f, (uint64_t)j)
-                           : c->quantile(p, krein__rng_uniform(g, (uint64_t)f, (uint64_t)j)) / sd;
+    TRY(draw_standard(ctx, leaf, g, n, d, sd, G));
     TRY(match(ctx, n, d, G));
     krein_rng scales = {g.seed, g.stream | (uint64_t)1 << 40};
     for (int64_t f = 0; f < n; f++) {
@@ -125,7 +141,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit_whole(map, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_TOGETHER, draw);
 }
 
 static const krein_option options[] = {
@@ -140,7 +156,7 @@ const krein_map_class krein__map_mm = {
     .time = "n d D + D d^2",
     .traits = 0,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

@@ -23,12 +23,12 @@ static int64_t features(const krein_map *map, int64_t n) {
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, true, out);
+    krein__fourier_cost(map, true, KREIN_DRAWN_SINGLY, out);
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    krein_status st = krein__fourier_fit(map, true, krein__fourier_draw);
+    krein_status st = krein__fourier_fit(map, true, KREIN_DRAWN_SINGLY, krein__fourier_draw);
     if (st != KREIN_OK) return st;
     /* scale^2 = 2 c / F, so this is the sum of the terms' k(0) */
     krein_fourier *s = map->state;

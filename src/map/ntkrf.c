@@ -72,20 +72,8 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     return krein__tangent_fit(map, plan);
 }
 
-static const krein_option options[] = {KREIN_OPTION_D,
-                                       {.name = "m0",
-                                        .type = KREIN_OPTION_INTEGER,
-                                        .value = NAN,
-                                        .low = 1,
-                                        .high = 1e6,
-                                        .help = "steps of a layer; from D when not given"},
-                                       {.name = "m1",
-                                        .type = KREIN_OPTION_INTEGER,
-                                        .value = NAN,
-                                        .low = 1,
-                                        .high = 1e6,
-                                        .help = "ramps of a layer; from D when not given"},
-                                       {0}};
+static const krein_option options[] = {
+    KREIN_OPTION_D, KREIN_OPTION_UNITS("m0", "steps"), KREIN_OPTION_UNITS("m1", "ramps"), {0}};
 
 const krein_map_class krein__map_ntkrf = {
     .cls = {"ntkrf", "random features of a tangent kernel, tensor products", "zandieh2021", options,

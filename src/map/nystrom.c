@@ -48,6 +48,30 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     if (!file(map)) krein__pick_cost(map, n, m, how(map), out);
 }
 
+/* Kernel values come from squares and products of inputs in float32. */
+static krein_status check_inputs(const krein_map *map, const krein_stream *rows) {
+    static const double MOST = 1e15;
+    const krein_encoding *e = krein__stream_encoding(rows);
+    double top = fmax(fabs(e->low), fabs(e->high));
+    if (top <= MOST || krein__kernel_all(map->kernel, krein__has_rows)) return KREIN_OK;
+    return krein__fail(map->ctx, KREIN_EDATA,
+                       "nystrom: inputs reach %.3g, and their squares are too large for single "
+                       "precision; use --scale standard",
+                       top);
+}
+
+/* Learners add up products of kernel values in float32; square: the mean of theirs on the
+ * landmarks. */
+static krein_status check_values(const krein_map *map, double square) {
+    static const double MOST = 1e32;
+    if (square <= MOST) return KREIN_OK;
+    bool product = krein__kernel_all(map->kernel, krein__is_stationary); /* no matter of scale */
+    return krein__fail(map->ctx, KREIN_EDATA,
+                       "nystrom: kernel values on the landmarks are of the size %.3g, and products "
+                       "of them too large for single precision; use %s, or --map exact",
+                       sqrt(square), product ? "fewer columns (--ignore)" : "--scale standard");
+}
+
 /* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
 static krein_status whiten(krein_map *map) {
     krein_ctx *ctx = map->ctx;
@@ -61,6 +85,7 @@ static krein_status whiten(krein_map *map) {
     TRY(krein__gram_full(ctx, map->kernel, &rows, &rows, k));
     double k2 = 0;
     for (int64_t i = 0; i < m * m; i++) k2 += k[i] * k[i] / (double)(m * m);
+    TRY(check_values(map, k2));
     TRY(krein__eigen(ctx, m, k, m, w));
     double top = fmax(fabs(w[0]), fabs(w[m - 1]));
     bool mixed = false;
@@ -102,6 +127,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     if (m < map->D)
         krein__log(ctx, KREIN_LOG_WARNING, "nystrom: %lld landmarks asked for, there are %lld rows",
                    (long long)map->D, (long long)n);
+    TRY(check_inputs(map, rows));
     TRY(file(map) ? krein__rows_given(rows, file(map), map->D, &marks)
                   : krein__pick(map, rows, n, m, how(map), &marks));
     TRY(krein__landmarks_hold(map, &marks, false));

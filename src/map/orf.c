@@ -9,6 +9,7 @@
  */
 #include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -19,14 +20,9 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "radial kernels with a known spectral measure");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_IN_BLOCKS, out);
     double d = (double)map->d, F = (double)map->D / 2, block = fmin(d, F);
     out->bytes += 8 * block * d;
     out->fit_flops += 4 * F * d * block;
@@ -44,11 +40,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     NEW(q, krein__min(d, n) * d);
     for (int64_t f = 0; f < n; f += d) {
         int64_t m = krein__min(d, n - f);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < d; j++)
-                q[i * d + j] =
-                    krein__rng_normal(directions, (uint64_t)(first + f + i), (uint64_t)j);
+        TRY(krein__normal_rows(ctx, directions, first + f, m, d, q));
         TRY(krein__haar_rows(ctx, m, d, q));
         for (int64_t i = 0; i < m; i++) {
             double r = leaf->kernel->radius(leaf->values.number, g, (uint64_t)(first + f + i), d);
@@ -62,7 +54,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, false, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_IN_BLOCKS, draw);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
@@ -75,7 +67,7 @@ const krein_map_class krein__map_orf = {
     .time = "n d D",
     .traits = KREIN_MAP_UNBIASED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

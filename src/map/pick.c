@@ -18,7 +18,7 @@
  */
 #include "map/pick.h"
 
-#include "map/kmeans.h"
+#include "num/kmeans.h"
 #include "map/scores.h"
 #include "num/blas.h"
 
@@ -144,20 +144,6 @@ done:
 
 /* ---- leverage ----------------------------------------------------------- */
 
-/* out[i] = k(x_i, x_i). */
-static krein_status diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                             double *out) {
-    enum { FEW = 32 };
-    krein_status st = KREIN_OK;
-    double k[FEW * FEW];
-    for (int64_t i = 0; i < x->n && st == KREIN_OK; i += FEW) {
-        krein_rows some = krein__rows_slice(x, i, krein__min(FEW, x->n - i));
-        st = krein__gram_full(ctx, kernel, &some, &some, k);
-        for (int64_t j = 0; j < some.n; j++) out[i + j] = k[j * some.n + j];
-    }
-    return st;
-}
-
 /* The r with sum w_i / (w_i + r) = target, not below what rounding resolves. */
 static double find_ridge(int64_t n, const double *w, double target) {
     double low = 1e-9 * w[n - 1], high = w[n - 1] * (double)n;
@@ -198,7 +184,7 @@ krein_status krein__row_scores(krein_ctx *ctx, const krein_kernel *kernel, const
     whiten(s, w, *ridge, v);
     NEW(k, block * s);
     NEW(p, block * s);
-    TRY(diagonal(ctx, kernel, x, score));
+    TRY(krein__gram_diagonal(ctx, kernel, x, score));
     for (int64_t from = 0; from < x->n; from += block) {
         krein_rows some = krein__rows_slice(x, from, krein__min(block, x->n - from));
         TRY(krein__gram_full(ctx, kernel, &some, sample, k));

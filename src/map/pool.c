@@ -8,6 +8,7 @@
  * products have the same expectation). Then each is centred and all are divided by one number.
  */
 #include "map/pool.h"
+#include "map/draw.h"
 #include "map/scores.h"
 
 #include "num/blas.h"
@@ -69,22 +70,20 @@ krein_status krein__pool_draw(krein_map *map, int64_t F, krein_pool *pool) {
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
     double mass[KREIN_TERMS_MAX];
-    int64_t n, count[KREIN_TERMS_MAX], d = map->d, first = 0;
+    int64_t n, count[KREIN_TERMS_MAX], d = map->d, first = 0, piece = krein__draw_rows(d);
     *pool = (krein_pool){.map = map};
     NEW(terms, KREIN_TERMS_MAX);
     TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
     pool->F = krein__max(F, n);
-    ZNEW(pool->w, pool->F * d);
+    NEW(pool->w, pool->F * d);
     NEW(pool->c, pool->F);
-    for (int64_t t = 0; t < n; t++) mass[t] = krein__term_mass(&terms[t], d);
+    for (int64_t t = 0; t < n; t++) TRY(krein__term_mass(map, &terms[t], &mass[t]));
     share(pool->F, n, mass, count);
     for (int64_t t = 0; t < n; first += count[t++]) {
-        for (int64_t l = 0; l < terms[t].n; l++) {
-            krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
-            TRY(krein__fourier_draw(map, terms[t].leaf[l], g, 0, count[t], pool->w + first * d));
-        }
+        for (int64_t f = 0; f < count[t]; f += piece)
+            TRY(krein__term_draw(map, t, &terms[t], krein__fourier_draw, f,
+                                 krein__min(piece, count[t] - f), pool->w + (first + f) * d));
         for (int64_t f = 0; f < count[t]; f++) pool->c[first + f] = mass[t] / (double)count[t];
-        TRY(krein__poll(ctx));
     }
 done:
     krein__free(ctx, terms);
@@ -312,7 +311,7 @@ void krein__pool_cost(const krein_map *map, int64_t n, double times, int64_t mos
     double rows = (double)krein__sample_rows(map, n, most), at_once = fmin(rows, KREIN_POOL_ROWS);
     /* sparse rows: their entries are not known yet; some thousand each, in a growing array */
     double row = map->sparse ? 32 * fmin(d, 1024) : 4 * d;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, out);
     out->bytes += 4 * D;                      /* factors, and what D / 2 leaves to the terms */
     out->bytes += 8 * F * (d + 1) + 8 * D * d /* the pool, what is taken of it */
                   + 4 * F * 8                 /* scores, probabilities, indices */

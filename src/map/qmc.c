@@ -25,14 +25,9 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "stationary kernels whose spectral law has quantiles");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, out);
     /* directions and digits of every coordinate of a product */
     out->bytes += (double)(map->d + 1) * KREIN_TERM_LEAVES * 136;
     out->fit_flops += 100 * (double)(map->d + 1) * (double)map->D;
@@ -65,7 +60,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, false, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_SINGLY, draw);
 }
 
 static const krein_option options[] = {
@@ -92,7 +87,7 @@ const krein_map_class krein__map_qmc = {
     .time = "n d D",
     .traits = KREIN_MAP_SEEDLESS, /* unbiased only when scrambled */
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

@@ -25,12 +25,12 @@ static int64_t features(const krein_map *map, int64_t n) {
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
-    krein__fourier_cost(map, phase(map), out);
+    krein__fourier_cost(map, phase(map), KREIN_DRAWN_SINGLY, out);
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit(map, phase(map), krein__fourier_draw);
+    return krein__fourier_fit(map, phase(map), KREIN_DRAWN_SINGLY, krein__fourier_draw);
 }
 
 static const krein_option options[] = {

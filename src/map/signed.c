@@ -15,6 +15,7 @@
  */
 #include "map/signed.h"
 
+#include "map/draw.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -41,6 +42,7 @@ static bool allocate(int64_t n, const double *weight, int64_t F, int64_t *out) {
             if (step < 0 && out[i] == 1) continue;
             if (best < 0 || step * rest[i] > step * rest[best]) best = i;
         }
+        if (best < 0) return false; /* never: F >= n */
         out[best] += (int64_t)step;
         rest[best] -= step;
         used += (int64_t)step;
@@ -119,10 +121,8 @@ bool krein__layout_law(int64_t d, int64_t F, const krein_law *law, krein_couplin
 
 /* Ordered pairs of positions of lists of lengths m and n that lie in the same block of d. */
 static double block_pairs(int64_t m, int64_t n, int64_t d) {
-    double sum = 0;
-    for (int64_t from = 0; from < krein__min(m, n); from += d)
-        sum += (double)krein__min(m - from, d) * (double)krein__min(n - from, d);
-    return sum;
+    int64_t full = krein__min(m, n) / d * d, last = krein__min(m, n) - full;
+    return (double)full * (double)d + (double)last * (double)krein__min(krein__max(m, n) - full, d);
 }
 
 /* Numbers of pairs of frequencies of groups j and k (of lists a and b) on one direction, and on
@@ -195,21 +195,16 @@ static krein_rng stream(const krein_map *map, int64_t number, uint64_t use) {
     return (krein_rng){map->seed, (KREIN_STREAM_MAP + (uint64_t)number) | use};
 }
 
-static void normals(krein_ctx *ctx, krein_rng g, int64_t first, int64_t n, int64_t d, double *u) {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            u[i * d + j] = krein__rng_normal(g, (uint64_t)(first + i), (uint64_t)j);
-}
-
 /* n directions of a sequence: orthonormal in blocks of d, or independent. */
 static krein_status directions(krein_map *map, krein_rng g, bool orthogonal, int64_t n, double *u) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     int64_t d = map->d;
-    normals(ctx, g, 0, n, d, u);
-    for (int64_t i = 0; orthogonal && i < n; i += d)
+    TRY(krein__normal_rows(ctx, g, 0, n, d, u));
+    for (int64_t i = 0; orthogonal && i < n; i += d) {
         TRY(krein__haar_rows(ctx, krein__min(d, n - i), d, u + i * d));
+        TRY(krein__poll(ctx));
+    }
     for (int64_t i = 0; !orthogonal && i < n; i++) {
         double square = 0;
         for (int64_t j = 0; j < d; j++) square += u[i * d + j] * u[i * d + j];
@@ -324,7 +319,7 @@ int64_t krein__signed_features(const krein_map *map, int64_t n) {
 void krein__signed_cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t D = krein__signed_features(map, n);
     double d = (double)map->d, F = (double)D / 2;
-    krein__fourier_cost_of(map, D, false, out);
+    krein__fourier_cost_of(map, D, false, KREIN_DRAWN_SINGLY, out);
     /* directions, frequencies, an orthogonal block; radii, coefficients and their order */
     out->bytes += 16 * F * d + 8 * fmin(d, F) * d + 40 * F;
     /* the sample of rows; grids of measures, law and least squares */

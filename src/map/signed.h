@@ -75,6 +75,19 @@ enum {
 /* Draws the frequencies of a layout and makes the map's state. fact: 8 values. */
 krein_status krein__signed_draw(krein_map *map, const krein_layout *layout, const double *fact);
 
+/* Options of grff and gorf. */
+#define KREIN_OPTION_ROUTE                                                                         \
+    {                                                                                              \
+        .name = "route", .type = KREIN_OPTION_WORD, .value = 0, .words = "auto|density|atoms",     \
+        .help = "where radii come from: the spectral density, or atoms fitted to the kernel"       \
+    }
+#define KREIN_OPTION_TOL                                                                           \
+    {                                                                                              \
+        .name = "tol", .value = NAN, .low = 0, .low_open = true, .high = 1,                        \
+        .help = "greatest error of atoms, relative to the largest kernel value; chosen with the "  \
+                "variance when not given"                                                          \
+    }
+
 /* The whole of grff and gorf: finds measure and layout by their expected error, draws. A choice of
  * 0 is open; independent: grff's. tol: NAN or the greatest error of atoms, relative to max |k|. */
 typedef struct krein_signed_options {

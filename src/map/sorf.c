@@ -45,11 +45,6 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
                                   "radial kernels that are mixtures of Gaussians");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     krein__structured_cost(map, &structure, out);
@@ -71,7 +66,7 @@ const krein_map_class krein__map_sorf = {
     .time = "n D log d",
     .traits = KREIN_MAP_NESTED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__structured_tile,

@@ -10,8 +10,9 @@
  * Sums, differences and factors split D over their terms; a product has shifts for each kernel.
  * Cost: O(d D) a row, some 15 (even q/2) to 30 (odd) operations each.
  */
-#include "map/map.h"
+#include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/spline.h"
 
 #include <math.h>
@@ -53,25 +54,33 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     out->fit_flops = 60 * d * D * (double)leaves;
 }
 
-static void draw(const krein_map *map, krein_rng g, int64_t n, float *w) {
+static krein_status draw(const krein_map *map, krein_rng g, int64_t n, float *w) {
+    krein_status st = KREIN_OK;
+    int64_t d = map->d, piece = krein__draw_rows(d);
+    for (int64_t from = 0; from < n && st == KREIN_OK; from += piece) {
+        int64_t end = krein__min(n, from + piece);
 #pragma omp parallel for num_threads(map->ctx->threads) schedule(static)
-    for (int64_t j = 0; j < map->d; j++)
-        for (int64_t f = 0; f < n; f++)
-            w[j * n + f] = (float)krein__rng_uniform(g, (uint64_t)f, (uint64_t)j);
+        for (int64_t j = 0; j < d; j++)
+            for (int64_t f = from; f < end; f++)
+                w[j * n + f] = (float)krein__rng_uniform(g, (uint64_t)f, (uint64_t)j);
+        st = krein__poll(map->ctx);
+    }
+    return st;
 }
 
 static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     const krein_term *term = &s->term[t];
+    double mass;
+    TRY(krein__term_mass(map, term, &mass)); /* small enough, no more is wanted of it */
     s->scale[t] = (float)sqrt(fabs(term->coefficient) / (double)s->each);
     for (int64_t l = 0; l < term->n; l++) {
         int64_t slot = t * KREIN_TERM_LEAVES + l;
         s->half[slot] = krein__spline_expand(term->leaf[l]->values.number[0] / 2);
         NEW(s->w[slot], map->d * s->each);
-        draw(map, (krein_rng){map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)}, s->each,
-             s->w[slot]);
-        TRY(krein__poll(ctx));
+        krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
+        TRY(draw(map, g, s->each, s->w[slot]));
     }
 done:
     return st;

@@ -15,6 +15,7 @@
  */
 #include "map/fourier.h"
 
+#include "map/draw.h"
 #include "num/blas.h"
 #include "num/quantile.h"
 
@@ -22,21 +23,17 @@
 #include <string.h>
 
 enum { SWEEPS = 3, CANDIDATES = 64 };
+enum { PIECE = 16384 }; /* frequencies between two polls */
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return krein__fourier_accepts(ctx, kernel, "ssf", krein__has_mixture,
                                   "radial kernels that are mixtures of Gaussians");
 }
 
-static int64_t features(const krein_map *map, int64_t n) {
-    (void)n;
-    return krein__fourier_features(map, false);
-}
-
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     (void)n;
     double d = (double)map->d + 1, F = (double)map->D / 2 + 2;
-    krein__fourier_cost(map, false, out);
+    krein__fourier_cost(map, false, KREIN_DRAWN_TOGETHER, out);
     out->bytes += 16 * d * F + 16 * d * d + 64 * F + 4 * d + 65536;
     out->fit_flops += 2 * F * d * d + SWEEPS * CANDIDATES * 20 * F * d;
 }
@@ -70,7 +67,8 @@ static void add(points *s, int64_t lambda, double sign) {
 }
 
 /* The best of the candidates for lambda_j while the others stay. */
-static void descend(points *s, int64_t j, krein_rng g, uint64_t sweep) {
+static krein_status descend(krein_ctx *ctx, points *s, int64_t j, krein_rng g, uint64_t sweep) {
+    krein_status st = KREIN_OK;
     int64_t tries = krein__min(CANDIDATES, s->n - 1), best = s->lambda[j];
     double least = energy(s);
     add(s, s->lambda[j], -1);
@@ -87,12 +85,16 @@ static void descend(points *s, int64_t j, krein_rng g, uint64_t sweep) {
             least = e;
             best = lambda;
         }
+        TRY(krein__poll(ctx));
     }
     s->lambda[j] = best;
     add(s, best, 1);
+done:
+    return st;
 }
 
-static void search(points *s, krein_rng g) {
+static krein_status search(krein_ctx *ctx, points *s, krein_rng g) {
+    krein_status st = KREIN_OK;
     for (int64_t k = 0; k < s->n; k++) {
         s->cos1[k] = cos(2 * M_PI * (double)k / (double)s->n);
         s->sin1[k] = sin(2 * M_PI * (double)k / (double)s->n);
@@ -102,7 +104,9 @@ static void search(points *s, krein_rng g) {
         add(s, s->lambda[j], 1);
     }
     for (uint64_t sweep = 0; sweep < SWEEPS && s->n > 2; sweep++)
-        for (int64_t j = 0; j < s->m; j++) descend(s, j, g, sweep);
+        for (int64_t j = 0; j < s->m; j++) TRY(descend(ctx, s, j, g, sweep));
+done:
+    return st;
 }
 
 /* V as rows (F x 2m, F <= 2n). */
@@ -114,7 +118,7 @@ static krein_status spread(krein_ctx *ctx, krein_rng g, int64_t F, int64_t even,
     NEW(s.sin1, s.n);
     ZNEW(s.a, s.n);
     ZNEW(s.b, s.n);
-    search(&s, g);
+    TRY(search(ctx, &s, g));
     double one = 1 / sqrt((double)s.m);
     for (int64_t f = 0; f < F; f++)
         for (int64_t j = 0; j < s.m; j++) {
@@ -147,20 +151,23 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     NEW(Q, even * even);
     NEW(level, n);
     TRY(spread(ctx, (krein_rng){g.seed, g.stream | (uint64_t)1 << 41}, n, even, V));
-    for (int64_t i = 0; i < even * even; i++)
-        Q[i] = krein__rng_normal(turn, (uint64_t)(i / even), (uint64_t)(i % even));
+    TRY(krein__normal_rows(ctx, turn, 0, even, even, Q));
     TRY(krein__haar_rows(ctx, even, even, Q));
     krein__pgemm(ctx, false, false, n, even, even, 1, V, even, Q, even, 0, U, even);
     krein__rng_permute((krein_rng){g.seed, g.stream | (uint64_t)1 << 42}, n, level);
     const krein_kernel_class *c = leaf->kernel;
+    for (int64_t from = 0; from < n; from += PIECE) {
+        int64_t end = krein__min(n, from + PIECE);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t f = 0; f < n; f++) {
-        double u = ((double)level[f] + krein__rng_uniform(g, (uint64_t)f, 0)) / (double)n;
-        double length = 0;
-        for (int64_t j = 0; j < d; j++) length += U[f * even + j] * U[f * even + j];
-        double r = krein__chi_quantile((double)d, u) / sqrt(length) *
-                   c->mixture(leaf->values.number, krein__rng_uniform(g, (uint64_t)f, 1));
-        for (int64_t j = 0; j < d; j++) w[f * d + j] += r * U[f * even + j];
+        for (int64_t f = from; f < end; f++) {
+            double u = ((double)level[f] + krein__rng_uniform(g, (uint64_t)f, 0)) / (double)n;
+            double length = 0;
+            for (int64_t j = 0; j < d; j++) length += U[f * even + j] * U[f * even + j];
+            double r = krein__chi_quantile((double)d, u) / sqrt(length) *
+                       c->mixture(leaf->values.number, krein__rng_uniform(g, (uint64_t)f, 1));
+            for (int64_t j = 0; j < d; j++) w[f * d + j] += r * U[f * even + j];
+        }
+        TRY(krein__poll(ctx));
     }
 done:
     krein__free(ctx, V);
@@ -172,7 +179,7 @@ done:
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     (void)rows, (void)n;
-    return krein__fourier_fit_whole(map, draw);
+    return krein__fourier_fit(map, false, KREIN_DRAWN_TOGETHER, draw);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
@@ -187,7 +194,7 @@ const krein_map_class krein__map_ssf = {
     .time = "n d D + D d^2",
     .traits = KREIN_MAP_UNBIASED,
     .accepts = accepts,
-    .features = features,
+    .features = krein__fourier_pairs,
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,

@@ -56,8 +56,9 @@ static krein_freq_block block_at(const krein_structured *s, int64_t t, int64_t b
 }
 
 /* 1 / (2 pi) times the scale of each frequency's Gaussian; the streams are those of the kernels. */
-static void draw_scales(const krein_map *map, const krein_structured *s, const krein_term *term,
-                        int64_t t) {
+static krein_status draw_scales(const krein_map *map, const krein_structured *s,
+                                const krein_term *term, int64_t t) {
+    krein_status st = KREIN_OK;
     for (int64_t f = s->fourier.first[t]; f < s->fourier.first[t + 1]; f++) {
         double square = 0;
         for (int64_t l = 0; l < term->n; l++) {
@@ -68,14 +69,17 @@ static void draw_scales(const krein_map *map, const krein_structured *s, const k
             square += pow(leaf->kernel->mixture(leaf->values.number, u), 2);
         }
         s->scale[f] = (float)(sqrt(square) * (0.5 / M_PI));
+        if (f % 65536 == 0) TRY(krein__poll(map->ctx));
     }
+done:
+    return st;
 }
 
 static krein_status draw_blocks(krein_map *map, krein_structured *s, const krein_term *terms) {
     krein_status st = KREIN_OK;
     for (int64_t t = 0; t < s->fourier.nterm; t++) {
         krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t)};
-        draw_scales(map, s, &terms[t], t);
+        TRY(draw_scales(map, s, &terms[t], t));
         for (int64_t b = 0; b < s->per_term; b++) {
             krein_freq_block block = block_at(s, t, b);
             s->how->draw(map, s, &terms[t], g, b, &block);
@@ -202,7 +206,7 @@ void krein__structured_cost(const krein_map *map, const krein_structure *how, kr
     double width = (double)(how->width * P), scratch = width + (double)how->scratch * p;
     double F = (double)D / 2, steps = log2(width) * (double)(how->state + how->width);
     krein_cost direct = {0};
-    if (map->d <= how->direct) krein__fourier_cost(map, false, &direct);
+    if (map->d <= how->direct) krein__fourier_cost(map, false, KREIN_DRAWN_SINGLY, &direct);
     /* blocks, scales, what they share, signs; scratch and padded tiles; W and its scratch */
     out->bytes = 4 * (blocks * (double)how->state * p + F + 2 * width) + (double)D +
                  (how->fft ? krein__fft_bytes((int64_t)width) : 0) +

@@ -15,6 +15,13 @@ typedef struct krein_tangent_plan {
     int64_t least;    /* fewest features with these options, where D are too few */
 } krein_tangent_plan;
 
+/* An option for the number of steps or ramps. */
+#define KREIN_OPTION_UNITS(option, what)                                                           \
+    {                                                                                              \
+        .name = option, .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 1, .high = 1e6,         \
+        .help = what " of a layer; from D when not given"                                          \
+    }
+
 /* Fills m0, m1, mcs for at most D features; depth, in, bias, scale, constant are set. False with
  * `least` where D are too few. */
 typedef bool (*krein_tangent_plan_fn)(const krein_map *map, int64_t D, krein_tangent_plan *p);

@@ -127,17 +127,22 @@ static void plan_degree(krein_sketch *s, const krein_split *split, int64_t n, in
     }
 }
 
-static void draw(const krein_map *map, krein_sketch *s) {
+static krein_status draw(const krein_map *map, krein_sketch *s) {
+    krein_status st = KREIN_OK;
     krein_rng g = {map->seed, KREIN_STREAM_MAP};
     for (int64_t q = 0; q < s->parts; q++) {
         const krein_sketch_part *p = &s->part[q];
-        for (int64_t l = p->row; !p->exact && l < p->row + p->degree; l++)
+        for (int64_t l = p->row; !p->exact && l < p->row + p->degree; l++) {
             for (int64_t j = 0; j < s->width; j++) {
                 uint64_t bits = krein__rng_bits(g, (uint64_t)l, (uint64_t)j);
                 s->hash[l * s->width + j] = (int32_t)(bits & (uint64_t)(p->length - 1));
                 s->sign[l * s->width + j] = bits >> 63 ? -1.0f : 1.0f;
             }
+            TRY(krein__poll(map->ctx));
+        }
     }
+done:
+    return st;
 }
 
 /* Everything that follows from the series, D and the seed. */
@@ -150,37 +155,19 @@ static krein_status build(krein_map *map, int64_t D) {
     s->width = map->d + (s->extra > 0);
     TRY(allocate(map, s, &shares));
     for (int64_t n = 0; n < KREIN_DOT_MAX; n++) plan_degree(s, &shares, n, &first, &rows);
-    draw(map, s);
+    TRY(draw(map, s));
     TRY(krein__dot_signs(map, &s->kernel, &shares));
 done:
     return st;
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    krein_sketch *s = NULL;
     (void)n;
-    ZNEW(s, 1);
-    map->state = s;
-    TRY(krein__dot_fit(map, rows, &s->kernel));
-    TRY(build(map, map->D));
-done:
-    return st;
+    return krein__dot_fit(map, rows, sizeof(krein_sketch), build);
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    krein_sketch *s = map->state;
-    if (krein__archive_reading(a)) {
-        ZNEW(s, 1);
-        map->state = s;
-    }
-    TRY(krein__dot_io(map, a, &s->kernel));
-    if (krein__archive_reading(a)) TRY(krein__dot_rebuild(map, build));
-done:
-    return st;
+    return krein__dot_io(map, a, sizeof(krein_sketch), build);
 }
 
 /* ---- rows --------------------------------------------------------------- */
@@ -328,10 +315,6 @@ static void clear(krein_map *map) {
     krein__free(map->ctx, s->roots);
 }
 
-static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
-    return krein__dot_fact(&((const krein_sketch *)map->state)->kernel, i, out);
-}
-
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_tensorsketch = {
@@ -348,4 +331,4 @@ const krein_map_class krein__map_tensorsketch = {
     .tile = tile,
     .io = io,
     .clear = clear,
-    .fact = fact};
+    .fact = krein__dot_fact};

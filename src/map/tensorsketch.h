@@ -12,9 +12,9 @@ typedef struct krein_sketch_part {
 } krein_sketch_part;
 
 typedef struct krein_sketch {
-    krein_dot kernel;
-    float extra;   /* one more entry of every row, or 0: none */
-    int64_t width; /* entries of a row with it */
+    krein_dot kernel; /* first, for dot.c */
+    float extra;      /* one more entry of every row, or 0: none */
+    int64_t width;    /* entries of a row with it */
     int64_t parts;
     krein_sketch_part *part;
     int32_t *hash; /* sketches x width */

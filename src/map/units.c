@@ -2,28 +2,33 @@
  * while it is in cache. */
 #include "map/units.h"
 
+#include "map/draw.h"
 #include "map/tile.h"
 #include "num/blas.h"
 
 #include <math.h>
 #include <string.h>
 
-static void draw_plain(krein_ctx *ctx, krein_rng g, krein_units *u) {
+static krein_status draw_plain(krein_ctx *ctx, krein_rng g, krein_units *u) {
+    krein_status st = KREIN_OK;
+    int64_t piece = krein__draw_rows(u->in);
+    for (int64_t from = 0; from < u->m && st == KREIN_OK; from += piece) {
+        int64_t end = krein__min(u->m, from + piece);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t j = 0; j < u->in; j++)
-        for (int64_t f = 0; f < u->m; f++)
-            u->W[j * u->m + f] = (float)krein__rng_normal(g, (uint64_t)f, (uint64_t)j);
+        for (int64_t j = 0; j < u->in; j++)
+            for (int64_t f = from; f < end; f++)
+                u->W[j * u->m + f] = (float)krein__rng_normal(g, (uint64_t)f, (uint64_t)j);
+        st = krein__poll(ctx);
+    }
+    return st;
 }
 
 static krein_status draw_block(krein_ctx *ctx, krein_rng g, krein_units *u, int64_t first,
                                int64_t n, double *q) {
     int64_t in = u->in;
     krein_rng length = {g.seed, g.stream | (uint64_t)1 << 60};
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < in; j++)
-            q[i * in + j] = krein__rng_normal(g, (uint64_t)(first + i), (uint64_t)j);
-    krein_status st = krein__haar_rows(ctx, n, in, q);
+    krein_status st = krein__normal_rows(ctx, g, first, n, in, q);
+    if (st == KREIN_OK) st = krein__haar_rows(ctx, n, in, q);
     for (int64_t i = 0; st == KREIN_OK && i < n; i++) {
         double r = krein__rng_chi(length, (uint64_t)(first + i), 0, (double)in);
         for (int64_t j = 0; j < in; j++) u->W[j * u->m + first + i] = (float)(r * q[i * in + j]);
@@ -48,11 +53,7 @@ krein_status krein__units_create(krein_ctx *ctx, krein_rng g, int64_t in, int64_
     out->in = in;
     out->m = m;
     NEW(out->W, in * m);
-    if (orthogonal)
-        TRY(draw_orthogonal(ctx, g, out));
-    else
-        draw_plain(ctx, g, out);
-    TRY(krein__poll(ctx));
+    TRY(orthogonal ? draw_orthogonal(ctx, g, out) : draw_plain(ctx, g, out));
 done:
     return st;
 }

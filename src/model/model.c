@@ -171,7 +171,8 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
     const krein_encoding *e = &m->encoding;
     int head = (int)m->head;
     bool classes = e->task == KREIN_TASK_CLASSIFICATION, calibrated = m->calibration.slope != NULL;
-    if (krein__archive_reading(a) && !krein__archive_has(a, "head")) { /* a file of version 0.1 */
+    if (krein__archive_reading(a) && !krein__archive_has(a, "head") &&
+        !krein__archive_has(a, "scores")) { /* a file of version 0.1 */
         m->head = krein__task_head(e->task);
         m->k = krein__head_scores(m->head, e);
         goto done;

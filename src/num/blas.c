@@ -116,6 +116,13 @@ void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alph
                 lead(ldb), beta, c, lead(ldc));
 }
 
+void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
+                  const float *x, int64_t incx, float beta, float *y, int64_t incy) {
+    if (m > 0 && n > 0)
+        cblas_sgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x,
+                    size(incx), beta, y, size(incy));
+}
+
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc) {
     if (n <= 0) return;
@@ -227,7 +234,10 @@ static krein_status eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
             high = fmax(high, fabs(a[i * lda + j]));
         }
     if (!finite) /* LAPACK would iterate on NaN for ever */
-        return krein__fail(ctx, KREIN_ENUMERIC, "eigen: the matrix has a NaN or an infinity in it");
+        return krein__fail(
+            ctx, KREIN_ENUMERIC,
+            "eigen: the matrix has a NaN or an infinity in it; very large inputs or kernel "
+            "values overflow: try --scale standard");
 
     if (high == 0) high = 1;
     /* An exact power of two keeps every intermediate result in range. */

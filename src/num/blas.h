@@ -26,6 +26,9 @@ void krein__sgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha
                   int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
 void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
                   int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
+/* y = alpha A x + beta y, or with A' when transposed; A is m x n, x and y have strides. */
+void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
+                  const float *x, int64_t incx, float beta, float *y, int64_t incy);
 /* Upper triangle of C = alpha A' A + beta C; A is k x n. */
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc);

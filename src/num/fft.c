@@ -95,7 +95,7 @@ static void root(int64_t k, int64_t n, float *to) {
 
 /* The frequency that a complex transform of length M leaves at place p. */
 static int64_t frequency(int64_t M, int64_t p) {
-    if (M <= 2) return p;
+    if (M < 4) return p;
     return 4 * frequency(M / 4, p % (M / 4)) + p / (M / 4);
 }
 

@@ -24,10 +24,10 @@ static double series(double d, double t) {
 
 static double upwards(int64_t d, double t) {
     bool odd = d % 2;
-    double e = odd ? 3 : 4, before = odd ? cos(t) : j0(t), now = odd ? sin(t) / t : 2 * j1(t) / t;
+    double before = odd ? cos(t) : j0(t), now = odd ? sin(t) / t : 2 * j1(t) / t;
     if (d <= 2) return before;
-    for (; e < (double)d; e += 2) {
-        double next = e * (e - 2) / (t * t) * (now - before);
+    for (int64_t k = odd ? 3 : 4; k < d; k += 2) {
+        double e = (double)k, next = e * (e - 2) / (t * t) * (now - before);
         before = now;
         now = next;
     }
@@ -35,10 +35,10 @@ static double upwards(int64_t d, double t) {
 }
 
 static double downwards(int64_t d, double t) {
-    double e = (double)d + 2 * ceil(fmax(0, (t * t / 4 - (double)d) / 2));
-    double above = series(e + 2, t), now = series(e, t);
-    for (; e > (double)d; e -= 2) {
-        double below = now - t * t / (e * (e - 2)) * above;
+    int64_t start = d + 2 * (int64_t)ceil(fmax(0, (t * t / 4 - (double)d) / 2));
+    double above = series((double)start + 2, t), now = series((double)start, t);
+    for (int64_t k = start; k > d; k -= 2) {
+        double e = (double)k, below = now - t * t / (e * (e - 2)) * above;
         above = now;
         now = below;
     }

@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 static double lower_normal(double u) { /* u <= 1/2 */
     const double t = sqrt(-2 * log(u));
@@ -51,8 +52,8 @@ static double log_term(double a, double x, double log_x) {
 /* log P where x < a + 1 */
 static double log_lower(double a, double x, double log_x) {
     double term = 1, sum = 1;
-    for (double k = 1; term > 1e-17 * sum; k++) {
-        term *= x / (a + k);
+    for (int64_t k = 1; term > 1e-17 * sum; k++) {
+        term *= x / (a + (double)k);
         sum += term;
     }
     return log_term(a, x, log_x) + log(sum);
@@ -61,7 +62,7 @@ static double log_lower(double a, double x, double log_x) {
 /* log Q where x >= a + 1; the fraction by the modified Lentz method. */
 static double log_upper(double a, double x, double log_x) {
     double b = x + 1 - a, c = INFINITY, d = 1 / b, f = d;
-    for (double k = 1; k < 100000; k++) {
+    for (int k = 1; k < 100000; k++) {
         const double n = k * (a - k);
         b += 2;
         d = 1 / (b + n * d);

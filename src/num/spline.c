@@ -39,7 +39,10 @@ static double shift(double e, double m) {
     }
     /* the polygamma functions at m */
     double psi = -0.57721566490153286, psi1 = M_PI * M_PI / 6, psi2 = -2 * 1.2020569031595942;
-    for (double k = 1; k < m; k++) psi += 1 / k, psi1 -= 1 / (k * k), psi2 += 2 / (k * k * k);
+    for (int i = 1; i < (int)m; i++) {
+        double k = i;
+        psi += 1 / k, psi1 -= 1 / (k * k), psi2 += 2 / (k * k * k);
+    }
     return M_PI * M_PI / 24 * e - psi - psi1 * e / 2 - psi2 * e * e / 6;
 }
 

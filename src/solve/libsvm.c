@@ -91,11 +91,11 @@ static void unpack(const struct svm_model *model, double sign, krein_svm_machine
 static double energy(const krein_svm_machine *machine) {
     double sum = 0;
     for (int64_t i = 0; i < machine->m; i++) {
+        const struct svm_node *k = machine->nodes[i];
         double f = 0;
         if (machine->alpha[i] == 0) continue;
         for (int64_t j = 0; j < machine->m; j++)
-            if (machine->alpha[j] != 0)
-                f += machine->alpha[j] * machine->nodes[i][machine->row[j] + 1].value;
+            if (machine->alpha[j] != 0) f += machine->alpha[j] * k[machine->row[j] + 1].value;
         sum += machine->alpha[i] * f;
     }
     return sum / 2;
@@ -104,13 +104,13 @@ static double energy(const krein_svm_machine *machine) {
 /* Trains; NULL where LIBSVM does not like the parameters. */
 static struct svm_model *train(const krein_libsvm *t, krein_svm_machine *machine,
                                struct svm_parameter *p) {
-    struct svm_problem problem = {.l = (int)machine->m, .y = machine->y, .x = machine->nodes};
+    struct svm_node **x = (struct svm_node **)machine->nodes;
+    struct svm_problem problem = {.l = (int)machine->m, .y = machine->y, .x = x};
     p->kernel_type = PRECOMPUTED;
     p->cache_size = cache(machine->m) / 0x1p20 + 1;
     p->eps = machine->tol;
     p->shrinking = 1;
-    for (int64_t i = 0; i < machine->m; i++)
-        machine->nodes[i] = t->nodes + machine->row[i] * (t->n + 1);
+    for (int64_t i = 0; i < machine->m; i++) x[i] = t->nodes + machine->row[i] * (t->n + 1);
     machine->error = svm_check_parameter(&problem, p);
     return machine->error ? NULL : svm_train(&problem, p);
 }

@@ -16,16 +16,16 @@ void krein__libsvm_diagonal(krein_libsvm *t, int64_t i, double value);
 typedef struct krein_svm_machine {
     int64_t m;
     const int64_t *row;
-    double *y;               /* -1 and +1, both there; numbers for regression */
-    double C[2];             /* of the rows of -1 and of +1; regression: the second */
-    double epsilon;          /* regression */
-    double tol;              /* largest violation of the optimality conditions */
-    double *alpha;           /* out, m: f(x) = sum alpha k(x, row) + intercept */
-    double intercept;        /* out */
-    double objective;        /* out: of the dual, to be minimised, as LIBSVM prints it */
-    int64_t support;         /* out: alphas that are not zero */
-    const char *error;       /* out: what LIBSVM says of the parameters, or NULL */
-    struct svm_node **nodes; /* scratch, m */
+    double *y;         /* -1 and +1, both there; numbers for regression */
+    double C[2];       /* of the rows of -1 and of +1; regression: the second */
+    double epsilon;    /* regression */
+    double tol;        /* largest violation of the optimality conditions */
+    double *alpha;     /* out, m: f(x) = sum alpha k(x, row) + intercept */
+    double intercept;  /* out */
+    double objective;  /* out: of the dual, to be minimised, as LIBSVM prints it */
+    int64_t support;   /* out: alphas that are not zero */
+    const char *error; /* out: what LIBSVM says of the parameters, or NULL */
+    void **nodes;      /* scratch, m */
 } krein_svm_machine;
 
 /* Both may be called in parallel: they take no memory from a context. LIBSVM takes its own, counted

@@ -102,8 +102,15 @@ run approx missing.csv -m rff -D 16
 status "approx without data" 1
 run approx arm.csv -m rff -D 16 --plot nowhere/p.svg
 status "approx with a plot that cannot be written" 1
-run approx arm.csv -m rff -D 16 --plot arm.csv
+cp arm.csv arm.svg
+run approx arm.svg --format csv -m rff -D 16 --plot arm.svg
 status "approx over its data" 2
+has "approx over its data: why" err 'is the data'
+for name in p.png svg -; do
+    run approx missing.csv -m rff -D 16 --plot $name
+    status "approx --plot $name" 2
+    has "approx --plot $name: why" err 'in \.svg'
+done
 
 # ---- gram --check ----
 printf 'a\n0\n1\n3\n' >three.csv

@@ -55,6 +55,23 @@ run plan f.csv -k chi2
 fails "plan: negative inputs" 'not negative'
 run train f.csv -k 'spline(q=3.5)' --scale minmax -m rff -D 64 -l 1e-2 -o m.krein
 ok "spline features"
+columns() { # WIDTH FILE: 20 rows, and a target
+    awk -v d="$1" 'BEGIN { for (i = 0; i < 20; i++) {
+        for (j = 0; j < d; j++) printf "%.3f,", (i * (j + 3) * 0.137) % 1
+        print i % 7 * 0.5 } }' >"$2"
+}
+columns 30 wide.csv
+run train wide.csv -k spline --scale minmax -l 1 -o m.krein
+ok "spline: 30 columns"
+has "spline: 30 columns tell little" err 'k\(x, x\) = 9.*on 30 columns.*fewer columns'
+run train wide.csv -k spline --scale minmax -m nystrom -D 10 -o m.krein
+fails "spline: products of values too large" 'single precision.*fewer columns'
+columns 60 wide.csv
+run train wide.csv -k spline --scale minmax -m rff -D 10 -o m.krein
+fails "spline: features too large" 'k\(x, x\) = 8.*single precision.*fewer columns'
+columns 300 wide.csv
+run gram wide.csv -k spline --scale minmax -o K.npy
+fails "spline: values too large" 'on 300 columns.*few columns'
 printf '1 1:0.5 2:0.1\n0 2:0.7\n1 1:0.2\n0 1:0.9 2:0.4\n' >s.libsvm
 run train s.libsvm -k spline --scale none -o m.krein
 fails "spline: sparse rows" 'sparse rows'
@@ -72,6 +89,13 @@ for k in gaussian cauchy laplacian; do
     run predict m.krein huge.csv
     ok "$k: rows of 1e38: the model can be read"
 done
+run train huge.csv -k gaussian --scale none -t regression -m nystrom -D 5 -o m.krein
+fails "nystrom: rows of 1e38" 'nystrom: inputs reach 2e\+38.*--scale standard'
+run train huge.csv -k gaussian -t regression -m nystrom -D 5 -o m.krein
+ok "nystrom: rows of 1e38, scaled"
+printf 'y,a\n1,1e14\n2,3e14\n0,2e14\n4,5e14\n' >large.csv
+run train large.csv -k poly --scale none -t regression -m nystrom -D 3 -o m.krein
+fails "nystrom: large kernel values" 'nystrom: kernel values.*--scale standard'
 
 # ---- precomputed ----
 "$KREIN" gram f.csv -k 'gaussian(sigma=3)' -o K.npy >/dev/null

@@ -6,6 +6,7 @@
                  row weights, two classes, several targets; leave-one-out by n refits
     transform    nystrom against K and against Nystroem; rff and orf against RBFSampler,
                  judged by their standard errors; a model on features against Ridge on them
+    logistic     on exported features against LogisticRegression, C = 1 / (2 n lambda)
 
 Inputs are multiples of 1/256, which float32 holds exactly: what is left of the difference is
 arithmetic. The seeds are fixed: a result does not change from run to run. Environment: KREIN (the program), TMPDIR. Exit status 1 when something failed.
@@ -26,7 +27,7 @@ try:
     from sklearn.impute import SimpleImputer
     from sklearn.kernel_approximation import Nystroem, RBFSampler
     from sklearn.kernel_ridge import KernelRidge
-    from sklearn.linear_model import Ridge
+    from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
     from sklearn.preprocessing import (KernelCenterer, MaxAbsScaler, MinMaxScaler, Normalizer,
                                        OneHotEncoder, StandardScaler)
@@ -478,6 +479,61 @@ def ridge_features():
     close("nystrom with all rows is exact", predict("test.csv")[:, 0], want, 3e-2, y.std())
 
 
+def log_loss(Z, y, w, coef, intercept, lam):
+    """The objective: weighted mean log loss + lambda |coef|^2; and the probabilities."""
+    F = Z @ coef.T + intercept
+    if F.shape[1] == 1:
+        F = np.column_stack([np.zeros(len(F)), F[:, 0]])
+    F = F - F.max(axis=1, keepdims=True)
+    P = np.exp(F) / np.exp(F).sum(axis=1, keepdims=True)
+    loss = -np.log(P[np.arange(len(y)), y])
+    return np.sum(w * loss) / np.sum(w) + lam * np.sum(coef ** 2), P
+
+
+def logistic():
+    rng = np.random.default_rng(41)
+    n, d = 400, 4
+    X = grid(rng, n, d)
+    w = np.round(rng.gamma(2, 1, n) * 64) / 64 + 1 / 64
+    f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] / 2 + 0.3 * rng.standard_normal(n)
+    header = ["y", "w", "a", "b", "c", "d"]
+    options = ("-k", "gaussian(sigma=1.5)", "-m", "orf(D=60)", "--scale", "none", "-s", 3)
+    write("z.csv", f, X, header=["y"] + header[2:])
+    Z = transform("z.csv", *options)
+    for classes, cuts in (2, [0.3]), (4, [-0.9, 0.1, 1.0]):
+        y = np.digitize(f, cuts)
+        write("c.csv", y, w, X, header=header)
+        for weighted, balanced, intercept, lam in ((0, 0, 1, 1e-2), (0, 0, 1, 1e-5), (1, 0, 1, 1e-3), (0, 1, 1, 1e-3),
+                                                   (1, 1, 1, 1e-4), (0, 0, 0, 1e-3), (1, 0, 0, 1e-4)):
+            name = "logistic, %d classes, %s%s%slambda %g" % (classes, "weights, " * weighted, "balanced, " * balanced,
+                                                              "no intercept, " * (1 - intercept), lam)
+            spec = "logistic(tol=1e-6, class_weights=%s, intercept=%s)" % (("equal", "balanced")[balanced],
+                                                                          ("no", "yes")[intercept])
+            columns = ("--weights", "w") if weighted else ("--ignore", "w")
+            got = train("c.csv", "-t", "classification", *columns, *options, "--learner", spec, "--lambda", lam)
+            said = float(got["learner"].split("lambda=")[1].split(",")[0])
+            check("%s: what it says" % name, got["lambda"] == said == lam, got["learner"])
+            lines = krein("predict", "m.krein", "c.csv", "--scores", "-q").splitlines()
+            F = np.array([[float(v) for v in line.split(",")[1:]] for line in lines])
+            rows = w if weighted else np.ones(n)
+            if balanced:
+                mass = np.bincount(y, weights=rows)
+                rows = rows * rows.sum() / (classes * mass[y])
+            theirs = LogisticRegression(C=1 / (2 * rows.sum() * lam), fit_intercept=bool(intercept), tol=1e-10,
+                                        max_iter=5000).fit(Z, y, sample_weight=rows)
+            best, want = log_loss(Z, y, rows, theirs.coef_, theirs.intercept_, lam)
+            full = np.column_stack([np.zeros(n), F[:, 0]]) if classes == 2 else F
+            full = full - full.max(axis=1, keepdims=True)
+            P = np.exp(full) / np.exp(full).sum(axis=1, keepdims=True)
+            close(name + ": probabilities", P, want, 1e-3, 1)
+            # The weights behind the scores: F = Z W + b has a unique solution, n > D.
+            one = np.column_stack([Z, np.ones(n)]) if intercept else Z
+            W = np.linalg.lstsq(one, F, rcond=None)[0]
+            value, _ = log_loss(Z, y, rows, W[:60].T, W[60] if intercept else 0, lam)
+            check(name + ": objective", abs(value - best) <= 1e-6 * best, "%.10g, theirs %.10g" % (value, best))
+            close(name + ": weights", W[:60].T, theirs.coef_, 1e-3)
+
+
 def main():
     if not os.access(PROGRAM, os.X_OK):
         print("skipped: scikit-learn oracles: no program %s (KREIN)" % PROGRAM)
@@ -488,7 +544,7 @@ def main():
     os.environ["OMP_NUM_THREADS"] = "1"  # the data are too small for more
     try:
         for test in (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes, ridge_targets,
-                     leave_one_out, nystrom, fourier, ridge_features):
+                     leave_one_out, nystrom, fourier, ridge_features, logistic):
             try:
                 test()
             except Exception as problem:

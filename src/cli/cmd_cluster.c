@@ -1,0 +1,193 @@
+/* cmd_cluster.c -- krein cluster: the cluster of each row, and what the clusters are worth.
+ *
+ *   [id,]cluster      numbers from 1; a dropped row: an empty line
+ *
+ * With --json and no -o the clusters are in the object. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    FILE *f; /* NULL: into the arrays, or nowhere */
+    bool id, write_failed;
+    int error;
+    json_t *labels, *ids; /* or NULL */
+} sink;
+
+static krein_status on_row(void *user, const krein_prediction *p) {
+    sink *s = user;
+    const bool gone = p->label < 0;
+    if (s->labels)
+        json_array_append_new(s->labels, gone ? json_null() : json_integer(p->label + 1));
+    if (s->ids) json_array_append_new(s->ids, cli_json_text(p->id));
+    if (!s->f) return KREIN_OK;
+    if (!gone && s->id) {
+        cli_put_cell(s->f, p->id ? p->id : "", true);
+        fputc(',', s->f);
+    }
+    if (!gone) fprintf(s->f, "%lld", (long long)p->label + 1);
+    fputc('\n', s->f);
+    if (!ferror(s->f)) return KREIN_OK;
+    s->error = errno;
+    s->write_failed = true;
+    return KREIN_EIO;
+}
+
+static void options_of(const cli_args *a, krein_cluster_options *o) {
+    krein_cluster_options_init(o);
+    o->kernel = a->kernel;
+    o->map = a->map;
+    o->features = a->features;
+    o->clusters = a->clusters;
+    if (a->method >= 0) o->method = (krein_cluster_method)a->method;
+    if (a->graph >= 0) o->graph = (krein_cluster_graph)a->graph;
+    if (a->neighbours > 0) o->neighbours = a->neighbours;
+    if (a->restarts > 0) o->restarts = a->restarts;
+    if (a->max_exact >= 0) o->max_exact = a->max_exact;
+    o->seed = a->seed;
+}
+
+static const char *method_name(krein_cluster_method method) {
+    return method == KREIN_CLUSTER_SPECTRAL ? "spectral" : "kmeans";
+}
+
+static void print_json(const cli_args *a, const krein_cluster_options *o,
+                       const krein_cluster_report *r, const sink *s) {
+    const bool knn = o->graph == KREIN_GRAPH_KNN;
+    json_t *sizes = json_array();
+    for (int64_t c = 0; c < r->clusters; c++)
+        json_array_append_new(sizes, cli_json_count(r->sizes[c]));
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "cluster",
+        "n", cli_json_count(r->n), "d", cli_json_count(r->d), "D", cli_json_count(r->D), "method",
+        method_name(r->method), "clusters", cli_json_count(r->clusters), "sizes", sizes, "inertia",
+        cli_json_number(r->inertia), "silhouette", cli_json_number(r->silhouette),
+        "silhouette_rows", cli_json_count(r->silhouette_rows), "ari", cli_json_number(r->ari),
+        "nmi", cli_json_number(r->nmi), "classes", cli_json_count(r->classes));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "kernel", cli_json_text(r->kernel),
+        "map", cli_json_text(r->map), "graph", cli_json_text(knn ? "knn" : NULL), "neighbours",
+        cli_json_count(knn ? o->neighbours : -1), "restarts", cli_json_count(o->restarts), "steps",
+        cli_json_count(r->steps), "settled", r->settled, "output", cli_json_text(a->output),
+        "model", cli_json_text(a->model), "seconds", cli_json_number(r->seconds));
+    json_object_update(object, rest);
+    json_decref(rest);
+    if (s->labels) json_object_set(object, "labels", s->labels);
+    if (s->ids) json_object_set(object, "ids", s->ids);
+    cli_print_json(object);
+}
+
+/* "120, 80, 3 and 17 more" */
+static void print_sizes(FILE *f, const krein_cluster_report *r) {
+    enum { SHOWN = 12 };
+    char text[SHOWN * 34 + 64], number[32];
+    size_t used = 0;
+    for (int64_t c = 0; c < r->clusters && c < SHOWN; c++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", c ? ", " : "",
+                                 (long long)r->sizes[c]);
+    if (r->clusters > SHOWN)
+        snprintf(text + used, sizeof text - used, ", ... (smallest %lld)",
+                 (long long)r->sizes[r->clusters - 1]);
+    cli_line(f, "clusters", "%s", cli_count_text(r->clusters, number));
+    cli_line(f, "sizes", "%s", text);
+}
+
+static void print_report(FILE *f, const cli_args *a, const krein_cluster_options *o,
+                         const krein_cluster_report *r) {
+    char number[32], sampled[32], seconds[32];
+    cli_line(f, "rows", "%s", cli_count_text(r->n, number));
+    cli_line(f, "inputs", "%s", cli_count_text(r->d, number));
+    cli_line(f, "method", "%s", method_name(r->method));
+    cli_line(f, "kernel", "%s", r->kernel);
+    if (r->map)
+        cli_line(f, "map", "%s", r->map);
+    else
+        cli_line(f, "graph", "%lld nearest neighbours", (long long)o->neighbours);
+    print_sizes(f, r);
+    if (isfinite(r->inertia)) cli_line(f, "inertia", "%.6g", r->inertia);
+    if (isfinite(r->silhouette))
+        cli_line(f, "silhouette", r->silhouette_rows < r->n ? "%.4f (%s rows, sampled)" : "%.4f",
+                 r->silhouette, cli_count_text(r->silhouette_rows, sampled));
+    if (isfinite(r->ari)) {
+        cli_line(f, "adjusted Rand", "%.4f (against %s classes)", r->ari,
+                 cli_count_text(r->classes, number));
+        cli_line(f, "mutual inf.", "%.4f (normalised)", r->nmi);
+    }
+    cli_line(f, "time", "%s", cli_seconds_text(r->seconds, seconds));
+    if (a->output && strcmp(a->output, "-") != 0) cli_line(f, "output", "%s", a->output);
+    if (a->model) cli_line(f, "model", "%s", a->model);
+}
+
+/* Looked at before the work, which may take long. */
+static int check_call(const cli_args *a) {
+    int status;
+    const bool out = a->output && strcmp(a->output, "-") == 0;
+    if (a->clusters < 1) return cli_error(CLI_USAGE, "cluster: --clusters C is required");
+    if (out && a->json)
+        return cli_error(CLI_USAGE, "cluster: --json and -o - both want standard output");
+    if (a->model && strcmp(a->model, "-") == 0)
+        return cli_error(CLI_USAGE, "cluster: a model is not written to standard output");
+    if (a->model && a->output && strcmp(a->model, a->output) == 0)
+        return cli_error(CLI_USAGE, "cluster: -o and --model name the same file");
+    if (a->output && (status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
+    if (a->model && (status = cli_check_output(a->model, a->operand[0])) != CLI_OK) return status;
+    return CLI_OK;
+}
+
+int cli_cmd_cluster(cli_app *app) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    krein_cluster_options o;
+    krein_cluster_report r;
+    krein_model *model = NULL;
+    krein_data *data = NULL;
+    cli_file file = {0};
+    sink s = {.id = a->id != NULL};
+    int status = check_call(a);
+    if (status != CLI_OK) return status;
+    memset(&r, 0, sizeof r);
+    options_of(a, &o);
+    TRY(cli_open(app, a->operand[0], a->labels, &data));
+    if (a->json && !a->output) {
+        s.labels = json_array();
+        s.ids = s.id ? json_array() : NULL;
+    }
+    if (a->output) {
+        if (!cli_file_open(&file, a->output)) {
+            status = CLI_FAILED;
+            goto done;
+        }
+        s.f = file.stream;
+        app->streamed = s.f == stdout;
+    }
+    TRY(krein_cluster(app->ctx, data, &o, on_row, &s, &r, a->model ? &model : NULL));
+    if (a->model) TRY(krein_model_save(app->ctx, model, a->model));
+    cli_progress_erase(app);
+    if (s.f && !cli_file_commit(&file)) status = CLI_FAILED;
+    if (status == CLI_OK && a->json)
+        print_json(a, &o, &r, &s);
+    else if (status == CLI_OK && s.f != stdout)
+        print_report(stdout, a, &o, &r);
+    else if (status == CLI_OK && !a->quiet) /* stdout has the clusters */
+        print_report(stderr, a, &o, &r);
+done:
+    if (st != KREIN_OK && s.write_failed && !cli_cancelled()) {
+        cli_progress_erase(app);
+        if (s.f != stdout) cli_error(0, "%s: %s", a->output, strerror(s.error));
+        status = CLI_FAILED;
+    } else if (st != KREIN_OK) {
+        status = cli_failure(app, st);
+    }
+    cli_file_abort(&file);
+    json_decref(s.labels);
+    json_decref(s.ids);
+    krein_cluster_report_clear(app->ctx, &r);
+    krein_model_destroy(model);
+    krein_data_close(data);
+    return status;
+}
