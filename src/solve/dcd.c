@@ -53,7 +53,7 @@ enum { SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
 
 typedef struct state {
     krein_machine *m;
-    bool done, checking, last;
+    bool done, checking, checked, last;
     int64_t visits;
     float *w;
     int64_t *start;  /* slabs + 1: where their rows begin in dual */
@@ -252,8 +252,9 @@ static void unshrink(const solver *v, state *s) {
     s->old_low = -INFINITY;
 }
 
-static void end_check(solver *v, state *s) {
+static void end_check(const solver *v, state *s) {
     krein_machine *m = s->m;
+    m->passes++;
     int64_t D = v->z->D;
     double square = 0, slope, b = 0;
     s->sum = 0;
@@ -276,9 +277,6 @@ static void end_check(solver *v, state *s) {
     m->b = b;
     m->converged = m->primal - m->dual_value <= v->o->tol * m->primal;
     s->done = m->converged || s->last;
-    krein__log(v->ctx, KREIN_LOG_DEBUG,
-               "pass %lld: primal %.8g, dual %.8g, sum %.3g, b %.5g (best %.5g), inner %.3g",
-               (long long)m->passes, m->primal, m->dual_value, s->sum, s->b, b, s->inner);
     for (int64_t j = 0; j < D; j++) s->w[j] = (float)s->fresh[j];
     memset(s->fresh, 0, (size_t)D * sizeof *s->fresh);
     if (v->o->intercept) { /* a step of the multiplier */
@@ -293,7 +291,7 @@ static void end_check(solver *v, state *s) {
     unshrink(v, s);
 }
 
-static void end_pass(state *s) {
+static void end_descent(state *s) {
     s->m->passes++;
     double high = s->high, low = s->low;
     s->old_high = high > 0 ? high : INFINITY;
@@ -430,6 +428,34 @@ done:
     return st;
 }
 
+/* Returns how many machines are left. A check goes over a machine's rows some fifty times for the
+ * intercept: threads share the machines. */
+static int64_t end_pass(solver *v) {
+    int64_t left = 0;
+    krein_compute c = krein__compute_begin();
+    int threads = (int)krein__min(v->ctx->threads, v->machines);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < v->machines; i++) {
+        krein__worker_begin();
+        state *s = &v->s[i];
+        s->checked = s->checking && !s->done;
+        if (s->checked)
+            end_check(v, s);
+        else if (!s->done)
+            end_descent(s);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    for (int64_t i = 0; i < v->machines; i++) {
+        const state *s = &v->s[i];
+        left += !s->done;
+        if (s->checked)
+            krein__log(v->ctx, KREIN_LOG_DEBUG, "machine %lld, pass %lld: primal %.8g, dual %.8g",
+                       (long long)i, (long long)s->m->passes, s->m->primal, s->m->dual_value);
+    }
+    return left;
+}
+
 static krein_status one_pass(solver *v, int64_t pass, int32_t *blocks, int32_t *slabs) {
     krein_status st = KREIN_OK;
     for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
@@ -457,16 +483,7 @@ krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machi
             s->checking |= s->last;
         }
         TRY(one_pass(&v, pass, blocks, slabs));
-        left = 0;
-        for (int64_t i = 0; i < machines; i++) {
-            state *s = &v.s[i];
-            if (s->done) continue;
-            if (s->checking)
-                end_check(&v, s);
-            else
-                end_pass(s);
-            left += !s->done;
-        }
+        left = end_pass(&v);
         if (o->what) krein__progress(ctx, o->what, (double)(machines - left), (double)machines);
     }
 done:
