@@ -20,7 +20,9 @@ enum { SAMPLE = 8192, SAMPLE_LEAST = 2048, SAMPLE_MACHINES = 1 << 16, FOLDS = 5,
  * machine of all classes, which takes long where C is large. */
 enum { LOW = -4, HIGH = 12, HIGH_JOINT = 6, STEP = 2 };
 
-static const double PATH_TOL = 1e-2;
+/* Held-out errors of a step of the path: no need of more digits, nor of more passes where C is
+ * large and the steps before have come near. */
+static const double PATH_TOL = 1e-2, PATH_WORK = 20;
 
 /* Models of several folds (or one, of all rows) on the same examples. */
 typedef struct set {
@@ -212,7 +214,8 @@ static void restart(set *s) {
     }
 }
 
-static krein_status set_train(set *s, double tol, double deadline, const char *what) {
+/* work: as in krein_machine_options. */
+static krein_status set_train(set *s, double tol, double work, double deadline, const char *what) {
     krein_status st = KREIN_OK;
     int64_t D = s->ex->features.D;
     krein_machine_options o = {.loss = s->recipe->loss,
@@ -220,6 +223,7 @@ static krein_status set_train(set *s, double tol, double deadline, const char *w
                                .intercept = s->recipe->intercept,
                                .tol = tol,
                                .deadline = deadline,
+                               .work = work,
                                .seed = s->job->seed,
                                .what = what};
     if (s->m) TRY(krein__machines_train(&s->ex->features, s->m, s->folds * s->k, &o));
@@ -295,7 +299,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
         bool late = s->job->deadline > 0 && krein__clock() > s->job->deadline;
         if (late && n > 0) break;
         set_cost(s, ldexp(s->recipe->unit, e));
-        TRY(set_train(s, PATH_TOL, s->job->deadline, NULL));
+        TRY(set_train(s, PATH_TOL, PATH_WORK, s->job->deadline, NULL));
         TRY(held_out(s, score));
         error[n] = error_of(s, score);
         krein__log(s->ctx, KREIN_LOG_DEBUG, "C = %g on %lld rows: %s %.6g",
@@ -342,7 +346,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
     if (job->probabilities) {
         restart(&s); /* the same for a C that is given */
         set_cost(&s, *C);
-        TRY(set_train(&s, PATH_TOL, job->deadline, NULL));
+        TRY(set_train(&s, PATH_TOL, PATH_WORK, job->deadline, NULL));
         TRY(held_out(&s, score));
         TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, ex.n, m->k, score, ex.class,
                              ex.weight, &m->calibration));
@@ -391,7 +395,7 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
     TRY(krein__examples_open(job, job->n, recipe->intercept, &ex));
     TRY(set_begin(job, recipe, &ex, NULL, 1, &s));
     set_cost(&s, *C);
-    TRY(set_train(&s, recipe->tol, job->deadline, "fitting"));
+    TRY(set_train(&s, recipe->tol, 0, job->deadline, "fitting"));
     report(&s, recipe);
     NEW(w, ex.features.D * model->k);
     for (int64_t j = 0; j < ex.features.D; j++)

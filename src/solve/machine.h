@@ -36,6 +36,7 @@ typedef struct krein_machine_options {
     double tol;      /* stop where primal - dual <= tol * primal */
     double deadline; /* krein__clock(), 0: none */
     uint64_t seed;
+    double work;      /* > 0: coordinate descent alone, of so many passes, however near it comes */
     const char *what; /* for the progress bar, or NULL */
 } krein_machine_options;
 

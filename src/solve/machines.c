@@ -71,7 +71,8 @@ krein_status krein__machines_train(krein_features *z, krein_machine *m, int64_t 
     krein_status st = KREIN_OK;
     int64_t rows = 1, open = 0;
     for (int64_t i = 0; i < machines; i++) rows = krein__max(rows, m[i].n);
-    TRY(krein__dcd(z, m, machines, work(rows, z->D), o));
+    TRY(krein__dcd(z, m, machines, o->work > 0 ? o->work : work(rows, z->D), o));
+    if (o->work > 0) return KREIN_OK;
     /* Out of time: what there is has its gap already. */
     if (o->deadline > 0 && krein__clock() > o->deadline) return KREIN_OK;
     for (int64_t i = 0; i < machines; i++) open += !m[i].converged;
