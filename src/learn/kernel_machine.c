@@ -22,6 +22,7 @@
 #include "learn/kernel_machine.h"
 
 #include "learn/exact.h"
+#include "model/probability.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
 #include "solve/libsvm.h"
@@ -29,11 +30,6 @@
 #include <math.h>
 #include <omp.h>
 #include <string.h>
-
-#if __has_include("model/probability.h")
-#include "model/probability.h"
-#define CALIBRATION 1
-#endif
 
 enum { SAMPLE = 2000, FOLDS = 5, STRIP = 256, GRID = 9 };
 static const double UNBOUNDED = 1e30; /* compared with coefficients, nothing else */
@@ -479,14 +475,12 @@ done:
 static krein_status calibrate(problem *p, double C) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
+    krein_model *m = p->job->model;
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-#ifdef CALIBRATION
-    krein_model *m = p->job->model;
     TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class, NULL,
                          &m->calibration));
-#endif
 done:
     krein__free(ctx, score);
     return st;
