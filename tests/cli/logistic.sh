@@ -20,6 +20,7 @@ run info b.krein
 has "info" out 'logistic\(lambda='
 run train b.csv --learner logistic "${features[@]}" --select 'cv(k=3)' -j 1 -o cv.krein
 ok "three folds"
+has "an error of three folds" out '3-fold cross-val'
 run train b.csv --learner 'logistic(class_weights=balanced, intercept=no)' -l 1e-3 -m nystrom -D 50 -o n.krein
 ok "nystrom, balanced, no intercept"
 run plan b.csv --learner logistic "${features[@]}"
