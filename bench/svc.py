@@ -45,8 +45,13 @@ def rows_of(name, data):
 def krein(train, test, work):
     np.savetxt(work / "train.csv", train, delimiter=",", fmt="%.9g")
     np.savetxt(work / "test.csv", test, delimiter=",", fmt="%.9g")
-    return common.krein("train", "-t", "classification", "--learner", "svm", work / "train.csv",
-                        "--test", work / "test.csv", "-o", work / "model.krein")
+    r = common.krein("train", "-t", "classification", "--learner", "svm", work / "train.csv", "-o",
+                     work / "model.krein")
+    # Not --test: the sample may lack a rare class, whose rows are then just wrong, for both.
+    p = common.krein("predict", work / "model.krein", work / "test.csv", "-o", work / "out")
+    r["accuracy"] = float(np.mean(np.loadtxt(work / "out") == test[:, 0]))
+    r["wall"] += p["wall"]
+    return r
 
 
 def peer(train, test):
@@ -83,11 +88,11 @@ def main():
         own = krein(few, test, work)
         theirs, seconds, best = peer(few, test)
         print(f"{name}: krein {own['learner']} {own['kernel']} {own['map']}; SVC {best}", file=sys.stderr, flush=True)
-        line = f"| {name} | {len(few)} | {100 * own['test']['accuracy']:.2f} | {100 * theirs:.2f} "
+        line = f"| {name} | {len(few)} | {100 * own['accuracy']:.2f} | {100 * theirs:.2f} "
         if len(train) > len(few):
             whole = krein(train, test, work)
             print(f"{name}: all rows {whole['learner']} {whole['kernel']} {whole['map']}", file=sys.stderr, flush=True)
-            line += f"| {100 * whole['test']['accuracy']:.2f} | {len(train)} | {own['wall']:.0f}, {seconds:.0f}, {whole['wall']:.0f} |"
+            line += f"| {100 * whole['accuracy']:.2f} | {len(train)} | {own['wall']:.0f}, {seconds:.0f}, {whole['wall']:.0f} |"
         else:
             line += f"| | | {own['wall']:.0f}, {seconds:.0f} |"
         print(line, flush=True)

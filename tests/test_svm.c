@@ -227,6 +227,7 @@ static void chosen_and_reproduced(void) {
                {"svm(multi=ovo, class_weights=balanced)", "nystrom(D=40)", 3, 1, 1},
                {"svm(loss=hinge2)", "orf(D=64)", 4, 1, 1},
                {"svm(intercept=no)", "rff(D=60)", 3, 1, 0},
+               {"svm(multi=crammer)", "rff(D=16)", 3, 1, 1},
                {"svr", "rff(D=60)", 0, 1, 0},
                {"svr", "nystrom(D=40)", 0, 3, 0},
                {"svm", "exact", 3, 1, 1},
@@ -359,7 +360,7 @@ static krein_ctx *small_ctx(uint64_t most) {
 
 /* Features that are made again for every visit: the same bytes, in less memory. */
 static void memory_is_bounded(void) {
-    rows r = make_rows(test_sanitized() ? 9000 : 20000, 2, 1, 13);
+    rows r = make_rows(20000, 2, 1, 13);
     krein_train_options o = options_of("svm(C=0.5, tol=0.05)", "rff(D=256)");
     const uint64_t features = 4u * 256u * (uint64_t)r.n, most = features + features / 4 + 5000000;
     krein_ctx *large = test_ctx(2), *small = small_ctx(most < features / 2 * 3 ? most : features);
@@ -386,6 +387,8 @@ static void plan_is_enough(void) {
                {"svm(multi=ovo)", "nystrom(D=60)", NULL, 500, 5, 1, 1, 2},
                {"svm(C=100, loss=hinge2)", "nystrom(D=200)", NULL, 500, 3, 1, 0, 3},
                {"svm", "rff(D=40)", "cv(k=20)", 300, 3, 1, 1, 2},
+               {"svm(multi=crammer)", "rff(D=20)", NULL, 200, 4, 1, 1, 2},
+               {"svm(multi=crammer, C=5)", "nystrom(D=90)", NULL, 300, 6, 1, 0, 3},
                {"svr", "rff(D=64)", NULL, 400, 0, 1, 0, 2},
                {"svr(C=10)", "orf(D=300)", NULL, 200, 0, 9, 0, 3},
                {"svr", "nystrom(D=50)", "cv(k=11)", 300, 0, 4, 0, 1},
@@ -438,6 +441,7 @@ static void memory_may_fail(void) {
     krein_data *data = open_rows(ctx, &r, KREIN_TASK_CLASSIFICATION);
     krein_train_options o = options_of("svm(tol=0.1)", "rff(D=4)");
     o.probabilities = 1;
+    o.select = "cv(k=2)";
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_model *m = NULL;
         krein_status st = krein_train(ctx, data, &o, NULL, &m);

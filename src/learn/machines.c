@@ -16,8 +16,9 @@
 
 enum { CHUNK = 256 };
 
-/* C in units of the recipe's: 2^LOW, 2^(LOW + 2), ... up to 2^HIGH. */
-enum { LOW = -4, HIGH = 12, STEP = 2 };
+/* C in units of the recipe's: 2^LOW, 2^(LOW + 2), ... up to 2^HIGH; up to 2^HIGH_JOINT for the one
+ * machine of all classes, which takes long where C is large. */
+enum { LOW = -4, HIGH = 12, HIGH_JOINT = 6, STEP = 2 };
 
 static const double PATH_TOL = 1e-2;
 
@@ -289,7 +290,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
     krein_status st = KREIN_OK;
     double error[(HIGH - LOW) / STEP + 1], least = INFINITY;
     int64_t n = 0, worse = 0;
-    for (int e = LOW; e <= HIGH && worse < 2; e += STEP, n++) {
+    for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH) && worse < 2; e += STEP, n++) {
         krein__progress(s->ctx, "choosing C", (double)n, (double)KREIN__COUNT(error));
         bool late = s->job->deadline > 0 && krein__clock() > s->job->deadline;
         if (late && n > 0) break;
@@ -362,7 +363,7 @@ static void report(const set *s, const krein_recipe *recipe) {
         passes = krein__max(passes, s->m ? s->m[i].passes : s->joint[i].passes);
         support += s->m ? s->m[i].support : s->joint[i].support;
     }
-    krein__log(s->ctx, KREIN_LOG_DEBUG, "%lld passes, relative gap %.2g, %lld support vectors",
+    krein__log(s->ctx, KREIN_LOG_INFO, "%lld passes, relative gap %.2g, %lld support vectors",
                (long long)passes, worst, (long long)support);
     if (worst > 2 * recipe->tol)
         krein__log(

@@ -20,8 +20,9 @@
  * multipliers (the proximal point method on b): b = b0 + B^2 sum beta, as if every row had one more
  * feature B, and b0 <- b after each check, which makes sum beta vanish without the penalty on b
  * that such a feature brings by itself. B^2 is 0.03 of the mean |z|^2 (of what was tried between
- * 0.0003 and 10 on kernel features, it took the fewest passes; 1 three times as many), or what
- * takes b to the targets where C is so small that betas at their bounds would not.
+ * 0.0003 and 10 on kernel features, it took the fewest passes; 1 three times as many) and grows to
+ * the mean while sum beta does not halve from one check to the next; or it is what takes b to the
+ * targets where C is so small that betas at their bounds would not.
  *
  * Rows at a bound that a pass found well inside the optimal side are left out of the passes that
  * follow (shrinking). When the largest projected gradient is below an inner tolerance, a pass
@@ -52,19 +53,20 @@ enum { SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
 
 typedef struct state {
     krein_machine *m;
-    bool done, checking, last;
+    bool done, checking, checked, last;
     int64_t visits;
     float *w;
     int64_t *start;  /* slabs + 1: where their rows begin in dual */
     int32_t *order;  /* n: numbers of rows in dual by slab, those visited first */
     int32_t *active; /* slabs: how many are visited */
     double b, base, sum, penalty;
-    double low, high;         /* projected gradients of this pass */
-    double old_low, old_high; /* of the last: the bounds for shrinking */
-    double inner;             /* tolerance of low .. high */
-    double scale;             /* of targets, for the inner tolerance */
-    double *fresh;            /* D: w summed anew by a check */
-    float *score;             /* n: w'z of a check */
+    double last_sum, most_penalty; /* sum beta of the last check; the penalty grows up to it */
+    double low, high;              /* projected gradients of this pass */
+    double old_low, old_high;      /* of the last: the bounds for shrinking */
+    double inner;                  /* tolerance of low .. high */
+    double scale;                  /* of targets, for the inner tolerance */
+    double *fresh;                 /* D: w summed anew by a check */
+    float *score;                  /* n: w'z of a check */
 } state;
 
 typedef struct solver {
@@ -250,8 +252,9 @@ static void unshrink(const solver *v, state *s) {
     s->old_low = -INFINITY;
 }
 
-static void end_check(solver *v, state *s) {
+static void end_check(const solver *v, state *s) {
     krein_machine *m = s->m;
+    m->passes++;
     int64_t D = v->z->D;
     double square = 0, slope, b = 0;
     s->sum = 0;
@@ -274,13 +277,13 @@ static void end_check(solver *v, state *s) {
     m->b = b;
     m->converged = m->primal - m->dual_value <= v->o->tol * m->primal;
     s->done = m->converged || s->last;
-    krein__log(v->ctx, KREIN_LOG_DEBUG,
-               "pass %lld: primal %.8g, dual %.8g, sum %.3g, b %.5g (best %.5g), inner %.3g",
-               (long long)m->passes, m->primal, m->dual_value, s->sum, s->b, b, s->inner);
     for (int64_t j = 0; j < D; j++) s->w[j] = (float)s->fresh[j];
     memset(s->fresh, 0, (size_t)D * sizeof *s->fresh);
     if (v->o->intercept) { /* a step of the multiplier */
         s->base = s->b;
+        if (fabs(s->sum) > fabs(s->last_sum) / 2)
+            s->penalty = fmin(3 * s->penalty, s->most_penalty);
+        s->last_sum = s->sum;
         s->b = s->base + s->penalty * s->sum;
     }
     s->inner = fmax(s->inner / 3, 1e-7 * s->scale);
@@ -288,7 +291,7 @@ static void end_check(solver *v, state *s) {
     unshrink(v, s);
 }
 
-static void end_pass(state *s) {
+static void end_descent(state *s) {
     s->m->passes++;
     double high = s->high, low = s->low;
     s->old_high = high > 0 ? high : INFINITY;
@@ -382,7 +385,12 @@ static krein_status state_begin(solver *v, state *s, krein_machine *m) {
         norm += (double)v->norm[d->row];
         cost += d->cost;
     }
-    if (v->o->intercept && cost > 0) s->penalty = fmax(0.03 * norm / (double)m->n, s->scale / cost);
+    if (v->o->intercept && cost > 0) {
+        double mean = norm / (double)m->n;
+        s->penalty = fmax(0.03 * mean, s->scale / cost);
+        s->most_penalty = fmax(mean, s->penalty);
+    }
+    s->last_sum = INFINITY;
     s->done = krein__trivial(m, v->o, v->z->D);
     s->inner = 0.3 * s->scale;
     unshrink(v, s);
@@ -420,6 +428,34 @@ done:
     return st;
 }
 
+/* Returns how many machines are left. A check goes over a machine's rows some fifty times for the
+ * intercept: threads share the machines. */
+static int64_t end_pass(solver *v) {
+    int64_t left = 0;
+    krein_compute c = krein__compute_begin();
+    int threads = (int)krein__min(v->ctx->threads, v->machines);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < v->machines; i++) {
+        krein__worker_begin();
+        state *s = &v->s[i];
+        s->checked = s->checking && !s->done;
+        if (s->checked)
+            end_check(v, s);
+        else if (!s->done)
+            end_descent(s);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    for (int64_t i = 0; i < v->machines; i++) {
+        const state *s = &v->s[i];
+        left += !s->done;
+        if (s->checked)
+            krein__log(v->ctx, KREIN_LOG_DEBUG, "machine %lld, pass %lld: primal %.8g, dual %.8g",
+                       (long long)i, (long long)s->m->passes, s->m->primal, s->m->dual_value);
+    }
+    return left;
+}
+
 static krein_status one_pass(solver *v, int64_t pass, int32_t *blocks, int32_t *slabs) {
     krein_status st = KREIN_OK;
     for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
@@ -447,16 +483,7 @@ krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machi
             s->checking |= s->last;
         }
         TRY(one_pass(&v, pass, blocks, slabs));
-        left = 0;
-        for (int64_t i = 0; i < machines; i++) {
-            state *s = &v.s[i];
-            if (s->done) continue;
-            if (s->checking)
-                end_check(&v, s);
-            else
-                end_pass(s);
-            left += !s->done;
-        }
+        left = end_pass(&v);
         if (o->what) krein__progress(ctx, o->what, (double)(machines - left), (double)machines);
     }
 done:
