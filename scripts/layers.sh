@@ -3,7 +3,7 @@
 #
 #   layers       a folder of src includes itself and the folders before it, no other;
 #                files of src itself all of them; src/cli krein.h, cli/ and base/ only
-#   citations    every key in .cite = "..." is in docs/references.bib
+#   citations    every key of a paper is in docs/references.bib, once, in an entry that ends
 #   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
 #                LIBSVM included in src/solve/libsvm.c
 #   paths        no file of the repository names a path of somebody's machine
@@ -86,16 +86,16 @@ layers() {
 }
 verdict layers "$(layers)"
 
-citations() {
-    local place key
-    while IFS= read -r line; do
-        [[ -n $line ]] || continue
-        place=$(cut -d: -f1,2 <<<"$line")
-        for key in $(grep -oE '\.cite[[:space:]]*=[[:space:]]*"[^"]*"' <<<"$line" |
-            sed -E 's/^[^"]*"//; s/"$//; s/[,;]/ /g'); do
-            grep -qxF -- "$key" <<<"$1" || echo "$place: \"$key\" is not in docs/references.bib"
-        done
-    done < <(grep -E '\.cite[[:space:]]*=[[:space:]]*"' <<<"$stripped")
+# Keys are a name and a year; comments have them as well as descriptions.
+citations() { # keys
+    grep -noE '\b[a-z]{2,}(18|19|20)[0-9]{2}[a-z]?\b' "${sources[@]}" |
+        awk -F: -v keys="$1" 'BEGIN { split(keys, all, "\n"); for (i in all) known[all[i]] }
+            !($3 in known) { print $1 ":" $2 ": \"" $3 "\" is not in docs/references.bib" }'
+    sort <<<"$1" | uniq -d | sed 's/.*/docs\/references.bib: "&" is there twice/'
+    awk '{ line = $0; depth += gsub(/\{/, "", line) - gsub(/\}/, "", line) }
+        /^@/ { if (open) print FILENAME ":" FNR ": the entry before it has no end"; open = 1 }
+        /^}/ { open = 0; if (depth) print FILENAME ":" FNR ": braces do not match"; depth = 0 }
+        /^%/ && open { print FILENAME ":" FNR ": a comment inside an entry" }' docs/references.bib
 }
 if [[ -f docs/references.bib ]]; then
     keys=$(sed -nE 's/^[[:space:]]*@[A-Za-z]+[[:space:]]*\{[[:space:]]*([^,[:space:]]+).*/\1/p' docs/references.bib)

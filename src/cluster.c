@@ -99,13 +99,8 @@ static krein_status setup_begin(setup *s, const krein_cluster_options *given, bo
     TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
     if (s->o.map) {
         TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
-        if (s->o.features > 0 && krein__option_index(&map->cls->cls, "D") < 0)
-            st = krein__fail(ctx, KREIN_EARG,
-                             "the %s map has no --features: their number follows from the data; "
-                             "leave it out, or use another map",
-                             map->cls->cls.name);
+        TRY(krein__map_check(map, s->o.features, "clusters"));
     }
-    if (st != KREIN_OK) goto done;
     ZNEW(s->model, 1);
     s->model->ctx = ctx;
 done:
@@ -188,14 +183,8 @@ static krein_status make_map(setup *s, int64_t n) {
     map->d = e->d;
     map->sparse = e->sparse;
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
-    if (dual && n > s->o.max_exact)
-        return krein__fail(ctx, KREIN_EARG,
-                           "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
-                           "--map %s",
-                           (long long)n, (long long)s->o.max_exact,
-                           krein__map_default(s->kernel, e->d, D));
     if (!dual && map->D == 0) map->D = D;
-    return KREIN_OK;
+    return krein__map_check_rows(map, n, s->o.max_exact, krein__map_default(s->kernel, e->d, D));
 }
 
 /* Distances and similarities need a positive definite kernel, or a way to do without. */
@@ -291,14 +280,8 @@ static krein_status compare(setup *s, int64_t classes, krein_cluster_report *r) 
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int32_t *class = NULL;
-    krein_block b;
     NEW(class, s->model->n);
-    TRY(krein__stream_rewind(s->rows));
-    for (;;) {
-        TRY(krein__stream_next(s->rows, &b));
-        if (b.x.n == 0) break;
-        for (int64_t i = 0; i < b.x.n; i++) class[b.first + i] = (int32_t)b.label[i];
-    }
+    TRY(krein__job_targets(&s->c.job, NULL, class, NULL, NULL));
     TRY(krein__agreement(ctx, s->model->n, s->o.clusters, s->c.result.cluster, classes, class,
                          &r->ari, &r->nmi));
     r->classes = classes;

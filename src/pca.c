@@ -54,17 +54,7 @@ static krein_status check_map(krein_ctx *ctx, const krein_pca_options *o,
     krein_map *map = NULL;
     if (!o->map) return KREIN_OK;
     TRY(krein__map_create(ctx, o->map, kernel, o->features, o->seed, &map));
-    const krein_class *cls = &map->cls->cls;
-    if (map->cls->traits & KREIN_MAP_LABELS)
-        st = krein__fail(ctx, KREIN_EARG,
-                         "the %s map is fitted to labels, which components do not know; use --map "
-                         "%s",
-                         cls->name, krein__map_default(kernel, 0, 0));
-    else if (o->features > 0 && krein__option_index(cls, "D") < 0)
-        st = krein__fail(ctx, KREIN_EARG,
-                         "the %s map has no --features: their number follows from the data; leave "
-                         "it out, or use another map",
-                         cls->name);
+    TRY(krein__map_check(map, o->features, "components"));
 done:
     krein__map_destroy(map);
     return st;
@@ -100,13 +90,7 @@ static krein_status choose_map(krein_ctx *ctx, const krein_pca_options *o,
     const char *approximate = krein__map_default(kernel, e->d, D);
     const char *spec = o->map ? o->map : few ? "exact" : approximate;
     TRY(create_map(ctx, o, spec, kernel, e, D, map));
-    if (is_exact(*map) && n > o->max_exact) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
-                         "--map %s",
-                         (long long)n, (long long)o->max_exact, approximate);
-        goto done;
-    }
+    TRY(krein__map_check_rows(*map, n, o->max_exact, approximate));
     if (is_exact(*map) && !o->map &&
         bytes_needed(*map, n, o->components) + (double)atomic_load(&ctx->held) >
             (double)ctx->budget) {
@@ -274,7 +258,8 @@ static krein_status fit(krein_job *job, const krein_pca_options *o, krein_kernel
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     krein_encoding *e = &m->encoding;
-    TRY(krein__data_learn(job->data, false, 0, o->seed, (krein_keep)o->memory_rows, e));
+    TRY(krein__data_learn(job->data, KREIN_LABELS_IGNORED, 0, o->seed, (krein_keep)o->memory_rows,
+                          e));
     name_labels(job->data, e);
     TRY(krein__kernel_meet(ctx, kernel, e));
     m->n = job->n = job->data->count[KREIN_PART_TRAIN];

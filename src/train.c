@@ -120,17 +120,9 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
     if (s->o.map) {
         krein_map *map = NULL;
         TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
-        const krein_class *cls = &map->cls->cls;
         if (s->learner->check) st = s->learner->check(ctx, &s->learner_values, map);
+        if (st == KREIN_OK) st = krein__map_check(map, s->o.features, NULL);
         krein__map_destroy(map);
-        if (st != KREIN_OK) goto done;
-        if (s->o.features > 0 && krein__option_index(cls, "D") < 0) {
-            st = krein__fail(ctx, KREIN_EARG,
-                             "the %s map has no --features: their number follows from the data; "
-                             "leave it out, or use another map",
-                             cls->name);
-            goto done;
-        }
     } else if (s->learner->check) {
         TRY(s->learner->check(ctx, &s->learner_values, NULL));
     }
@@ -196,17 +188,15 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
     map->d = d;
     map->sparse = sparse;
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
-    if (dual && n > s->o.max_exact) {
+    D = default_features(s->kernel, n, d);
+    st = krein__map_check_rows(map, n, s->o.max_exact, krein__map_default(s->kernel, d, D));
+    if (st != KREIN_OK) {
         krein__map_destroy(map);
         *out = NULL;
-        return krein__fail(ctx, KREIN_EARG,
-                           "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
-                           "--map %s",
-                           (long long)n, (long long)s->o.max_exact,
-                           krein__map_default(s->kernel, d, default_features(s->kernel, n, d)));
+    } else if (!dual && map->D == 0) {
+        set_features(map, D);
     }
-    if (!dual && map->D == 0) set_features(map, default_features(s->kernel, n, d));
-    return KREIN_OK;
+    return st;
 }
 
 /* The search judges kernels by the map where that is random, does not look at the data and has far
@@ -379,8 +369,8 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     if (s->criterion && s->criterion->folds) job.folds = s->criterion->folds(&s->criterion_values);
     TRY(model_begin(ctx, &m));
     job.model = m;
-    TRY(krein__data_learn(data, true, s->o.holdout, s->o.seed, (krein_keep)s->o.memory_rows,
-                          &m->encoding));
+    TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
+                          (krein_keep)s->o.memory_rows, &m->encoding));
     TRY(krein__kernel_meet(ctx, s->kernel, &m->encoding));
     TRY(check_task(s, &m->encoding));
     m->head = head_of(s, &m->encoding);
@@ -464,7 +454,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     report_init(r);
     TRY(setup_begin(ctx, options, data->options.group != NULL, &s));
     /* Held-out rows are counted, not drawn: one pass is enough. */
-    TRY(krein__data_learn(data, true, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
+    TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
     TRY(krein__kernel_meet(ctx, s.kernel, &e));
     TRY(check_task(&s, &e));
     int64_t n = data->count[KREIN_PART_TRAIN], k = krein__head_scores(head_of(&s, &e), &e);

@@ -6,7 +6,7 @@
 
 /* ---- LIBSVM with its own kernel ------------------------------------------- */
 
-static double printed; /* the objective that LIBSVM prints */
+static _Thread_local double printed; /* the objective that LIBSVM prints */
 static void listen(const char *text) {
     const char *at = strstr(text, "obj = ");
     if (at) printed = strtod(at + 6, NULL);

@@ -23,15 +23,18 @@ done:
     return st;
 }
 
-krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, krein_blocks *b) {
+krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool fused,
+                                 krein_blocks *b) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     memset(b, 0, sizeof *b);
     b->map = map;
+    b->fused = fused || !map->mix;
     b->rows = krein__block_rows(map->d);
+    b->width = b->fused ? map->R : map->D;
     NEW(b->raw, b->rows * map->R);
     NEW(b->scratch, krein__map_scratch(map));
-    if (map->mix) {
+    if (!b->fused) {
         NEW(b->mixed, b->rows * map->D);
         if (!(b->mix32 = krein__map_mix32(map))) {
             st = ctx->status;
@@ -45,7 +48,7 @@ done:
 
 float *krein__blocks_features(krein_blocks *b, const krein_rows *x) {
     krein__map_raw(b->map, x, b->offset, b->raw, b->scratch);
-    if (!b->map->mix) return b->raw;
+    if (b->fused) return b->raw;
     krein__map_mix(b->map, x->n, b->raw, b->mix32, b->mixed);
     return b->mixed;
 }
@@ -59,7 +62,7 @@ void krein__blocks_end(krein_blocks *b) {
 
 double krein__blocks_bytes(const krein_map *map, int64_t n) {
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    bool mixed = map->cls->traits & KREIN_MAP_DATA;
+    bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     return 4 * rows * D * (mixed ? 2 : 1) + 4 * D * D * mixed +
            4.0 * KREIN_TILE * D * map->ctx->threads + 12 * D;
 }

@@ -22,6 +22,7 @@
 #include "learn/kernel_machine.h"
 
 #include "learn/exact.h"
+#include "model/probability.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
 #include "solve/libsvm.h"
@@ -30,12 +31,7 @@
 #include <omp.h>
 #include <string.h>
 
-#if __has_include("model/probability.h")
-#include "model/probability.h"
-#define CALIBRATION 1
-#endif
-
-enum { SAMPLE = 2000, FOLDS = 5, STRIP = 256, GRID = 9 };
+enum { SAMPLE = 2000, STRIP = 256, GRID = 9 };
 static const double UNBOUNDED = 1e30; /* compared with coefficients, nothing else */
 
 typedef struct problem {
@@ -278,7 +274,7 @@ static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *t
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     const krein_job *job = p->job;
-    int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, r->n);
+    int64_t folds = krein__fold_count(job->folds, r->n);
     trials t = {.n = r->n};
     int32_t *fold = NULL;
     double *score = NULL;
@@ -326,8 +322,7 @@ static krein_status choose_C(problem *p, double *C) {
         TRY(walk(p, &p->all, p->table, C, &loss));
     }
     p->job->loo = p->classes ? loss : sqrt(loss);
-    p->job->cv_folds =
-        krein__min(p->job->folds > 0 ? p->job->folds : FOLDS, krein__min(p->all.n, SAMPLE));
+    p->job->cv_folds = krein__fold_count(p->job->folds, krein__min(p->all.n, SAMPLE));
 done:
     krein__exact_close(&some);
     krein__libsvm_end(table);
@@ -465,7 +460,7 @@ static krein_status score_folds(problem *p, double C, double *score) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     int32_t *fold = NULL;
-    int64_t n = p->all.n, folds = krein__min(FOLDS, n);
+    int64_t n = p->all.n, folds = krein__fold_count(0, n);
     NEW(fold, n);
     if (!p->table) TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->table));
     krein__progress(ctx, "probabilities", 0, 0);
@@ -479,14 +474,12 @@ done:
 static krein_status calibrate(problem *p, double C) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
+    krein_model *m = p->job->model;
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-#ifdef CALIBRATION
-    krein_model *m = p->job->model;
     TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class, NULL,
                          &m->calibration));
-#endif
 done:
     krein__free(ctx, score);
     return st;
@@ -547,7 +540,7 @@ void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool 
     /* K, the eigenvectors and two matrices of workspace; then K, the vectors, LIBSVM's. */
     double eigen = repaired ? 32 * N * N : 8 * N * N;
     double table = (repaired ? 16 : 8) * N * N + krein__libsvm_bytes(n, (int)threads, regression);
-    double m = fmin(N, SAMPLE), folds = out->folds > FOLDS ? (double)out->folds : FOLDS;
+    double m = fmin(N, SAMPLE), folds = (double)krein__max(5, out->folds);
     double some =
         path && n > SAMPLE ? 8 * m * m + krein__libsvm_bytes(SAMPLE, (int)threads, regression) : 0;
     out->bytes += fmax(fmax(eigen, table), (repaired ? 16 : 8) * N * N + some) +

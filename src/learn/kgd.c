@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { STEPS = 0, RATE = 1, MODE = 2 };
-enum { SAMPLE = 2000, FOLDS = 5, MOST = 2048 };
+enum { SAMPLE = 2000, MOST = 2048 };
 enum { PATIENCE = 6, LEAST = 64 }; /* values tried after the best; steps made at least */
 
 static const krein_option options[] = {
@@ -155,7 +155,7 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
                          krein_path *p) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, rows->n), next = 1;
+    int64_t folds = krein__fold_count(job->folds, rows->n), next = 1;
     int32_t *fold = NULL;
     double *score = NULL;
     run r = {0};
@@ -209,7 +209,7 @@ static krein_status choose_steps(krein_job *job, const krein_exact *all, bool sa
     }
     *steps = path.lambda[path.best];
     job->loo = krein__job_classes(job) ? path.error[path.best] : sqrt(path.loss[path.best]);
-    job->cv_folds = krein__min(job->folds > 0 ? job->folds : FOLDS, krein__min(all->n, SAMPLE));
+    job->cv_folds = krein__fold_count(job->folds, krein__min(all->n, SAMPLE));
 done:
     krein__exact_close(&some);
     return st;
@@ -329,7 +329,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
     (void)path;
-    double N = (double)n, K = (double)k, m = fmin(N, SAMPLE), columns = FOLDS * K;
+    int64_t folds = krein__fold_count(out->folds, krein__min(n, SAMPLE));
+    double N = (double)n, K = (double)k, m = fmin(N, SAMPLE), columns = (double)folds * K;
     bool choose = isnan(values->number[STEPS]), known = krein__kernel_positive(map->kernel);
     double some =
         (n > SAMPLE ? krein__exact_bytes(SAMPLE, k) : 0) + 8 * m * (4.0 * columns + K + 6);

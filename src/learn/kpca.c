@@ -146,20 +146,6 @@ done:
 
 /* ---- on the kernel matrix ----------------------------------------------- */
 
-static krein_status read_weights(krein_job *job, double *weight) {
-    krein_status st = KREIN_OK;
-    krein_block block;
-    TRY(krein__stream_rewind(job->rows));
-    for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
-        if (block.x.n == 0) break;
-        for (int64_t i = 0; i < block.x.n; i++)
-            weight[block.first + i] = block.weight ? block.weight[i] : 1;
-    }
-done:
-    return st;
-}
-
 static krein_status sum_weights(krein_ctx *ctx, int64_t n, const double *weight, double *sum) {
     *sum = 0;
     for (int64_t i = 0; i < n; i++) *sum += weight[i];
@@ -212,7 +198,7 @@ static krein_status on_kernel(krein_job *job, int64_t components, double *negati
     NEW(K, n * n);
     NEW(weight, n);
     NEW(mean, n);
-    TRY(read_weights(job, weight));
+    TRY(krein__job_targets(job, NULL, NULL, weight, NULL));
     TRY(sum_weights(ctx, n, weight, &W));
     krein_rows x = krein__map_landmarks(m->map);
     krein__progress(ctx, "kernel matrix", 0, 0);
@@ -318,7 +304,7 @@ static krein_status on_features(krein_job *job, int64_t components, double *nega
     krein_ridge sums = {0};
     krein_system system = {0};
     spectrum s = {0};
-    TRY(krein__blocks_begin(map, job->rows, &b));
+    TRY(krein__blocks_begin(map, job->rows, false, &b));
     TRY(krein__ridge_begin(ctx, D, 0, b.rows, &sums));
     TRY(accumulate(job, &b, &sums));
     TRY(krein__ridge_system(&sums, NULL, 0, D, &system));
@@ -362,12 +348,14 @@ double krein__kpca_bytes(const krein_map *map, int64_t n, int64_t components) {
     double N = (double)n, k = (double)components;
     if (exact)
         return 8 * N * N + 16 * N + 8 * N * k +
-               krein__eigen_top_bytes(n, components, !krein__kernel_positive(map->kernel));
+               krein__eigen_top_bytes(n, components, map->ctx->threads,
+                                      !krein__kernel_positive(map->kernel));
     double D = (double)map->cls->features(map, n);
     int64_t rows = krein__block_rows(map->d);
     /* A signature is not known before the fit: two matrices and a full decomposition. */
     bool mixed = !krein__kernel_positive(map->kernel);
     return krein__blocks_bytes(map, n) +
            krein__ridge_bytes((int64_t)D, 0, rows, map->ctx->threads) + 16 * D * k +
-           (mixed ? 16 * D * D : 0) + krein__eigen_top_bytes((int64_t)D, components, mixed);
+           (mixed ? 16 * D * D : 0) +
+           krein__eigen_top_bytes((int64_t)D, components, map->ctx->threads, mixed);
 }

@@ -36,6 +36,30 @@ static const krein_option options[] = {
 
 /* ---- on features -------------------------------------------------------- */
 
+static krein_status begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    b->sign = sign;
+    TRY(krein__blocks_begin(job->model->map, job->rows, fused, &b->z));
+    NEW(b->y, b->z.rows * job->model->k);
+    NEW(b->class, b->z.rows);
+done:
+    return st;
+}
+
+static void end(krein_ctx *ctx, krein_krr *b) {
+    krein__blocks_end(&b->z);
+    krein__free(ctx, b->y);
+    krein__free(ctx, b->class);
+}
+
+krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double lambda,
+                               krein_system *out) {
+    const krein_map *map = b->z.map;
+    if (!map->mix || !b->z.fused) return krein__ridge_system(ridge, NULL, 0, b->z.width, out);
+    return krein__ridge_system(ridge, map->mix, map->D, krein__map_fused(map, lambda), out);
+}
+
 static krein_status accumulate(krein_job *job, krein_krr *b, krein_ridge *ridge) {
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
@@ -44,7 +68,7 @@ static krein_status accumulate(krein_job *job, krein_krr *b, krein_ridge *ridge)
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        float *z = krein__krr_features(job, b, &block.x);
+        float *z = krein__blocks_features(&b->z, &block.x);
         krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
         krein__ridge_add(ridge, block.x.n, z, b->y, block.weight);
         krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
@@ -69,19 +93,19 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
-    TRY(krein__krr_begin(job, fused, sign, &b));
+    TRY(begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
-    TRY(krein__ridge_begin(ctx, b.width, m->k, b.rows, &ridge));
+    TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
-    bool choose = job->lambda < 0, mix = map->mix && b.fused;
-    TRY(krein__krr_system(map, &b, &ridge, choose ? map->fused_lambda : job->lambda, &system));
+    bool choose = job->lambda < 0, mix = map->mix && b.z.fused;
+    TRY(krein__krr_system(&b, &ridge, choose ? map->fused_lambda : job->lambda, &system));
     if (choose) TRY(krein__krr_choose_loo(job, &b, &system));
     if (choose && mix) { /* with the columns that the chosen lambda allows */
         krein__system_clear(ctx, &system);
-        TRY(krein__krr_system(map, &b, &ridge, job->lambda, &system));
+        TRY(krein__krr_system(&b, &ridge, job->lambda, &system));
     }
     krein__ridge_clear(&ridge);
-    if (b.fused) {
+    if (b.z.fused) {
         TRY(solve(ctx, &system, sign, job->lambda, m->w, m->intercept));
     } else {
         NEW(wz, map->D * m->k);
@@ -91,12 +115,12 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     }
     for (int64_t j = 0; j < map->R; j++) /* the offset goes into the intercept */
         for (int64_t c = 0; c < m->k; c++)
-            m->intercept[c] -= (double)b.offset[j] * m->w[j * m->k + c];
+            m->intercept[c] -= (double)b.z.offset[j] * m->w[j * m->k + c];
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
     krein__system_clear(ctx, &system);
-    krein__krr_end(ctx, &b);
+    end(ctx, &b);
     return st;
 }
 

@@ -1,29 +1,22 @@
-/* krr.h -- the parts of kernel ridge regression: blocks of features on their way to the solver
- * (krr_blocks.c), and the choice of lambda (krr_lambda.c). */
+/* krr.h -- the parts of kernel ridge regression: the fit (krr.c) and the choice of lambda
+ * (krr_lambda.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H
 
+#include "learn/blocks.h"
 #include "learn/learn.h"
 
-/* Blocks of features on their way to the solver. Where the map has a mix, products are accumulated
- * on the raw features ("fused") or the blocks are multiplied by it first; see map.h. */
+/* Blocks on their way to the solver: features, targets and classes. */
 typedef struct krein_krr {
-    bool fused;
-    const int8_t *sign;  /* norm=krein: of the features; else NULL */
-    int64_t rows, width; /* of a block handed to the solver */
-    float *raw, *scratch, *mixed, *mix32;
-    float *offset; /* R: the mean of the first block, taken off every raw block */
+    krein_blocks z;
+    const int8_t *sign; /* norm=krein: of the features; else NULL */
     double *y;
     int32_t *class;
 } krein_krr;
 
-krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b);
-void krein__krr_end(krein_ctx *ctx, krein_krr *b);
-/* Features of the rows of a block, less the offset; until the next call. */
-float *krein__krr_features(krein_job *job, krein_krr *b, const krein_rows *x);
 /* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */
-krein_status krein__krr_system(const krein_map *map, const krein_krr *b, krein_ridge *ridge,
-                               double lambda, krein_system *out);
+krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double lambda,
+                               krein_system *out);
 
 /* Set job->lambda, job->loo and job->cv_folds. */
 krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system);

@@ -24,7 +24,7 @@ static krein_status score_rows(krein_job *job, krein_krr *b, krein_scores *score
                                krein_tally *tally, const krein_rows *x, const double *label,
                                const double *weight) {
     const krein_model *m = job->model;
-    float *z = krein__krr_features(job, b, x);
+    float *z = krein__blocks_features(&b->z, x);
     krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
     krein_targets rows = {x->n, m->k, b->y, weight, krein__job_classes(job) ? b->class : NULL};
     return krein__scores_add(scores, z, &rows, tally);
@@ -62,8 +62,8 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
                       index);
     TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
     krein_rows rows = krein__matrix_rows(&x);
-    for (int64_t i = 0; i < n; i += b->rows) {
-        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
+    for (int64_t i = 0; i < n; i += b->z.rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->z.rows, n - i));
         TRY(score_rows(job, b, scores, tally, &part, label + i * labels,
                        job->data->has_weight ? weight + i : NULL));
         krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
@@ -105,9 +105,9 @@ static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_sys
                       index);
     TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
     krein_rows rows = krein__matrix_rows(&x);
-    for (int64_t i = 0; i < n; i += b->rows) {
-        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->rows, n - i));
-        const float *block = krein__krr_features(job, b, &part);
+    for (int64_t i = 0; i < n; i += b->z.rows) {
+        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->z.rows, n - i));
+        const float *block = krein__blocks_features(&b->z, &part);
         for (int64_t r = 0; r < part.n; r++)
             for (int64_t j = 0; j < D; j++)
                 z[(i + r) * D + j] = block[r * D + j] - (float)system->mean[j];
@@ -172,7 +172,7 @@ static int64_t compact(krein_krr *b, float *z, int64_t n, int64_t k, const int32
     for (int64_t i = 0; i < n; i++) {
         if ((fold[i] == f) != inside) continue;
         if (m < i) {
-            memcpy(z + m * b->width, z + i * b->width, (size_t)b->width * sizeof *z);
+            memcpy(z + m * b->z.width, z + i * b->z.width, (size_t)b->z.width * sizeof *z);
             memcpy(b->y + m * k, b->y + i * k, (size_t)k * sizeof *b->y);
             b->class[m] = b->class[i];
         }
@@ -191,7 +191,7 @@ static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fo
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        float *z = krein__krr_features(job, b, &block.x);
+        float *z = krein__blocks_features(&b->z, &block.x);
         krein__targets_fill(job->model, job->data, block.x.n, block.label, b->y, b->class);
         int64_t m = compact(b, z, block.x.n, k, fold + block.first, f, scores != NULL, block.weight,
                             weight);
@@ -212,7 +212,6 @@ done:
 krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    const krein_map *map = job->model->map;
     krein_path path = {0};
     krein_tally tally = {0};
     krein_ridge ridge = {0};
@@ -221,12 +220,12 @@ krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
     int32_t *fold = NULL;
     double *weight = NULL;
     NEW(fold, job->n);
-    NEW(weight, b->rows);
+    NEW(weight, b->z.rows);
     TRY(krein__krr_folds(job, fold));
     for (int64_t f = 0; f < job->folds; f++) {
-        TRY(krein__ridge_begin(ctx, b->width, job->model->k, b->rows, &ridge));
+        TRY(krein__ridge_begin(ctx, b->z.width, job->model->k, b->z.rows, &ridge));
         TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL, weight));
-        TRY(krein__krr_system(map, b, &ridge, map->fused_lambda, &system));
+        TRY(krein__krr_system(b, &ridge, b->z.map->fused_lambda, &system));
         krein__ridge_clear(&ridge);
         TRY(b->sign ? krein__krein_scores(ctx, &system, b->sign, &path, &scores)
                     : krein__scores_begin(ctx, &system, false, &path, &scores));

@@ -58,6 +58,12 @@ done:
     return st;
 }
 
+int64_t krein__fold_count(int64_t asked, int64_t n) { return krein__min(asked > 0 ? asked : 5, n); }
+
+int64_t krein__choice_rows(int64_t n, int64_t k) {
+    return krein__min(n, krein__max(2048, krein__min(8192, 65536 / k)));
+}
+
 typedef struct member {
     int32_t class, group;
     int64_t order, row;

@@ -63,6 +63,10 @@ bool krein__job_classes(const krein_job *job);
  * one pass; any may be NULL. */
 krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
                                 int32_t *group);
+/* Folds for a choice on n rows: as many as were asked for (0: five), one a row at most. */
+int64_t krein__fold_count(int64_t asked, int64_t n);
+/* Rows that a choice on features is made on: fewer for many scores, since the fits are. */
+int64_t krein__choice_rows(int64_t n, int64_t k);
 /* Folds of rows: fold[i] in 0 .. folds-1, balanced, rows of one group together, classes spread
  * evenly. group and class may be NULL. */
 krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t folds,

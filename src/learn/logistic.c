@@ -10,7 +10,7 @@
  * (slope 1, shift 0), whether they were asked for or not. With balanced classes they are those of a
  * population in which all classes are as frequent.
  *
- * lambda is chosen by cross-validation on a sample of rows (sample_rows), all folds on the same
+ * lambda is chosen by cross-validation on a sample of rows, all folds on the same
  * features, from large to small in steps of ten, by the mean log loss of the held-out rows; the
  * path ends where that no longer improves, and a parabola through the last three gives the choice.
  * Each fold's solution is the next start, and is followed until the gradient is a tenth of what the
@@ -26,7 +26,7 @@
 #include <string.h>
 
 enum { LAMBDA, CLASS_WEIGHTS, INTERCEPT, TOL };
-enum { FOLDS = 5, STARTS = 16, PER_DECADE = 1, PATIENCE = 1 };
+enum { STARTS = 16, PER_DECADE = 1, PATIENCE = 1 };
 
 static const krein_option options[] = {
     {.name = "lambda",
@@ -86,11 +86,6 @@ static bool weigh(const krein_examples *ex, int64_t k, bool balanced, const int3
 
 /* ---- the choice of lambda ----------------------------------------------- */
 
-/* Rows it is made on: a fit's cost grows with the classes. */
-static int64_t sample_rows(int64_t n, int64_t k) {
-    return krein__min(n, krein__max(2048, krein__min(8192, 65536 / k)));
-}
-
 typedef struct chooser {
     krein_examples ex;
     krein_newton *newton;
@@ -120,8 +115,8 @@ static krein_status chooser_begin(krein_job *job, const krein_values *values, ch
     bool intercept = values->number[INTERCEPT] > 0;
     memset(c, 0, sizeof *c);
     c->balanced = values->number[CLASS_WEIGHTS] > 0;
-    TRY(krein__examples_open(job, sample_rows(job->n, k), intercept, &c->ex));
-    c->folds = krein__min(job->folds > 0 ? job->folds : FOLDS, c->ex.n);
+    TRY(krein__examples_open(job, krein__choice_rows(job->n, k), intercept, &c->ex));
+    c->folds = krein__fold_count(job->folds, c->ex.n);
     TRY(krein__newton_create(&c->ex.features, k, &c->newton));
     NEW(c->fold, c->ex.n);
     NEW(c->weight, c->ex.n);
@@ -251,6 +246,7 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     TRY(descend(&c, &down));
     job->lambda = krein__round_digits(between(&down) * fitted / (double)job->n, 3);
     job->loo = down.error[down.best];
+    job->cv_folds = c.folds;
     krein__log(ctx, KREIN_LOG_DEBUG, "logistic: held-out log loss %.4g at C = %.3g",
                down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
 done:
@@ -351,7 +347,7 @@ done:
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    int64_t D = map->cls->features(map, n), some = sample_rows(n, k);
+    int64_t D = map->cls->features(map, n), some = krein__choice_rows(n, k);
     int64_t rows = krein__min(krein__block_rows(map->d), n);
     int threads = map->ctx->threads;
     double unknowns = 8 * ((double)D + 1) * (double)k, N = (double)n;

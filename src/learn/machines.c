@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 8192, SAMPLE_LEAST = 2048, SAMPLE_MACHINES = 1 << 16, FOLDS = 5, CHUNK = 256 };
+enum { CHUNK = 256 };
 
 /* C in units of the recipe's: 2^LOW, 2^(LOW + 2), ... up to 2^HIGH; up to 2^HIGH_JOINT for the one
  * machine of all classes, which takes long where C is large. */
@@ -318,10 +318,6 @@ done:
     return st;
 }
 
-static int64_t sample_rows(int64_t n, int64_t k) {
-    return krein__min(n, krein__max(SAMPLE_LEAST, krein__min(SAMPLE, SAMPLE_MACHINES / k)));
-}
-
 /* C where it is not given, and the calibration where it is wanted, from held-out scores. */
 static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, double *C) {
     krein_ctx *ctx = job->ctx;
@@ -331,8 +327,8 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
     int32_t *fold = NULL;
     double *score = NULL;
     krein_model *m = job->model;
-    TRY(krein__examples_open(job, sample_rows(job->n, m->k), recipe->intercept, &ex));
-    int64_t folds = krein__min(job->folds > 0 ? job->folds : FOLDS, ex.n);
+    TRY(krein__examples_open(job, krein__choice_rows(job->n, m->k), recipe->intercept, &ex));
+    int64_t folds = krein__fold_count(job->folds, ex.n);
     NEW(fold, ex.n);
     NEW(score, ex.n * m->k);
     TRY(krein__folds(ctx, job->seed, ex.n, folds, ex.group, ex.class, fold));
@@ -415,8 +411,8 @@ done:
 /* Probabilities take the folds too, and are not known of here: always counted. */
 void krein__machines_cost(const krein_map *map, int64_t n, int64_t k, bool choose,
                           krein_cost *out) {
-    int64_t D = map->cls->features(map, n), sample = sample_rows(n, k);
-    int64_t folds = krein__min(out->folds > 0 ? out->folds : FOLDS, sample);
+    int64_t D = map->cls->features(map, n), sample = krein__choice_rows(n, k);
+    int64_t folds = krein__fold_count(out->folds, sample);
     double fit = krein__examples_bytes(map, n) + krein__machines_bytes(map->ctx, n, D, k) +
                  16 * (double)n * (double)k + 20 * (double)D * (double)k;
     double path = krein__examples_bytes(map, sample) +

@@ -90,18 +90,6 @@ done:
 
 /* ---- the matrix --------------------------------------------------------- */
 
-typedef struct dense {
-    krein_ctx *ctx;
-    int64_t n;
-    const double *a;
-} dense;
-
-static krein_status apply_dense(void *state, int64_t k, const double *x, double *y) {
-    const dense *s = state;
-    krein__pgemm(s->ctx, false, false, s->n, k, s->n, 1, s->a, s->n, x, k, 0, y, k);
-    return KREIN_OK;
-}
-
 /* 1 / sqrt(degree) in place. A degree that rounding alone may have made is none. */
 static krein_status invert_degrees(krein_ctx *ctx, int64_t n, double *degree, const char *way_out) {
     double mean = 0;
@@ -124,7 +112,7 @@ krein_status krein__spectral_matrix(krein_ctx *ctx, int64_t n, double *K,
                                     const krein_kmeans_options *o, krein_kmeans *out) {
     krein_status st = KREIN_OK;
     double *degree = NULL;
-    dense a = {ctx, n, K};
+    krein_dense_operator a = {ctx, n, K};
     NEW(degree, n);
     memset(out, 0, sizeof *out);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
@@ -138,7 +126,7 @@ krein_status krein__spectral_matrix(krein_ctx *ctx, int64_t n, double *K,
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) K[i * n + j] *= degree[i] * degree[j];
-    TRY(cluster_operator(ctx, n, o, apply_dense, &a, out));
+    TRY(cluster_operator(ctx, n, o, krein__apply_dense, &a, out));
 done:
     krein__free(ctx, degree);
     return st;
@@ -310,8 +298,8 @@ krein_status krein__spectral_features(krein_features *t, const krein_kmeans_opti
                        "use more --features, --map nystrom, --map exact, a wider kernel, or "
                        "--graph knn"));
     TRY(covariance(t, scale, M));
-    dense a = {ctx, D, M};
-    TRY(top(ctx, D, o, apply_dense, &a, value, V));
+    krein_dense_operator a = {ctx, D, M};
+    TRY(top(ctx, D, o, krein__apply_dense, &a, value, V));
     TRY(whiten(ctx, D, m, value, V));
     TRY(embed(t, m, V, rows));
     TRY(cluster_rows(ctx, t->n, rows, o, out));

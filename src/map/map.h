@@ -134,6 +134,12 @@ const char *krein__map_default_term(const krein_kernel *kernel, int64_t t, int64
 /* A warning where the default map makes more features than the user asked for (0: nothing asked).
  */
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked);
+/* Of a map that was asked for by name, before any row is read: it has no --features, or is fitted
+ * to labels, which `who` (NULL: anybody) does not know. */
+krein_status krein__map_check(const krein_map *map, int64_t features, const char *who);
+/* Refuses the kernel matrix of more rows than --max-exact; other: the map to use instead. */
+krein_status krein__map_check_rows(const krein_map *map, int64_t n, int64_t most,
+                                   const char *other);
 /* KREIN_ESPEC "NAME needs WHAT, got KERNEL; try DEFAULT", for accepts. */
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                const char *what);

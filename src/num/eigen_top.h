@@ -16,6 +16,6 @@ krein_status krein__eigen_top_iterate(krein_ctx *ctx, int64_t n, const double *a
 krein_status krein__eigen_top_full(krein_ctx *ctx, int64_t n, double *a, int64_t m, double *w,
                                    double *v);
 /* Bytes that it holds beside a, w and v, where the iteration converges; full: the other way. */
-double krein__eigen_top_bytes(int64_t n, int64_t m, bool full);
+double krein__eigen_top_bytes(int64_t n, int64_t m, int threads, bool full);
 
 #endif

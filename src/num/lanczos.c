@@ -177,16 +177,16 @@ done:
     return st;
 }
 
-/* The largest residual of the first k Ritz pairs. */
+/* The largest residual of the first k Ritz pairs, measured by |A| as far as V knows it. */
 static double residuals(basis *s, int64_t k) {
-    double worst = 0, *r = s->in;
     int64_t n = s->n, m = s->m;
+    double worst = 0, norm = fmax(fabs(s->h[0]), fabs(s->h[m - 1])), *r = s->in;
     krein__pgemm(s->ctx, false, false, k, n, m, 1, s->Y, m, s->V, n, 0, r, n);
     for (int64_t c = 0; c < k; c++)
         for (int64_t i = 0; i < n; i++) r[c * n + i] *= -s->h[c];
     krein__pgemm(s->ctx, false, false, k, n, m, 1, s->Y, m, s->W, n, 1, r, n);
     for (int64_t c = 0; c < k; c++) worst = fmax(worst, sqrt(krein__ddot(n, r + c * n, r + c * n)));
-    return worst;
+    return norm > 0 ? worst / norm : worst;
 }
 
 /* V and W become their best p Ritz vectors. */
@@ -207,11 +207,18 @@ done:
     return st;
 }
 
+krein_status krein__apply_dense(void *state, int64_t k, const double *x, double *y) {
+    const krein_dense_operator *s = state;
+    krein__pgemm(s->ctx, false, false, s->n, k, s->n, 1, s->a, s->n, x, k, 0, y, k);
+    return KREIN_OK;
+}
+
 krein_status krein__top_eigen(krein_ctx *ctx, int64_t n, int64_t k, krein_operator apply,
                               void *state, krein_rng g, double tolerance, int64_t steps,
                               double *value, double *vector, double *residual) {
     krein_status st = KREIN_OK;
     basis s = {.ctx = ctx, .n = n, .b = block_size(n, k), .most = basis_size(n, k)};
+    int64_t made = 0;
     krein_compute compute = krein__compute_begin();
     TRY(basis_begin(&s));
     for (int64_t c = 0; c < s.b; c++)
@@ -226,15 +233,20 @@ krein_status krein__top_eigen(krein_ctx *ctx, int64_t n, int64_t k, krein_operat
             memcpy(s.R, s.W + had * n, (size_t)(b * n) * sizeof *s.R);
         }
         TRY(krein__poll(ctx));
+        made += b;
         bool last = b == 0 || s.m == n || step >= steps; /* b = 0: an invariant space */
         if (!last && (s.m + b <= s.most || s.most == n)) continue;
         TRY(project(&s));
         *residual = residuals(&s, k);
-        krein__progress(ctx, "eigenvectors", log(fmin(1, *residual)), log(tolerance));
+        krein__progress(ctx, "eigenvectors", log(fmin(1, fmax(*residual, tolerance))),
+                        log(tolerance));
         if (last || *residual <= tolerance) break;
         project_out(&s, b);
         TRY(restart(&s, krein__max(2 * s.b, s.most / 3)));
     }
+    krein__log(ctx, KREIN_LOG_DEBUG,
+               "eigenvectors: %lld products with a matrix of order %lld, residual %.1e of its norm",
+               (long long)made, (long long)n, *residual);
     krein__pgemm(ctx, true, true, n, k, s.m, 1, s.V, n, s.Y, s.m, 0, vector, k);
     memcpy(value, s.h, (size_t)k * sizeof *value);
 done:

@@ -1,5 +1,5 @@
-/* crammer -- the multi-class machine of Crammer and Singer (2001) on features, by the sequential
- * dual method of Keerthi et al. (2008)
+/* crammer -- the multi-class machine of Crammer and Singer (crammer2001) on features, by the
+ * sequential dual method (keerthi2008)
  *
  *     min over w, b   1/2 sum_m |w_m|^2 + sum_i C_i max_m (e_im + f_im - f_iy),
  *     f_im = w_m'z_i + b_m,   e_im = 1 - [m = y_i]

@@ -120,8 +120,8 @@ static void softmax_gradient(const sweep *w, int64_t first, int64_t n, float *sc
     }
     krein__vexp(n * k, wide, wide);
     for (int64_t i = 0; i < n; i++) {
-        double sum = 0, weight = w->p->weight[first + i];
-        for (int64_t c = 0; c < k; c++) sum += wide[i * k + c];
+        double sum = wide[i * k], weight = w->p->weight[first + i];
+        for (int64_t c = 1; c < k; c++) sum += wide[i * k + c];
         w->loss[first + i] += log(sum);
         for (int64_t c = 0; c < k; c++) {
             double p = wide[i * k + c] / sum, r = weight * (p - (c == w->p->class[first + i]));

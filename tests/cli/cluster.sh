@@ -102,6 +102,7 @@ refuse "spectral --model" 2 'no model' blobs.csv --clusters 2 --method spectral 
 refuse "knn without spectral" 2 '--method spectral' blobs.csv --clusters 2 --graph knn
 refuse "a method that is none" 2 'kmeans\|spectral' blobs.csv --clusters 2 --method dbscan
 refuse "weights" 2 'no row weights' blobs.csv --clusters 2 --weights x1
+refuse "a map fitted to labels" 2 'fitted to labels' blobs.csv --clusters 2 -m aligned
 refuse "negative degrees" 1 'use more --features' blobs.csv --clusters 2 --method spectral -k 'gaussian(sigma=0.001)' -m rff -D 4
 "$KREIN" generate blobs -n 3000 -o many.csv >/dev/null
 refuse "too little memory" 1 'clustering needs .*use a feature map' many.csv --clusters 2 --max-memory 100M -m exact

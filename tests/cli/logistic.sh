@@ -8,7 +8,7 @@ features=(-k 'gaussian(sigma=3)' -m 'orf(D=64)')
 
 run train b.csv --learner logistic "${features[@]}" --holdout 0.3 --json -o b.krein
 ok "train"
-json "train: chosen" 'j["lambda"] > 0 and j["learner"].startswith("logistic(lambda=") and 0 <= j["loo"]["error"] < 0.3'
+json "train: chosen" 'j["lambda"] > 0 and j["learner"].startswith("logistic(lambda=") and 0 <= j["cv"]["error"] < 0.3 and j["cv"]["folds"] == 5'
 json "train: good" 'j["test"]["accuracy"] > 0.8'
 cp out chosen
 spec=$("$PYTHON" -c 'import json; print(json.load(open("chosen"))["learner"])')
@@ -20,6 +20,7 @@ run info b.krein
 has "info" out 'logistic\(lambda='
 run train b.csv --learner logistic "${features[@]}" --select 'cv(k=3)' -j 1 -o cv.krein
 ok "three folds"
+has "an error of three folds" out 'cross-validated'
 run train b.csv --learner 'logistic(class_weights=balanced, intercept=no)' -l 1e-3 -m nystrom -D 50 -o n.krein
 ok "nystrom, balanced, no intercept"
 run plan b.csv --learner logistic "${features[@]}"
