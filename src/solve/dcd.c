@@ -49,7 +49,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
+/* SHARE: elements of the features that are worth a start of the threads. */
+enum { SHARE = 1 << 20, SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
 
 typedef struct state {
     krein_machine *m;
@@ -155,37 +156,49 @@ static void visit(const solver *v, int64_t machine, int64_t pass, int64_t slab, 
         descend(v, s, slab, z, first, seed_of(v, pass, slab, machine + 1));
 }
 
-static bool wanted(const solver *v, int64_t slab) {
-    for (int64_t i = 0; i < v->machines; i++)
-        if (!v->s[i].done && (v->s[i].checking || v->s[i].active[slab] > 0)) return true;
-    return false;
+/* Rows of a slab that some machine visits, counted for each. */
+static int64_t wanted(const solver *v, int64_t slab) {
+    int64_t rows = 0;
+    for (int64_t i = 0; i < v->machines; i++) {
+        const state *s = &v->s[i];
+        if (!s->done) rows += s->checking ? s->start[slab + 1] - s->start[slab] : s->active[slab];
+    }
+    return rows;
+}
+
+/* All machines visit n slabs. */
+static void visit_slabs(const solver *v, int64_t pass, const int32_t *slabs, int64_t n,
+                        const float *z, int64_t first, int threads, krein_compute c) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+    for (int64_t i = 0; i < v->machines; i++) {
+        krein__worker_begin();
+        for (int64_t k = 0; k < n; k++) visit(v, i, pass, slabs[k], z, first);
+        krein__worker_end(c);
+    }
 }
 
 static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *slabs) {
     krein_status st = KREIN_OK;
     const float *z;
-    int64_t n, count = 0, first = block * v->z->rows;
+    int64_t n, count = 0, visits = 0, first = block * v->z->rows;
     int64_t from = block * v->per_block;
     int64_t to = krein__min(from + v->per_block, v->slabs);
-    for (int64_t k = from; k < to; k++)
-        if (wanted(v, k)) slabs[count++] = (int32_t)k;
+    for (int64_t k = from; k < to; k++) {
+        int64_t rows = wanted(v, k);
+        if (rows > 0) slabs[count++] = (int32_t)k;
+        visits += rows;
+    }
     if (count == 0) return KREIN_OK;
     TRY(krein__features_block(v->z, block, &z, &n));
     krein__shuffle(slabs, count, seed_of(v, pass, block, 0));
     krein_compute c = krein__compute_begin();
-    int threads = (int)krein__min(v->ctx->threads, v->machines);
-    for (int64_t k = 0; k < count && st == KREIN_OK; k++) {
+    /* Where few rows are left, several slabs at a time, or no threads: starting them costs more. */
+    int64_t work = visits * v->z->D, group = krein__max(1, krein__min(count, count * SHARE / work));
+    int threads = work < SHARE / 8 ? 1 : (int)krein__min(v->ctx->threads, v->machines);
+    if (v->machines == 1) group = 1;
+    for (int64_t k = 0; k < count && st == KREIN_OK; k += group) {
         st = krein__poll(v->ctx);
-        if (threads == 1) {
-            for (int64_t i = 0; i < v->machines; i++) visit(v, i, pass, slabs[k], z, first);
-            continue;
-        }
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int64_t i = 0; i < v->machines; i++) {
-            krein__worker_begin();
-            visit(v, i, pass, slabs[k], z, first);
-            krein__worker_end(c);
-        }
+        visit_slabs(v, pass, slabs + k, krein__min(group, count - k), z, first, threads, c);
     }
     krein__compute_end(c);
 done:
