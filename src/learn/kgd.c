@@ -291,10 +291,11 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool sample = values->number[MODE] != 0;
     double rate = values->number[RATE], steps = values->number[STEPS];
     if (!(job->model->map->cls->traits & KREIN_MAP_DUAL)) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "kgd works on the kernel matrix, which is too large here (%lld rows); "
-                         "raise --max-exact and --max-memory, or use --learner krr",
-                         (long long)job->n);
+        st =
+            krein__fail(ctx, KREIN_EARG,
+                        "kgd works on the kernel matrix: leave out --map and --features, with %lld "
+                        "rows raise --max-exact and --max-memory if need be, or use --learner krr",
+                        (long long)job->n);
         goto done;
     }
     if (job->lambda >= 0) {
@@ -350,6 +351,7 @@ const krein_learner_class krein__learner_kgd = {
          "largest eigenvalue diverges and is refused."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 32000,
+    .exact_weights = true,
     .check = check,
     .fit = fit,
     .cost = cost};

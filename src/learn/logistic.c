@@ -251,6 +251,7 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     TRY(descend(&c, &down));
     job->lambda = krein__round_digits(between(&down) * fitted / (double)job->n, 3);
     job->loo = down.error[down.best];
+    job->cv_folds = c.folds;
     krein__log(ctx, KREIN_LOG_DEBUG, "logistic: held-out log loss %.4g at C = %.3g",
                down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
 done:
