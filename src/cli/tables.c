@@ -77,7 +77,7 @@ static const cli_option train_options[] = {
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
      .help = "how free kernel parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
-     .help = "the kernel search stops there with its best"},
+     .help = "searches and iterations stop there with their best"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
      .help = "store what is needed to predict probabilities"},
     END};
