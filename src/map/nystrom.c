@@ -6,11 +6,11 @@
  *
  * Indefinite kernels. Eigenvalues of K_mm that are near zero can be sums of large parts of both
  * signs that cancel on the landmarks and nowhere else: z is huge there and the error grows with m.
- * The half of the spectrum that is largest in size is safe from that (nakatsukasa2023), and so is
- * what stands clear of the other sign, above OPPOSITE times the largest eigenvalue of the sign that
- * has the smaller one. Where the spectrum falls fast the half still ends in cancellation, hence
- * also LEAST times that eigenvalue; both constants are from measurements on tl1, tanh, epanechnikov
- * and differences of Gaussians, on five sets of rows. Spectra of one sign lose nothing.
+ * The half of the spectrum that is largest in size is safe from that (nakatsukasa2023). Where it
+ * falls fast the half still ends in cancellation, hence no less than LEAST times the largest
+ * eigenvalue of the sign that has the smaller one, as measured on tl1, tanh, epanechnikov and
+ * differences of Gaussians on five sets of rows. All landmarks may have a positive K_mm while the
+ * kernel is indefinite: its expression decides, for kernels in a table their spectrum.
  *
  * Float32. The blocks r carry a relative error of about eps = 6e-8. In z_j it is eps |r|
  * Lambda_j^(-1/2) against a signal of (Lambda_j / m)^(1/2): directions below CUT lambda_max are
@@ -29,7 +29,7 @@
 #include <string.h>
 
 static const double CUT = 1e-7, FUSED_CUT = 1e-5;
-static const double OPPOSITE = 2, LEAST = 1e-3;
+static const double LEAST = 1e-3;
 
 enum { D_SLOT = 0, PICK = 1, FILE_SLOT = 2 };
 
@@ -81,12 +81,16 @@ static krein_status check_values(const krein_map *map, double square) {
                        sqrt(square), product ? "fewer columns (--ignore)" : "--scale standard");
 }
 
-/* The size from which eigenvalues (ascending) are safe: 0 where all have one sign. */
-static double safe_size(int64_t m, const double *w) {
+static bool in_table(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_TABLE; }
+
+/* The size from which eigenvalues (ascending) are safe; 0: all are. */
+static double safe_size(const krein_kernel *kernel, int64_t m, const double *w) {
     int64_t low = 0, high = m - 1;
     double half = 0, other = fmin(fmax(-w[0], 0), fmax(w[m - 1], 0));
+    if (krein__kernel_positive(kernel)) return 0;
+    if (krein__kernel_all(kernel, in_table) && other <= CUT * fmax(-w[0], w[m - 1])) return 0;
     for (int64_t i = 0; i < m - m / 2; i++) half = -w[low] > w[high] ? -w[low++] : w[high--];
-    return fmin(OPPOSITE * other, fmax(half, LEAST * other));
+    return fmax(half, LEAST * other);
 }
 
 /* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
@@ -105,7 +109,7 @@ static krein_status whiten(krein_map *map) {
     TRY(check_values(map, k2));
     TRY(krein__eigen(ctx, m, k, m, w));
     double top = fmax(fabs(w[0]), fabs(w[m - 1]));
-    double safe = krein__kernel_positive(map->kernel) ? 0 : safe_size(m, w);
+    double safe = safe_size(map->kernel, m, w);
     bool mixed = false;
     for (int64_t j = 0; j < m; j++) {
         bool keep = fabs(w[j]) > CUT * top && fabs(w[j]) >= safe;
