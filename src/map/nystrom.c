@@ -83,11 +83,18 @@ static krein_status check_values(const krein_map *map, double square) {
 
 static bool in_table(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_TABLE; }
 
+/* A positive definite kernel with a minus, or a sum of such. */
+static bool negative(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_SUM) return negative(k->left) && negative(k->right);
+    if (k->node != KREIN_NODE_SCALE) return false;
+    return k->number < 0 ? krein__kernel_positive(k->left) : negative(k->left);
+}
+
 /* The size from which eigenvalues (ascending) are safe; 0: all are. */
 static double safe_size(const krein_kernel *kernel, int64_t m, const double *w) {
     int64_t low = 0, high = m - 1;
     double half = 0, other = fmin(fmax(-w[0], 0), fmax(w[m - 1], 0));
-    if (krein__kernel_positive(kernel)) return 0;
+    if (krein__kernel_positive(kernel) || negative(kernel)) return 0;
     if (krein__kernel_all(kernel, in_table) && other <= CUT * fmax(-w[0], w[m - 1])) return 0;
     for (int64_t i = 0; i < m - m / 2; i++) half = -w[low] > w[high] ? -w[low++] : w[high--];
     return fmax(half, LEAST * other);
