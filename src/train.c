@@ -267,6 +267,17 @@ static krein_status model_begin(krein_ctx *ctx, krein_model **out) {
     return KREIN_OK;
 }
 
+/* A file with such a model could be written and not be read again. */
+static krein_status check_finite(const krein_model *m) {
+    bool finite = true;
+    for (int64_t i = 0; i < m->map->R * m->k; i++) finite = finite && isfinite(m->w[i]);
+    for (int64_t c = 0; c < m->k; c++) finite = finite && isfinite(m->intercept[c]);
+    if (finite) return KREIN_OK;
+    return krein__fail(m->ctx, KREIN_ENUMERIC,
+                       "the weights of the model are not finite; are targets very large? change "
+                       "their unit, scale the inputs (--scale standard), or regularise more");
+}
+
 static krein_status fill_report(setup *s, krein_job *job, krein_report *r) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = s->ctx;
@@ -334,20 +345,32 @@ static bool is_linear(const krein_kernel *kernel, int64_t d) {
     return strcmp(krein__map_default(kernel, d, 1), "explicit") == 0;
 }
 
+/* Row weights or the learner's options rule out the kernel matrix: a default that gives way. */
+static bool refused(const setup *s, const krein_data *data, const krein_map *map) {
+    if (data->has_weight && !s->learner->exact_weights) return true;
+    if (!s->learner->check || s->learner->check(s->ctx, &s->learner_values, map) == KREIN_OK)
+        return false;
+    s->ctx->status = KREIN_OK;
+    s->ctx->message[0] = 0;
+    return true;
+}
+
 /* The map and what training with it takes. Features are the default as well where the kernel matrix
- * would be but does not fit. */
+ * would be but does not fit, in memory or to the learner. */
 static krein_status choose_map(setup *s, const krein_data *data, const krein_encoding *e, int64_t n,
                                int64_t k, krein_report *r, krein_map **map) {
     krein_status st = make_map(s, n, e->d, e->sparse, true, map);
     if (st != KREIN_OK) return st;
     estimate(s, *map, data, n, k, r);
-    if (!r->fits && !s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL)
+    if (!s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL && (!r->fits || refused(s, data, *map)))
         st = replace_map(s, data, n, k, r, map);
     if (st == KREIN_OK && !r->fits && !s->o.map && is_linear(s->kernel, e->d)) {
         s->wide = true;
         st = replace_map(s, data, n, k, r, map);
     }
     if (st == KREIN_OK) st = shrink_default(s, map, data, n, k, r);
+    if (st == KREIN_OK && !s->o.map && s->learner->check)
+        st = s->learner->check(s->ctx, &s->learner_values, *map);
     if (st == KREIN_OK && !s->o.map) krein__map_say_more(*map, n, s->o.features);
     return st;
 }
@@ -407,6 +430,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     ZNEW(m->w, m->map->R * m->k);
     ZNEW(m->intercept, m->k);
     TRY(s->learner->fit(&job, &s->learner_values));
+    TRY(check_finite(m));
     r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);
 
     if (!(m->learner = krein__spec_text(ctx, &s->learner->cls, &s->learner_values)) ||

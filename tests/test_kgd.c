@@ -293,7 +293,7 @@ static void bad_input(void) {
     refused(o, KREIN_EARG, "--lambda", "steps=N");
     o = options_of("kgd");
     o.max_exact = 100;
-    refused(o, KREIN_EARG, "too large", "--max-exact");
+    refused(o, KREIN_ESPEC, "too large", "--max-exact");
 }
 
 static void memory(void) {

@@ -1029,11 +1029,12 @@ static void transform_values(void) {
     static const struct {
         const char *kernel, *map;
         double tolerance;
-    } all[] = {{"gaussian(sigma=0.4)", "nystrom(D=120)", 2e-3}, /* all rows are landmarks: exact */
-               {"gaussian(sigma=0.3) - 0.4*gaussian(sigma=0.9)", "nystrom(D=120)", 2e-3},
-               {"gaussian(sigma=0.4)", "rff(D=8192)", .09}, /* about 6 / sqrt(4096) */
-               {"gaussian(sigma=0.4)", "orf(D=8192)", .09},
-               {"gaussian(sigma=0.4) - 0.5*gaussian(sigma=1)", "rff(D=8192)", .2}};
+    } all[] = {
+        {"gaussian(sigma=0.4)", "nystrom(D=120)", 2e-3}, /* all rows are landmarks: exact */
+        {"gaussian(sigma=0.3) - 0.4*gaussian(sigma=0.9)", "nystrom(D=120)", 2e-2}, /* one half */
+        {"gaussian(sigma=0.4)", "rff(D=8192)", .09}, /* about 6 / sqrt(4096) */
+        {"gaussian(sigma=0.4)", "orf(D=8192)", .09},
+        {"gaussian(sigma=0.4) - 0.5*gaussian(sigma=1)", "rff(D=8192)", .2}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         krein_data *data = unscaled(ctx, &r);
         krein_train_options o = defaults();

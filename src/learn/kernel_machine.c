@@ -172,8 +172,8 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
     krein__compute_end(compute);
     if (atomic_load(&error))
         st = krein__fail(ctx, KREIN_EARG, "LIBSVM refuses the parameters: %s", atomic_load(&error));
-    else if (atomic_load(&stop))
-        st = krein__poll(ctx);
+    else
+        st = krein__poll(ctx); /* the loop asks on one thread only */
 done:
     krein__free(ctx, all.row);
     krein__free(ctx, all.y);

@@ -290,13 +290,6 @@ static krein_status fit(krein_job *job, krein_values *values) {
     limits limit = {0};
     bool sample = values->number[MODE] != 0;
     double rate = values->number[RATE], steps = values->number[STEPS];
-    if (!(job->model->map->cls->traits & KREIN_MAP_DUAL)) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "kgd works on the kernel matrix, which is too large here (%lld rows); "
-                         "raise --max-exact and --max-memory, or use --learner krr",
-                         (long long)job->n);
-        goto done;
-    }
     if (job->lambda >= 0) {
         st = krein__fail(ctx, KREIN_EARG,
                          "kgd has no --lambda: the number of steps regularises; give steps=N "
@@ -320,10 +313,12 @@ done:
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     (void)values;
     if (!map || map->cls->traits & KREIN_MAP_DUAL) return KREIN_OK;
-    return krein__fail(ctx, KREIN_ESPEC,
-                       "kgd works on the kernel matrix and takes no features: use --map exact, or "
-                       "--learner krr with --map %s",
-                       map->cls->cls.name);
+    return krein__fail(
+        ctx, KREIN_ESPEC,
+        "kgd works on the kernel matrix and takes no features: use --map exact (is it "
+        "too large? raise --max-exact and --max-memory), or --learner krr with --map "
+        "%s",
+        map->cls->cls.name);
 }
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
@@ -351,6 +346,7 @@ const krein_learner_class krein__learner_kgd = {
          "largest eigenvalue diverges and is refused."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 32000,
+    .exact_weights = true,
     .check = check,
     .fit = fit,
     .cost = cost};

@@ -264,5 +264,6 @@ const krein_learner_class krein__learner_krr = {
             "map=exact finds on the kernel matrix."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,
+    .exact_weights = true,
     .fit = fit,
     .cost = cost};

@@ -28,9 +28,11 @@ typedef struct krein_learner_class {
     krein_class cls;
     int tasks;          /* KREIN_FOR_... */
     int64_t exact_rows; /* the kernel matrix is the default up to so many rows; 0: never */
+    bool exact_weights; /* it takes row weights on the kernel matrix */
     bool probabilities; /* it has them, for classes */
     /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
-     * NULL where the default will be taken. */
+     * NULL where the default will be taken. Asked again with the default: the kernel matrix gives
+     * way to features where it is refused. */
     krein_status (*check)(krein_ctx *ctx, const krein_values *values, const krein_map *map);
     /* NULL: as the task needs. */
     krein_head (*head)(const krein_values *values, const krein_encoding *e);

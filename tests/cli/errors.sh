@@ -165,6 +165,17 @@ is "file size limit: status" 1 "$(cat code)"
 is "file size limit: the old file" precious "$(cat keep.txt)"
 run predict good.krein data.csv -o /dev/null
 ok "predict -o /dev/null"
+# Targets whose squares overflow: no model that cannot be read again.
+awk -F, -v OFS=, 'NR == 5 { $1 = "1e200" } { print }' data.csv >huge.csv
+for learner in krr 'svr(C=1)'; do
+    run train huge.csv "${fixed[@]::2}" --learner "$learner" -D 16 -o huge.krein
+    status "huge targets, $learner" 1
+    has "huge targets, $learner: message" err 'not finite.*unit'
+done
+is "huge targets: no model" "" "$(find . -name huge.krein)"
+run train data.csv "${fixed[@]::2}" --learner kgd -D 16 -o kgd.krein
+status "kgd on features" 2
+has "kgd on features: the way out" err 'takes no features: use --map exact'
 # A reader that goes away.
 "$KREIN" generate friedman -n 20000 -o long.csv >/dev/null
 {

@@ -175,5 +175,24 @@ for options in '-m orf -D 128' '-m exact' '-m nystrom -D 64'; do
 done
 "$KREIN" train reg.csv -q -j 1 -o t1.krein >/dev/null && "$KREIN" train reg.csv -q -j 2 -o t2.krein >/dev/null
 is "no options: the same model on one and two threads" "$(cksum <t1.krein)" "$(cksum <t2.krein)"
+# The kernel matrix is a default that gives way: to options and weights it does not take.
+awk -F, -v OFS=, 'NR == 1 { print "class,a,b,w"; next } { print ($1 > 14 ? "up" : "down"), $2, $3, 1 + NR % 3 }' \
+    <("$KREIN" generate friedman -n 120 -o -) >machine.csv
+for learner in 'svm(C=1, multi=crammer)' 'svm(C=1, intercept=no)'; do
+    run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner "$learner" -o machine.krein
+    ok "$learner without a map"
+    has "$learner without a map: features" out '^map +orf'
+    run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner "$learner" -m exact -o machine.krein
+    status "$learner, exact" 2
+done
+run train machine.csv --weights w -k 'gaussian(sigma=1)' --learner 'svm(C=1)' -o machine.krein
+ok "svm with weights"
+has "svm with weights: features" out '^map +orf'
+run train machine.csv --weights w -k 'gaussian(sigma=1)' --learner krr -o machine.krein
+has "krr with weights: the kernel matrix" out '^map +exact'
+run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner 'svm(C=1, spectrum=clip)' -D 16 -o machine.krein
+status "spectrum=clip on features" 2
+run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner logistic -D 16 -o machine.krein
+has "logistic: what the error is" out '^cross-validated'
 no_leftovers train
 summary
