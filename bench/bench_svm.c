@@ -43,7 +43,7 @@ static table load(const char *path) {
     char *end;
     t.n = strtoll(shape + 10, &end, 10);
     if (end[0] == ',' && end[1] == ' ') t.d = strtoll(end + 1, NULL, 10);
-    t.x = malloc((size_t)(t.n * t.d) * sizeof *t.x);
+    t.x = krein__alloc(ctx, t.n * t.d, sizeof *t.x); /* as krein keeps features */
     if (!t.x) goto bad;
     for (int64_t i = 0; i < t.n * t.d; i++) {
         double value;
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
         do {
             t = ours(&z, y.x, C, tol, w);
             own = objective(&z, y.x, C, w);
-            tol /= 3;
+            tol /= 1.5;
         } while (own > theirs * (1 + 1e-4));
         printf(
             "C = %-6g LIBLINEAR %7.2f s, objective %.6g; krein %7.2f s, objective %.6g: %.1f times "
@@ -148,8 +148,8 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     free(w);
-    free(z.x);
-    free(y.x);
+    krein__free(ctx, z.x);
+    krein__free(ctx, y.x);
     krein_ctx_destroy(ctx);
     return 0;
 }

@@ -50,7 +50,7 @@
 #include <string.h>
 
 /* SHARE: elements of the features that are worth a start of the threads. */
-enum { SHARE = 1 << 20, SLAB_BYTES = 1 << 19, SLAB_MIN = 16, STREAM_ORDER = 5 };
+enum { SHARE = 1 << 20, SLAB_BYTES = 1 << 19, SLAB_MIN = 16, COLUMNS = 256, STREAM_ORDER = 5 };
 
 typedef struct state {
     krein_machine *m;
@@ -130,14 +130,37 @@ static void descend(const solver *v, state *s, int64_t slab, const float *z, int
     }
 }
 
-static void check(const solver *v, state *s, int64_t slab, const float *z, int64_t first) {
+static void score(const solver *v, state *s, int64_t slab, const float *z, int64_t first) {
     int64_t D = v->z->D;
+    for (int64_t i = s->start[slab]; i < s->start[slab + 1]; i++)
+        s->score[i] = krein__sdot(D, s->w, z + (s->m->dual[i].row - first) * D);
+}
+
+/* Columns from .. to - 1 of w summed anew. */
+static void add(const solver *v, state *s, int64_t slab, const float *z, int64_t first,
+                int64_t from, int64_t to) {
     for (int64_t i = s->start[slab]; i < s->start[slab + 1]; i++) {
         const krein_dual *d = &s->m->dual[i];
-        const float *row = z + (d->row - first) * D;
-        s->score[i] = krein__sdot(D, s->w, row);
+        const float *row = z + (d->row - first) * v->z->D;
         if (d->beta == 0) continue;
-        for (int64_t j = 0; j < D; j++) s->fresh[j] += d->beta * (double)row[j];
+        for (int64_t j = from; j < to; j++) s->fresh[j] += d->beta * (double)row[j];
+    }
+}
+
+/* One machine: the threads share slabs, then columns. */
+static void check_alone(const solver *v, const int32_t *slabs, int64_t n, const float *z,
+                        int64_t first, krein_compute c) {
+    int64_t D = v->z->D;
+#pragma omp parallel num_threads(v->ctx->threads)
+    {
+        krein__worker_begin();
+#pragma omp for schedule(dynamic)
+        for (int64_t k = 0; k < n; k++) score(v, &v->s[0], slabs[k], z, first);
+#pragma omp for schedule(dynamic)
+        for (int64_t from = 0; from < D; from += COLUMNS)
+            for (int64_t k = 0; k < n; k++)
+                add(v, &v->s[0], slabs[k], z, first, from, krein__min(from + COLUMNS, D));
+        krein__worker_end(c);
     }
 }
 
@@ -150,10 +173,12 @@ static void visit(const solver *v, int64_t machine, int64_t pass, int64_t slab, 
                   int64_t first) {
     state *s = &v->s[machine];
     if (s->done) return;
-    if (s->checking)
-        check(v, s, slab, z, first);
-    else
+    if (s->checking) {
+        score(v, s, slab, z, first);
+        add(v, s, slab, z, first, 0, v->z->D);
+    } else {
         descend(v, s, slab, z, first, seed_of(v, pass, slab, machine + 1));
+    }
 }
 
 /* Rows of a slab that some machine visits, counted for each. */
@@ -196,6 +221,10 @@ static krein_status pass_block(solver *v, int64_t pass, int64_t block, int32_t *
     int64_t work = visits * v->z->D, group = krein__max(1, krein__min(count, count * SHARE / work));
     int threads = work < SHARE / 8 ? 1 : (int)krein__min(v->ctx->threads, v->machines);
     if (v->machines == 1) group = 1;
+    if (v->machines == 1 && v->s[0].checking && !v->s[0].done) {
+        check_alone(v, slabs, count, z, first, c);
+        count = 0;
+    }
     for (int64_t k = 0; k < count && st == KREIN_OK; k += group) {
         st = krein__poll(v->ctx);
         visit_slabs(v, pass, slabs + k, krein__min(group, count - k), z, first, threads, c);
@@ -299,7 +328,7 @@ static void end_check(const solver *v, state *s) {
         s->last_sum = s->sum;
         s->b = s->base + s->penalty * s->sum;
     }
-    s->inner = fmax(s->inner / 3, 1e-7 * s->scale);
+    s->inner = fmax(s->inner / 2, 1e-7 * s->scale);
     s->checking = false;
     unshrink(v, s);
 }
@@ -324,6 +353,7 @@ static krein_status norms(solver *v) {
         const float *z;
         int64_t n;
         TRY(krein__features_block(v->z, b, &z, &n));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
         for (int64_t i = 0; i < n; i++)
             v->norm[b * v->z->rows + i] = krein__sdot(D, z + i * D, z + i * D);
     }
@@ -463,8 +493,11 @@ static int64_t end_pass(solver *v) {
         const state *s = &v->s[i];
         left += !s->done;
         if (s->checked)
-            krein__log(v->ctx, KREIN_LOG_DEBUG, "machine %lld, pass %lld: primal %.8g, dual %.8g",
-                       (long long)i, (long long)s->m->passes, s->m->primal, s->m->dual_value);
+            krein__log(v->ctx, KREIN_LOG_DEBUG,
+                       "machine %lld, pass %lld, %.1f visits of a row: primal %.8g, dual %.8g",
+                       (long long)i, (long long)s->m->passes,
+                       (double)s->visits / (double)krein__max(1, s->m->n), s->m->primal,
+                       s->m->dual_value);
     }
     return left;
 }
