@@ -37,6 +37,8 @@ void krein__dsyrk(int64_t n, int64_t k, double alpha, const double *a, int64_t l
 /* X U = B in place, U upper triangular n x n; B is m x n. */
 void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, int64_t ldb);
 float krein__sdot(int64_t n, const float *x, const float *y);
+/* x'y, while the row `ahead` (n floats that are there, else x) is brought near. Not BLAS: dot.c. */
+float krein__sdot_ahead(int64_t n, const float *x, const float *y, const float *ahead);
 void krein__saxpy(int64_t n, float alpha, const float *x, float *y); /* y += alpha x */
 double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the
