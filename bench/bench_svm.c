@@ -6,6 +6,7 @@
  * in memory. LIBLINEAR runs at its default tolerance; ours is tightened until its objective is not
  * above LIBLINEAR's by more than a part in ten thousand. Objectives are computed here, for both
  * alike, in float64. */
+#include "base/rng.h"
 #include "num/blas.h"
 #include "solve/machine.h"
 
@@ -56,6 +57,23 @@ static table load(const char *path) {
 bad:
     fprintf(stderr, "bench_svm: %s cannot be read\n", path);
     exit(1);
+}
+
+/* The learner brings rows into a random order, whoever solves. */
+static void mix(table *z, table *y) {
+    float *row = malloc((size_t)z->d * sizeof *row);
+    if (!row) exit(1);
+    for (int64_t i = z->n - 1; i > 0; i--) {
+        int64_t j = (int64_t)krein__rng_below((krein_rng){1, 0}, (uint64_t)i, 0, (uint64_t)i + 1);
+        size_t bytes = (size_t)z->d * sizeof *row;
+        float label = y->x[i];
+        memcpy(row, z->x + i * z->d, bytes);
+        memcpy(z->x + i * z->d, z->x + j * z->d, bytes);
+        memcpy(z->x + j * z->d, row, bytes);
+        y->x[i] = y->x[j];
+        y->x[j] = label;
+    }
+    free(row);
 }
 
 static double objective(const table *z, const float *y, double C, const double *w) {
@@ -132,6 +150,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     for (int64_t i = 0; i < y.n; i++) y.x[i] = y.x[i] > 0 ? 1 : -1;
+    mix(&z, &y);
     printf("%lld rows, %lld features; hinge, no intercept\n", (long long)z.n, (long long)z.d);
     for (int k = 3; k < argc || k == 3; k++) {
         double C = k < argc ? strtod(argv[k], NULL) : 1, tol = 1e-2, t, own;

@@ -7,6 +7,7 @@
 
 #include "num/blas.h"
 
+#include <math.h>
 #include <string.h>
 
 bool krein__examples_kept(const krein_map *map, int64_t n) {
@@ -20,7 +21,8 @@ double krein__examples_bytes(const krein_map *map, int64_t n) {
     double x = 4 * (double)n * (double)map->d * (map->sparse ? 2 : 1);
     double blocks = 4 * rows * D * (mixed ? 2 : 1) + 4 * D * D * mixed +
                     4.0 * KREIN_TILE * D * map->ctx->threads;
-    return x + blocks + 40 * (double)n + (krein__examples_kept(map, n) ? 4 * (double)n * D : 0);
+    double features = krein__examples_kept(map, n) ? 4 * (double)n * D : 0;
+    return x + blocks + 64 * (double)n + fmax(x, features); /* rows twice while they are mixed */
 }
 
 /* Features of the rows of a block, less the offset. */
@@ -60,6 +62,47 @@ done:
     return st;
 }
 
+/* Data often come sorted, by class or by time, and a solver that visits them block by block would
+ * be drawn this way and that: every block is a random sample of the rows. */
+static krein_status mix(krein_job *job, krein_examples *ex) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *order = NULL, n = ex->n, labels = job->data->nlabel;
+    double *label = NULL, *weight = NULL;
+    int32_t *group = NULL;
+    krein_matrix x = {0};
+    NEW(order, n);
+    krein__rng_permute((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, n, order);
+    krein_rows rows = krein__matrix_rows(&ex->x);
+    TRY(krein__matrix_gather(ctx, &rows, order, n, &x));
+    krein__matrix_clear(ctx, &ex->x);
+    ex->x = x;
+    memset(&x, 0, sizeof x);
+    NEW(label, n * labels);
+    if (ex->weight) NEW(weight, n);
+    if (ex->group) NEW(group, n);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(label + i * labels, ex->label + order[i] * labels, (size_t)labels * sizeof *label);
+        if (weight) weight[i] = ex->weight[order[i]];
+        if (group) group[i] = ex->group[order[i]];
+    }
+    krein__free(ctx, ex->label);
+    krein__free(ctx, ex->weight);
+    krein__free(ctx, ex->group);
+    ex->label = label;
+    ex->weight = weight;
+    ex->group = group;
+    label = weight = NULL;
+    group = NULL;
+done:
+    krein__matrix_clear(ctx, &x);
+    krein__free(ctx, label);
+    krein__free(ctx, weight);
+    krein__free(ctx, group);
+    krein__free(ctx, order);
+    return st;
+}
+
 static krein_status gather(krein_job *job, krein_examples *ex) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -74,6 +117,7 @@ static krein_status gather(krein_job *job, krein_examples *ex) {
     else
         for (int64_t i = 0; i < ex->n; i++) index[i] = i;
     TRY(krein__stream_gather(job->rows, index, ex->n, &ex->x, ex->label, ex->weight, ex->group));
+    TRY(mix(job, ex));
     if (classes) {
         NEW(ex->class, ex->n);
         for (int64_t i = 0; i < ex->n; i++) ex->class[i] = (int32_t)ex->label[i];
