@@ -290,6 +290,7 @@ static krein_status by_features(krein_cluster_job *c) {
     krein_status st = KREIN_OK;
     krein_examples ex = {0};
     /* Distances do not change when the mean is taken off, and float32 keeps more of them. */
+    c->job.ordered = true;
     TRY(krein__examples_open(&c->job, c->job.n, !c->spectral, &ex));
     c->o.least = rounding(&ex);
     if (c->spectral)

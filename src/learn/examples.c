@@ -117,7 +117,7 @@ static krein_status gather(krein_job *job, krein_examples *ex) {
     else
         for (int64_t i = 0; i < ex->n; i++) index[i] = i;
     TRY(krein__stream_gather(job->rows, index, ex->n, &ex->x, ex->label, ex->weight, ex->group));
-    TRY(mix(job, ex));
+    if (!job->ordered) TRY(mix(job, ex));
     if (classes) {
         NEW(ex->class, ex->n);
         for (int64_t i = 0; i < ex->n; i++) ex->class[i] = (int32_t)ex->label[i];

@@ -19,7 +19,8 @@ typedef struct krein_examples {
     float *raw, *scratch, *mix32;
 } krein_examples;
 
-/* n of the training rows, a seeded sample where they are more, in a seeded random order. centre:
+/* n of the training rows, a seeded sample where they are more, in a seeded random order
+ * unless the job is ordered. centre:
  * the mean of the features (of the first block) is taken off, for a model with an intercept of its
  * own. */
 krein_status krein__examples_open(krein_job *job, int64_t n, bool centre, krein_examples *out);

@@ -15,6 +15,7 @@ typedef struct krein_job {
     double lambda;      /* < 0: chosen by leave-one-out */
     int64_t folds;      /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
+    bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
     bool probabilities; /* wanted: fill the model's calibration */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
