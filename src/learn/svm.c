@@ -17,15 +17,7 @@
 enum { C_, LOSS, MULTI, INTERCEPT, WEIGHTS, SPECTRUM, TOL };
 
 static const krein_option options[] = {
-    {.name = "C",
-     .type = KREIN_OPTION_NUMBER,
-     .value = NAN,
-     .low = 0,
-     .high = INFINITY,
-     .low_open = true,
-     .high_open = true,
-     .derived = true,
-     .help = "weight of the losses; chosen by cross-validation when not given"},
+    KREIN_OPTION_C,
     {.name = "loss",
      .type = KREIN_OPTION_WORD,
      .value = 0,
@@ -36,23 +28,14 @@ static const krein_option options[] = {
      .value = 0,
      .words = "ovr|ovo|crammer",
      .help = "several classes: one against the rest, pairs, or all in one"},
-    {.name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1, .help = "with a free intercept"},
+    KREIN_OPTION_INTERCEPT,
     {.name = "class_weights",
      .type = KREIN_OPTION_WORD,
      .value = 0,
      .words = "equal|balanced",
      .help = "balanced: each class weighs the same in sum"},
-    {.name = "spectrum",
-     .type = KREIN_OPTION_WORD,
-     .value = 0,
-     .words = "asis|clip|flip|shift",
-     .help = "map=exact and an indefinite kernel: what happens to negative eigenvalues"},
-    {.name = "tol",
-     .type = KREIN_OPTION_NUMBER,
-     .value = 1e-3,
-     .low = 1e-9,
-     .high = 1,
-     .help = "relative duality gap to stop at (map=exact: LIBSVM's tolerance)"},
+    KREIN_OPTION_SPECTRUM,
+    KREIN_OPTION_TOL,
     {0}};
 
 static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
@@ -62,15 +45,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map
         return krein__fail(ctx, KREIN_ESPEC,
                            "svm(multi=crammer) works on features, not with map=exact; use "
                            "multi=ovr or ovo, or a map such as nystrom");
-    if (exact && v->number[INTERCEPT] == 0)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "svm(intercept=no) works on features, not with map=exact; use a map "
-                           "such as nystrom");
-    if (!exact && v->number[SPECTRUM] != 0)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "svm(spectrum=...) is for map=exact; features of a map have no spectrum "
-                           "to change");
-    return KREIN_OK;
+    return krein__machines_check(ctx, "svm", map, v->number[INTERCEPT] != 0,
+                                 v->number[SPECTRUM] != 0);
 }
 
 static krein_head head(const krein_values *v, const krein_encoding *e) {

@@ -14,15 +14,7 @@
 enum { C_, EPSILON, INTERCEPT, SPECTRUM, TOL };
 
 static const krein_option options[] = {
-    {.name = "C",
-     .type = KREIN_OPTION_NUMBER,
-     .value = NAN,
-     .low = 0,
-     .high = INFINITY,
-     .low_open = true,
-     .high_open = true,
-     .derived = true,
-     .help = "weight of the losses; chosen by cross-validation when not given"},
+    KREIN_OPTION_C,
     {.name = "epsilon",
      .type = KREIN_OPTION_NUMBER,
      .value = NAN,
@@ -31,32 +23,15 @@ static const krein_option options[] = {
      .high_open = true,
      .derived = true,
      .help = "errors up to this cost nothing; a tenth of the targets' deviation when not given"},
-    {.name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1, .help = "with a free intercept"},
-    {.name = "spectrum",
-     .type = KREIN_OPTION_WORD,
-     .value = 0,
-     .words = "asis|clip|flip|shift",
-     .help = "map=exact and an indefinite kernel: what happens to negative eigenvalues"},
-    {.name = "tol",
-     .type = KREIN_OPTION_NUMBER,
-     .value = 1e-3,
-     .low = 1e-9,
-     .high = 1,
-     .help = "relative duality gap to stop at (map=exact: LIBSVM's tolerance)"},
+    KREIN_OPTION_INTERCEPT,
+    KREIN_OPTION_SPECTRUM,
+    KREIN_OPTION_TOL,
     {0}};
 
 static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
     if (!map) return KREIN_OK;
-    bool exact = map->cls->traits & KREIN_MAP_DUAL;
-    if (exact && v->number[INTERCEPT] == 0)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "svr(intercept=no) works on features, not with map=exact; use a map "
-                           "such as nystrom");
-    if (!exact && v->number[SPECTRUM] != 0)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "svr(spectrum=...) is for map=exact; features of a map have no spectrum "
-                           "to change");
-    return KREIN_OK;
+    return krein__machines_check(ctx, "svr", map, v->number[INTERCEPT] != 0,
+                                 v->number[SPECTRUM] != 0);
 }
 
 /* Targets may have very different scales: the root mean square of their deviations. */

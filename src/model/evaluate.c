@@ -203,7 +203,8 @@ done:
 krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
                             krein_metrics *out) {
     memset(out, 0, sizeof *out);
-    if (m->encoding.task == KREIN_TASK_AUTO)
+    /* Clusters have numbers for names, which are no classes of anybody's data. */
+    if (m->encoding.task == KREIN_TASK_AUTO || strncmp(m->learner, "kmeans(", 7) == 0)
         return krein__fail(ctx, KREIN_EARG,
                            "a model made by %s predicts no label, so there is nothing to evaluate; "
                            "use predict",
