@@ -58,8 +58,7 @@ typedef struct setup {
     krein_kernel *kernel;
     const krein_learner_class *learner;
     krein_values learner_values;
-    const krein_criterion_class *criterion; /* NULL: none */
-    krein_values criterion_values;
+    krein_criterion criterion; /* cls NULL: none */
     int64_t free;
     bool wide; /* a linear kernel of more columns than the memory budget allows */
 } setup;
@@ -67,7 +66,7 @@ typedef struct setup {
 static void setup_clear(setup *s) {
     krein__kernel_destroy(s->ctx, s->kernel);
     krein__values_clear(s->ctx, &s->learner_values);
-    krein__values_clear(s->ctx, &s->criterion_values);
+    krein__criterion_clear(s->ctx, &s->criterion);
 }
 
 static krein_status no_probabilities(const setup *s) {
@@ -111,9 +110,7 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
     /* Rows of one group know too much of each other for leave-one-out. */
     const char *select = s->o.select ? s->o.select : grouped ? "cv" : "loo";
     if (strcmp(select, "none") != 0) {
-        TRY(krein__parse_spec(ctx, select, "criterion", krein__criteria, krein__criterion_count,
-                              &which, &s->criterion_values));
-        s->criterion = (const krein_criterion_class *)krein__criteria[which];
+        TRY(krein__criterion_parse(ctx, select, &s->criterion));
     } else if (s->free > 0) {
         krein__log(ctx, KREIN_LOG_INFO, "--select none: free parameters get the median distance");
     }
@@ -199,10 +196,17 @@ static krein_status make_map(setup *s, int64_t n, int64_t d, bool sparse, bool e
     return st;
 }
 
+/* Folds that the criterion chooses lambda by as well; 0: leave-one-out. */
+static int64_t folds_of(const setup *s) {
+    const krein_criterion_class *c = s->criterion.cls;
+    return c && c->folds ? c->folds(&s->criterion.values) : 0;
+}
+
 /* The search judges kernels by the map where that is random, does not look at the data and has far
  * fewer features than there are rows; under cross-validation, by the kernel itself throughout. */
 static bool random_features(const setup *s, const krein_map *map, int64_t n) {
-    return !(krein__map_traits(map) & KREIN_MAP_DATA) && s->criterion && !s->criterion->folds &&
+    const krein_criterion_class *c = s->criterion.cls;
+    return !(krein__map_traits(map) & KREIN_MAP_DATA) && c && c->trial && !c->folds &&
            n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 
@@ -214,7 +218,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     int64_t passes = 0;
     bool path = s->o.lambda < 0;
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
-    if (s->criterion && s->criterion->folds) fit.folds = s->criterion->folds(&s->criterion_values);
+    fit.folds = folds_of(s);
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
@@ -223,7 +227,7 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     r->bytes_peak =
         (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
-               (s->free > 0 && s->criterion ? krein__select_flops(n, s->free, features) : 0);
+               (s->free > 0 && s->criterion.cls ? krein__select_flops(n, s->free, features) : 0);
     r->passes = 1 + passes + (s->free > 0) + ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
     r->fits = r->bytes_peak <= ctx->budget;
 }
@@ -389,7 +393,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
                    "OpenBLAS runs its %s code on this CPU, several times slower than it could: set "
                    "OPENBLAS_CORETYPE=%s before the program starts",
                    krein__blas_core(), krein__blas_better_core());
-    if (s->criterion && s->criterion->folds) job.folds = s->criterion->folds(&s->criterion_values);
+    job.folds = folds_of(s);
     TRY(model_begin(ctx, &m));
     job.model = m;
     TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
@@ -406,14 +410,13 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
 
     double read_before = data->seconds_read;
     mark = krein__clock();
-    if (s->criterion && s->free > 0) {
+    if (s->criterion.cls && s->free > 0) {
         char *map = NULL;
         if (random_features(s, m->map, job.n) && !(map = krein__map_text(m->map))) {
             st = ctx->status;
             goto done;
         }
-        st = krein__select_kernel(&job, s->criterion, &s->criterion_values, map, s->o.time_limit,
-                                  s->kernel);
+        st = krein__select_kernel(&job, &s->criterion, map, s->o.time_limit, s->kernel);
         krein__free(ctx, map);
         TRY(st);
     } else {

@@ -3,28 +3,25 @@
 
 #include <string.h>
 
-static krein_status find_offset(krein_blocks *b, krein_stream *rows) {
+static krein_status find_offset(krein_blocks *b, const krein_rows *first) {
     krein_ctx *ctx = b->map->ctx;
     krein_status st = KREIN_OK;
     int64_t R = b->map->R;
-    krein_block block;
     double *sum = NULL;
     NEW(b->offset, R);
     ZNEW(sum, R);
-    TRY(krein__stream_rewind(rows));
-    TRY(krein__stream_next(rows, &block));
-    krein__map_raw(b->map, &block.x, NULL, b->raw, b->scratch);
-    for (int64_t i = 0; i < block.x.n; i++)
+    krein__map_raw(b->map, first, NULL, b->raw, b->scratch);
+    for (int64_t i = 0; i < first->n; i++)
         for (int64_t j = 0; j < R; j++) sum[j] += (double)b->raw[i * R + j];
     for (int64_t j = 0; j < R; j++)
-        b->offset[j] = (float)(sum[j] / (double)krein__max(1, block.x.n));
+        b->offset[j] = (float)(sum[j] / (double)krein__max(1, first->n));
 done:
     krein__free(ctx, sum);
     return st;
 }
 
-krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool fused,
-                                 krein_blocks *b) {
+krein_status krein__blocks_begin_at(const krein_map *map, const krein_rows *first, bool fused,
+                                    krein_blocks *b) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     memset(b, 0, sizeof *b);
@@ -41,9 +38,29 @@ krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool 
             goto done;
         }
     }
-    TRY(find_offset(b, rows));
+    TRY(find_offset(b, first));
 done:
     return st;
+}
+
+krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool fused,
+                                 krein_blocks *b) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    memset(b, 0, sizeof *b);
+    TRY(krein__stream_rewind(rows));
+    TRY(krein__stream_next(rows, &block));
+    TRY(krein__blocks_begin_at(map, &block.x, fused, b));
+done:
+    return st;
+}
+
+void krein__blocks_offset(const krein_blocks *b, double *out) {
+    int64_t R = b->map->R, width = b->width;
+    for (int64_t j = 0; j < width; j++) out[j] = b->fused ? (double)b->offset[j] : 0;
+    for (int64_t i = 0; !b->fused && i < R; i++)
+        for (int64_t j = 0; j < width; j++)
+            out[j] += (double)b->offset[i] * (double)b->mix32[i * width + j];
 }
 
 float *krein__blocks_features(krein_blocks *b, const krein_rows *x) {

@@ -22,6 +22,11 @@ typedef struct krein_blocks {
 /* Reads the first block of the stream. */
 krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool fused,
                                  krein_blocks *out);
+/* The same with the offset from some rows (at most a block of them). */
+krein_status krein__blocks_begin_at(const krein_map *map, const krein_rows *first, bool fused,
+                                    krein_blocks *out);
+/* What is missing in every row of features: A' offset, or offset (width). */
+void krein__blocks_offset(const krein_blocks *b, double *out);
 /* z of at most `rows` rows, x->n x width, until the next call: A'(r - offset), or r - offset where
  * there is no mix or it is left out. */
 float *krein__blocks_features(krein_blocks *b, const krein_rows *x);

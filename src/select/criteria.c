@@ -1,5 +1,7 @@
-/* criteria.c -- the table of selection criteria. */
+/* criteria.c -- the table of selection criteria, and what they share. */
 #include "select/select.h"
+
+#include <math.h>
 
 #define CRITERION(name) extern const krein_criterion_class name;
 #include "select/criteria.def"
@@ -11,3 +13,56 @@ const krein_class *const krein__criteria[] = {
 #undef CRITERION
 };
 const int64_t krein__criterion_count = KREIN__COUNT(krein__criteria);
+
+krein_score krein__score_of(const krein_criterion_class *c, double value) {
+    return (krein_score){value, NAN, c->larger ? -value : value, NAN};
+}
+
+krein_score krein__score_path(const krein_path *p) {
+    double error = p->error[p->best], loss = p->loss[p->best];
+    return (krein_score){isnan(error) ? sqrt(loss) : error, error, loss, p->lambda[p->best]};
+}
+
+bool krein__score_better(const krein_score *a, const krein_score *b) {
+    if (!isnan(a->error) && a->error != b->error) return a->error < b->error;
+    return a->loss < b->loss;
+}
+
+krein_status krein__need_positive(const krein_view *v, const char *name) {
+    const double *value = v->ntop ? v->top : v->centred.value;
+    int64_t n = v->ntop ? v->ntop : v->centred.n;
+    double noise = 1e-10 * (double)n * fabs(value[0]);
+    if (value[n - 1] >= -noise) return KREIN_OK;
+    return krein__fail(v->ctx, KREIN_ESPEC,
+                       "%s is for positive definite kernels, and this one has eigenvalues down to "
+                       "%.3g on these rows; take sm, kta, ckta, loo or cv",
+                       name, value[n - 1]);
+}
+
+krein_status krein__criterion_parse(krein_ctx *ctx, const char *spec, krein_criterion *out) {
+    int64_t which;
+    krein_status st = krein__parse_spec(ctx, spec, "criterion", krein__criteria,
+                                        krein__criterion_count, &which, &out->values);
+    if (st == KREIN_OK) out->cls = (const krein_criterion_class *)krein__criteria[which];
+    return st;
+}
+
+void krein__criterion_clear(krein_ctx *ctx, krein_criterion *c) {
+    krein__values_clear(ctx, &c->values);
+    c->cls = NULL;
+}
+
+krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, krein_task task,
+                                    bool labels) {
+    const char *name = c->cls->cls.name;
+    if (c->cls->tasks == 0) return KREIN_OK;
+    if (!labels)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s needs labels and there are none; er and tail do without", name);
+    if (task == KREIN_TASK_REGRESSION && !(c->cls->tasks & KREIN_FOR_NUMBERS))
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s is for classes and the labels are numbers; take kta, ckta, loo, cv, "
+                           "gcv or evidence, or --task classification",
+                           name);
+    return KREIN_OK;
+}

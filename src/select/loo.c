@@ -1,25 +1,34 @@
-/* loo -- exact leave-one-out of kernel ridge regression with an intercept
- *     y_i - f_{-i}(x_i) = (y_i - f_i) / (1 - H_ii)   for every lambda of a path from one
- * eigendecomposition (solve/dual.c). Mean square for regression; share of wrong classes, ties by
- * mean square, for classification. Cost: 9 n^3 flops a kernel. */
+/* loo -- exact leave-one-out of kernel ridge regression (least-squares SVM) with an intercept
+ *     y_i - f_{-i}(x_i) = alpha_i / (C^-1)_ii = (y_i - f_i) / (1 - H_ii)
+ * at one lambda by one factorisation (n^3 flops), or for every lambda of a path from one
+ * eigendecomposition (9 n^3); see solve/dual.c. Mean square for numbers; share of wrong classes,
+ * ties by mean square, for classes. */
 #include "select/select.h"
 
-static krein_status score(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *s,
-                          const krein_values *values, krein_path *p) {
-    (void)values;
-    krein_status st = KREIN_OK;
-    double *K = NULL;
-    krein_rows x = krein__matrix_rows(&s->x);
-    krein_targets rows = {s->n, s->k, s->y, s->weight, s->class};
-    NEW(K, s->n * s->n);
-    TRY(krein__gram_full(ctx, kernel, &x, &x, K));
-    TRY(krein__dual_path(ctx, K, &rows, p));
-done:
-    krein__free(ctx, K);
-    return st;
+#include <math.h>
+
+enum { LAMBDA, INTERCEPT };
+
+static void trial(const krein_values *v, krein_trial *t) {
+    t->folds = 0;
+    t->lambda = v->number[LAMBDA];
+    t->intercept = v->number[INTERCEPT] != 0;
 }
 
+static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *t,
+                          krein_score *out) {
+    (void)v, (void)values;
+    *out = krein__score_path(&t->path);
+    return KREIN_OK;
+}
+
+static const krein_option options[] = {
+    KREIN_OPTION_RIDGE_LAMBDA, KREIN_OPTION_RIDGE_INTERCEPT, {0}};
+
 const krein_criterion_class krein__criterion_loo = {
-    .cls = {"loo", "exact leave-one-out, in closed form", "", NULL,
-            "Leave-one-out error of kernel ridge regression over a path of lambdas."},
+    .cls = {"loo", "exact leave-one-out, in closed form", "", options,
+            "Leave-one-out error of kernel ridge regression, the least-squares support vector "
+            "machine: share of wrong classes, or root mean square."},
+    .tasks = KREIN_FOR_CLASSES | KREIN_FOR_NUMBERS,
+    .trial = trial,
     .score = score};

@@ -3,10 +3,10 @@
  * A free scale starts from the median distance. On a coarse sample a grid of factors of two is
  * scored (and extended while the best one lies at an end), then on a finer sample the few best of
  * them and the neighbours of the winner in steps of sqrt 2; a finer sample that is judged by random
- * features where the model will use them (features.c). Of candidates that are as good as each other
- * the one nearest to the median wins. A second free parameter follows the first. Samples are seeded
- * and nested; candidates run in parallel, each on one thread, so the choice does not depend on the
- * threads. The work is bounded by the sizes of the samples: about 10 coarse and 6 fine
+ * features where the model will use them (judge_features.c). Of candidates that are as good as each
+ * other the one nearest to the median wins. A second free parameter follows the first. Samples are
+ * seeded and nested; candidates run in parallel, each on one thread, so the choice does not depend
+ * on the threads. The work is bounded by the sizes of the samples: about 10 coarse and 6 fine
  * eigendecompositions.
  */
 #include "select/select.h"
@@ -22,8 +22,7 @@ enum { COARSE = 800, FINE = 2000, FEATURE_ROWS = 8192, FINALISTS = 3, CANDIDATES
 typedef struct search {
     krein_job *job;
     krein_ctx *ctx;
-    const krein_criterion_class *criterion;
-    const krein_values *values;
+    krein_jury coarse_jury, fine_jury;
     const char *map; /* judges the finer sample, or NULL */
     double deadline; /* 0: none */
     krein_kernel *kernel;
@@ -34,105 +33,39 @@ typedef struct search {
     int64_t done, total;
 } search;
 
-/* ---- samples ------------------------------------------------------------ */
-
-static void sample_clear(krein_ctx *ctx, krein_sample *s) {
-    krein__matrix_clear(ctx, &s->x);
-    krein__free(ctx, s->y);
-    krein__free(ctx, s->weight);
-    krein__free(ctx, s->class);
-    krein__free(ctx, s->group);
-    memset(s, 0, sizeof *s);
-}
-
-static krein_status sample_rows(krein_job *job, int64_t n, krein_sample *out) {
-    krein_ctx *ctx = job->ctx;
-    krein_status st = KREIN_OK;
-    const krein_model *m = job->model;
-    int64_t *index = NULL, labels = job->data->nlabel;
-    double *label = NULL;
-    NEW(index, n);
-    NEW(label, n * labels);
-    out->n = n;
-    out->k = m->k;
-    out->seed = job->seed;
-    NEW(out->y, n * m->k);
-    NEW(out->weight, n);
-    NEW(out->class, n);
-    NEW(out->group, n);
-    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE}, job->n, n, index);
-    TRY(krein__stream_gather(job->rows, index, n, &out->x, label, out->weight, out->group));
-    krein__targets_fill(m, job->data, n, label, out->y, out->class);
-done:
-    krein__free(ctx, index);
-    krein__free(ctx, label);
-    return st;
-}
-
-/* Every so many-th row of a sample. */
-static krein_status thin(krein_ctx *ctx, const krein_sample *from, int64_t n, krein_sample *out) {
-    krein_status st = KREIN_OK;
-    int64_t *index = NULL;
-    NEW(index, n);
-    out->n = n;
-    out->k = from->k;
-    out->seed = from->seed;
-    NEW(out->y, n * from->k);
-    NEW(out->weight, n);
-    NEW(out->class, n);
-    NEW(out->group, n);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = index[i] = i * from->n / n;
-        memcpy(out->y + i * from->k, from->y + row * from->k, (size_t)from->k * sizeof(double));
-        out->weight[i] = from->weight[row];
-        out->class[i] = from->class[row];
-        out->group[i] = from->group[row];
-    }
-    krein_rows x = krein__matrix_rows(&from->x);
-    TRY(krein__matrix_gather(ctx, &x, index, n, &out->x));
-done:
-    krein__free(ctx, index);
-    return st;
-}
-
-/* What does not apply is NULL for the criteria. */
-static void hide_unused(krein_job *job, krein_sample *s) {
-    krein_ctx *ctx = job->ctx;
-    if (job->model->encoding.task != KREIN_TASK_CLASSIFICATION) {
-        krein__free(ctx, s->class);
-        s->class = NULL;
-    }
-    if (!job->data->has_weight) {
-        krein__free(ctx, s->weight);
-        s->weight = NULL;
-    }
-    if (!job->data->options.group) {
-        krein__free(ctx, s->group);
-        s->group = NULL;
-    }
-}
-
 /* ---- candidates --------------------------------------------------------- */
 
 typedef struct candidate {
     double value;
-    krein_path path;
+    krein_score score;
     krein_status status;
     char message[KREIN__MESSAGE];
 } candidate;
 
-/* Error of the best lambda (0 for regression), and its loss. */
-static double error_of(const candidate *c) {
-    double e = c->path.error[c->path.best];
-    return isnan(e) ? 0 : e;
-}
-static double loss_of(const candidate *c) { return c->path.loss[c->path.best]; }
+/* Error of the best lambda (0 where there is none), and the loss. */
+static double error_of(const candidate *c) { return isnan(c->score.error) ? 0 : c->score.error; }
+static double loss_of(const candidate *c) { return c->score.loss; }
 
 /* Not worse than the best by more than a hundredth of the error and of the loss. */
 static bool as_good(const candidate *c, const candidate *best) {
     enum { PARTS = 100 };
     return error_of(c) <= error_of(best) * (1 + 1.0 / PARTS) &&
-           loss_of(c) <= loss_of(best) * (1 + 1.0 / PARTS);
+           loss_of(c) <= loss_of(best) + fabs(loss_of(best)) / PARTS;
+}
+
+/* One criterion's verdict on one kernel; a refusal is the end of the search. */
+static krein_status judge(const search *s, krein_ctx *ctx, const krein_sample *sample,
+                          krein_kernel *kernel, krein_score *out) {
+    krein_verdict v = {0};
+    bool fine = sample == &s->fine;
+    krein_status st = s->map && fine
+                          ? krein__judge_map(ctx, kernel, s->map, sample, &s->fine_jury, &v)
+                          : krein__judge_exact(ctx, &kernel, 1, sample,
+                                               fine ? &s->fine_jury : &s->coarse_jury, 0, &v);
+    if (st == KREIN_OK && v.refused[0]) st = krein__fail(ctx, KREIN_ESPEC, "%s", v.refused[0]);
+    *out = v.score[0];
+    krein__verdict_clear(ctx, &v);
+    return st;
 }
 
 static void score_one(const search *s, const krein_sample *sample, const krein_ctx *fresh,
@@ -140,15 +73,12 @@ static void score_one(const search *s, const krein_sample *sample, const krein_c
     krein_ctx local = *fresh;
     krein_kernel *kernel = NULL, *leaf = NULL;
     int64_t slot;
-    c->path.n = 0;
     c->status = krein__kernel_copy(&local, s->kernel, &kernel);
     if (c->status == KREIN_OK) {
         /* The searched parameter is NaN in the original: free again in the copy. */
         krein__kernel_free(kernel, 0, &leaf, &slot);
         leaf->values.number[slot] = c->value;
-        c->status = s->map && sample == &s->fine
-                        ? krein__score_features(&local, kernel, s->map, sample, &c->path)
-                        : s->criterion->score(&local, kernel, sample, s->values, &c->path);
+        c->status = judge(s, &local, sample, kernel, &c->score);
     }
     krein__kernel_destroy(&local, kernel);
     memcpy(c->message, local.message, sizeof c->message);
@@ -158,7 +88,7 @@ static void score_one(const search *s, const krein_sample *sample, const krein_c
 static double candidate_bytes(int64_t rows, int64_t d, int64_t k, bool features) {
     double n = (double)krein__min(rows, FINE);
     double exact = 8 * (5 * n * n + 100 * n * (double)(k + 1) + 2 * n * (double)d) + (1 << 20);
-    return features ? fmax(exact, krein__score_features_bytes(d, k)) : exact;
+    return features ? fmax(exact, krein__judge_map_bytes(d, k)) : exact;
 }
 
 /* Candidates that run at once: as many as threads and memory allow. */
@@ -214,11 +144,11 @@ static krein_status try_values(search *s, const krein_sample *sample, int64_t wh
                                int64_t first) {
     krein_status st = score_all(s, sample, t->c + first, t->n - first);
     for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
-        const krein_path *p = &t->c[i].path;
+        const krein_score *c = &t->c[i].score;
         krein__log(s->ctx, KREIN_LOG_DEBUG,
                    "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
-                   (long long)sample->n, p->loss[p->best], p->error[p->best], p->lambda[p->best]);
+                   (long long)sample->n, c->loss, c->error, c->lambda);
     }
     t->best = pick(t, sample->n);
     return st;
@@ -326,15 +256,12 @@ static krein_status find_free(search *s, int64_t free) {
     return KREIN_OK;
 }
 
-krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *criterion,
-                                  const krein_values *values, const char *map, double time_limit,
-                                  krein_kernel *kernel) {
+krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
+                                  double time_limit, krein_kernel *kernel) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     search s = {.job = job,
                 .ctx = ctx,
-                .criterion = criterion,
-                .values = values,
                 .map = map,
                 .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
                 .kernel = kernel};
@@ -348,19 +275,19 @@ krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *c
     /* Wide rows: fewer of them. */
     int64_t room = krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), room);
-    TRY(sample_rows(job, n, &s.fine));
-    TRY(thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
+    TRY(krein__sample_gather(job, n, &s.fine));
+    TRY(krein__sample_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
+    krein__jury_begin(criterion, 1, s.fine.n, &s.fine_jury);
+    krein__jury_begin(criterion, 1, s.coarse.n, &s.coarse_jury);
     TRY(find_free(&s, free));
-    hide_unused(job, &s.fine);
-    hide_unused(job, &s.coarse);
     s.total = free * 16;
     for (int64_t i = 1; i < free; i++)
         s.leaf[i]->values.number[s.slot[i]] = krein__round_digits(s.centre[i], 4);
     for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
     krein__progress(ctx, "selecting the kernel", (double)s.total, (double)s.total);
 done:
-    sample_clear(ctx, &s.coarse);
-    sample_clear(ctx, &s.fine);
+    krein__sample_end(ctx, &s.coarse);
+    krein__sample_end(ctx, &s.fine);
     return st;
 }
 

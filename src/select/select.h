@@ -1,23 +1,27 @@
-/* select.h -- choosing free kernel parameters by a criterion on a sample of the rows. */
+/* select.h -- which kernel: criteria, the ranking of candidates, and the search over free
+ * parameters. */
 #ifndef KREIN_SELECT_H
 #define KREIN_SELECT_H
 
-#include "learn/learn.h"
+#include "select/view.h"
 
-/* Rows that a kernel is judged on. */
-typedef struct krein_sample {
-    int64_t n, k;
-    krein_matrix x;
-    double *y, *weight;
-    int32_t *class, *group; /* NULL: not a classification; no groups */
-    uint64_t seed;
-} krein_sample;
+typedef struct krein_score {
+    double value;       /* what is shown */
+    double error, loss; /* what is compared, less is better: error first (NaN: there is none) */
+    double lambda;      /* of the ridge regression behind it; NaN: none */
+} krein_score;
 
-/* Fills p with the criterion's loss and error over a path of lambdas, and the best of it. */
+/* One file a criterion; a line in criteria.def. */
 typedef struct krein_criterion_class {
     krein_class cls;
-    krein_status (*score)(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *sample,
-                          const krein_values *values, krein_path *p);
+    int tasks;   /* KREIN_FOR_...; 0: labels are not looked at */
+    bool larger; /* the larger the better */
+    /* What it wants to know of a kernel on n rows, added to *needs. */
+    void (*needs)(const krein_values *values, int64_t n, krein_needs *needs);
+    /* Not NULL: held-out errors of ridge regression, as *trial is filled in. */
+    void (*trial)(const krein_values *values, krein_trial *trial);
+    krein_status (*score)(const krein_view *view, const krein_values *values,
+                          const krein_trial *trial, krein_score *out);
     /* Folds by which lambda is then chosen on all rows; NULL: by leave-one-out. */
     int64_t (*folds)(const krein_values *values);
 } krein_criterion_class;
@@ -25,18 +29,112 @@ typedef struct krein_criterion_class {
 extern const krein_class *const krein__criteria[];
 extern const int64_t krein__criterion_count;
 
-/* The same as a score by leave-one-out on random features; see features.c. */
+#define KREIN_OPTION_RIDGE_LAMBDA                                                                  \
+    {                                                                                              \
+        .name = "lambda", .value = NAN, .low = 0, .low_open = true, .high = 1e30,                  \
+        .help = "regularisation; the best of a path when not given"                                \
+    }
+#define KREIN_OPTION_RIDGE_INTERCEPT                                                               \
+    {                                                                                              \
+        .name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1,                               \
+        .help = "the model has an intercept that is not regularised"                               \
+    }
+
+/* The score of a number alone. */
+krein_score krein__score_of(const krein_criterion_class *c, double value);
+/* Of the best lambda of a path: share of errors, or root mean square. */
+krein_score krein__score_path(const krein_path *p);
+/* Less in this order: error, then loss. */
+bool krein__score_better(const krein_score *a, const krein_score *b);
+/* Eigenvalues below zero by more than rounding: KREIN_ESPEC that names the criterion. */
+krein_status krein__need_positive(const krein_view *v, const char *name);
+
+/* A criterion as it was asked for. */
+typedef struct krein_criterion {
+    const krein_criterion_class *cls;
+    krein_values values;
+} krein_criterion;
+krein_status krein__criterion_parse(krein_ctx *ctx, const char *spec, krein_criterion *out);
+void krein__criterion_clear(krein_ctx *ctx, krein_criterion *c);
+/* KREIN_EDATA with the way out where it does not apply to such labels. */
+krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, krein_task task,
+                                    bool labels);
+
+/* ---- samples (sample.c) ------------------------------------------------- */
+
+/* Targets of a row, as ridge regression has them whatever the learner (0: no labels), and those of
+ * rows. */
+int64_t krein__judged_targets(const krein_job *job);
+void krein__judged_fill(const krein_job *job, int64_t n, const double *label, double *y,
+                        int32_t *class);
+/* n of the job's rows, a seeded choice. */
+krein_status krein__sample_gather(krein_job *job, int64_t n, krein_sample *out);
+/* Every so many-th row of a sample. */
+krein_status krein__sample_thin(krein_ctx *ctx, const krein_sample *from, int64_t n,
+                                krein_sample *out);
+void krein__sample_end(krein_ctx *ctx, krein_sample *s);
+
+/* ---- the judge (judge.c) ------------------------------------------------ */
+
+enum { KREIN_CRITERIA_MAX = 16 };
+
+/* The i-th candidate to visit of n: a range is halved again and again. */
+void krein__far_to_near(int64_t n, int64_t *order);
+
+/* The criteria of one ranking, and what they need together. */
+typedef struct krein_jury {
+    krein_criterion *criterion;
+    int64_t n;
+    krein_needs needs;
+    int64_t trials;
+    int64_t trial_of[KREIN_CRITERIA_MAX]; /* its trial, or -1 */
+    krein_trial trial[KREIN_CRITERIA_MAX];
+} krein_jury;
+void krein__jury_begin(krein_criterion *criterion, int64_t n, int64_t rows, krein_jury *out);
+
+/* The scores from a view, or from the status of one that could not be made. trial: the candidate's
+ * own copies. */
+typedef struct krein_verdict krein_verdict;
+krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_status st,
+                                const krein_view *view, const krein_trial *trial,
+                                krein_verdict *out);
+
+/* What became of one kernel: a score and a reason why there is none (or NULL) for each criterion.
+ */
+struct krein_verdict {
+    bool judged; /* false: there was no time */
+    krein_score score[KREIN_CRITERIA_MAX];
+    char *refused[KREIN_CRITERIA_MAX]; /* owned */
+};
+void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
+
+/* Kernels by their matrices on the sample: candidates in parallel, a thread each where there are
+ * enough. deadline: krein__clock() after which no further one is begun; 0: none. */
+krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                                const krein_sample *s, const krein_jury *jury, double deadline,
+                                krein_verdict *out);
+/* Bytes for one candidate, its matrix and all. */
+double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
+                                int64_t columns, const krein_jury *jury);
+/* By features of all rows of the job, as many candidates in one pass as fit. map: NULL: by kernel.
+ * D: features, 0: the map's, or 1,024. */
+krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
+                                   const char *map, int64_t D, const krein_jury *jury,
+                                   double deadline, krein_verdict *out);
+/* One kernel by features of the sample, for a map that does not look at the data; at most
+ * KREIN_FEATURES_MAX features. */
 enum { KREIN_FEATURES_MAX = 2048 };
-krein_status krein__score_features(krein_ctx *ctx, const krein_kernel *kernel, const char *map_spec,
-                                   const krein_sample *sample, krein_path *p);
-double krein__score_features_bytes(int64_t d, int64_t k);
+krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *map,
+                              const krein_sample *s, const krein_jury *jury, krein_verdict *out);
+double krein__judge_map_bytes(int64_t d, int64_t k);
+
+/* ---- the search (search.c) ---------------------------------------------- */
 
 /* Gives the free parameters of the kernel their values. At most two may be free. map: the spec of
  * the map that the model will use, where it makes random features, else NULL. time_limit in
  * seconds (0: none): the best so far is taken when it has passed. */
-krein_status krein__select_kernel(krein_job *job, const krein_criterion_class *criterion,
-                                  const krein_values *values, const char *map, double time_limit,
-                                  krein_kernel *kernel);
+krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
+                                  double time_limit, krein_kernel *kernel);
 /* Flops and bytes of the search, for plan. */
 double krein__select_flops(int64_t n, int64_t free, bool features);
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features);

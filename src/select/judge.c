@@ -1,0 +1,171 @@
+/* judge.c -- candidates ranked by criteria, from their kernel matrices on a sample
+ *
+ * The criteria of a ranking share one view of each kernel (view.h). The rows' inner products are
+ * made once, and candidates run in parallel. Where time may run out, candidates of a range are
+ * visited from far apart to near, so that what was judged covers the range.
+ */
+#include "num/blas.h"
+#include "select/select.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+void krein__jury_begin(krein_criterion *criterion, int64_t n, int64_t rows, krein_jury *jury) {
+    memset(jury, 0, sizeof *jury);
+    jury->criterion = criterion;
+    jury->n = n;
+    for (int64_t c = 0; c < n; c++) {
+        const krein_criterion_class *cls = criterion[c].cls;
+        if (cls->needs) cls->needs(&criterion[c].values, rows, &jury->needs);
+        jury->trial_of[c] = -1;
+        if (!cls->trial) continue;
+        krein_trial *t = &jury->trial[jury->trial_of[c] = jury->trials++];
+        cls->trial(&criterion[c].values, t);
+        t->folds = krein__min(t->folds, rows);
+    }
+}
+
+void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v) {
+    for (int64_t c = 0; c < KREIN_CRITERIA_MAX; c++) krein__free(ctx, v->refused[c]);
+    memset(v, 0, sizeof *v);
+}
+
+/* A kernel that does not suit a criterion is an answer, not the end of the ranking. */
+static bool refusal(krein_status st) {
+    return st == KREIN_ESPEC || st == KREIN_EDATA || st == KREIN_ENUMERIC;
+}
+
+static krein_status refuse(krein_ctx *ctx, krein_verdict *v, int64_t c) {
+    krein_status st = KREIN_OK;
+    v->score[c] = (krein_score){NAN, NAN, NAN, NAN};
+    DUP(v->refused[c], ctx->message);
+done:
+    return st;
+}
+
+krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_status st,
+                                const krein_view *view, const krein_trial *trial,
+                                krein_verdict *v) {
+    if (st != KREIN_OK && !refusal(st)) return st;
+    krein_status seen = st;
+    st = KREIN_OK;
+    for (int64_t c = 0; c < jury->n && st == KREIN_OK; c++) {
+        const krein_criterion *k = &jury->criterion[c];
+        int64_t t = jury->trial_of[c];
+        krein_status own = seen;
+        if (own == KREIN_OK)
+            own = k->cls->score(view, &k->values, t >= 0 ? &trial[t] : NULL, &v->score[c]);
+        if (own == KREIN_OK && isnan(v->score[c].loss))
+            own = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a number");
+        if (own != KREIN_OK) st = refusal(own) ? refuse(ctx, v, c) : own;
+    }
+    v->judged = true;
+    return st;
+}
+
+void krein__far_to_near(int64_t n, int64_t *order) {
+    int64_t span = 1, filled = 0;
+    while (span < n) span *= 2;
+    for (int64_t i = 0; i < span; i++) {
+        int64_t r = 0;
+        for (int64_t bit = 1, back = span / 2; bit < span; bit *= 2, back /= 2)
+            if (i & bit) r += back;
+        if (r < n) order[filled++] = r;
+    }
+}
+
+static bool late(double deadline) { return deadline > 0 && krein__clock() > deadline; }
+
+/* ---- by matrices -------------------------------------------------------- */
+
+static krein_status judge_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *s,
+                                 const krein_labels *labels, const krein_jury *jury,
+                                 krein_verdict *v) {
+    krein_status st = KREIN_OK;
+    krein_trial trial[KREIN_CRITERIA_MAX];
+    krein_view view = {0};
+    krein_rows x = krein__matrix_rows(&s->x);
+    double *K = NULL;
+    memcpy(trial, jury->trial, sizeof trial);
+    NEW(K, s->n * s->n);
+    st = krein__gram_full(ctx, kernel, &x, &x, K);
+    if (st == KREIN_OK)
+        st = krein__view_exact(ctx, kernel, s, labels, &jury->needs, trial, jury->trials, K, &view);
+    st = krein__jury_decide(ctx, jury, st, &view, trial, v);
+done:
+    krein__view_clear(&view);
+    krein__free(ctx, K);
+    return st;
+}
+
+double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
+                                int64_t columns, const krein_jury *jury) {
+    double matrix = 8 * (double)n * (double)n;
+    return matrix + fmax(krein__gram_full_bytes(k, n, d, 1),
+                         krein__view_exact_bytes(n, labels, columns, &jury->needs, jury->trial,
+                                                 jury->trials));
+}
+
+/* Candidates that run at once, a thread each: as many as memory allows. 1: one after the other, on
+ * all threads. */
+static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const krein_sample *s,
+                   const krein_labels *l, const krein_jury *jury) {
+    double most = 1, room = (double)ctx->budget - (double)atomic_load(&ctx->held);
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, l->m, jury));
+    int64_t fit = (int64_t)fmin(room / most, 1e6);
+    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
+}
+
+krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                                const krein_sample *s, const krein_jury *jury, double deadline,
+                                krein_verdict *out) {
+    krein_status st = KREIN_OK;
+    krein_labels labels = {0};
+    krein_status *status = NULL;
+    int64_t *order = NULL, done = 0;
+    int64_t failed = -1;
+    _Atomic int stop = 0;
+    char message[KREIN__MESSAGE] = "";
+    NEW(order, n);
+    ZNEW(status, n);
+    TRY(krein__labels_of(ctx, s, &labels));
+    krein__far_to_near(n, order);
+    int threads = workers(ctx, kernel, n, s, &labels, jury);
+    const krein_ctx fresh = krein__ctx_share(ctx, threads);
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = order[i];
+        if (stop || (i > 0 && late(deadline))) continue;
+        krein__worker_begin();
+        krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
+        status[at] = judge_matrix(mine, kernel[at], s, &labels, jury, &out[at]);
+        krein__worker_end(compute);
+#pragma omp critical(krein_judge)
+        {
+            done++;
+            if (status[at] != KREIN_OK && failed < 0) {
+                failed = at;
+                memcpy(message, mine->message, sizeof message);
+                stop = 1;
+            }
+        }
+        if (omp_get_thread_num() == 0) {
+            krein__progress(ctx, "judging kernels", (double)done, (double)n);
+            if (krein__poll(ctx) != KREIN_OK) stop = 1;
+        }
+    }
+    krein__compute_end(compute);
+    if (failed >= 0)
+        st = krein__fail(ctx, status[failed], "%s", message);
+    else
+        st = krein__poll(ctx);
+    krein__progress(ctx, "judging kernels", (double)n, (double)n);
+done:
+    krein__free(ctx, order);
+    krein__free(ctx, status);
+    krein__labels_end(ctx, &labels);
+    return st;
+}

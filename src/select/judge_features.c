@@ -1,0 +1,307 @@
+/* judge_features.c -- candidates ranked by criteria, from features of all rows
+ *
+ * A pass over the data serves as many candidates as fit into memory, at most GROUP: the rows are
+ * read and encoded once for them. Maps that look at the data are fitted first. */
+#include "select/select.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GROUP = 8, FEATURES = 1024 };
+
+typedef struct candidate {
+    krein_map *map;
+    krein_feature_view *view;
+    krein_trial trial[KREIN_CRITERIA_MAX];
+} candidate;
+
+typedef struct bench {
+    krein_job *job;
+    krein_ctx *ctx;
+    const krein_jury *jury;
+    krein_labels labels;
+    int32_t *fold[KREIN_CRITERIA_MAX];
+    krein_matrix first; /* rows of the first block */
+    double *y;
+    int32_t *class;
+    candidate seat[GROUP];
+} bench;
+
+static bool refusal(krein_status st) { return st == KREIN_ESPEC || st == KREIN_EDATA; }
+
+static krein_targets targets_of(bench *b, const krein_block *block) {
+    bool labels = b->labels.k > 0;
+    if (labels) krein__judged_fill(b->job, block->x.n, block->label, b->y, b->class);
+    return (krein_targets){block->x.n, b->labels.k, b->y, block->weight,
+                           b->labels.classes ? b->class : NULL};
+}
+
+static krein_status keep_first(bench *b, const krein_rows *x) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *all = NULL;
+    NEW(all, x->n);
+    for (int64_t i = 0; i < x->n; i++) all[i] = i;
+    TRY(krein__matrix_gather(ctx, x, all, x->n, &b->first));
+done:
+    krein__free(ctx, all);
+    return st;
+}
+
+/* A pass for the means of the labels, and the first rows. */
+static krein_status count_labels(bench *b) {
+    krein_status st = KREIN_OK;
+    krein_block block;
+    krein_job *job = b->job;
+    int64_t k = krein__judged_targets(job);
+    int64_t classes = k > 0 && krein__job_classes(job) ? job->model->encoding.nclass : 0;
+    TRY(krein__labels_begin(b->ctx, job->n, k, classes, &b->labels));
+    TRY(krein__stream_rewind(job->rows));
+    for (;;) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        krein_targets rows = targets_of(b, &block);
+        krein__labels_count(&b->labels, &rows);
+        if (block.first == 0) TRY(keep_first(b, &block.x));
+    }
+    TRY(krein__labels_counted(b->ctx, &b->labels));
+done:
+    return st;
+}
+
+static krein_status make_folds(bench *b) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    krein_job *job = b->job;
+    int32_t *class = NULL, *group = NULL;
+    bool any = false;
+    for (int64_t t = 0; t < b->jury->trials; t++) any = any || b->jury->trial[t].folds > 0;
+    if (!any) return KREIN_OK;
+    if (b->labels.classes) NEW(class, job->n);
+    if (job->data->options.group) NEW(group, job->n);
+    TRY(krein__job_targets(job, NULL, class, NULL, group));
+    for (int64_t t = 0; t < b->jury->trials; t++) {
+        int64_t folds = b->jury->trial[t].folds;
+        if (folds == 0) continue;
+        NEW(b->fold[t], job->n);
+        TRY(krein__folds(ctx, job->seed, job->n, folds, group, class, b->fold[t]));
+    }
+done:
+    krein__free(ctx, class);
+    krein__free(ctx, group);
+    return st;
+}
+
+static void leave(candidate *c) {
+    krein__feature_view_destroy(c->view);
+    krein__map_destroy(c->map);
+    c->view = NULL;
+    c->map = NULL;
+}
+
+/* The map of a kernel, not yet fitted. */
+static krein_status make_map(bench *b, const krein_kernel *kernel, const char *spec, int64_t D,
+                             krein_map **out) {
+    const krein_encoding *e = &b->job->model->encoding;
+    int64_t wanted = krein__min(D > 0 ? D : FEATURES, b->job->n);
+    const char *used = spec ? spec : krein__map_default(kernel, e->d, wanted);
+    krein_status st = krein__map_create(b->ctx, used, kernel, D, b->job->seed, out);
+    if (st != KREIN_OK) return st;
+    (*out)->d = e->d;
+    (*out)->sparse = e->sparse;
+    if ((*out)->D == 0) (*out)->D = wanted;
+    return krein__map_check(*out, D, NULL);
+}
+
+static krein_status sit(bench *b, candidate *c, const krein_kernel *kernel, const char *spec,
+                        int64_t D) {
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = &b->job->model->encoding;
+    krein_rows first = krein__matrix_rows(&b->first);
+    memcpy(c->trial, b->jury->trial, sizeof c->trial);
+    for (int64_t t = 0; t < b->jury->trials; t++) c->trial[t].fold = b->fold[t];
+    TRY(make_map(b, kernel, spec, D, &c->map));
+    TRY(krein__map_fit(c->map, e->d, e->sparse, b->job->rows, b->job->n));
+    TRY(krein__feature_view_begin(c->map, &b->labels, &b->jury->needs, c->trial, b->jury->trials,
+                                  &first, &c->view));
+done:
+    return st;
+}
+
+/* All passes for the candidates that are seated. */
+static krein_status run(bench *b, int64_t seats) {
+    krein_status st = KREIN_OK;
+    krein_stream *rows = b->job->rows;
+    krein_block block;
+    bool more = true;
+    for (int64_t pass = 0; more; pass++) {
+        more = false;
+        TRY(krein__stream_rewind(rows));
+        for (;;) {
+            TRY(krein__stream_next(rows, &block));
+            if (block.x.n == 0) break;
+            krein_targets t = targets_of(b, &block);
+            for (int64_t s = 0; s < seats; s++)
+                if (b->seat[s].view)
+                    TRY(krein__feature_view_add(b->seat[s].view, &block.x, block.first, &t));
+        }
+        for (int64_t s = 0; s < seats; s++) {
+            bool again = false;
+            if (!b->seat[s].view) continue;
+            TRY(krein__feature_view_end_pass(b->seat[s].view, &again));
+            more = more || again;
+        }
+    }
+done:
+    return st;
+}
+
+/* Seats of a pass: as many as memory has room for beside what fitting takes. */
+static krein_status seats_for(bench *b, krein_kernel *const *kernel, int64_t n, const char *spec,
+                              int64_t D, int64_t *out) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    double most = 1, room = (double)ctx->budget - (double)atomic_load(&ctx->held);
+    int64_t fits = 0;
+    for (int64_t i = 0; i < n; i++) {
+        krein_map *map = NULL;
+        krein_cost cost = {0};
+        st = make_map(b, kernel[i], spec, D, &map);
+        if (st == KREIN_OK) {
+            map->cls->cost(map, b->job->n, &cost);
+            most = fmax(most, cost.bytes + krein__feature_view_bytes(
+                                               map, b->job->n, b->labels.k, b->labels.m,
+                                               &b->jury->needs, b->jury->trial, b->jury->trials));
+            fits++;
+        }
+        krein__map_destroy(map);
+        if (st != KREIN_OK && !refusal(st)) return st;
+        st = KREIN_OK;
+    }
+    if (fits > 0 && most > room) {
+        st = krein__reserve_check(ctx, most, "judging a kernel",
+                                  "use fewer --features, or raise --max-memory");
+        if (st != KREIN_OK) return st;
+    }
+    *out = krein__max(1, krein__min((int64_t)fmin(room / most, 1e6), krein__min(n, GROUP)));
+    return st;
+}
+
+/* The candidates whose map suits the kernel and the criteria; the others have their answer. */
+static krein_status seat_group(bench *b, krein_kernel *const *kernel, const int64_t *which,
+                               int64_t seats, const char *map, int64_t D, krein_verdict *out) {
+    krein_status st = KREIN_OK;
+    for (int64_t s = 0; s < seats; s++) {
+        candidate *c = &b->seat[s];
+        st = sit(b, c, kernel[which[s]], map, D);
+        if (st == KREIN_OK) continue;
+        TRY(krein__jury_decide(b->ctx, b->jury, st, NULL, c->trial, &out[which[s]]));
+        leave(c);
+    }
+done:
+    return st;
+}
+
+static krein_status judge_group(bench *b, krein_kernel *const *kernel, const int64_t *which,
+                                int64_t seats, const char *map, int64_t D, krein_verdict *out) {
+    krein_status st = KREIN_OK;
+    TRY(seat_group(b, kernel, which, seats, map, D, out));
+    TRY(run(b, seats));
+    for (int64_t s = 0; s < seats; s++) {
+        candidate *c = &b->seat[s];
+        krein_view view = {0};
+        if (!c->view) continue;
+        st = krein__feature_view_finish(c->view, &view);
+        if (st == KREIN_OK)
+            st = krein__jury_decide(b->ctx, b->jury, st, &view, c->trial, &out[which[s]]);
+        krein__view_clear(&view);
+        TRY(st);
+    }
+done:
+    for (int64_t s = 0; s < seats; s++) leave(&b->seat[s]);
+    return st;
+}
+
+krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
+                                   const char *map, int64_t D, const krein_jury *jury,
+                                   double deadline, krein_verdict *out) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    bench b = {.job = job, .ctx = ctx, .jury = jury};
+    int64_t *order = NULL, rows = krein__block_rows(job->model->encoding.d), seats;
+    NEW(order, n);
+    NEW(b.y, rows * krein__max(1, krein__judged_targets(job)));
+    NEW(b.class, rows);
+    TRY(count_labels(&b));
+    TRY(make_folds(&b));
+    TRY(seats_for(&b, kernel, n, map, D, &seats));
+    krein__far_to_near(n, order);
+    for (int64_t i = 0; i < n; i += seats) {
+        if (i > 0 && deadline > 0 && krein__clock() > deadline) break;
+        krein__progress(ctx, "judging kernels", (double)i, (double)n);
+        TRY(judge_group(&b, kernel, order + i, krein__min(seats, n - i), map, D, out));
+    }
+    krein__progress(ctx, "judging kernels", (double)n, (double)n);
+done:
+    for (int64_t t = 0; t < KREIN_CRITERIA_MAX; t++) krein__free(ctx, b.fold[t]);
+    krein__labels_end(ctx, &b.labels);
+    krein__matrix_clear(ctx, &b.first);
+    krein__free(ctx, order);
+    krein__free(ctx, b.y);
+    krein__free(ctx, b.class);
+    return st;
+}
+
+/* ---- on a sample, for the search ---------------------------------------- */
+
+static krein_status view_sample(krein_map *map, const krein_sample *s, const krein_labels *labels,
+                                const krein_jury *jury, krein_trial *trial, krein_view *view) {
+    krein_status st = KREIN_OK;
+    krein_feature_view *f = NULL;
+    krein_rows x = krein__matrix_rows(&s->x);
+    int64_t rows = krein__block_rows(s->x.d);
+    krein_rows first = krein__rows_slice(&x, 0, krein__min(rows, s->n));
+    bool more = true;
+    TRY(krein__feature_view_begin(map, labels, &jury->needs, trial, jury->trials, &first, &f));
+    while (more) {
+        for (int64_t i = 0; i < s->n; i += rows) {
+            krein_rows block = krein__rows_slice(&x, i, krein__min(rows, s->n - i));
+            krein_targets part = {block.n, s->k, s->y + i * s->k, s->weight ? s->weight + i : NULL,
+                                  s->class ? s->class + i : NULL};
+            TRY(krein__feature_view_add(f, &block, i, &part));
+        }
+        TRY(krein__feature_view_end_pass(f, &more));
+    }
+    TRY(krein__feature_view_finish(f, view));
+done:
+    krein__feature_view_destroy(f);
+    return st;
+}
+
+krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *spec,
+                              const krein_sample *s, const krein_jury *jury, krein_verdict *out) {
+    krein_status st = KREIN_OK;
+    krein_map *map = NULL;
+    krein_view view = {0};
+    krein_labels labels = {0};
+    krein_trial trial[KREIN_CRITERIA_MAX];
+    memcpy(trial, jury->trial, sizeof trial);
+    TRY(krein__labels_of(ctx, s, &labels));
+    TRY(krein__map_create(ctx, spec, kernel, 0, s->seed, &map));
+    map->D = krein__min(map->D, KREIN_FEATURES_MAX);
+    TRY(krein__map_fit(map, s->x.d, s->x.ptr != NULL, NULL, 0));
+    TRY(view_sample(map, s, &labels, jury, trial, &view));
+    TRY(krein__jury_decide(ctx, jury, KREIN_OK, &view, trial, out));
+done:
+    krein__view_clear(&view);
+    krein__map_destroy(map);
+    krein__labels_end(ctx, &labels);
+    return st;
+}
+
+double krein__judge_map_bytes(int64_t d, int64_t k) {
+    double D = KREIN_FEATURES_MAX, rows = (double)krein__block_rows(d), K = (double)k;
+    return 8 * D * D * 8 + 4 * D * D + rows * (8 * D + 16 * K) + 4 * D * (double)d * 3 +
+           400 * D * (K + 2) + 4 * 256 * (3 * D + 150 * K) +
+           4.0 * KREIN_TILE * (D + (double)d + 1024) + (1 << 22);
+}

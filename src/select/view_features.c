@@ -1,0 +1,565 @@
+/* view_features.c -- the view of a kernel from features: K = Z S Z', S = diag(signs), n x n never
+ * made
+ *
+ * With C_1 = Z'V and G = Z'Z,  C_(j+1) = G S C_j  and  P_r = C_a' S C_b, a + b = r + 1. Where
+ * nothing needs G itself it is not made: C_(j+1) = Z'(Z S C_j) is a pass of 4 n D m flops over the
+ * rows, and P_0 .. P_r take floor(r/2) + 1 passes. Norms and eigenvalues come from G (n D^2 flops):
+ * |K|_F^2 = sum s_i s_j G_ij^2, the eigenvalues of K that are not zero are those of G (all signs
+ * positive), with V'u_j = q_j'C_1 / sqrt g_j. Ridge regression is that of the program on features:
+ * solve/ridge.c.
+ *
+ * Blocks are float32 less a fixed row o near the mean (learn/blocks.h): G = G0 + o b' + b o' + W o
+ * o' in float64, b = Z0'1, so that wide kernels, whose features are almost constant, keep their
+ * digits.
+ */
+#include "num/blas.h"
+#include "select/view.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Leave-one-out is exact for each row; the mean is over about so many of them. */
+enum { LOO_ROWS = 16384, STRIP = 256 };
+
+typedef struct trial_state {
+    krein_ridge *part; /* of each fold */
+    krein_scores **scores;
+    krein_tally tally;
+} trial_state;
+
+struct krein_feature_view {
+    krein_ctx *ctx;
+    const krein_map *map;
+    const krein_labels *labels;
+    krein_needs needs;
+    krein_trial *trial;
+    trial_state *state;
+    int64_t trials;
+    krein_blocks z;
+    int64_t D, m, k, pass, passes;
+    bool gram;      /* G is made */
+    double *offset; /* D: o */
+    double *C;      /* order / 2 + 1 matrices D x m: C_j / W^(j-1), within the range of floats */
+    float *low;     /* D x m: S C_j / W of the pass before */
+    double *shift;  /* m: o' low */
+    double *sum;    /* m: sums of the columns beside the features in this pass */
+    double *right;  /* rows x (m - 1 + k) */
+    float *right32, *u; /* rows x m */
+    float *product;     /* D x m */
+    float *kept;        /* rows x D: some rows of a block */
+    double *kept_y, *kept_weight;
+    int32_t *kept_class;
+    krein_ridge ridge; /* targets: V without the ones, then y */
+    krein_view view;
+};
+
+static double sign_of(const krein_map *map, int64_t j) {
+    return map->sign ? (double)map->sign[j] : 1;
+}
+
+static int64_t powers_of(const krein_needs *needs) { return needs->order / 2 + 1; }
+
+static bool needs_gram(const krein_needs *needs, const krein_trial *trial, int64_t trials) {
+    bool loo = false;
+    for (int64_t t = 0; t < trials; t++) loo = loo || trial[t].folds == 0;
+    return needs->square || needs->centred_square || needs->top || needs->spectrum ||
+           needs->centred || loo;
+}
+
+/* ---- begin -------------------------------------------------------------- */
+
+static krein_status check(const krein_feature_view *f) {
+    const krein_needs *needs = &f->needs;
+    for (int64_t t = 0; t < f->trials; t++)
+        if (!f->trial[t].intercept)
+            return krein__fail(
+                f->ctx, KREIN_ESPEC,
+                "ridge regression on features has an intercept; for intercept=no use "
+                "the kernel itself: fewer rows, or a larger --max-exact");
+    if ((needs->top || needs->spectrum || needs->centred) && f->map->negative > 0)
+        return krein__fail(f->ctx, KREIN_ESPEC,
+                           "eigenvalues come from features of one sign, and %s has negative ones; "
+                           "use the kernel itself: fewer rows, or a larger --max-exact",
+                           f->map->cls->cls.name);
+    return KREIN_OK;
+}
+
+/* Cross-validation keeps the products of each fold. */
+static krein_status begin_trial(krein_feature_view *f, int64_t t) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    krein_trial *trial = &f->trial[t];
+    trial_state *s = &f->state[t];
+    trial->path.n = 0;
+    if (!isnan(trial->lambda)) trial->path.lambda[trial->path.n++] = trial->lambda;
+    ZNEW(s->scores, krein__max(1, trial->folds));
+    if (trial->folds == 0) return KREIN_OK;
+    ZNEW(s->part, trial->folds);
+    for (int64_t p = 0; p < trial->folds; p++)
+        TRY(krein__ridge_begin(ctx, f->D, f->k, f->z.rows, &s->part[p]));
+done:
+    return st;
+}
+
+krein_status krein__feature_view_begin(const krein_map *map, const krein_labels *labels,
+                                       const krein_needs *needs, krein_trial *trial, int64_t trials,
+                                       const krein_rows *first, krein_feature_view **out) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_feature_view *f = NULL;
+    ZNEW(f, 1);
+    f->ctx = ctx;
+    f->map = map;
+    f->labels = labels;
+    f->needs = *needs;
+    f->trial = trial;
+    f->D = map->D;
+    f->m = labels->m;
+    f->k = labels->k;
+    ZNEW(f->state, krein__max(1, trials));
+    f->trials = trials;
+    TRY(check(f));
+    f->gram = needs_gram(needs, trial, trials);
+    f->passes = f->gram ? 1 : powers_of(needs);
+    if (trials > 0 || needs->inside) f->passes = krein__max(2, f->passes);
+    int64_t D = f->D, m = f->m, columns = f->m - 1 + f->k, rows = krein__block_rows(map->d);
+    TRY(krein__blocks_begin_at(map, first, false, &f->z));
+    NEW(f->offset, D);
+    krein__blocks_offset(&f->z, f->offset);
+    ZNEW(f->C, powers_of(needs) * D * m);
+    NEW(f->low, D * m);
+    ZNEW(f->shift, m);
+    ZNEW(f->sum, m);
+    NEW(f->right, rows * krein__max(m, columns));
+    NEW(f->right32, rows * m);
+    NEW(f->u, rows * m);
+    NEW(f->product, D * m);
+    if (trials > 0) {
+        NEW(f->kept, rows * D);
+        NEW(f->kept_y, rows * f->k);
+        NEW(f->kept_weight, rows);
+        NEW(f->kept_class, rows);
+    }
+    if (f->gram) TRY(krein__ridge_begin(ctx, D, columns, rows, &f->ridge));
+    for (int64_t t = 0; t < trials; t++) TRY(begin_trial(f, t));
+    f->view.ctx = ctx;
+    f->view.labels = labels;
+    f->view.kernel = map->kernel;
+    f->view.order = needs->order;
+    ZNEW(f->view.power, (needs->order + 1) * m * m);
+    if (needs->inside) ZNEW(f->view.inside, m);
+    *out = f;
+    f = NULL;
+done:
+    krein__feature_view_destroy(f);
+    return st;
+}
+
+void krein__feature_view_destroy(krein_feature_view *f) {
+    if (!f) return;
+    krein_ctx *ctx = f->ctx;
+    for (int64_t t = 0; f->state && t < f->trials; t++) {
+        trial_state *s = &f->state[t];
+        int64_t folds = f->trial[t].folds;
+        for (int64_t p = 0; s->part && p < folds; p++) krein__ridge_clear(&s->part[p]);
+        for (int64_t p = 0; s->scores && p < krein__max(1, folds); p++)
+            krein__scores_end(s->scores[p]);
+        krein__free(ctx, s->part);
+        krein__free(ctx, s->scores);
+    }
+    void *all[] = {f->state, f->offset, f->C,           f->low,       f->shift,
+                   f->sum,   f->right,  f->right32,     f->u,         f->product,
+                   f->kept,  f->kept_y, f->kept_weight, f->kept_class};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+    krein__blocks_end(&f->z);
+    krein__ridge_clear(&f->ridge);
+    krein__view_clear(&f->view);
+    krein__free(ctx, f);
+}
+
+/* ---- one block ---------------------------------------------------------- */
+
+/* C (D x m) += z' right, right in float32; strips of D on all threads, each in the same order. */
+static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *C) {
+    int64_t D = f->D, m = f->m;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(f->ctx->threads) schedule(dynamic)
+    for (int64_t j = 0; j < D; j += STRIP) {
+        krein__worker_begin();
+        int64_t strip = krein__min(STRIP, D - j);
+        float *product = f->product + j * m;
+        krein__sgemm(true, false, strip, m, n, 1, z + j, D, f->right32, m, 0, product, m);
+        for (int64_t i = 0; i < strip * m; i++) C[j * m + i] += (double)product[i];
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+static void add_square(const double *v, int64_t m, double weight, double *P) {
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b < m; b++) P[a * m + b] += weight * v[a] * v[b];
+}
+
+/* First pass: C_1 of the features less o, or G with it, and P_0 = V'V. */
+static void first_pass(krein_feature_view *f, float *z, const krein_targets *rows) {
+    int64_t n = rows->n, m = f->m, k = f->k, columns = m - 1 + k;
+    krein_targets plain = *rows;
+    plain.weight = NULL;
+    krein__labels_rows(f->labels, &plain, f->right);
+    for (int64_t i = 0; i < n; i++) {
+        double w = rows->weight ? rows->weight[i] : 1;
+        add_square(f->right + i * m, m, w, f->view.power);
+        for (int64_t c = 0; c < m; c++) {
+            f->right32[i * m + c] = (float)(w * f->right[i * m + c]);
+            f->sum[c] += w * f->right[i * m + c];
+        }
+    }
+    if (!f->gram) {
+        cross_add(f, z, n, f->C);
+        return;
+    }
+    /* The ones give way to the targets (from the right: it happens in place). */
+    for (int64_t i = 0; k == 0 && i < n; i++)
+        memmove(f->right + i * columns, f->right + i * m, (size_t)columns * sizeof *f->right);
+    for (int64_t i = n - 1; k > 0 && i >= 0; i--) {
+        memmove(f->right + i * columns, f->right + i * m, (size_t)(m - 1) * sizeof *f->right);
+        memcpy(f->right + i * columns + m - 1, rows->y + i * k, (size_t)k * sizeof *f->right);
+    }
+    krein__ridge_add(&f->ridge, n, z, f->right, rows->weight);
+}
+
+/* u = Z S C_p / W of the rows, features less o and o itself. */
+static void products(krein_feature_view *f, const float *z, int64_t n) {
+    int64_t m = f->m, D = f->D;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(f->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i += STRIP) {
+        krein__worker_begin();
+        int64_t strip = krein__min(STRIP, n - i);
+        krein__sgemm(false, false, strip, m, D, 1, z + i * D, D, f->low, m, 0, f->u + i * m, m);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+/* Later passes: C_(p+1) = Z'u, and sums over the rows of the classes. */
+static void later_pass(krein_feature_view *f, const float *z, const krein_targets *rows) {
+    int64_t n = rows->n, m = f->m;
+    bool power = !f->gram && f->pass < powers_of(&f->needs),
+         inside = f->view.inside && f->pass == 1;
+    if (!power && !inside) return;
+    products(f, z, n);
+    for (int64_t i = 0; i < n; i++) {
+        double w = rows->weight ? rows->weight[i] : 1;
+        for (int64_t c = 0; c < m; c++) {
+            double u = (double)f->u[i * m + c] + f->shift[c];
+            if (inside && c == rows->class[i])
+                f->view.inside[c] += w * u * u * f->labels->weight * f->labels->weight;
+            f->right32[i * m + c] = (float)(w * u);
+            f->sum[c] += w * u;
+        }
+    }
+    if (power) cross_add(f, z, n, f->C + f->pass * f->D * m);
+}
+
+/* The rows of a block that belong to a fold, or every stride-th one: features and targets. */
+static krein_targets keep(krein_feature_view *f, const float *z, int64_t at,
+                          const krein_targets *rows, const int32_t *fold, int64_t which,
+                          int64_t stride) {
+    int64_t n = 0, D = f->D, k = f->k;
+    for (int64_t i = 0; i < rows->n; i++) {
+        if (fold ? fold[at + i] != which : (at + i) % stride != 0) continue;
+        memcpy(f->kept + n * D, z + i * D, (size_t)D * sizeof *z);
+        memcpy(f->kept_y + n * k, rows->y + i * k, (size_t)k * sizeof *rows->y);
+        f->kept_weight[n] = rows->weight ? rows->weight[i] : 1;
+        f->kept_class[n++] = rows->class ? rows->class[i] : 0;
+    }
+    return (krein_targets){n, k, f->kept_y, rows->weight ? f->kept_weight : NULL,
+                           rows->class ? f->kept_class : NULL};
+}
+
+static krein_status add_trial(krein_feature_view *f, int64_t t, const float *z, int64_t at,
+                              const krein_targets *rows) {
+    krein_status st = KREIN_OK;
+    const krein_trial *trial = &f->trial[t];
+    trial_state *s = &f->state[t];
+    int64_t stride = (f->labels->n + LOO_ROWS - 1) / LOO_ROWS;
+    if (f->pass > 1 || (f->pass == 0 && trial->folds == 0)) return KREIN_OK;
+    for (int64_t p = 0; p < krein__max(1, trial->folds); p++) {
+        krein_targets some = keep(f, z, at, rows, trial->fold, p, stride);
+        if (some.n == 0) continue;
+        if (f->pass == 0)
+            krein__ridge_add(&s->part[p], some.n, f->kept, some.y, some.weight);
+        else
+            TRY(krein__scores_add(s->scores[p], f->kept, &some, &s->tally));
+    }
+done:
+    return st;
+}
+
+krein_status krein__feature_view_add(krein_feature_view *f, const krein_rows *x, int64_t at,
+                                     const krein_targets *rows) {
+    krein_status st = KREIN_OK;
+    float *z = krein__blocks_features(&f->z, x);
+    for (int64_t t = 0; t < f->trials; t++) TRY(add_trial(f, t, z, at, rows));
+    /* last: it may scale the features by the weights */
+    if (f->pass == 0)
+        first_pass(f, z, rows);
+    else
+        later_pass(f, z, rows);
+    st = krein__poll(f->ctx);
+done:
+    return st;
+}
+
+/* ---- after a pass ------------------------------------------------------- */
+
+/* The features' row o put back: C += o sum'. Then S C / W and its product with o for the next. */
+static void close_power(krein_feature_view *f, int64_t p) {
+    int64_t D = f->D, m = f->m;
+    double *C = f->C + p * D * m;
+    memset(f->shift, 0, (size_t)m * sizeof *f->shift);
+    for (int64_t j = 0; j < D; j++)
+        for (int64_t c = 0; c < m; c++) {
+            C[j * m + c] += f->offset[j] * f->sum[c];
+            double low = sign_of(f->map, j) * C[j * m + c] / f->labels->weight;
+            f->low[j * m + c] = (float)low;
+            f->shift[c] += f->offset[j] * low;
+        }
+    memset(f->sum, 0, (size_t)m * sizeof *f->sum);
+}
+
+/* G of the features themselves, both triangles. */
+static krein_status whole_gram(krein_feature_view *f, double **out) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    const krein_ridge *r = &f->ridge;
+    int64_t D = f->D, columns = r->k + 1;
+    double *G, W = r->weight;
+    NEW(*out, D * D);
+    G = *out;
+    for (int64_t i = 0; i < D; i++) {
+        double bi = r->B[i * columns + columns - 1], oi = f->offset[i];
+        for (int64_t j = i; j < D; j++) {
+            double bj = r->B[j * columns + columns - 1], oj = f->offset[j];
+            G[j * D + i] = G[i * D + j] = r->G[i * D + j] + oi * bj + bi * oj + W * oi * oj;
+        }
+    }
+done:
+    return st;
+}
+
+static double signed_square(const krein_map *map, const double *G, bool triangle) {
+    int64_t D = map->D;
+    double sum = 0;
+    for (int64_t i = 0; i < D; i++)
+        for (int64_t j = triangle ? i : 0; j < D; j++) {
+            double e = sign_of(map, i) * sign_of(map, j) * G[i * D + j] * G[i * D + j];
+            sum += triangle && j > i ? 2 * e : e;
+        }
+    return sum;
+}
+
+/* Eigenvalues of K = those of A (D x D, overwritten), and V'u_j = q_j'C / sqrt(value). */
+static krein_status decompose(krein_feature_view *f, double *A, const double *C,
+                              krein_spectrum *out) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = f->D, m = f->m;
+    double *value = NULL, *part = NULL;
+    NEW(value, D);
+    NEW(part, D * m);
+    NEW(out->value, D);
+    ZNEW(out->part, D * m);
+    TRY(krein__eigen(ctx, D, A, D, value));
+    krein__pgemm(ctx, false, false, D, m, D, 1, A, D, C, m, 0, part, m);
+    out->n = krein__min(D, f->labels->n); /* the others are rounding */
+    double noise = 1e-7 * fmax(value[D - 1], 0);
+    for (int64_t j = 0; j < out->n; j++) {
+        double g = value[D - 1 - j];
+        out->value[j] = fmax(g, 0);
+        for (int64_t c = 0; g > noise && c < m; c++)
+            out->part[j * m + c] = part[(D - 1 - j) * m + c] / sqrt(g);
+    }
+done:
+    krein__free(ctx, value);
+    krein__free(ctx, part);
+    return st;
+}
+
+/* C_1 from the right sides of the ridge problem: V's columns, then the targets, then the ones. */
+static void first_power(krein_feature_view *f) {
+    int64_t D = f->D, m = f->m, columns = f->ridge.k + 1;
+    for (int64_t j = 0; j < D; j++) {
+        for (int64_t c = 0; c < m - 1; c++) f->C[j * m + c] = f->ridge.B[j * columns + c];
+        f->C[j * m + m - 1] = f->ridge.B[j * columns + columns - 1];
+    }
+}
+
+/* All of the view that comes from the uncentred G. */
+static krein_status from_gram(krein_feature_view *f) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    krein_view *v = &f->view;
+    int64_t D = f->D, m = f->m;
+    double *G = NULL, *low = NULL;
+    NEW(low, D * m);
+    TRY(whole_gram(f, &G));
+    for (int64_t i = 0; i < D; i++) v->trace += sign_of(f->map, i) * G[i * D + i];
+    v->square = signed_square(f->map, G, false);
+    for (int64_t p = 1; p < powers_of(&f->needs); p++) {
+        const double *C = f->C + (p - 1) * D * m;
+        for (int64_t i = 0; i < D * m; i++)
+            low[i] = sign_of(f->map, i / m) * C[i] / f->labels->weight;
+        krein__pgemm(ctx, false, false, D, m, D, 1, G, D, low, m, 0, f->C + p * D * m, m);
+    }
+    if (f->needs.spectrum || f->needs.top) {
+        TRY(decompose(f, G, f->C, &v->spectrum));
+        v->ntop = v->spectrum.n;
+        NEW(v->top, v->ntop);
+        memcpy(v->top, v->spectrum.value, (size_t)v->ntop * sizeof *v->top);
+    }
+done:
+    krein__free(ctx, G);
+    krein__free(ctx, low);
+    return st;
+}
+
+/* The same system for the targets alone. */
+static krein_status target_system(krein_feature_view *f, const krein_system *all,
+                                  krein_system *out) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    int64_t from = f->m - 1, k = f->k;
+    *out = *all;
+    out->k = k;
+    out->B = out->ymean = NULL;
+    NEW(out->B, f->D * k);
+    NEW(out->ymean, k);
+    for (int64_t j = 0; j < f->D; j++)
+        for (int64_t c = 0; c < k; c++) out->B[j * k + c] = all->B[j * all->k + from + c];
+    for (int64_t c = 0; c < k; c++) out->ymean[c] = all->ymean[from + c];
+done:
+    return st;
+}
+
+/* All of it that comes from the centred G, which the ridge problem turns into. */
+static krein_status from_centred(krein_feature_view *f) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    krein_system all = {0}, own = {0};
+    int64_t D = f->D, m = f->m;
+    double *A = NULL, *C = NULL;
+    TRY(krein__ridge_system(&f->ridge, NULL, D, D, &all));
+    if (f->needs.centred_square) f->view.centred_square = signed_square(f->map, all.G, true);
+    if (f->needs.centred) {
+        NEW(A, D * D);
+        ZNEW(C, D * m);
+        memcpy(A, all.G, (size_t)(D * D) * sizeof *A);
+        for (int64_t j = 0; j < D; j++)
+            for (int64_t c = 0; c < m - 1; c++) C[j * m + c] = all.B[j * all.k + c];
+        TRY(decompose(f, A, C, &f->view.centred));
+    }
+    if (f->k > 0) TRY(target_system(f, &all, &own));
+    for (int64_t t = 0; t < f->trials; t++)
+        if (f->trial[t].folds == 0)
+            TRY(krein__scores_begin(ctx, &own, true, &f->trial[t].path, &f->state[t].scores[0]));
+done:
+    krein__free(ctx, A);
+    krein__free(ctx, C);
+    krein__free(ctx, own.B);
+    krein__free(ctx, own.ymean);
+    krein__system_clear(ctx, &all);
+    return st;
+}
+
+static void join(krein_ridge *a, const krein_ridge *b) {
+    for (int64_t i = 0; i < a->R * a->R; i++) a->G[i] += b->G[i];
+    for (int64_t i = 0; i < a->R * (a->k + 1); i++) a->B[i] += b->B[i];
+    for (int64_t c = 0; c < a->k; c++) a->ysum[c] += b->ysum[c];
+    a->weight += b->weight;
+    a->n += b->n;
+}
+
+/* For each fold the model of the others. */
+static krein_status fit_folds(krein_feature_view *f, int64_t t) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    krein_trial *trial = &f->trial[t];
+    trial_state *s = &f->state[t];
+    krein_ridge rest = {0};
+    krein_system system = {0};
+    for (int64_t p = 0; p < trial->folds; p++) {
+        TRY(krein__ridge_begin(ctx, f->D, f->k, 1, &rest));
+        for (int64_t q = 0; q < trial->folds; q++)
+            if (q != p) join(&rest, &s->part[q]);
+        TRY(krein__ridge_system(&rest, NULL, f->D, f->D, &system));
+        TRY(krein__scores_begin(ctx, &system, false, &trial->path, &s->scores[p]));
+        krein__system_clear(ctx, &system);
+        krein__ridge_clear(&rest);
+    }
+done:
+    krein__system_clear(ctx, &system);
+    krein__ridge_clear(&rest);
+    return st;
+}
+
+krein_status krein__feature_view_end_pass(krein_feature_view *f, bool *more) {
+    krein_status st = KREIN_OK;
+    int64_t pass = f->pass++;
+    *more = f->pass < f->passes;
+    if (pass == 0 && f->gram) first_power(f);
+    if (pass == 0 || (!f->gram && pass < powers_of(&f->needs))) close_power(f, pass);
+    if (pass > 0) return KREIN_OK;
+    if (f->gram) {
+        TRY(from_gram(f));
+        TRY(from_centred(f));
+    }
+    for (int64_t t = 0; t < f->trials; t++)
+        if (f->trial[t].folds > 0) TRY(fit_folds(f, t));
+done:
+    return st;
+}
+
+/* P_r = W^(r-1) C_a' S C_b */
+static void powers(krein_feature_view *f) {
+    int64_t D = f->D, m = f->m;
+    for (int64_t r = 1; r <= f->needs.order; r++) {
+        const double *a = f->C + ((r + 1) / 2 - 1) * D * m, *b = f->C + (r / 2) * D * m;
+        double *P = f->view.power + r * m * m, scale = pow(f->labels->weight, (double)(r - 1));
+        for (int64_t j = 0; j < D; j++)
+            for (int64_t x = 0; x < m; x++)
+                for (int64_t y = 0; y < m; y++)
+                    P[x * m + y] += scale * sign_of(f->map, j) * a[j * m + x] * b[j * m + y];
+    }
+}
+
+krein_status krein__feature_view_finish(krein_feature_view *f, krein_view *out) {
+    powers(f);
+    for (int64_t t = 0; t < f->trials; t++)
+        krein__tally_end(&f->state[t].tally, f->labels->classes > 0, &f->trial[t].path);
+    *out = f->view;
+    memset(&f->view, 0, sizeof f->view);
+    return KREIN_OK;
+}
+
+double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int64_t m,
+                                 const krein_needs *needs, const krein_trial *trial,
+                                 int64_t trials) {
+    double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
+    double M = (double)m, K = (double)k, square = 8 * D * D;
+    double bytes = krein__blocks_bytes(map, n) + 8 * D * (M * (double)(powers_of(needs) + 3) + 2) +
+                   rows * (8 * (M + K) + 8 * M + (trials > 0 ? 4 * D + 8 * K + 12 : 0));
+    if (needs_gram(needs, trial, trials))
+        bytes +=
+            krein__ridge_bytes((int64_t)D, m + k, krein__block_rows(map->d), map->ctx->threads) +
+            4 * square;
+    for (int64_t t = 0; t < trials; t++) {
+        double folds = (double)trial[t].folds;
+        bytes += (folds + 1) * (square / 2 + 4 * D * 150 * (K + 1)) +
+                 folds * krein__ridge_bytes((int64_t)D, k, krein__block_rows(map->d),
+                                            map->ctx->threads) +
+                 3 * square;
+    }
+    return bytes + (1 << 20);
+}
