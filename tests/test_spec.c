@@ -200,6 +200,7 @@ static void words_and_text(void) {
     CHECK(v.text[TITLE] && strcmp(v.text[TITLE], "") == 0);
     krein__values_clear(ctx, &v);
     REFUSED("first(file=\"open)", "not closed");
+    REFUSED("first(file=a\"b)", "column 13: file cannot have a quote inside");
     REFUSED("first(file=\"a\", file=\"b\")", "given twice");
 
     char word[8];
@@ -229,7 +230,7 @@ static void ranges(void) {
     krein__values_clear(ctx, &v);
 
     CHECK(options_of("(alpha=1..2:3)", false, &v) == KREIN_ESPEC);
-    CHECK_HAS(krein_message(ctx), "not a range");
+    CHECK_HAS(krein_message(ctx), "not a range; ranges make families of kernels, in --kernels");
     REFUSED("first(alpha=1..2:3)", "not a range");
     static const char *const bad[] = {
         "(alpha=1..2)",     "(alpha=1..)",      "(alpha=1..x:3)",      "(alpha=1..2:0)",

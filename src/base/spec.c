@@ -91,8 +91,11 @@ krein_status krein__spec_error(krein_ctx *ctx, const krein_cursor *c, const char
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return krein__fail(ctx, KREIN_ESPEC, "%s \"%.200s\", column %d: %s", c->what, c->text,
-                       (int)(c->at - c->text) + 1, text);
+    /* Of a long text, such as a list of kernels, the part around the place. */
+    const char *from = c->at - c->text > 150 ? c->at - 100 : c->text;
+    while (((unsigned char)*from & 0xC0) == 0x80) from++; /* not from inside a letter */
+    return krein__fail(ctx, KREIN_ESPEC, "%s \"%s%.200s\", column %d: %s", c->what,
+                       from > c->text ? "..." : "", from, (int)(c->at - c->text) + 1, text);
 }
 
 static int64_t edit_distance(const char *a, const char *b) {
@@ -218,11 +221,47 @@ static krein_status parse_text(krein_ctx *ctx, krein_cursor *c, const krein_opti
     } else {
         to = from + strcspn(from, ",)");
         c->at = to;
+        /* It is printed in quotes, and must be read back from there. */
+        const char *quote = memchr(from, '"', (size_t)(to - from));
+        if (quote) {
+            c->at = quote;
+            return krein__spec_error(ctx, c, "%s cannot have a quote inside", o->name);
+        }
         while (to > from && to[-1] == ' ') to--;
     }
     krein__free(ctx, *out);
     *out = krein__strndup(ctx, from, (size_t)(to - from));
     return *out ? KREIN_OK : ctx->status;
+}
+
+/* The rest of a range, with the cursor on its ".."; start is at its low end. */
+static krein_status parse_range(krein_ctx *ctx, krein_cursor *c, const krein_cursor *start,
+                                const krein_option *o, krein_values *v, int64_t i) {
+    double low = v->number[i], high = 0, count;
+    c->at += 2;
+    /* "1...5" would be 1 to 0.5: hardly what was meant. */
+    bool written = *c->at != '.' && krein__read_number(c, &high);
+    krein__skip_space(c);
+    if (!written || *c->at != ':')
+        return krein__spec_error(ctx, start,
+                                 "a range is written low..high:count, as in 0.1..10:20");
+    c->at++;
+    if (!krein__read_number(c, &count) || count < 1 || count > 10000 || count != rint(count))
+        return krein__spec_error(ctx, start,
+                                 "the count of a range is a whole number from 1 to 10,000");
+    krein_status st = check_range(ctx, start, o, high);
+    if (st != KREIN_OK) return st;
+    if (low <= 0 || high <= 0)
+        return krein__spec_error(ctx, start,
+                                 "a range is spaced geometrically: both ends must be positive; "
+                                 "list other values with \";\" between the kernels");
+    if (count == 1 && low != high)
+        return krein__spec_error(ctx, start,
+                                 "a range from one value to another has a count of at least 2");
+    v->count[i] = (int64_t)count;
+    v->last[i] = high;
+    v->place[i] = start->at - start->text;
+    return KREIN_OK;
 }
 
 static krein_status parse_number(krein_ctx *ctx, krein_cursor *c, const krein_option *o,
@@ -231,20 +270,13 @@ static krein_status parse_number(krein_ctx *ctx, krein_cursor *c, const krein_op
     if (!krein__read_number(c, &v->number[i]))
         return krein__spec_error(ctx, &start, "%s needs a number", o->name);
     krein_status st = check_range(ctx, &start, o, v->number[i]);
+    krein__skip_space(c);
     if (st != KREIN_OK || strncmp(c->at, "..", 2) != 0) return st;
-    double count;
-    c->at += 2;
-    if (!ranges)
-        return krein__spec_error(ctx, &start, "%s takes one number here, not a range", o->name);
-    if (!krein__read_number(c, &v->last[i]) || *c->at != ':')
-        return krein__spec_error(ctx, &start, "a range is written low..high:count");
-    c->at++;
-    if (!krein__read_number(c, &count) || count < 1 || count > 10000 || count != rint(count))
-        return krein__spec_error(ctx, &start, "the count of a range is a whole number to 10000");
-    if (v->number[i] <= 0 || v->last[i] <= 0)
-        return krein__spec_error(ctx, &start, "a range is geometric: both ends must be positive");
-    v->count[i] = (int64_t)count;
-    return check_range(ctx, &start, o, v->last[i]);
+    if (ranges) return parse_range(ctx, c, &start, o, v, i);
+    return krein__spec_error(ctx, &start,
+                             "%s takes one number here, not a range; ranges make families of "
+                             "kernels, in --kernels",
+                             o->name);
 }
 
 static krein_status parse_pair(krein_ctx *ctx, krein_cursor *c, const krein_class *cls, bool ranges,

@@ -39,12 +39,14 @@ typedef struct krein_option {
 
 /* Values in the order of the table. A value that was not given holds the default
  * and given[i] is false; NaN means it has none. Ranges only where the caller
- * allows them (families of kernels): then count[i] > 1 and last[i] is the end. */
+ * allows them (families of kernels): then count[i] > 1, last[i] is the end and
+ * place[i] where it stands in the text. */
 typedef struct krein_values {
     double number[KREIN_OPTIONS_MAX];
     bool given[KREIN_OPTIONS_MAX];
     int64_t count[KREIN_OPTIONS_MAX];
     double last[KREIN_OPTIONS_MAX];
+    int64_t place[KREIN_OPTIONS_MAX];
     char *text[KREIN_OPTIONS_MAX]; /* owned */
 } krein_values;
 

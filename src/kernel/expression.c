@@ -7,6 +7,13 @@
 
 enum { DEPTH = 64, TEXT = 8192 };
 
+static krein_status too_long(krein_ctx *ctx) {
+    return krein__fail(
+        ctx, KREIN_ESPEC,
+        "the kernel expression is too long, with its values filled in: at most %d characters",
+        TEXT - 1);
+}
+
 void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k) {
     if (!k) return;
     krein__kernel_destroy(ctx, k->left);
@@ -132,9 +139,17 @@ const char *krein__kernel_alias(const char *name) {
     return strcmp(name, "tanh") == 0 ? "sigmoid" : "";
 }
 
-static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out);
+/* An expression that starts at `start`; in a list it may have ranges and ends with ";". */
+typedef struct source {
+    krein_cursor *c;
+    const char *start;
+    bool in_list;
+} source;
 
-static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **out) {
+static krein_status parse_sum(krein_ctx *ctx, const source *s, int depth, krein_kernel **out);
+
+static krein_status parse_leaf(krein_ctx *ctx, const source *s, krein_kernel **out) {
+    krein_cursor *c = s->c;
     char name[64];
     int64_t which;
     krein_cursor start = *c;
@@ -150,7 +165,7 @@ static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **o
     if (!k) return ctx->status;
     k->node = KREIN_NODE_LEAF;
     k->kernel = (const krein_kernel_class *)krein__kernels[which];
-    st = krein__parse_options(ctx, c, &k->kernel->cls, false, &k->values);
+    st = krein__parse_options(ctx, c, &k->kernel->cls, s->in_list, &k->values);
     if (st != KREIN_OK)
         krein__kernel_destroy(ctx, k);
     else
@@ -159,15 +174,17 @@ static krein_status parse_leaf(krein_ctx *ctx, krein_cursor *c, krein_kernel **o
 }
 
 /* A factor is a kernel (*out) or a plain number (*out stays NULL, *number set). */
-static krein_status parse_factor(krein_ctx *ctx, krein_cursor *c, int depth, double *number,
+static krein_status parse_factor(krein_ctx *ctx, const source *s, int depth, double *number,
                                  krein_kernel **out) {
+    krein_cursor *c = s->c;
     *out = NULL;
     *number = 1;
     krein__skip_space(c);
     if (depth > DEPTH) return krein__spec_error(ctx, c, "nested too deeply");
+    if (c->at - s->start >= TEXT) return too_long(ctx);
     if (*c->at == '-' || *c->at == '+') {
         double sign = *c->at++ == '-' ? -1 : 1;
-        krein_status st = parse_factor(ctx, c, depth + 1, number, out);
+        krein_status st = parse_factor(ctx, s, depth + 1, number, out);
         if (st != KREIN_OK || sign > 0) return st;
         *number = -*number;
         if (!*out) return st;
@@ -176,7 +193,7 @@ static krein_status parse_factor(krein_ctx *ctx, krein_cursor *c, int depth, dou
     }
     if (*c->at == '(') {
         c->at++;
-        krein_status st = parse_sum(ctx, c, depth + 1, out);
+        krein_status st = parse_sum(ctx, s, depth + 1, out);
         krein__skip_space(c);
         if (st == KREIN_OK && *c->at != ')') {
             krein__kernel_destroy(ctx, *out);
@@ -188,15 +205,16 @@ static krein_status parse_factor(krein_ctx *ctx, krein_cursor *c, int depth, dou
     }
     if (krein__read_number(c, number))
         return isfinite(*number) ? KREIN_OK : krein__spec_error(ctx, c, "the number is too large");
-    return parse_leaf(ctx, c, out);
+    return parse_leaf(ctx, s, out);
 }
 
-static krein_status parse_product(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out) {
+static krein_status parse_product(krein_ctx *ctx, const source *s, int depth, krein_kernel **out) {
+    krein_cursor *c = s->c;
     krein_status st = KREIN_OK;
     krein_kernel *product = NULL, *next = NULL;
     double number = 1, factor;
     do {
-        TRY(parse_factor(ctx, c, depth, &factor, &next));
+        TRY(parse_factor(ctx, s, depth, &factor, &next));
         number *= factor;
         if (next) take_factor(ctx, &next, &number);
         if (next && product) {
@@ -219,14 +237,15 @@ done:
     return st;
 }
 
-static krein_status parse_sum(krein_ctx *ctx, krein_cursor *c, int depth, krein_kernel **out) {
+static krein_status parse_sum(krein_ctx *ctx, const source *s, int depth, krein_kernel **out) {
+    krein_cursor *c = s->c;
     krein_status st = KREIN_OK;
     krein_kernel *sum = NULL, *next = NULL;
     *out = NULL;
-    TRY(parse_product(ctx, c, depth, &sum));
+    TRY(parse_product(ctx, s, depth, &sum));
     for (krein__skip_space(c); *c->at == '+' || *c->at == '-'; krein__skip_space(c)) {
         bool minus = *c->at++ == '-';
-        TRY(parse_product(ctx, c, depth, &next));
+        TRY(parse_product(ctx, s, depth, &next));
         if (minus) {
             krein_kernel *right = next;
             next = NULL;
@@ -243,34 +262,52 @@ done:
     return st;
 }
 
-krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out) {
-    krein_cursor c = {text, text, "kernel"};
-    *out = NULL;
-    if (strlen(text) >= TEXT)
-        return krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
-    krein_status st = parse_sum(ctx, &c, 0, out);
-    if (st != KREIN_OK) return st;
-    krein__skip_space(&c);
-    if (*c.at) {
-        krein__kernel_destroy(ctx, *out);
-        *out = NULL;
-        return krein__spec_error(ctx, &c, "unexpected \"%c\" after the expression", *c.at);
-    }
-    krein_term *terms = krein__alloc(ctx, KREIN_TERMS_MAX, sizeof *terms);
+/* It must have few enough terms, and it must be possible to print it, with a value for every
+ * parameter, and to read it again. */
+static krein_status check_size(krein_ctx *ctx, krein_kernel *k) {
+    krein_status st = KREIN_OK;
+    krein_term *terms = NULL;
+    char *printed = NULL;
     int64_t n;
-    st = terms ? krein__kernel_terms(ctx, *out, terms, &n) : ctx->status;
+    NEW(terms, KREIN_TERMS_MAX);
+    TRY(krein__kernel_terms(ctx, k, terms, &n));
+    if (!(printed = krein__kernel_text(ctx, k))) {
+        st = ctx->status;
+        goto done;
+    }
+    n = krein__kernel_free(k, -1, NULL, NULL) + krein__kernel_range(k, -1, NULL, NULL);
+    if (strlen(printed) + 24 * (size_t)n >= TEXT) st = too_long(ctx);
+done:
     krein__free(ctx, terms);
-    /* It must be possible to print it, with a value for every parameter, and to read it again. */
-    char *printed = st == KREIN_OK ? krein__kernel_text(ctx, *out) : NULL;
-    if (st == KREIN_OK && !printed) st = ctx->status;
-    if (printed && strlen(printed) + 24 * (size_t)krein__kernel_free(*out, -1, NULL, NULL) >= TEXT)
-        st = krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
     krein__free(ctx, printed);
+    return st;
+}
+
+krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_list,
+                                    krein_kernel **out) {
+    krein_status st = KREIN_OK;
+    const source s = {c, c->at, in_list};
+    TRY(parse_sum(ctx, &s, 0, out));
+    krein__skip_space(c);
+    if (*c->at == ';' && !in_list)
+        st = krein__spec_error(ctx, c, "one kernel is wanted here; lists are for --kernels");
+    else if (*c->at && *c->at != ';')
+        st = krein__spec_error(ctx, c, "unexpected \"%c\" after the expression", *c->at);
+    else if (c->at - s.start >= TEXT)
+        st = too_long(ctx);
+    else
+        st = check_size(ctx, *out);
+done:
     if (st != KREIN_OK) {
         krein__kernel_destroy(ctx, *out);
         *out = NULL;
     }
     return st;
+}
+
+krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out) {
+    krein_cursor c = {text, text, "kernel"};
+    return krein__kernel_parse_at(ctx, &c, false, out);
 }
 
 /* ---- printing ----------------------------------------------------------- */
@@ -328,7 +365,7 @@ char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k) {
         if (p->used + 1 < sizeof p->text)
             text = krein__strdup(ctx, p->text);
         else
-            krein__fail(ctx, KREIN_ESPEC, "the kernel expression is too long");
+            too_long(ctx);
     }
     krein__free(ctx, p);
     return text;

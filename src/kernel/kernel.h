@@ -6,6 +6,7 @@
  *     expression := term { ("+" | "-") term }
  *     term       := factor { "*" factor }
  *     factor     := number | spec | "(" expression ")" | "-" factor
+ *     list       := expression { ";" expression } [ ";" ]     a range in it makes a family
  */
 #ifndef KREIN_KERNEL_H
 #define KREIN_KERNEL_H
@@ -106,6 +107,22 @@ void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k);
 char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k);
 /* Free parameters: numbers without a value. slot and leaf of the i-th; count. */
 int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot);
+/* The same for ranges, which only entries of a list have. */
+int64_t krein__kernel_range(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot);
+/* One expression at the cursor, to the end of the text; in a list to a ";", and with ranges. */
+krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_list,
+                                    krein_kernel **out);
+
+/* Lists of kernels, "k1; k2; ..."; a range such as gaussian(sigma=0.1..10:20) stands for that many
+ * kernels (families.c). On failure the list is empty. */
+enum { KREIN_KERNELS_MAX = 10000 };
+typedef struct krein_kernel_list {
+    int64_t n;
+    krein_kernel **kernel;
+} krein_kernel_list;
+krein_status krein__kernels_parse(krein_ctx *ctx, const char *text, krein_kernel_list *out);
+void krein__kernels_clear(krein_ctx *ctx, krein_kernel_list *list);
+
 /* What is known without data (no minus sign, every base kernel is): the worst of its parts. */
 krein_definite krein__kernel_definite(const krein_kernel *k);
 bool krein__kernel_positive(const krein_kernel *k); /* KREIN_DEFINITE_POSITIVE */

@@ -5,13 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot) {
+static bool is_free(const krein_option *o, const krein_values *v, int64_t j) {
+    return o[j].type == KREIN_OPTION_NUMBER && !o[j].derived && isnan(v->number[j]);
+}
+
+static bool is_range(const krein_option *o, const krein_values *v, int64_t j) {
+    (void)o;
+    return v->count[j] > 1;
+}
+
+/* The i-th value of the expression, from the left, of which `is` holds; how many there are. */
+static int64_t find_slot(krein_kernel *k, int64_t i,
+                         bool (*is)(const krein_option *, const krein_values *, int64_t),
+                         krein_kernel **leaf, int64_t *slot) {
     if (!k) return 0;
     int64_t n = 0;
     if (k->node == KREIN_NODE_LEAF) {
         const krein_option *o = k->kernel->cls.options;
         for (int64_t j = 0; o && o[j].name; j++)
-            if (o[j].type == KREIN_OPTION_NUMBER && !o[j].derived && isnan(k->values.number[j])) {
+            if (is(o, &k->values, j)) {
                 if (n == i && leaf) {
                     *leaf = k;
                     *slot = j;
@@ -20,8 +32,16 @@ int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int6
             }
         return n;
     }
-    n = krein__kernel_free(k->left, i, leaf, slot);
-    return n + krein__kernel_free(k->right, i - n, leaf, slot);
+    n = find_slot(k->left, i, is, leaf, slot);
+    return n + find_slot(k->right, i - n, is, leaf, slot);
+}
+
+int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot) {
+    return find_slot(k, i, is_free, leaf, slot);
+}
+
+int64_t krein__kernel_range(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot) {
+    return find_slot(k, i, is_range, leaf, slot);
 }
 
 bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *)) {
