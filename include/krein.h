@@ -383,6 +383,51 @@ KREIN_API krein_status krein_approx(krein_ctx *ctx, krein_data *data,
                                     const krein_approx_options *options,
                                     krein_approx_report *report);
 
+typedef struct krein_select_options {
+    size_t size;
+    const char *kernels; /* "k1; k2; ...", ranges make families; NULL: Gaussians of 21 widths
+                          * around the median distance. A free scale is the median distance */
+    const char *const *criteria; /* ncriteria specs, at most 16; none: "loo" */
+    int64_t ncriteria;
+    const char *map;  /* NULL: the kernel itself up to max_exact rows, then by kernel family */
+    int64_t features; /* 0: the map's D, or 1,024 */
+    uint64_t seed;
+    int64_t max_exact;
+    double time_limit;   /* seconds; 0: none. The best so far when it has passed */
+    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+} krein_select_options;
+KREIN_API void krein_select_options_init(krein_select_options *options);
+
+typedef struct krein_select_score {
+    double score;  /* NaN: there is none */
+    double lambda; /* of the ridge regression behind it; NaN: none */
+    char *refused; /* why there is no score, or NULL (then there was no time) */
+} krein_select_score;
+
+typedef struct krein_select_ranking {
+    char *criterion;            /* complete spec */
+    int larger;                 /* the larger the better */
+    krein_select_score *scores; /* one a kernel */
+    int64_t best;               /* the first of the best, or -1 */
+} krein_select_ranking;
+
+typedef struct krein_select_report {
+    int64_t n, d, D; /* D -1: by the kernel itself */
+    krein_task task; /* auto: no labels */
+    char **kernels;  /* complete specs, in the order given */
+    int64_t count;   /* of them */
+    int64_t judged;  /* fewer where time ran out */
+    char *map;       /* that was asked for, "exact", or NULL: by kernel */
+    krein_select_ranking *rankings;
+    int64_t nrankings;
+    double seconds;
+} krein_select_report;
+KREIN_API void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report);
+/* Scores kernels by criteria. Labels are needed unless all criteria do without. */
+KREIN_API krein_status krein_select(krein_ctx *ctx, krein_data *data,
+                                    const krein_select_options *options,
+                                    krein_select_report *report);
+
 typedef struct krein_pca_options {
     size_t size;
     const char *kernel; /* NULL: "gaussian"; a free sigma is the median distance */

@@ -77,6 +77,9 @@ typedef struct cli_args {
     cli_counts sizes;
     const char *plot, *model;
     int64_t components;
+    /* select */
+    const char *kernels; /* train's too */
+    cli_texts criteria;
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;

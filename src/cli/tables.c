@@ -133,6 +133,21 @@ static const cli_option approx_options[] = {
      .help = "draw error against D and against time"},
     END};
 
+static const cli_option select_options[] = {
+    {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
+     .help = "k1; k2; ...: ranges make families (21 Gaussians)"},
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "the same, for one kernel or family"},
+    {"criterion", 'c', "SPEC", CLI_TEXTS, AT(criteria), .complete = "criteria",
+     .help = "criterion; repeat it for several (loo)"},
+    {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
+     .help = "judge by features (exact up to --max-exact rows)"},
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+     .help = "number of features: the map's D (1,024)"},
+    {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
+     .help = "begin no kernel after that, and give the best so far"},
+    END};
+
 static const cli_option pca_options[] = {
     {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
      .help = "number of components (2)"},
@@ -271,6 +286,24 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_gram,
      {{"Kernel values", gram_options}, {"Kernel", kernel_options}, DATA, EVERYWHERE},
+     "file"},
+    {"select",
+     "DATA",
+     "score kernels by a criterion",
+     "Prints a score for each kernel, in the order given, and the best one. Criteria: see\n"
+     "'krein list criteria'. A range makes a family, spaced geometrically: low..high:count. A\n"
+     "free scale is the median distance of the rows. Up to --max-exact rows kernels are\n"
+     "judged by their matrices; above, and with -m or -D, by features of all rows. loo,\n"
+     "cv, gcv and evidence find their lambda on a path unless they are given one.",
+     "krein select data.csv --kernels \"gaussian(sigma=2^-5..2^5:21)\" -c loo -c ckta\n"
+     "krein select data.csv --kernels \"gaussian; laplacian; poly(degree=2..4:3)\" -c \"cv(k=10)\"\n"
+     "krein select big.csv -k \"gaussian(sigma=0.1..100:31)\" -c \"sm(r=3)\" -m \"orf(D=512)\"",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_select,
+     {{"Selection", select_options}, DATA, EVERYWHERE},
      "file"},
     {"approx",
      "DATA",
@@ -425,7 +458,6 @@ static const struct {
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},
-    {"select", NULL, "train chooses kernel parameters by itself"},
     {"advise", NULL, "'krein plan' says what training needs"},
 };
 

@@ -79,7 +79,7 @@ static bool late(double deadline) { return deadline > 0 && krein__clock() > dead
 
 /* ---- by matrices -------------------------------------------------------- */
 
-static krein_status judge_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *s,
+static krein_status judge_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
                                  const krein_labels *labels, const krein_jury *jury,
                                  krein_verdict *v) {
     krein_status st = KREIN_OK;
@@ -109,7 +109,7 @@ double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int
 
 /* Candidates that run at once, a thread each: as many as memory allows. 1: one after the other, on
  * all threads. */
-static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const krein_sample *s,
+static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const krein_probe *s,
                    const krein_labels *l, const krein_jury *jury) {
     double most = 1, room = (double)ctx->budget - (double)atomic_load(&ctx->held);
     for (int64_t i = 0; i < n; i++)
@@ -119,7 +119,7 @@ static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const
 }
 
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
-                                const krein_sample *s, const krein_jury *jury, double deadline,
+                                const krein_probe *s, const krein_jury *jury, double deadline,
                                 krein_verdict *out) {
     krein_status st = KREIN_OK;
     krein_labels labels = {0};

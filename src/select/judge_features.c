@@ -254,7 +254,7 @@ done:
 
 /* ---- on a sample, for the search ---------------------------------------- */
 
-static krein_status view_sample(krein_map *map, const krein_sample *s, const krein_labels *labels,
+static krein_status view_sample(krein_map *map, const krein_probe *s, const krein_labels *labels,
                                 const krein_jury *jury, krein_trial *trial, krein_view *view) {
     krein_status st = KREIN_OK;
     krein_feature_view *f = NULL;
@@ -279,7 +279,7 @@ done:
 }
 
 krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *spec,
-                              const krein_sample *s, const krein_jury *jury, krein_verdict *out) {
+                              const krein_probe *s, const krein_jury *jury, krein_verdict *out) {
     krein_status st = KREIN_OK;
     krein_map *map = NULL;
     krein_view view = {0};

@@ -29,7 +29,7 @@ typedef struct search {
     krein_kernel *leaf[2];
     int64_t slot[2];
     double centre[2]; /* the median distance, in the kernel's scale */
-    krein_sample coarse, fine;
+    krein_probe coarse, fine;
     int64_t done, total;
 } search;
 
@@ -54,7 +54,7 @@ static bool as_good(const candidate *c, const candidate *best) {
 }
 
 /* One criterion's verdict on one kernel; a refusal is the end of the search. */
-static krein_status judge(const search *s, krein_ctx *ctx, const krein_sample *sample,
+static krein_status judge(const search *s, krein_ctx *ctx, const krein_probe *sample,
                           krein_kernel *kernel, krein_score *out) {
     krein_verdict v = {0};
     bool fine = sample == &s->fine;
@@ -68,7 +68,7 @@ static krein_status judge(const search *s, krein_ctx *ctx, const krein_sample *s
     return st;
 }
 
-static void score_one(const search *s, const krein_sample *sample, const krein_ctx *fresh,
+static void score_one(const search *s, const krein_probe *sample, const krein_ctx *fresh,
                       candidate *c) {
     krein_ctx local = *fresh;
     krein_kernel *kernel = NULL, *leaf = NULL;
@@ -98,7 +98,7 @@ static int shares(krein_ctx *ctx, double bytes, int64_t candidates) {
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, candidates)));
 }
 
-static krein_status score_all(search *s, const krein_sample *sample, candidate *c, int64_t n) {
+static krein_status score_all(search *s, const krein_probe *sample, candidate *c, int64_t n) {
     krein_ctx *ctx = s->ctx;
     bool features = s->map && sample == &s->fine;
     int threads = shares(ctx, candidate_bytes(sample->n, sample->x.d, sample->k, features), n);
@@ -140,7 +140,7 @@ static int64_t pick(const tried *t, int64_t rows) {
 }
 
 /* Scores the values appended behind `first`, and finds the best of all. */
-static krein_status try_values(search *s, const krein_sample *sample, int64_t which, tried *t,
+static krein_status try_values(search *s, const krein_probe *sample, int64_t which, tried *t,
                                int64_t first) {
     krein_status st = score_all(s, sample, t->c + first, t->n - first);
     for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
@@ -169,7 +169,7 @@ static void propose(tried *t, double median, double value) {
 }
 
 /* Walks on from the best in factors of `step`, while it lies at an end, `reach` times. */
-static krein_status climb(search *s, const krein_sample *sample, int64_t which, double step,
+static krein_status climb(search *s, const krein_probe *sample, int64_t which, double step,
                           int reach, tried *t) {
     for (; reach > 0 && !late(s); reach--) {
         int64_t first = t->n;
@@ -275,8 +275,8 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     /* Wide rows: fewer of them. */
     int64_t room = krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), room);
-    TRY(krein__sample_gather(job, n, &s.fine));
-    TRY(krein__sample_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
+    TRY(krein__probe_gather(job, n, &s.fine));
+    TRY(krein__probe_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
     krein__jury_begin(criterion, 1, s.fine.n, &s.fine_jury);
     krein__jury_begin(criterion, 1, s.coarse.n, &s.coarse_jury);
     TRY(find_free(&s, free));
@@ -286,8 +286,8 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
     krein__progress(ctx, "selecting the kernel", (double)s.total, (double)s.total);
 done:
-    krein__sample_end(ctx, &s.coarse);
-    krein__sample_end(ctx, &s.fine);
+    krein__probe_end(ctx, &s.coarse);
+    krein__probe_end(ctx, &s.fine);
     return st;
 }
 

@@ -60,7 +60,7 @@ void krein__criterion_clear(krein_ctx *ctx, krein_criterion *c);
 krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, krein_task task,
                                     bool labels);
 
-/* ---- samples (sample.c) ------------------------------------------------- */
+/* ---- probes (probe.c) ------------------------------------------------- */
 
 /* Targets of a row, as ridge regression has them whatever the learner (0: no labels), and those of
  * rows. */
@@ -68,11 +68,11 @@ int64_t krein__judged_targets(const krein_job *job);
 void krein__judged_fill(const krein_job *job, int64_t n, const double *label, double *y,
                         int32_t *class);
 /* n of the job's rows, a seeded choice. */
-krein_status krein__sample_gather(krein_job *job, int64_t n, krein_sample *out);
+krein_status krein__probe_gather(krein_job *job, int64_t n, krein_probe *out);
 /* Every so many-th row of a sample. */
-krein_status krein__sample_thin(krein_ctx *ctx, const krein_sample *from, int64_t n,
-                                krein_sample *out);
-void krein__sample_end(krein_ctx *ctx, krein_sample *s);
+krein_status krein__probe_thin(krein_ctx *ctx, const krein_probe *from, int64_t n,
+                               krein_probe *out);
+void krein__probe_end(krein_ctx *ctx, krein_probe *s);
 
 /* ---- the judge (judge.c) ------------------------------------------------ */
 
@@ -111,7 +111,7 @@ void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
 /* Kernels by their matrices on the sample: candidates in parallel, a thread each where there are
  * enough. deadline: krein__clock() after which no further one is begun; 0: none. */
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
-                                const krein_sample *s, const krein_jury *jury, double deadline,
+                                const krein_probe *s, const krein_jury *jury, double deadline,
                                 krein_verdict *out);
 /* Bytes for one candidate, its matrix and all. */
 double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
@@ -125,7 +125,7 @@ krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, 
  * KREIN_FEATURES_MAX features. */
 enum { KREIN_FEATURES_MAX = 2048 };
 krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *map,
-                              const krein_sample *s, const krein_jury *jury, krein_verdict *out);
+                              const krein_probe *s, const krein_jury *jury, krein_verdict *out);
 double krein__judge_map_bytes(int64_t d, int64_t k);
 
 /* ---- the search (search.c) ---------------------------------------------- */

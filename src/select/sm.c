@@ -36,6 +36,14 @@ static double hinge(const krein_view *v, const krein_coding *c, double sum, doub
     return c->ideal ? total : total / (double)c->q;
 }
 
+/* A sum that is rounding: of a linear kernel on centred columns, say. */
+static bool vanishes(const krein_view *v, double sum) {
+    int64_t m = v->labels->m;
+    double scale = 0;
+    for (int64_t i = 0; i < m; i++) scale += fabs(v->power[m * m + i * m + i]);
+    return !(sum > 1e-8 * scale);
+}
+
 static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *trial,
                           krein_score *out) {
     (void)trial;
@@ -43,14 +51,12 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein_coding c = {0};
     int64_t m = v->labels->m, r = (int64_t)values->number[R];
     double sum = v->power[m * m + m * m - 1], h = values->number[H], measure;
+    if (vanishes(v, sum))
+        return krein__fail(v->ctx, KREIN_EDATA,
+                           "sm divides by the sum of the kernel matrix, which is %.3g here: it is "
+                           "for kernels of positive values; take kta or ckta",
+                           sum);
     TRY(krein__coding(v, values->number[BALANCED] != 0, values->number[CLASSES] != 0, &c));
-    if (!(sum > 0)) {
-        st = krein__fail(v->ctx, KREIN_EDATA,
-                         "sm divides by the sum of the kernel matrix, which is %.3g here; take kta "
-                         "or ckta, or another kernel",
-                         sum);
-        goto done;
-    }
     if (isnan(h))
         measure = krein__coding_power(v, &c, r) / pow(sum, (double)r);
     else

@@ -42,7 +42,7 @@ krein_status krein__labels_counted(krein_ctx *ctx, krein_labels *l) {
     return KREIN_OK;
 }
 
-krein_status krein__labels_of(krein_ctx *ctx, const krein_sample *s, krein_labels *l) {
+krein_status krein__labels_of(krein_ctx *ctx, const krein_probe *s, krein_labels *l) {
     krein_targets rows = {s->n, s->k, s->y, s->weight, s->class};
     krein_status st = krein__labels_begin(ctx, s->n, s->k, s->classes, l);
     if (st != KREIN_OK) return st;

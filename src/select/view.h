@@ -18,14 +18,14 @@
 #include "learn/learn.h"
 
 /* Rows that kernels are judged on, in memory. */
-typedef struct krein_sample {
+typedef struct krein_probe {
     int64_t n, k;    /* rows, targets (0: no labels) */
     int64_t classes; /* 0: not a classification */
     krein_matrix x;
     double *y, *weight;     /* n x k; NULL: all one */
     int32_t *class, *group; /* NULL: not a classification; no groups */
     uint64_t seed;
-} krein_sample;
+} krein_probe;
 
 /* The columns of V. */
 typedef struct krein_labels {
@@ -43,7 +43,7 @@ void krein__labels_end(krein_ctx *ctx, krein_labels *l);
 void krein__labels_count(krein_labels *l, const krein_targets *rows);
 krein_status krein__labels_counted(krein_ctx *ctx, krein_labels *l);
 /* All of that for a sample. */
-krein_status krein__labels_of(krein_ctx *ctx, const krein_sample *s, krein_labels *out);
+krein_status krein__labels_of(krein_ctx *ctx, const krein_probe *s, krein_labels *out);
 /* ... then the rows of V, each times the square root of its weight. */
 void krein__labels_rows(const krein_labels *l, const krein_targets *rows, double *V);
 
@@ -95,7 +95,7 @@ double krein__view_power(const krein_view *v, int64_t r, const double *a, const 
 /* ---- exact -------------------------------------------------------------- */
 
 /* The view of a kernel whose matrix on the sample is K (n x n, overwritten), and the trials. */
-krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *s,
+krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
                                const krein_labels *labels, const krein_needs *needs,
                                krein_trial *trial, int64_t trials, double *K, krein_view *out);
 /* Bytes beside K and the rows. */

@@ -16,7 +16,7 @@
 
 typedef struct work {
     krein_ctx *ctx;
-    const krein_sample *s;
+    const krein_probe *s;
     const krein_labels *labels;
     const krein_needs *needs;
     int64_t n, m;
@@ -25,7 +25,7 @@ typedef struct work {
     double *u, *mean, total; /* S1/|S1|, K u, u'Ku */
 } work;
 
-static krein_targets targets_of(const krein_sample *s) {
+static krein_targets targets_of(const krein_probe *s) {
     return (krein_targets){s->n, s->k, s->y, s->weight, s->class};
 }
 
@@ -64,7 +64,7 @@ done:
 static krein_status cross_validate(const work *w, int64_t folds, krein_path *p) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
-    const krein_sample *s = w->s;
+    const krein_probe *s = w->s;
     krein_targets rows = targets_of(s);
     int32_t *fold = NULL;
     NEW(fold, s->n);
@@ -239,7 +239,7 @@ done:
     return st;
 }
 
-krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const krein_sample *s,
+krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
                                const krein_labels *labels, const krein_needs *needs,
                                krein_trial *trial, int64_t trials, double *K, krein_view *v) {
     krein_status st = KREIN_OK;

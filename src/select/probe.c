@@ -1,9 +1,9 @@
-/* sample.c -- rows in memory that kernels are judged on. */
+/* probe.c -- rows in memory that kernels are judged on. */
 #include "select/select.h"
 
 #include <string.h>
 
-void krein__sample_end(krein_ctx *ctx, krein_sample *s) {
+void krein__probe_end(krein_ctx *ctx, krein_probe *s) {
     krein__matrix_clear(ctx, &s->x);
     krein__free(ctx, s->y);
     krein__free(ctx, s->weight);
@@ -12,7 +12,7 @@ void krein__sample_end(krein_ctx *ctx, krein_sample *s) {
     memset(s, 0, sizeof *s);
 }
 
-static krein_status make_room(krein_ctx *ctx, krein_sample *s) {
+static krein_status make_room(krein_ctx *ctx, krein_probe *s) {
     krein_status st = KREIN_OK;
     NEW(s->y, s->n * s->k);
     NEW(s->weight, s->n);
@@ -23,7 +23,7 @@ done:
 }
 
 /* What does not apply is NULL for the criteria. */
-static void hide_unused(krein_ctx *ctx, bool weights, bool groups, krein_sample *s) {
+static void hide_unused(krein_ctx *ctx, bool weights, bool groups, krein_probe *s) {
     if (!s->classes) {
         krein__free(ctx, s->class);
         s->class = NULL;
@@ -50,7 +50,7 @@ void krein__judged_fill(const krein_job *job, int64_t n, const double *label, do
     krein__targets_fill(&own, job->data, n, label, y, class);
 }
 
-krein_status krein__sample_gather(krein_job *job, int64_t n, krein_sample *out) {
+krein_status krein__probe_gather(krein_job *job, int64_t n, krein_probe *out) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
@@ -74,8 +74,8 @@ done:
     return st;
 }
 
-krein_status krein__sample_thin(krein_ctx *ctx, const krein_sample *from, int64_t n,
-                                krein_sample *out) {
+krein_status krein__probe_thin(krein_ctx *ctx, const krein_probe *from, int64_t n,
+                               krein_probe *out) {
     krein_status st = KREIN_OK;
     int64_t *index = NULL, k = from->k;
     memset(out, 0, sizeof *out);

@@ -1,0 +1,160 @@
+/* cmd_select.c -- krein select: scores of kernels by criteria, and the winners. */
+#include "cli/cli.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *scores_json(const krein_select_report *r, const krein_select_ranking *k) {
+    json_t *scores = json_array();
+    for (int64_t i = 0; i < r->count; i++) {
+        const krein_select_score *s = &k->scores[i];
+        json_t *one = json_pack("{s:o, s:o}", "kernel", cli_json_text(r->kernels[i]), "score",
+                                cli_json_number(s->score));
+        if (!isnan(s->lambda)) json_object_set_new(one, "lambda", cli_json_number(s->lambda));
+        if (s->refused) json_object_set_new(one, "refused", cli_json_text(s->refused));
+        json_array_append_new(scores, one);
+    }
+    return scores;
+}
+
+static json_t *ranking_json(const krein_select_report *r, const krein_select_ranking *k) {
+    return json_pack("{s:o, s:b, s:o, s:o}", "criterion", cli_json_text(k->criterion), "larger",
+                     k->larger, "scores", scores_json(r, k), "best",
+                     cli_json_text(k->best >= 0 ? r->kernels[k->best] : NULL));
+}
+
+static void print_json(const krein_select_report *r) {
+    json_t *out =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "select", "n",
+                  cli_json_count(r->n), "d", cli_json_count(r->d), "task",
+                  cli_json_text(cli_task_name(r->task)), "map", cli_json_text(r->map), "judged",
+                  cli_json_count(r->judged), "seconds", cli_json_number(r->seconds));
+    if (r->nrankings == 1) {
+        json_t *one = ranking_json(r, &r->rankings[0]);
+        json_object_update(out, one);
+        json_decref(one);
+    } else {
+        json_t *all = json_array();
+        for (int64_t c = 0; c < r->nrankings; c++)
+            json_array_append_new(all, ranking_json(r, &r->rankings[c]));
+        json_object_set_new(out, "criteria", all);
+    }
+    cli_print_json(out);
+}
+
+enum { COLUMN = 16 };
+
+/* The best of a column has a star. */
+static void print_row(const krein_select_report *r, int64_t i, int width) {
+    char text[32];
+    printf("%-*s", width, r->kernels[i]);
+    for (int64_t c = 0; c < r->nrankings; c++) {
+        const krein_select_ranking *k = &r->rankings[c];
+        const krein_select_score *s = &k->scores[i];
+        snprintf(text, sizeof text, "%.6g", s->score);
+        if (isnan(s->score)) snprintf(text, sizeof text, "%s", s->refused ? "refused" : "-");
+        printf("%*s%s", COLUMN - 2, text, i == k->best ? " *" : "  ");
+    }
+    putchar('\n');
+}
+
+/* A reason is said once, with the first kernel that it is given for. */
+static void print_refusals(const krein_select_report *r) {
+    for (int64_t c = 0; c < r->nrankings; c++)
+        for (int64_t i = 0; i < r->count; i++) {
+            const krein_select_score *s = &r->rankings[c].scores[i];
+            bool said = false;
+            for (int64_t b = 0; b < i && s->refused; b++) {
+                const char *other = r->rankings[c].scores[b].refused;
+                said = said || (other && strcmp(other, s->refused) == 0);
+            }
+            if (s->refused && !said)
+                printf("refused: %s, %s: %s\n", r->rankings[c].criterion, r->kernels[i],
+                       s->refused);
+        }
+}
+
+static void print_text(const krein_select_report *r) {
+    char number[32], name[COLUMN - 1], seconds[32];
+    int width = 6;
+    cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
+    cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
+    if (cli_task_name(r->task)) cli_line(stdout, "task", "%s", cli_task_name(r->task));
+    cli_line(stdout, "judged by", "%s",
+             !r->map                        ? "features, by kernel"
+             : strcmp(r->map, "exact") == 0 ? "the kernel itself"
+                                            : r->map);
+    if (r->judged < r->count)
+        cli_line(stdout, "time limit", "%lld of %lld kernels were judged", (long long)r->judged,
+                 (long long)r->count);
+    cli_line(stdout, "time", "%s", cli_seconds_text(r->seconds, seconds));
+    for (int64_t i = 0; i < r->count; i++) {
+        int length = (int)strlen(r->kernels[i]);
+        width = length > width ? length : width;
+    }
+    printf("\n%-*s", width, "kernel");
+    for (int64_t c = 0; c < r->nrankings; c++) {
+        const char *full = r->rankings[c].criterion;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(full, "("), full);
+        printf("%*s  ", COLUMN - 2, name);
+    }
+    putchar('\n');
+    for (int64_t i = 0; i < r->count; i++) print_row(r, i, width);
+    putchar('\n');
+    print_refusals(r);
+    for (int64_t c = 0; c < r->nrankings; c++) {
+        const krein_select_ranking *k = &r->rankings[c];
+        if (k->best < 0) continue;
+        printf("best by %s, %s wins: %s\n", k->criterion, k->larger ? "larger" : "smaller",
+               r->kernels[k->best]);
+    }
+}
+
+/* Exit status 1 where a criterion has no winner. */
+static int check_winners(const krein_select_report *r) {
+    for (int64_t c = 0; c < r->nrankings; c++) {
+        const krein_select_ranking *k = &r->rankings[c];
+        const char *why = NULL;
+        for (int64_t i = 0; i < r->count && !why; i++) why = k->scores[i].refused;
+        if (k->best < 0)
+            return cli_error(CLI_FAILED, "no kernel has a score by %s: %s", k->criterion,
+                             why ? why : "there was no time");
+    }
+    return CLI_OK;
+}
+
+int cli_cmd_select(cli_app *app) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    krein_select_options o;
+    krein_select_report r;
+    krein_data *data = NULL;
+    int status = CLI_OK;
+    memset(&r, 0, sizeof r);
+    if (a->kernel && a->kernels)
+        return cli_error(CLI_USAGE, "select: give -k or --kernels, not both");
+    krein_select_options_init(&o);
+    o.kernels = a->kernels ? a->kernels : a->kernel;
+    o.criteria = a->criteria.text;
+    o.ncriteria = a->criteria.n;
+    o.map = a->map;
+    o.features = a->features;
+    o.seed = a->seed;
+    o.time_limit = a->time_limit;
+    if (a->max_exact >= 0) o.max_exact = a->max_exact;
+    TRY(cli_open(app, a->operand[0], a->labels, &data));
+    TRY(krein_select(app->ctx, data, &o, &r));
+    cli_progress_erase(app);
+    if (a->json)
+        print_json(&r);
+    else
+        print_text(&r);
+    status = check_winners(&r);
+done:
+    if (st != KREIN_OK) status = cli_failure(app, st);
+    krein_select_report_clear(app->ctx, &r);
+    krein_data_close(data);
+    return status;
+}

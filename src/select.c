@@ -1,0 +1,254 @@
+/* select.c -- the public entry point that scores kernels by criteria. */
+#include "select/select.h"
+
+#include "kernel/inputs.h"
+#include "kernel/median.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void krein_select_options_init(krein_select_options *o) {
+    memset(o, 0, sizeof *o);
+    o->size = sizeof *o;
+    o->seed = 1;
+    o->max_exact = 10000;
+}
+
+void krein_select_report_clear(krein_ctx *ctx, krein_select_report *r) {
+    for (int64_t c = 0; r->rankings && c < r->nrankings; c++) {
+        krein_select_ranking *k = &r->rankings[c];
+        for (int64_t i = 0; k->scores && i < r->count; i++) krein__free(ctx, k->scores[i].refused);
+        krein__free(ctx, k->scores);
+        krein__free(ctx, k->criterion);
+    }
+    for (int64_t i = 0; r->kernels && i < r->count; i++) krein__free(ctx, r->kernels[i]);
+    krein__free(ctx, r->rankings);
+    krein__free(ctx, r->kernels);
+    krein__free(ctx, r->map);
+    memset(r, 0, sizeof *r);
+}
+
+/* What a ranking is made of. */
+typedef struct ranking {
+    krein_ctx *ctx;
+    krein_select_options o;
+    krein_criterion criterion[KREIN_CRITERIA_MAX];
+    int64_t n; /* criteria */
+    krein_kernel_list list;
+    krein_verdict *verdict;
+    bool exact;
+} ranking;
+
+static krein_status copy_options(krein_ctx *ctx, const krein_select_options *given,
+                                 krein_select_options *o) {
+    krein_select_options_init(o);
+    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    if (o->ncriteria < 0 || o->ncriteria > KREIN_CRITERIA_MAX)
+        return krein__fail(ctx, KREIN_EARG, "at most %d criteria at once", KREIN_CRITERIA_MAX);
+    if (o->features < 0 || o->features > 10000000)
+        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+    if (o->max_exact < 0 || o->max_exact > 32000)
+        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+    return KREIN_OK;
+}
+
+/* Specs are parsed before any row is read. */
+static krein_status parse(ranking *k) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    krein_map *map = NULL;
+    const char *const fallback[] = {"loo"};
+    const char *const *spec = k->o.ncriteria > 0 ? k->o.criteria : fallback;
+    for (; k->n < krein__max(1, k->o.ncriteria); k->n++)
+        TRY(krein__criterion_parse(ctx, spec[k->n], &k->criterion[k->n]));
+    if (k->o.kernels) TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
+    for (int64_t i = 0; k->o.map && i < k->list.n; i++) {
+        TRY(krein__map_create(ctx, k->o.map, k->list.kernel[i], k->o.features, k->o.seed, &map));
+        TRY(krein__map_check(map, k->o.features, NULL));
+        krein__map_destroy(map);
+        map = NULL;
+    }
+done:
+    krein__map_destroy(map);
+    return st;
+}
+
+/* Without --kernels: Gaussians from a 32nd of the median distance to 32 times that. */
+static krein_status default_kernels(ranking *k, krein_job *job) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *one = NULL;
+    char text[128];
+    if (k->o.kernels) return KREIN_OK;
+    TRY(krein__kernel_parse(ctx, "gaussian", &one));
+    TRY(krein__kernel_set_median(ctx, one, job->rows, job->n, job->seed));
+    double median = one->values.number[0];
+    snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
+    TRY(krein__kernels_parse(ctx, text, &k->list));
+done:
+    krein__kernel_destroy(ctx, one);
+    return st;
+}
+
+static bool needs_labels(const ranking *k) {
+    for (int64_t c = 0; c < k->n; c++)
+        if (k->criterion[c].cls->tasks) return true;
+    return false;
+}
+
+/* The kernels meet the data; free scales get the median distance. */
+static krein_status meet(ranking *k, krein_job *job) {
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = &job->model->encoding;
+    TRY(default_kernels(k, job));
+    for (int64_t i = 0; i < k->list.n; i++) {
+        TRY(krein__kernel_meet(k->ctx, k->list.kernel[i], e));
+        TRY(krein__kernel_meet_rows(k->ctx, k->list.kernel[i], job->rows, true));
+        TRY(krein__kernel_set_median(k->ctx, k->list.kernel[i], job->rows, job->n, job->seed));
+    }
+done:
+    return st;
+}
+
+static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *jury,
+                                double deadline) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    krein_probe rows = {0};
+    double bytes = 0, d = (double)job->model->encoding.d;
+    int64_t labels = krein__judged_targets(job), columns = krein__max(1, labels) + 2;
+    for (int64_t i = 0; i < k->list.n; i++)
+        bytes =
+            fmax(bytes, krein__judge_exact_bytes(k->list.kernel[i], job->n, job->model->encoding.d,
+                                                 labels, columns, jury));
+    TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "judging a kernel by its matrix",
+                             "use features (a --max-exact below the number of rows, or --map), or "
+                             "raise --max-memory"));
+    TRY(krein__probe_gather(job, job->n, &rows));
+    TRY(krein__judge_exact(ctx, k->list.kernel, k->list.n, &rows, jury, deadline, k->verdict));
+done:
+    krein__probe_end(ctx, &rows);
+    return st;
+}
+
+static krein_status judge(ranking *k, krein_job *job, double deadline) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    krein_jury jury;
+    const char *map = k->o.map;
+    bool asked = map && strcmp(map, "exact") == 0;
+    if (asked && job->n > k->o.max_exact)
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "the kernel matrix of %lld rows is above --max-exact (%lld); leave --map "
+            "out, or raise it",
+            (long long)job->n, (long long)k->o.max_exact);
+    k->exact = asked || (!map && k->o.features == 0 && job->n <= k->o.max_exact);
+    ZNEW(k->verdict, k->list.n);
+    krein__jury_begin(k->criterion, k->n, job->n, &jury);
+    if (k->exact)
+        TRY(judge_exact(k, job, &jury, deadline));
+    else
+        TRY(krein__judge_features(job, k->list.kernel, k->list.n, map, k->o.features, &jury,
+                                  deadline, k->verdict));
+done:
+    return st;
+}
+
+/* ---- the report --------------------------------------------------------- */
+
+static krein_status fill_ranking(const ranking *k, int64_t c, krein_select_ranking *out) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    const krein_criterion *criterion = &k->criterion[c];
+    const krein_score *best = NULL;
+    out->best = -1;
+    out->larger = criterion->cls->larger;
+    if (!(out->criterion = krein__spec_text(ctx, &criterion->cls->cls, &criterion->values)))
+        return ctx->status;
+    ZNEW(out->scores, k->list.n);
+    for (int64_t i = 0; i < k->list.n; i++) {
+        const krein_verdict *v = &k->verdict[i];
+        out->scores[i].score = out->scores[i].lambda = NAN;
+        if (!v->judged) continue;
+        if (v->refused[c]) {
+            DUP(out->scores[i].refused, v->refused[c]);
+            continue;
+        }
+        out->scores[i].score = v->score[c].value;
+        out->scores[i].lambda = v->score[c].lambda;
+        if (best && !krein__score_better(&v->score[c], best)) continue;
+        best = &v->score[c];
+        out->best = i;
+    }
+done:
+    return st;
+}
+
+static krein_status fill_report(const ranking *k, const krein_job *job, bool labels,
+                                krein_select_report *r) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    r->n = job->n;
+    r->d = job->model->encoding.d;
+    r->D = k->exact ? -1 : k->o.features;
+    r->task = labels ? job->model->encoding.task : KREIN_TASK_AUTO;
+    if (k->exact || k->o.map) DUP(r->map, k->exact ? "exact" : k->o.map);
+    ZNEW(r->kernels, k->list.n);
+    ZNEW(r->rankings, k->n);
+    r->count = k->list.n;
+    r->nrankings = k->n;
+    for (int64_t i = 0; i < k->list.n; i++) {
+        if (!(r->kernels[i] = krein__kernel_text(ctx, k->list.kernel[i]))) return ctx->status;
+        r->judged += k->verdict[i].judged;
+    }
+    for (int64_t c = 0; c < k->n; c++) TRY(fill_ranking(k, c, &r->rankings[c]));
+done:
+    return st;
+}
+
+static void ranking_clear(ranking *k) {
+    for (int64_t i = 0; k->verdict && i < k->list.n; i++)
+        krein__verdict_clear(k->ctx, &k->verdict[i]);
+    krein__free(k->ctx, k->verdict);
+    krein__kernels_clear(k->ctx, &k->list);
+    for (int64_t c = 0; c < KREIN_CRITERIA_MAX; c++)
+        krein__criterion_clear(k->ctx, &k->criterion[c]);
+}
+
+krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_options *options,
+                          krein_select_report *r) {
+    krein_status st = KREIN_OK;
+    ranking k = {.ctx = ctx};
+    krein_model *m = NULL;
+    krein_job job = {.ctx = ctx, .data = data, .loo = NAN};
+    double start = krein__clock();
+    memset(r, 0, sizeof *r);
+    TRY(copy_options(ctx, options, &k.o));
+    TRY(parse(&k));
+    double deadline = k.o.time_limit > 0 ? start + k.o.time_limit : 0;
+    bool labels = needs_labels(&k);
+    ZNEW(m, 1);
+    m->ctx = ctx;
+    job.model = m;
+    job.seed = k.o.seed;
+    TRY(krein__data_learn(data, labels ? KREIN_LABELS_LEARNED : KREIN_LABELS_IGNORED, 0, k.o.seed,
+                          (krein_keep)k.o.memory_rows, &m->encoding));
+    for (int64_t c = 0; c < k.n; c++)
+        TRY(krein__criterion_check(ctx, &k.criterion[c], m->encoding.task, labels));
+    m->head = krein__task_head(m->encoding.task);
+    m->k = labels ? krein__head_scores(m->head, &m->encoding) : 0;
+    m->n = job.n = data->count[KREIN_PART_TRAIN];
+    TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
+    TRY(meet(&k, &job));
+    TRY(judge(&k, &job, deadline));
+    TRY(fill_report(&k, &job, labels, r));
+    r->seconds = krein__clock() - start;
+done:
+    krein__stream_close(job.rows);
+    krein_model_destroy(m);
+    ranking_clear(&k);
+    if (st != KREIN_OK) krein_select_report_clear(ctx, r);
+    return st;
+}
