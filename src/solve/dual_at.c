@@ -2,7 +2,7 @@
  *
  * In the frame of dual.c, with A = PSKSP + c uu' + shift I, shift = W lambda, R = A^-1 - uu' / (c +
  * shift) and a = A^-1 PSy = R S y (without an intercept u = 0):
- *     leave-one-out   y_i - f_{-i}(x_i) = a_i / R_ii / sqrt(w_i)                     (cawley2008)
+ *     leave-one-out   y_i - f_{-i}(x_i) = a_i / R_ii / sqrt(w_i)                     (cawley2006)
  *     GCV             sum w (y - f)^2 = shift^2 |a|^2,   n - tr H = shift tr R
  *     evidence        y'C^-1 y = (PSy)'a,   log det C = 2 sum log U_ii - log(c + shift)
  * where A = U'U. R is the upper left block of the inverse of the bordered matrix [[SKS + shift I,

@@ -5,13 +5,15 @@
  *
  *   fold by fold  a Cholesky factorisation of the other rows' matrix, m^3 / 3 each;
  *   by blocks     the residuals of the rows F without all of F are S_F^-1 (R_FF)^-1 a_F, R and a as
- *                 in dual_at.c for all rows (the block form of leave-one-out): with the rows in the
- *                 order of their folds and A = U'U, V = U^-1, it is R_FF = V_F V_F' - u_F u_F' / (c
- *                 + shift), V_F having zeros before F. 2 n^3 / 3 for V, 2 n |F|^2 a fold at most.
+ *                 in dual_at.c for all rows (the block form of leave-one-out, an2007). With the
+ *                 rows in the order of their folds, A = U'U and V = U^-1, R_FF = V_F V_F' - u_F
+ *                 u_F' / (c + shift), V_F having zeros before F. 2 n^3 / 3 flops for V, at most 2 n
+ *                 |F|^2 a fold.
  *
  * The penalty is W_{-F} lambda, W_{-F} the weight of the other rows, so that V must be computed
  * once for each value of W_{-F}: folds of equal rows have one or two, weights as many as folds.
  * With k equal folds that is (2/3 + 1/k) n^3 against (1 - 1/k)^3 k n^3 / 3: blocks win above five.
+ * Where A is not positive definite: fold by fold, with eigendecompositions where need be.
  */
 #include "solve/dual.h"
 
