@@ -84,6 +84,11 @@ static void inverse_diagonal(void) {
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < i; j++)
                 CHECK(u[i * lda + j] == exp(-.1 * fabs((double)(i - j))));
+        /* U has become V, A^-1 = VV': its last column has one term a row. */
+        for (int64_t i = 0; i < n; i++)
+            CHECK_ABS(u[i * lda + n - 1] * u[(n - 1) * lda + n - 1], inverse[i * n + n - 1], 1e-11);
+        for (int64_t i = 0; i < n; i++)
+            CHECK_REL(krein__ddot(n - i, u + i * lda + i, u + i * lda + i), diagonal[i], 1e-12);
         free(u);
         free(inverse);
         free(diagonal);

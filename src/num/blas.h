@@ -74,7 +74,8 @@ krein_status krein__cholesky(krein_ctx *ctx, int64_t n, double *a, int64_t lda, 
 /* Solves U'U X = B in place; B is n x m row-major. */
 krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, int64_t lda,
                                    int64_t m, double *b, int64_t ldb);
-/* diagonal (n) of (U'U)^-1; U's upper triangle is overwritten, the lower is not touched. */
+/* diagonal (n) of (U'U)^-1; U becomes V = U^-1, so (U'U)^-1 = VV'; the lower triangle is not
+ * touched. */
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
                                               double *diagonal);
 

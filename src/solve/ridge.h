@@ -119,21 +119,54 @@ krein_status krein__system_factor(krein_ctx *ctx, const krein_system *s, double 
 
 /* ---- dual --------------------------------------------------------------- */
 
-/* All on the full symmetric n x n kernel matrix K, which is overwritten. */
+/* All on the full symmetric n x n kernel matrix K, which is overwritten. Without an intercept f is
+ * sum alpha_i k(., x_i) alone, and targets are not centred. */
+
+/* Leave-one-out over the path, by one eigendecomposition: 9 n^3 flops. krein__dual_path has an
+ * intercept. */
+krein_status krein__dual_loo_path(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                  bool intercept, krein_path *p);
 krein_status krein__dual_path(krein_ctx *ctx, double *K, const krein_targets *rows, krein_path *p);
+/* The same at one lambda by a Cholesky factorisation, 2 n^3 / 3 flops (an eigendecomposition where
+ * K is too indefinite). score (n x k, or NULL): the predictions without their own row, the mean of
+ * the targets for rows without a weight. p becomes a path of this lambda. */
+krein_status krein__dual_loo_at(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
+                                bool intercept, krein_path *p, double *score);
 /* The same at a few lambdas around the best, each with a Cholesky factorisation, for a positive
  * definite kernel and many rows. The start comes from the path of `sample` rows. alpha and
  * intercept are those of krein__dual_solve at the best. */
 krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
                               uint64_t seed, krein_path *p, double *alpha, double *intercept);
+/* Coefficients alpha (n x k) and intercepts b (k; zeros without one); krein__dual_solve has one. */
+krein_status krein__dual_fit(krein_ctx *ctx, double *K, const krein_targets *rows, bool intercept,
+                             double lambda, double *alpha, double *b);
 krein_status krein__dual_solve(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
                                double *alpha, double *intercept);
-/* Cross-validation over the path with fold[i] of each row in 0 .. folds-1; K is not changed. */
+/* Cross-validation over the path with fold[i] of each row in 0 .. folds-1 (others are always
+ * trained on); K is not changed. Where p has one lambda, by Cholesky factorisations (dual_cv.c).
+ * krein__dual_cv has an intercept. */
+krein_status krein__dual_folds(krein_ctx *ctx, const double *K, const krein_targets *rows,
+                               bool intercept, const int32_t *fold, int64_t folds, krein_path *p);
 krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets *rows,
                             const int32_t *fold, int64_t folds, krein_path *p);
 /* Held-out scores for a whole path: the model on K (n x n, overwritten) applied to m other rows
- * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given. */
+ * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given.
+ * krein__dual_held_out has an intercept. */
+krein_status krein__dual_others(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                bool intercept, const double *Kt, int64_t m, const krein_path *p,
+                                double *score);
 krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,
                                   const double *Kt, int64_t m, const krein_path *p, double *score);
+
+/* Generalised cross-validation and evidence (smoother.h) of any lambda: the eigenvalues s (n) and
+ * the targets' squared projections q (n) that `out` points to. One eigendecomposition. */
+typedef struct krein_smoother krein_smoother;
+krein_status krein__dual_spectrum(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                  bool intercept, double *s, double *q, krein_smoother *out);
+/* At one lambda by a Cholesky factorisation: 2 n^3 / 3 flops, and n^3 / 3 for the evidence. */
+krein_status krein__dual_gcv_at(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
+                                bool intercept, double *gcv);
+krein_status krein__dual_evidence_at(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                     double lambda, bool intercept, bool profile, double *evidence);
 
 #endif
