@@ -66,3 +66,15 @@ krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, kr
                            name);
     return KREIN_OK;
 }
+
+int64_t krein__main_count(double given, int64_t n) {
+    int64_t count = isnan(given) ? (int64_t)rint(sqrt((double)n)) : (int64_t)given;
+    return krein__min(count, n);
+}
+
+double krein__main_sum(const krein_view *v, double given) {
+    int64_t count = krein__min(krein__main_count(given, v->labels->n), v->ntop);
+    double sum = 0;
+    for (int64_t j = 0; j < count; j++) sum += v->top[j];
+    return sum;
+}

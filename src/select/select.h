@@ -49,6 +49,11 @@ bool krein__score_better(const krein_score *a, const krein_score *b);
 /* Eigenvalues below zero by more than rounding: KREIN_ESPEC that names the criterion. */
 krein_status krein__need_positive(const krein_view *v, const char *name);
 
+/* How many of n eigenvalues count as the main ones: as many as given, the root of n where that is
+ * NaN; and their sum. */
+int64_t krein__main_count(double given, int64_t n);
+double krein__main_sum(const krein_view *v, double given);
+
 /* A criterion as it was asked for. */
 typedef struct krein_criterion {
     const krein_criterion_class *cls;

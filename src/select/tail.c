@@ -8,13 +8,8 @@
 
 extern const krein_criterion_class krein__criterion_tail;
 
-static int64_t count(const krein_values *v, int64_t n) {
-    int64_t t = isnan(v->number[0]) ? (int64_t)rint(sqrt((double)n)) : (int64_t)v->number[0];
-    return krein__max(0, krein__min(t, n));
-}
-
 static void needs(const krein_values *v, int64_t n, krein_needs *out) {
-    out->top = krein__max(out->top, krein__max(1, count(v, n)));
+    out->top = krein__max(out->top, krein__max(1, krein__main_count(v->number[0], n)));
 }
 
 static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *trial,
@@ -22,10 +17,8 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     (void)trial;
     krein_status st = krein__need_positive(v, "tail");
     if (st != KREIN_OK) return st;
-    int64_t t = krein__min(count(values, v->labels->n), v->ntop);
-    double sum = v->trace;
-    for (int64_t j = 0; j < t; j++) sum -= v->top[j];
-    *out = krein__score_of(&krein__criterion_tail, fmax(0, sum));
+    double sum = krein__main_sum(v, values->number[0]);
+    *out = krein__score_of(&krein__criterion_tail, fmax(0, v->trace - sum));
     return KREIN_OK;
 }
 

@@ -29,6 +29,7 @@ void krein__labels_count(krein_labels *l, const krein_targets *rows) {
     for (int64_t i = 0; i < rows->n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
         l->weight += w;
+        l->heavy += w > 0;
         for (int64_t c = 0; c < l->k; c++) l->target[c] += w * rows->y[i * l->k + c];
         if (l->classes) l->mean[rows->class[i]] += w;
     }

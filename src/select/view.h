@@ -30,6 +30,7 @@ typedef struct krein_probe {
 /* The columns of V. */
 typedef struct krein_labels {
     int64_t n, k, classes;
+    int64_t heavy;  /* rows whose weight is not zero */
     int64_t m;      /* columns: classes or k, and the ones */
     double weight;  /* sum of the weights */
     double *mean;   /* m - 1: shares of the classes, or means of the targets */
@@ -80,6 +81,7 @@ typedef struct krein_view {
     const krein_labels *labels;
     const krein_kernel *kernel;
     double trace, square, centred_square;
+    double floor; /* the least lambda that rounding leaves a meaning; 0: any */
     int64_t order;
     double *power;  /* order + 1 matrices m x m */
     double *inside; /* of each class c: sum of (KV)_ic^2 over the rows of the class */

@@ -40,19 +40,24 @@ done:
 
 /* ---- ridge regression --------------------------------------------------- */
 
-/* Above KREIN_EIGEN_MAX rows a walk of Cholesky factorisations, below one eigendecomposition. */
-static krein_status leave_one_out(const work *w, const krein_kernel *kernel, krein_path *p) {
+/* At one lambda by a factorisation; over a path by one eigendecomposition, and for many rows by a
+ * walk of factorisations. */
+static krein_status leave_one_out(const work *w, const krein_kernel *kernel, krein_trial *t) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
     krein_targets rows = targets_of(w->s);
+    krein_path *p = &t->path;
     double *K = NULL, *alpha = NULL, *b = NULL;
+    bool many = w->n > KREIN_EIGEN_MAX && t->intercept && krein__kernel_positive(kernel);
     TRY(copy_of(w, &K));
-    if (p->n == 0 && w->n > KREIN_EIGEN_MAX && krein__kernel_positive(kernel)) {
+    if (!isnan(t->lambda)) {
+        TRY(krein__dual_loo_at(ctx, K, &rows, t->lambda, t->intercept, p, NULL));
+    } else if (many) {
         NEW(alpha, w->n * w->s->k);
         NEW(b, w->s->k);
         TRY(krein__dual_walk(ctx, K, &rows, KREIN_EIGEN_MAX / 2, w->s->seed, p, alpha, b));
     } else {
-        TRY(krein__dual_path(ctx, K, &rows, p));
+        TRY(krein__dual_loo_path(ctx, K, &rows, t->intercept, p));
     }
 done:
     krein__free(ctx, K);
@@ -61,15 +66,16 @@ done:
     return st;
 }
 
-static krein_status cross_validate(const work *w, int64_t folds, krein_path *p) {
+static krein_status cross_validate(const work *w, krein_trial *t) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
     const krein_probe *s = w->s;
     krein_targets rows = targets_of(s);
+    int64_t folds = krein__min(t->folds, w->n);
     int32_t *fold = NULL;
     NEW(fold, s->n);
     TRY(krein__folds(ctx, s->seed, s->n, folds, s->group, s->class, fold));
-    TRY(krein__dual_cv(ctx, w->K, &rows, fold, folds, p));
+    TRY(krein__dual_folds(ctx, w->K, &rows, t->intercept, fold, folds, &t->path));
 done:
     krein__free(ctx, fold);
     return st;
@@ -78,8 +84,7 @@ done:
 static krein_status try_ridge(const work *w, const krein_kernel *kernel, krein_trial *t) {
     t->path.n = 0;
     if (!isnan(t->lambda)) t->path.lambda[t->path.n++] = t->lambda;
-    if (t->folds == 0) return leave_one_out(w, kernel, &t->path);
-    return cross_validate(w, krein__min(t->folds, w->n), &t->path);
+    return t->folds == 0 ? leave_one_out(w, kernel, t) : cross_validate(w, t);
 }
 
 /* ---- moments ------------------------------------------------------------ */

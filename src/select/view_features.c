@@ -373,13 +373,13 @@ static krein_status decompose(krein_feature_view *f, double *A, const double *C,
     ZNEW(out->part, D * m);
     TRY(krein__eigen(ctx, D, A, D, value));
     krein__pgemm(ctx, false, false, D, m, D, 1, A, D, C, m, 0, part, m);
-    out->n = krein__min(D, f->labels->n); /* the others are rounding */
+    /* the others are rounding of float32 products, and count as zero */
     double noise = 1e-7 * fmax(value[D - 1], 0);
+    while (out->n < krein__min(D, f->labels->n) && value[D - 1 - out->n] > noise) out->n++;
     for (int64_t j = 0; j < out->n; j++) {
-        double g = value[D - 1 - j];
-        out->value[j] = fmax(g, 0);
-        for (int64_t c = 0; g > noise && c < m; c++)
-            out->part[j * m + c] = part[(D - 1 - j) * m + c] / sqrt(g);
+        out->value[j] = value[D - 1 - j];
+        for (int64_t c = 0; c < m; c++)
+            out->part[j * m + c] = part[(D - 1 - j) * m + c] / sqrt(out->value[j]);
     }
 done:
     krein__free(ctx, value);
@@ -406,6 +406,7 @@ static krein_status from_gram(krein_feature_view *f) {
     NEW(low, D * m);
     TRY(whole_gram(f, &G));
     for (int64_t i = 0; i < D; i++) v->trace += sign_of(f->map, i) * G[i * D + i];
+    v->floor = 1e-7 * v->trace / f->labels->weight / sqrt((double)D);
     v->square = signed_square(f->map, G, false);
     for (int64_t p = 1; p < powers_of(&f->needs); p++) {
         const double *C = f->C + (p - 1) * D * m;
@@ -416,7 +417,7 @@ static krein_status from_gram(krein_feature_view *f) {
     if (f->needs.spectrum || f->needs.top) {
         TRY(decompose(f, G, f->C, &v->spectrum));
         v->ntop = v->spectrum.n;
-        NEW(v->top, v->ntop);
+        NEW(v->top, krein__max(1, v->ntop));
         memcpy(v->top, v->spectrum.value, (size_t)v->ntop * sizeof *v->top);
     }
 done:

@@ -1,0 +1,53 @@
+/* evidence -- log marginal likelihood of a Gaussian process (rasmussen2006, 5.4.1)
+ *     log p(y) = -1/2 (y'C^-1 y / s2 + log det C + n log(2 pi s2)),   C = K + n lambda I
+ * y the centred targets, codes 1 and -1 for classes; outputs are independent, of one scale s2: the
+ * best one, y'C^-1 y / n, or 1. At one lambda, or the largest over a path, from one
+ * eigendecomposition (solve/smoother.c). With weights, rows are repeated (lambda / w_i is the noise
+ * of a row). Cost: 9 n^3 flops a kernel. */
+#include "select/ridge_spectrum.h"
+
+#include <math.h>
+
+enum { LAMBDA, SCALE };
+
+extern const krein_criterion_class krein__criterion_evidence;
+
+static void needs(const krein_values *v, int64_t n, krein_needs *out) {
+    (void)v, (void)n;
+    out->spectrum = true;
+}
+
+static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *trial,
+                          krein_score *out) {
+    (void)trial;
+    krein_status st = KREIN_OK;
+    krein_smoother s;
+    krein_path p = {0};
+    double *q = NULL;
+    TRY(krein__need_positive(v, "evidence"));
+    TRY(krein__ridge_spectrum(v, &v->spectrum, 0, &q, &s));
+    krein__ridge_path(v, &v->spectrum, values->number[LAMBDA], &p);
+    krein__evidence_path(&s, values->number[SCALE] == 0, &p);
+    *out = krein__score_of(&krein__criterion_evidence, -p.loss[p.best]);
+    out->lambda = p.lambda[p.best];
+done:
+    krein__free(v->ctx, q);
+    return st;
+}
+
+static const krein_option options[] = {KREIN_OPTION_RIDGE_LAMBDA,
+                                       {.name = "scale",
+                                        .type = KREIN_OPTION_WORD,
+                                        .value = 0,
+                                        .words = "free|one",
+                                        .help = "the variance of the process: the best one, or 1"},
+                                       {0}};
+
+const krein_criterion_class krein__criterion_evidence = {
+    .cls = {"evidence", "log marginal likelihood of a Gaussian process", "rasmussen2006", options,
+            "How likely the targets are under a Gaussian process with the kernel, its noise "
+            "n lambda and its scale chosen for the best. The larger the better."},
+    .tasks = KREIN_FOR_CLASSES | KREIN_FOR_NUMBERS,
+    .larger = true,
+    .needs = needs,
+    .score = score};
