@@ -11,34 +11,6 @@
 
 #include <float.h>
 
-/* About two thirds of the cells of x are set to zero, and the same rows as CSR. Row 1 is empty. */
-typedef struct csr {
-    int64_t *ptr;
-    int32_t *col;
-    float *val;
-} csr;
-static krein_rows sparse(int64_t n, int64_t d, float *x, csr *c) {
-    c->ptr = test_new(n + 1, sizeof *c->ptr);
-    c->col = test_new(n * d, sizeof *c->col);
-    c->val = test_new(n * d, sizeof *c->val);
-    int64_t at = 0;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < d; j++) {
-            if (i == 1 || (i * 7 + j * 5) % 3) x[i * d + j] = 0;
-            if (x[i * d + j] == 0) continue;
-            c->col[at] = (int32_t)j;
-            c->val[at++] = x[i * d + j];
-        }
-        c->ptr[i + 1] = at;
-    }
-    return (krein_rows){.n = n, .d = d, .ptr = c->ptr, .col = c->col, .val = c->val};
-}
-static void csr_free(csr *c) {
-    free(c->ptr);
-    free(c->col);
-    free(c->val);
-}
-
 static void full(const krein_kernel *k, krein_rows x, krein_rows y, double *out) {
     krein_status st = krein__gram_full(ctx, k, &x, &y, out);
     if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
@@ -224,17 +196,6 @@ static void extremes(void) {
 }
 
 /* ---- Gram matrices ------------------------------------------------------ */
-
-/* Bases and expressions: sums, differences, products, factors, nesting on either side. */
-static const char *const expressions[] = {
-    "gaussian(sigma=1.3) - gaussian(sigma=3)",
-    "0.7*laplacian(sigma=3) + 0.3*poly(degree=2, c=1)",
-    "gaussian(sigma=1.3)*laplacian(sigma=2)*0.6",
-    "linear*(gaussian(sigma=2) - 0.4*(cauchy(sigma=1.1) + linear))",
-    "-(cauchy(sigma=1.1) + laplacian(sigma=2))*cauchy(sigma=3) - -2*cauchy(sigma=2)",
-    "linear - (linear*gaussian(sigma=2) - (linear - (poly - gaussian(sigma=1))))"};
-enum { EXPRESSIONS = sizeof expressions / sizeof *expressions, ALL = BASES + EXPRESSIONS };
-static const char *text_of(int i) { return i < BASES ? bases[i] : expressions[i - BASES]; }
 
 static double evaluate(const krein_kernel *k, int64_t d, const double *x, const double *y,
                        double *scale) {

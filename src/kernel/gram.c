@@ -61,11 +61,19 @@ void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *o
     tile64(g, x, out, ld, scratch);
 }
 
-/* Spare tiles that a subtree needs beside its output. */
-static int64_t need(const krein_kernel *k) {
+void krein__gram_dots_sparse(const krein_rows *rows, const krein_rows *y, double *out, int64_t ld,
+                             double *zeros) {
+    dots_sparse64(rows, y, out, ld, zeros);
+}
+void krein__gram_rows_sparse(const krein_kernel_class *c, const double *p, const krein_rows *rows,
+                             const krein_rows *y, double *out, int64_t ld, double *zeros) {
+    rows_sparse64(c, p, rows, y, out, ld, zeros);
+}
+
+int64_t krein__gram_spares(const krein_kernel *k) {
     if (k->node == KREIN_NODE_LEAF) return 0;
-    int64_t left = need(k->left);
-    return k->right ? krein__max(left, 1 + need(k->right)) : left;
+    int64_t left = krein__gram_spares(k->left);
+    return k->right ? krein__max(left, 1 + krein__gram_spares(k->right)) : left;
 }
 
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
@@ -76,7 +84,7 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->y = y;
     g->wide = wide;
     g->dots = !krein__kernel_all(kernel, krein__has_rows);
-    g->buffers = need(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
+    g->buffers = krein__gram_spares(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
     g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
     /* not every kernel on rows has a way through sparse ones */
     TRY(krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, y.ptr != NULL));
@@ -162,7 +170,7 @@ krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, co
 }
 
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
-    return size * KREIN_TILE * ((double)d + (double)(need(k) + 1) * (double)m);
+    return size * KREIN_TILE * ((double)d + (double)(krein__gram_spares(k) + 1) * (double)m);
 }
 
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {

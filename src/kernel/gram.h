@@ -32,6 +32,14 @@ void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *ou
                         float *scratch);
 void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
                         double *scratch);
+/* Parts of a tile of sparse rows, float64, for any number of rows. zeros: d of them, zeros again
+ * afterwards. dots: <x_i, y_j>; rows: a base kernel that is computed row by row. */
+void krein__gram_dots_sparse(const krein_rows *x, const krein_rows *y, double *out, int64_t ld,
+                             double *zeros);
+void krein__gram_rows_sparse(const krein_kernel_class *c, const double *p, const krein_rows *x,
+                             const krein_rows *y, double *out, int64_t ld, double *zeros);
+/* Pieces of scratch that an expression needs beside its output, each as large as that. */
+int64_t krein__gram_spares(const krein_kernel *k);
 /* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               const krein_rows *y, double *out);

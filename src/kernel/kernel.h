@@ -47,6 +47,9 @@ typedef struct krein_kernel_class {
                    int64_t ldy, double *out);
     double (*coordinate)(const double *p, double x, double y);
     double (*finish)(const double *p, double sum);
+    /* Kernels on rows that are functions of |x - y|_1: v[i] = |x - y_i|_1 becomes k(x, y_i). NULL:
+     * it is none. */
+    void (*from_l1)(const double *p, int64_t n, double *v);
 
     /* The spectral measure, where it is known and a positive one: k(x - y) = mass E cos w'(x - y).
      * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */

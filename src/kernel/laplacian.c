@@ -11,15 +11,24 @@
 KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
 KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
 
+/* finite in float: 0 times it stays 0 */
+static double rate(const double *p) { return fmax(-1 / p[0], -1e30); }
+
 #define ROWS(T, name, sum, vexp)                                                                   \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
-        T g = (T)fmax(-1 / p[0], -1e30); /* finite in float: 0 * g stays 0 */                      \
+        T g = (T)rate(p);                                                                          \
         for (int64_t i = 0; i < n; i++) out[i] = g * sum(0, d, x, y + i * ldy);                    \
         vexp(n, out, out);                                                                         \
     }
 ROWS(float, rows32, sum32, krein__vexpf)
 ROWS(double, rows64, sum64, krein__vexp)
+
+static void from_l1(const double *p, int64_t n, double *v) {
+    double g = rate(p);
+    for (int64_t i = 0; i < n; i++) v[i] *= g;
+    krein__vexp(n, v, v);
+}
 
 static double coordinate(const double *p, double x, double y) { return fabs(x - y) / p[0]; }
 static double finish(const double *p, double sum) {
@@ -53,6 +62,7 @@ const krein_kernel_class krein__kernel_laplacian = {
     .rows64 = rows64,
     .coordinate = coordinate,
     .finish = finish,
+    .from_l1 = from_l1,
     .quantile = quantile,
     .second_moment = second_moment,
     .frequency = frequency,

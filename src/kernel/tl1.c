@@ -9,6 +9,10 @@
 KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
 KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
 
+static void from_l1(const double *p, int64_t n, double *v) {
+    for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0] ? p[0] - v[i] : 0;
+}
+
 #define ROWS(T, name, sum)                                                                         \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
@@ -54,4 +58,5 @@ const krein_kernel_class krein__kernel_tl1 = {
     .rows64 = rows64,
     .coordinate = coordinate,
     .finish = finish,
+    .from_l1 = from_l1,
     .settle = settle};
