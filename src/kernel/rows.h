@@ -8,6 +8,7 @@
 #ifndef KREIN_KERNEL_ROWS_H
 #define KREIN_KERNEL_ROWS_H
 
+#include <math.h>
 #include <stdint.h>
 
 #define KREIN_ROW_SUM(T, name, TERM)                                                               \
@@ -22,7 +23,7 @@
         return sum;                                                                                \
     }
 
-/* |x - y| without a choice of fabs or fabsf */
-#define KREIN_DISTANCE(T, x, y) ((x) > (y) ? (x) - (y) : (y) - (x))
+/* |x - y|; a choice between x - y and y - x would keep compilers from using SIMD */
+#define KREIN_DISTANCE(T, x, y) _Generic((T)0, float : fabsf, double : fabs)((x) - (y))
 
 #endif

@@ -4,6 +4,7 @@
  * made once, and candidates run in parallel. Where time may run out, candidates of a range are
  * visited from far apart to near, so that what was judged covers the range.
  */
+#include "kernel/gram_shared.h"
 #include "num/blas.h"
 #include "select/select.h"
 
@@ -80,16 +81,15 @@ static bool late(double deadline) { return deadline > 0 && krein__clock() > dead
 /* ---- by matrices -------------------------------------------------------- */
 
 static krein_status judge_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
-                                 const krein_labels *labels, const krein_jury *jury,
-                                 krein_verdict *v) {
+                                 const krein_gram_shared *shared, const krein_labels *labels,
+                                 const krein_jury *jury, krein_verdict *v) {
     krein_status st = KREIN_OK;
     krein_trial trial[KREIN_CRITERIA_MAX];
     krein_view view = {0};
-    krein_rows x = krein__matrix_rows(&s->x);
     double *K = NULL;
     memcpy(trial, jury->trial, sizeof trial);
     NEW(K, s->n * s->n);
-    st = krein__gram_full(ctx, kernel, &x, &x, K);
+    st = krein__gram_shared_full(ctx, kernel, shared, K);
     if (st == KREIN_OK)
         st = krein__view_exact(ctx, kernel, s, labels, &jury->needs, trial, jury->trials, K, &view);
     st = krein__jury_decide(ctx, jury, st, &view, trial, v);
@@ -102,7 +102,7 @@ done:
 double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
                                 int64_t columns, const krein_jury *jury) {
     double matrix = 8 * (double)n * (double)n;
-    return matrix + fmax(krein__gram_full_bytes(k, n, d, 1),
+    return matrix + fmax(krein__gram_shared_full_bytes(k, n, d, 1),
                          krein__view_exact_bytes(n, labels, columns, &jury->needs, jury->trial,
                                                  jury->trials));
 }
@@ -110,12 +110,14 @@ double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int
 /* Candidates that run at once, a thread each: as many as memory allows. 1: one after the other, on
  * all threads. */
 static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const krein_probe *s,
-                   const krein_labels *l, const krein_jury *jury) {
+                   const krein_labels *l, const krein_jury *jury, double *bytes) {
     double most = 1, room = (double)ctx->budget - (double)atomic_load(&ctx->held);
     for (int64_t i = 0; i < n; i++)
         most = fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, l->m, jury));
     int64_t fit = (int64_t)fmin(room / most, 1e6);
-    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
+    int count = (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
+    *bytes = count * most;
+    return count;
 }
 
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
@@ -123,7 +125,10 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
                                 krein_verdict *out) {
     krein_status st = KREIN_OK;
     krein_labels labels = {0};
+    krein_gram_shared shared = {0};
+    krein_rows x = krein__matrix_rows(&s->x);
     krein_status *status = NULL;
+    double beside;
     int64_t *order = NULL, done = 0;
     int64_t failed = -1;
     _Atomic int stop = 0;
@@ -132,7 +137,8 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
     ZNEW(status, n);
     TRY(krein__labels_of(ctx, s, &labels));
     krein__far_to_near(n, order);
-    int threads = workers(ctx, kernel, n, s, &labels, jury);
+    int threads = workers(ctx, kernel, n, s, &labels, jury, &beside);
+    TRY(krein__gram_share(ctx, &x, kernel, n, beside, &shared));
     const krein_ctx fresh = krein__ctx_share(ctx, threads);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
@@ -141,7 +147,7 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
         if (stop || (i > 0 && late(deadline))) continue;
         krein__worker_begin();
         krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
-        status[at] = judge_matrix(mine, kernel[at], s, &labels, jury, &out[at]);
+        status[at] = judge_matrix(mine, kernel[at], s, &shared, &labels, jury, &out[at]);
         krein__worker_end(compute);
 #pragma omp critical(krein_judge)
         {
@@ -166,6 +172,7 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
 done:
     krein__free(ctx, order);
     krein__free(ctx, status);
+    krein__gram_share_end(ctx, &shared);
     krein__labels_end(ctx, &labels);
     return st;
 }
