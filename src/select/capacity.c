@@ -7,8 +7,8 @@
  * than the kernel's. Even a pure power j^(-1/g), j <= m, has not the slope g there, since the sum
  * ends at m (0.82 for g = 1, m = 2,000) and at the noise; so gamma is the g whose pure power shows
  * the slope that was measured, found by bisection. Where the eigenvalues end in noise before N =
- * m/5, lambda goes down to the noise: exponential decay and finite rank then give a slope near 0,
- * and gamma is at least krein__gamma_least.
+ * m/5, the range is from N = 1 down to the noise: exponential decay and finite rank then give a
+ * slope near 0, and gamma is at least krein__gamma_least.
  *
  * Source condition: f = L^r h, L the kernel's integral operator, |h| finite. With the coefficients
  * z_j = u_j'y of centred labels, z_j^2 has the mean sigma^2 + m theta_j^2; f of smoothness just r
@@ -83,21 +83,21 @@ static int64_t rank_of(int64_t m, const double *s, double noise) {
 }
 
 /* The lambdas between which N is resolved; low = high where there are none. */
-static void resolve(int64_t m, int64_t rank, const double *s, double noise, double *low,
-                    double *high) {
+static void resolve(int64_t m, int64_t rank, const double *s, double noise, double least,
+                    double *low, double *high) {
     double most = fmax((double)m / SHARE, 2 * DIMENSION_LEAST);
     *low = noise;
     if ((double)rank > most) *low = fmax(noise, krein__lambda_of_dimension(rank, s, most));
-    *high = rank > DIMENSION_LEAST ? krein__lambda_of_dimension(rank, s, DIMENSION_LEAST) : s[0];
+    *high = (double)rank > least ? krein__lambda_of_dimension(rank, s, least) : s[0];
     *high = fmax(*high, *low);
 }
 
 /* Slope of log N against -log lambda in that range. */
-static double growth(int64_t m, const double *s, double noise) {
+static double growth(int64_t m, const double *s, double noise, double least) {
     double x[POINTS], y[POINTS], low, high;
     int64_t rank = rank_of(m, s, noise);
-    if (rank <= DIMENSION_LEAST) return 0;
-    resolve(m, rank, s, noise, &low, &high);
+    if ((double)rank <= least) return 0;
+    resolve(m, rank, s, noise, least, &low, &high);
     for (int64_t i = 0; i < POINTS; i++) {
         double lambda = low * pow(high / low, (double)i / (POINTS - 1));
         x[i] = -log(lambda);
@@ -106,21 +106,22 @@ static double growth(int64_t m, const double *s, double noise) {
     return slope(POINTS, x, y);
 }
 
-static double power_growth(int64_t m, double gamma, double noise, double *s) {
+static double power_growth(int64_t m, double gamma, double noise, double least, double *s) {
     for (int64_t j = 0; j < m; j++) s[j] = pow((double)(j + 1), -1 / gamma);
-    return growth(m, s, noise);
+    return growth(m, s, noise, least);
 }
 
 /* The pure power of the same growth; noise relative to the largest eigenvalue. */
-static krein_status gamma_of(krein_ctx *ctx, int64_t m, double wanted, double noise, double *out) {
+static krein_status gamma_of(krein_ctx *ctx, int64_t m, double wanted, double noise, double least,
+                             double *out) {
     krein_status st = KREIN_OK;
     double low = krein__gamma_least, high = 1, *s = NULL;
     NEW(s, m);
-    if (wanted <= power_growth(m, low, noise, s)) high = low;
-    if (wanted >= power_growth(m, high, noise, s)) low = high;
+    if (wanted <= power_growth(m, low, noise, least, s)) high = low;
+    if (wanted >= power_growth(m, high, noise, least, s)) low = high;
     while (high - low > 1e-6) {
         double middle = 0.5 * (low + high);
-        if (power_growth(m, middle, noise, s) < wanted)
+        if (power_growth(m, middle, noise, least, s) < wanted)
             low = middle;
         else
             high = middle;
@@ -163,13 +164,14 @@ krein_status krein__capacity_fit(krein_ctx *ctx, int64_t m, const double *s, dou
                             .noise = noise,
                             .gamma = 1,
                             .fitted = m >= ROWS_LEAST};
-    resolve(m, rank, s, noise, &out->low, &out->high);
+    out->fast = out->fitted && rank <= m / SHARE;
+    double least = out->fast ? 1 : DIMENSION_LEAST;
+    resolve(m, rank, s, noise, least, &out->low, &out->high);
     if (!out->fitted) {
         out->decay = NAN;
         return KREIN_OK;
     }
-    out->fast = rank <= m / SHARE;
-    TRY(gamma_of(ctx, m, growth(m, s, noise), noise / s[0], &out->gamma));
+    TRY(gamma_of(ctx, m, growth(m, s, noise, least), noise / s[0], least, &out->gamma));
     TRY(decay_of(ctx, m, rank, s, &out->decay));
 done:
     return st;
