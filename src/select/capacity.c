@@ -21,10 +21,10 @@
  *
  * Theory: lambda = n^(-1/(2r+gamma)), excess risk n^(-2r/(2r+gamma)) [caponnetto2007]; random
  * features M = n^(((2r-1)gamma+1)/(2r+gamma)) [rudi2017]; landmarks n^(1/(2r+gamma)) [rudi2015];
- * parts of a divided data set n^((2r-1)/(2r+gamma)), with random features too [li2022]. It assumes
+ * parts of a divided data set n^((2r-1)/(2r+gamma)), with random features too [li2020]. It assumes
  * k(x, x) <= 1: lambda is in units of kappa, the mean of k(x, x).
  *
- * Local Rademacher complexity [bartlett2005; li2022, (3.27) with L = 1]: R(H_r) <= 2 sqrt((1/n)
+ * Local Rademacher complexity [bartlett2005; li2020, (3.27) with L = 1]: R(H_r) <= 2 sqrt((1/n)
  * min_theta (theta r/4 + sum_{j>theta} t_j)), and the minimum over theta is sum_j min(r/4, t_j).
  */
 #include "select/capacity.h"
