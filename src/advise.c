@@ -53,6 +53,14 @@ static krein_status copy_options(krein_ctx *ctx, const krein_advise_options *giv
 
 /* ---- the sample --------------------------------------------------------- */
 
+/* Rows, kernel matrix and labels, and what is computed from them. */
+static double bytes_needed(const sample *s) {
+    const krein_encoding *e = &s->model->encoding;
+    double m = (double)s->m, wide = e->sparse ? 0 : 4 * m * (double)e->d;
+    return wide + 8 * m * (m + (double)s->k) + krein__advise_bytes(s->m, s->k) +
+           krein__gram_full_bytes(s->kernel, s->m, e->d, s->ctx->threads);
+}
+
 static krein_status learn(sample *s, krein_data *data, const krein_advise_options *o) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -70,11 +78,8 @@ static krein_status learn(sample *s, krein_data *data, const krein_advise_option
     s->model->head = krein__task_head(e->task);
     if (labels && data->has_label) s->model->k = s->k = krein__head_scores(s->model->head, e);
     TRY(krein__kernel_meet(ctx, s->kernel, e));
-    TRY(krein__reserve_check(
-        ctx,
-        8 * (double)s->m * (double)(s->m + s->k) + krein__advise_bytes(s->m, s->k) +
-            krein__gram_full_bytes(s->kernel, s->m, e->d, ctx->threads),
-        "the kernel matrix and its eigenvectors", "use fewer --rows, or raise --max-memory"));
+    TRY(krein__reserve_check(ctx, bytes_needed(s), "the kernel matrix and its eigenvectors",
+                             "use fewer --rows, or raise --max-memory"));
     TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, s->stream, true));
     TRY(krein__kernel_set_median(ctx, s->kernel, s->stream, s->n, o->seed));
