@@ -112,7 +112,7 @@ static const char *smoothness(const krein_advise_report *r) {
     if (r->r_high < 0.5)
         return " Below 1/2: the labels are rougher than any function of the kernel's space, and "
                "theory for r = 1/2 is an optimistic reading. A rougher kernel (laplacian, matern) "
-               "or a smaller sigma has a larger r.";
+               "or a smaller sigma tends to have a larger r.";
     if (r->r_low <= 0.5 && r->r_high >= 1)
         return " The labels do not tell more: take the numbers below as one possibility.";
     return "";
@@ -173,9 +173,12 @@ static void print_practice(const krein_advise_report *r) {
                          "That is beyond what the sample resolves, and extrapolated with gamma: "
                          "--rows takes more.",
                          16, 80);
+    bool all = r->practical_features >= r->n && r->n > r->rows;
     say_count("features", r->practical_features,
-              "Features or landmarks to try first (-D): N log N of that dimension. More help "
-              "while the error still falls.");
+              all ? "Features or landmarks (-D): N log N of that dimension is as many as there are "
+                    "rows. Take as many as time and memory allow."
+                  : "Features or landmarks to try first (-D): N log N of that dimension. More help "
+                    "while the error still falls.");
     say_count("parts", r->practical_parts,
               "Parts, if the rows must be divided: theory's, and each with more rows than that.");
 }
