@@ -204,6 +204,8 @@ typedef struct krein_train_options {
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
     int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    const char
+        *kernels; /* "k1; k2; ...", of which the best by `select` is taken; not with kernel */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);

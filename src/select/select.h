@@ -147,6 +147,10 @@ double krein__judge_map_bytes(int64_t d, int64_t k);
 
 /* ---- the search (search.c) ---------------------------------------------- */
 
+/* The best of a list on a sample of the rows; free parameters count as the median distance there,
+ * and stay free. */
+krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
+                                const krein_kernel_list *list, double time_limit, int64_t *best);
 /* Gives the free parameters of the kernel their values. At most two may be free. map: the spec of
  * the map that the model will use, where it makes random features, else NULL. time_limit in
  * seconds (0: none): the best so far is taken when it has passed. */
