@@ -477,8 +477,9 @@ static void every_entry(void) {
                     CHECK(refused(ctx, &memory, path, what, i));
                 }
             bool real = e->type == KREIN_TYPE_F64 || e->type == KREIN_TYPE_F32;
-            if (real && strcmp(e->name, "lambda") != 0) /* NaN: a learner may have none */
-                for (int infinite = 0; infinite < 2; infinite++) {
+            bool none = strcmp(e->name, "lambda") == 0; /* NaN: a learner may have none */
+            if (real)
+                for (int infinite = none; infinite < 2; infinite++) {
                     double v = infinite ? INFINITY : NAN;
                     float f = infinite ? INFINITY : NAN;
                     snprintf(what, sizeof what, "%s, %s not finite", maps[map], e->name);

@@ -96,7 +96,17 @@ done
 run train reg.csv -k 'gaussian(sigma=3)' --select 'cv(k=4)' -o r.krein
 has "krr --select cv: text" out '^cross-validated [0-9.]+ rmse'
 run train two.csv --learner kgd "${gauss[@]}" -o r.krein --json
-json "kgd" 'j["loo"] is None and j["cv"]["error"] >= 0 and j["cv"]["folds"] == 5'
+json "kgd" 'j["loo"] is None and j["cv"]["error"] >= 0 and j["cv"]["folds"] == 5 and j["lambda"] is None'
+run info r.krein --json
+json "kgd: no lambda in the model" 'j["lambda"] is None'
+run info r.krein
+ok "kgd: info"
+lacks "kgd: no lambda in info" out '^lambda'
+run train two.csv --learner kgd "${gauss[@]}" -o r.krein
+ok "kgd: text"
+lacks "kgd: no lambda in the report" out '^lambda'
+run evaluate r.krein two.csv
+ok "kgd: the model is read"
 run train two.csv --learner svm "${gauss[@]}" -m 'rff(D=50)' --select 'cv(k=3)' -o r.krein --json
 json "svm --select cv" 'j["cv"]["folds"] == 3'
 
