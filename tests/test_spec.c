@@ -74,9 +74,9 @@ static void names(void) {
     REFUSED("(alpha=1)", "expected the name");
     REFUSED("frist", "did you mean \"first\"");
     REFUSED("firs", "did you mean \"first\"");
-    REFUSED("frist", "There are: first, bare, third_one");
+    REFUSED("frist", "\"first\"? There are: first, bare, third_one");
     REFUSED("third", "did you mean \"third_one\"");
-    REFUSED("zzzzzzzz", "There are: first, bare, third_one");
+    REFUSED("zzzzzzzz", "\"zzzzzzzz\"; there are: first, bare, third_one");
     krein__parse_spec(ctx, "zzzzzzzz", "thing", classes, 3, &which, &v);
     CHECK(!strstr(krein_message(ctx), "did you mean"));
     CHECK_HAS(krein_message(ctx), "thing");
