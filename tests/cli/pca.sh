@@ -19,6 +19,8 @@ is "one line a row" 301 "$(wc -l <s.csv)"
 run predict m.krein f.csv
 ok "predict"
 is "predict gives the scores" "$(tail -n +2 s.csv)" "$(cat out)"
+run predict m.krein f.csv --scores
+is "--scores says them once" "$(tail -n +2 s.csv)" "$(cat out)"
 run predict m.krein new.csv
 is "new rows" 40 "$(grep -Ec '^[^,]+,[^,]+,[^,]+$' out)"
 cut -d, -f2- new.csv >unlabelled.csv
