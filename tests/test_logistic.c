@@ -302,6 +302,36 @@ static void solver_edges(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Every row once in each class, or all rows the same: W = 0 is best, the gradient nothing but
+ * rounding, and no reason to go on or to complain. For features of any size. */
+static void nothing_to_learn(void) {
+    krein_ctx *ctx = test_ctx(2);
+    krein_logistic_result r;
+    for (int i = 0; i < 16; i++) {
+        int64_t classes = i & 1 ? 3 : 2, n = i & 2 ? 1200 : 60;
+        table t = make_table(ctx, n, 10, classes, .8, 240, true);
+        double *w = test_new((t.D + 1) * t.k, sizeof *w), size = i & 8 ? 1e6 : 1;
+        for (int64_t a = 0; a < n; a++) {
+            t.class[a] = (int32_t)(a * classes / n);
+            for (int64_t j = 0; j < t.D; j++) {
+                double z = i & 4 ? .3 : det(a % (n / classes), j, 0);
+                t.z[a * t.D + j] = (float)(size * z);
+            }
+        }
+        krein_logistic p = problem_of(&t, 1e-6 * size * size, 1e-3, true);
+        CHECK(solve(ctx, &p, w, &r) == KREIN_OK);
+        CHECK(r.stop == KREIN_STOP_GRADIENT && r.steps == 0);
+        CHECK_REL(r.objective, log((double)classes), 1e-9);
+        /* One row tells the classes apart, a little: that is seen. */
+        t.z[0] += (float)(.05 * size);
+        CHECK(solve(ctx, &p, w, &r) == KREIN_OK);
+        CHECK(r.stop == KREIN_STOP_GRADIENT && r.steps > 0);
+        free(w);
+        drop_table(&t);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* More features than a preconditioner is made for. */
 static void many_features(void) {
     krein_ctx *ctx = test_ctx(2);
@@ -590,6 +620,7 @@ int main(int argc, char **argv) {
     RUN(bits);
     RUN(warm_starts);
     RUN(solver_edges);
+    RUN(nothing_to_learn);
     RUN(many_features);
     RUN(models_have_the_same_bits);
     RUN(choice);
