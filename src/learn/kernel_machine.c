@@ -63,6 +63,7 @@ typedef struct scratch {
     int64_t *row;
     double *y, *alpha;
     void **nodes;
+    _Atomic int64_t *unfinished; /* machines that LIBSVM gave up, of all threads */
 } scratch;
 
 /* Classes a < b of a machine; against the rest a is -1. */
@@ -129,6 +130,7 @@ static const char *train(const problem *p, const krein_exact *r, const krein_lib
     else
         krein__libsvm_regress(table, &machine);
     if (machine.error) return machine.error;
+    if (machine.unfinished) atomic_fetch_add(s->unfinished, 1);
     for (int64_t i = 0; i < machine.m; i++) w[s->row[i] * p->k + c] = s->alpha[i];
     b[c] = machine.intercept;
     return NULL;
@@ -142,6 +144,16 @@ static void set_diagonal(const problem *p, const krein_exact *r, krein_libsvm *t
     }
 }
 
+/* A choice of C may well try values that are too large. */
+static void report(const problem *p, double C, bool choice, int64_t unfinished, int64_t machines) {
+    if (unfinished == 0) return;
+    krein__log(p->ctx, choice ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
+               "LIBSVM has not reached tol = %g in %lld of %lld machines with C = %g, and ended at "
+               "its last iteration; give a smaller C or a larger tol, or use features (--map "
+               "nystrom)",
+               p->tol, (long long)unfinished, (long long)machines, C * p->scale);
+}
+
 /* All machines, for each fold without its rows (fold NULL: one set, of all rows): w is folds x n x
  * k, b folds x k. */
 static krein_status train_all(const problem *p, const krein_exact *r, krein_libsvm *table, double C,
@@ -152,6 +164,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
     scratch all = {0};
     _Atomic(const char *) error = NULL;
     _Atomic bool stop = false;
+    _Atomic int64_t unfinished = 0;
     NEW(all.row, threads * n);
     NEW(all.y, threads * n);
     NEW(all.alpha, threads * n);
@@ -161,7 +174,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < folds * k; t++) {
         int64_t at = omp_get_thread_num() * n, f = t / k;
-        scratch s = {all.row + at, all.y + at, all.alpha + at, all.nodes + at};
+        scratch s = {all.row + at, all.y + at, all.alpha + at, all.nodes + at, &unfinished};
         if (atomic_load(&stop)) continue;
         krein__worker_begin();
         const char *said = train(p, r, table, C, fold, f, t % k, &s, w + f * n * k, b + f * k);
@@ -170,6 +183,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+    report(p, C, fold != NULL, atomic_load(&unfinished), folds * k);
     if (atomic_load(&error))
         st = krein__fail(ctx, KREIN_EARG, "LIBSVM refuses the parameters: %s", atomic_load(&error));
     else

@@ -120,6 +120,12 @@ run train two.csv --learner 'svm(tol=1e-9)' "${gauss[@]}" -m 'rff(D=400)' --time
 ok "--time-limit"
 has "--time-limit: says how far it came" err 'duality gap'
 
+# LIBSVM ends at its ten millionth iteration.
+awk 'BEGIN { for (i = 1; i <= 24; i++) print (sin(i * i) > 0 ? "a" : "b") "," sin(7 * i) "," cos(5 * i * i) "," sin(3 * i * i + 1) }' >hard.csv
+run train hard.csv --learner 'svm(C=1e8, tol=1e-9)' -k linear -m exact -o h.krein
+ok "LIBSVM gives up"
+has "LIBSVM gives up: the warning" err '^krein: warning: LIBSVM has not reached tol = 1e-09 in 1 of 1 machines with C = 1e\+08'
+
 # ---- wrong ----
 wrong() { # NAME STATUS REGEX ARGS...
     local name=$1 code=$2 regex=$3
