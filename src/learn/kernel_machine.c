@@ -237,7 +237,7 @@ typedef struct trials {
     double *loss; /* GRID x n */
 } trials;
 
-/* 1 where the class is wrong, or the squared error, mean over the outputs. */
+/* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. */
 static void judge(const problem *p, const krein_exact *r, const double *score, trials *t) {
     double *loss = t->loss + t->tried * t->n, sum = 0;
     for (int64_t i = 0; i < r->n; i++) {
@@ -245,7 +245,7 @@ static void judge(const problem *p, const krein_exact *r, const double *score, t
         loss[i] = 0;
         if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
-            loss[i] += pow(p->scale * (r->y[i * p->k + c] - f[c]), 2) / (double)p->k;
+            loss[i] += pow(r->y[i * p->k + c] - f[c], 2) / (double)p->k;
         sum += loss[i];
     }
     t->mean[t->tried++] = sum / (double)r->n;
@@ -303,7 +303,7 @@ static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *t
         TRY(held_out(p, r, table, t.C[at], fold, folds, score));
         judge(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
-                   p->classes ? "error" : "squared error", t.mean[at]);
+                   p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
         if (job->deadline > 0 && krein__clock() > job->deadline && t.tried < GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
                        t.C[at] * p->scale);
@@ -335,7 +335,7 @@ static krein_status choose_C(problem *p, double *C) {
         TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
         TRY(walk(p, &p->all, p->table, C, &loss));
     }
-    p->job->loo = p->classes ? loss : sqrt(loss);
+    p->job->loo = p->classes ? loss : sqrt(loss) * p->scale;
     p->job->cv_folds = krein__fold_count(p->job->folds, krein__min(p->all.n, SAMPLE));
 done:
     krein__exact_close(&some);
