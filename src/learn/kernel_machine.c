@@ -237,18 +237,23 @@ typedef struct trials {
     double *loss; /* GRID x n */
 } trials;
 
-/* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. */
+/* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. With
+ * the weights that classes have in training, which are one in the mean. */
 static void judge(const problem *p, const krein_exact *r, const double *score, trials *t) {
-    double *loss = t->loss + t->tried * t->n, sum = 0;
+    double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
+        double weight = p->class_weight ? p->class_weight[r->class[i]] : 1;
         loss[i] = 0;
         if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
             loss[i] += pow(r->y[i * p->k + c] - f[c], 2) / (double)p->k;
+        loss[i] *= weight;
         sum += loss[i];
+        total += weight;
     }
-    t->mean[t->tried++] = sum / (double)r->n;
+    for (int64_t i = 0; i < r->n; i++) loss[i] *= (double)r->n / total;
+    t->mean[t->tried++] = sum / total;
 }
 
 /* Standard error of the difference of two means over the same rows. */

@@ -2,8 +2,9 @@
  *
  * C is chosen by cross-validation on a sample of the rows: the features of the sample are made
  * once, every fold trains on the rows outside it along a path of growing C, each solution the start
- * of the next (a beta at its bound stays at it), and the held-out errors are compared. All machines
- * of a step (folds times classes) are trained at once. */
+ * of the next (a beta at its bound stays at it), and the held-out errors are compared, with the
+ * weights that rows and classes have in training. All machines of a step (folds times classes) are
+ * trained at once. */
 #include "learn/machines.h"
 
 #include "learn/examples.h"
@@ -288,20 +289,25 @@ static double error_of(const set *s, const double *score) {
     const krein_model *m = s->job->model;
     double sum = 0, total = 0;
     for (int64_t i = 0; i < ex->n; i++) {
-        double weight = ex->weight ? ex->weight[i] : 1, e = 0;
+        double e = 0;
         if (ex->class) e = krein__decide(m->head, classes_of(s), score + i * s->k) != ex->class[i];
         for (int64_t c = 0; !ex->class && c < s->k; c++)
             e += pow(label_of(s, i, c) - score[i * s->k + c], 2) / (double)s->k;
-        sum += weight * e;
-        total += weight;
+        sum += s->unit[i] * e;
+        total += s->unit[i];
     }
     return sum / total;
 }
 
-/* The standard error of an error rate; a hundredth of a mean square. */
+/* The standard error of a weighted error rate; a hundredth of a mean square. */
 static double doubt(const set *s, double error) {
+    double sum = 0, squares = 0;
     if (!s->ex->class) return error / 100;
-    return sqrt(fmax(error * (1 - error), 1e-12) / (double)s->ex->n);
+    for (int64_t i = 0; i < s->ex->n; i++) {
+        sum += s->unit[i];
+        squares += s->unit[i] * s->unit[i];
+    }
+    return sqrt(fmax(error * (1 - error), 1e-12) * squares) / sum;
 }
 
 /* Walks up the path until two steps in a row are clearly worse than the best. Of values within half
