@@ -146,6 +146,26 @@ static void epsilon_by_default(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Targets in other units: the same machine, C and epsilon included. */
+static void units_do_not_matter(void) {
+    static const double unit[] = {1, 1e-25, 1e-14, 1e-5, 1e9, 1e25};
+    krein_ctx *ctx = test_ctx(2);
+    double first = 0;
+    for (int c = 0; c < 6; c++) {
+        rows r = make_rows(200, 0, 1, 12);
+        krein_train_options o = options_of("svr", "rff(D=60)");
+        krein_report report;
+        for (int64_t i = 0; i < r.n; i++) r.y[i] *= unit[c];
+        krein_model_destroy(fitted(ctx, &r, &o, &report));
+        if (c == 0) first = report.loo;
+        CHECK(first < 1);
+        CHECK_REL(report.loo / unit[c], first, .05); /* the next C at most */
+        krein_report_clear(ctx, &report);
+        drop(&r);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- weights ------------------------------------------------------------------ */
 
 static void balanced_classes(void) {
@@ -555,6 +575,7 @@ int main(int argc, char **argv) {
     RUN(one_against_rest_and_pairs);
     RUN(regression_by_hand);
     RUN(epsilon_by_default);
+    RUN(units_do_not_matter);
     RUN(balanced_classes);
     RUN(weights_are_repeated_rows);
     RUN(choice_counts_classes_alike);
