@@ -287,7 +287,8 @@ static void chosen_and_reproduced(void) {
         o.kernel = first.kernel;
         o.map = first.map;
         krein_model *given = fitted(two, &r, &o, &again);
-        test_bytes x = bytes_of(one, a), y = bytes_of(two, b), z = bytes_of(two, given);
+        test_bytes x = test_model_bytes(one, a), y = test_model_bytes(two, b),
+                   z = test_model_bytes(two, given);
         CHECK(test_same(x, y));
         if (!test_same(x, z)) printf("%s, %s: not the same again\n", first.learner, first.map);
         CHECK(test_same(x, z));
@@ -312,7 +313,7 @@ static void lambda_is_C(void) {
     o.learner = "svm";
     o.lambda = 1.0 / 2048; /* 1 / (2 256 4) */
     krein_model *b = fitted(ctx, &r, &o, NULL);
-    test_bytes x = bytes_of(ctx, a), y = bytes_of(ctx, b);
+    test_bytes x = test_model_bytes(ctx, a), y = test_model_bytes(ctx, b);
     CHECK(test_same(x, y));
     free(x.at), free(y.at);
     krein_model_destroy(a);
@@ -407,7 +408,7 @@ static void memory_is_bounded(void) {
     const uint64_t features = 4u * 256u * (uint64_t)r.n, most = features + features / 4 + 5000000;
     krein_ctx *large = test_ctx(2), *small = small_ctx(most < features / 2 * 3 ? most : features);
     krein_model *a = fitted(large, &r, &o, NULL), *b = fitted(small, &r, &o, NULL);
-    test_bytes x = bytes_of(large, a), y = bytes_of(small, b);
+    test_bytes x = test_model_bytes(large, a), y = test_model_bytes(small, b);
     CHECK(test_same(x, y));
     CHECK(krein_ctx_peak_bytes(large) > features && krein_ctx_peak_bytes(small) < features);
     free(x.at), free(y.at);
