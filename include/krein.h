@@ -225,7 +225,7 @@ typedef struct krein_report {
     int64_t n, d, D, passes;
     krein_task task;
     char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
-    double lambda; /* NaN: the learner has none */
+    double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
     double loo; /* held-out rmse, or error for classification; NaN when not computed */
     uint64_t bytes_peak;

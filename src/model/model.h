@@ -24,7 +24,7 @@ struct krein_model {
     char *learner; /* complete specs, for people and for training again */
     char *kernel_text, *map_text;
     double lambda; /* NaN: the learner has none */
-    int64_t n; /* rows trained on */
+    int64_t n;     /* rows trained on */
     krein_head head;
     int64_t k;         /* scores of a row */
     double *w;         /* R x k, weights of the raw features */
