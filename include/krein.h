@@ -227,7 +227,7 @@ typedef struct krein_report {
     int64_t n, d, D, passes;
     krein_task task;
     char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
-    double lambda;
+    double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
     double loo; /* held-out rmse, or error for classification; NaN when not computed */
     uint64_t bytes_peak;
@@ -261,7 +261,7 @@ typedef struct krein_model_info {
     int64_t inputs; /* columns of the file that the model takes; d after encoding */
     int64_t outputs, classes, bytes;
     const char *learner, *kernel, *map, *scale;
-    double lambda;
+    double lambda; /* NaN: the learner has none */
     uint64_t seed;
     int64_t negative; /* features with sign -1 */
     int probabilities;

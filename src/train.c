@@ -182,6 +182,18 @@ static krein_status check_task(const setup *s, const krein_encoding *e) {
     return KREIN_OK;
 }
 
+/* Labels whose squares are numbers; with features, whose products with them are so in float32. */
+static krein_status check_range(const krein_data *data, const krein_encoding *e,
+                                const krein_map *map) {
+    double most = data->label_most, limit = map->cls->traits & KREIN_MAP_DUAL ? 1e140 : 1e30;
+    if (e->task == KREIN_TASK_CLASSIFICATION || most == 0) return KREIN_OK;
+    if (most < limit && most > 1 / limit) return KREIN_OK;
+    return krein__fail(data->ctx, KREIN_EDATA,
+                       "%s: the largest label is %.3g in size, and %s computes with %g to %g; "
+                       "change the unit of the labels",
+                       data->name, most, map->cls->cls.name, 1 / limit, limit);
+}
+
 static krein_head head_of(const setup *s, const krein_encoding *e) {
     return s->learner->head ? s->learner->head(&s->learner_values, e) : krein__task_head(e->task);
 }
@@ -466,6 +478,7 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     mark = krein__clock();
     TRY(meet_kernels(s, &job));
     TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
+    TRY(check_range(data, &m->encoding, m->map));
     if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->criterion.cls && s->free > 0) {
