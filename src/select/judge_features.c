@@ -310,8 +310,9 @@ krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int6
     maps m = {.kernel = kernel, .spec = map, .s = s, .jury = jury};
     krein_status st = krein__labels_of(ctx, s, &m.labels);
     if (st == KREIN_OK)
-        st = krein__judge_each(ctx, n, krein__judge_map_bytes(s->x.d, s->k), 0, NULL, judge_map, &m,
-                               out);
+        st = krein__judge_each(ctx, n,
+                               krein__judge_workers(ctx, krein__judge_map_bytes(s->x.d, s->k), n),
+                               0, NULL, judge_map, &m, out);
     krein__labels_end(ctx, &m.labels);
     return st;
 }
