@@ -68,20 +68,20 @@ static bool needs_gram(const krein_needs *needs, const krein_trial *trial, int64
 
 /* ---- begin -------------------------------------------------------------- */
 
-static krein_status check(const krein_feature_view *f) {
-    const krein_needs *needs = &f->needs;
-    for (int64_t t = 0; t < f->trials; t++)
-        if (!f->trial[t].intercept)
-            return krein__fail(
-                f->ctx, KREIN_ESPEC,
-                "ridge regression on features has an intercept; for intercept=no use "
-                "the kernel itself: fewer rows, or a larger --max-exact");
-    if ((needs->top || needs->spectrum || needs->centred) && f->map->negative > 0)
-        return krein__fail(f->ctx, KREIN_ESPEC,
-                           "eigenvalues come from features of one sign, and %s has negative ones; "
-                           "use the kernel itself: fewer rows, or a larger --max-exact",
-                           f->map->cls->cls.name);
-    return KREIN_OK;
+/* What features cannot tell is left out, and refused by the criteria that want it. */
+static void limit_needs(krein_feature_view *f) {
+    for (int64_t t = 0; t < f->trials; t++) {
+        if (f->trial[t].intercept) continue;
+        krein_status st = krein__fail(f->ctx, KREIN_ESPEC,
+                                      "ridge regression on features has an intercept; for "
+                                      "intercept=no use the kernel itself: fewer rows, or a larger "
+                                      "--max-exact");
+        krein__trial_refused(f->ctx, st, &f->trial[t]);
+    }
+    f->view.mixed = f->map->negative > 0;
+    if (!f->view.mixed) return;
+    f->needs.top = 0;
+    f->needs.spectrum = f->needs.centred = false;
 }
 
 /* Cross-validation keeps the products of each fold. */
@@ -118,8 +118,8 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
     f->k = labels->k;
     ZNEW(f->state, krein__max(1, trials));
     f->trials = trials;
-    TRY(check(f));
-    f->gram = needs_gram(needs, trial, trials);
+    limit_needs(f);
+    f->gram = needs_gram(&f->needs, trial, trials);
     f->passes = f->gram ? 1 : powers_of(needs);
     if (trials > 0 || needs->inside) f->passes = krein__max(2, f->passes);
     int64_t D = f->D, m = f->m, columns = f->m - 1 + f->k, rows = krein__block_rows(map->d);
