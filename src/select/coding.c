@@ -84,16 +84,27 @@ double krein__coding_power(const krein_view *v, const krein_coding *c, int64_t r
     return c->ideal ? sum : sum / (double)c->q;
 }
 
-/* |Y'Y|_F of the ideal kernel's vectors. */
-static double ideal_norm(const krein_view *v, const krein_coding *c) {
-    double sum = 0;
+/* |Y'Y|_F of the ideal kernel's vectors: Y'Y = A P_0 A', a row at a time, 4 m^3 flops. */
+static krein_status ideal_norm(const krein_view *v, const krein_coding *c, double *out) {
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
     int64_t m = v->labels->m;
-    for (int64_t q = 0; q < c->q; q++)
+    double sum = 0, *row = NULL;
+    NEW(row, m);
+    for (int64_t q = 0; q < c->q; q++) {
+        memset(row, 0, (size_t)m * sizeof *row);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < m; j++) row[j] += c->a[q * m + i] * v->power[i * m + j];
         for (int64_t p = 0; p < c->q; p++) {
-            double e = krein__view_power(v, 0, c->a + q * m, c->a + p * m);
+            double e = 0;
+            for (int64_t j = 0; j < m; j++) e += row[j] * c->a[p * m + j];
             sum += e * e;
         }
-    return sqrt(sum);
+    }
+    *out = sqrt(sum);
+done:
+    krein__free(ctx, row);
+    return st;
 }
 
 krein_status krein__coding_alignment(const krein_view *v, const krein_coding *c, double square,
@@ -104,8 +115,10 @@ krein_status krein__coding_alignment(const krein_view *v, const krein_coding *c,
         return krein__fail(v->ctx, KREIN_EDATA,
                            "the kernel is constant on these rows: there is nothing to align");
     if (c->ideal) {
-        *out = krein__coding_power(v, c, 1) / (norm * ideal_norm(v, c));
-        return KREIN_OK;
+        double ideal = NAN;
+        krein_status st = ideal_norm(v, c, &ideal);
+        if (st == KREIN_OK) *out = krein__coding_power(v, c, 1) / (norm * ideal);
+        return st;
     }
     for (int64_t q = 0; q < c->q; q++) {
         const double *a = c->a + q * m;
