@@ -544,23 +544,33 @@ krein_status krein__feature_view_finish(krein_feature_view *f, krein_view *out) 
     return KREIN_OK;
 }
 
+/* A trial keeps the products of its folds (and of the others of one) and a model of each. */
+static double trial_bytes(const krein_map *map, int64_t D, int64_t k, const krein_trial *trial) {
+    int threads = map->ctx->threads;
+    int64_t folds = trial->folds, lambdas = isnan(trial->lambda) ? KREIN_PATH_MAX : 1;
+    double products = folds > 0 ? krein__ridge_bytes(D, k, krein__block_rows(map->d), threads) : 0;
+    return (double)(folds + 1) * products +
+           (double)krein__max(1, folds) * krein__scores_bytes(D, k, lambdas, threads);
+}
+
 double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int64_t m,
                                  const krein_needs *needs, const krein_trial *trial,
                                  int64_t trials) {
-    double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    double M = (double)m, K = (double)k, square = 8 * D * D;
-    double bytes = krein__blocks_bytes(map, n) + 8 * D * (M * (double)(powers_of(needs) + 3) + 2) +
-                   rows * (8 * (M + K) + 8 * M + (trials > 0 ? 4 * D + 8 * K + 12 : 0));
-    if (needs_gram(needs, trial, trials))
+    int64_t features = map->cls->features(map, n), block = krein__block_rows(map->d);
+    double D = (double)features, rows = (double)block, M = (double)m, K = (double)k;
+    double order = (double)needs->order, powers = (double)powers_of(needs);
+    bool gram = needs_gram(needs, trial, trials);
+    /* what is kept beside the blocks: C, low and product; right, right32, u; P and the codes */
+    double bytes = krein__blocks_bytes(map, n) + 8 * D * (M * (powers + 1) + 1) +
+                   rows * (8 * (M + K) + 8 * M) + 8 * (order + 2) * M * (M + 2);
+    if (trials > 0) bytes += rows * (4 * D + 8 * K + 12);
+    /* both spectra */
+    if (gram)
         bytes +=
-            krein__ridge_bytes((int64_t)D, m + k, krein__block_rows(map->d), map->ctx->threads) +
-            4 * square;
-    for (int64_t t = 0; t < trials; t++) {
-        double folds = (double)trial[t].folds;
-        bytes += (folds + 1) * (square / 2 + 4 * D * 150 * (K + 1)) +
-                 folds * krein__ridge_bytes((int64_t)D, k, krein__block_rows(map->d),
-                                            map->ctx->threads) +
-                 3 * square;
-    }
-    return bytes + (1 << 20);
+            krein__ridge_bytes(features, m - 1 + k, block, map->ctx->threads) + 16 * D * (M + 2);
+    for (int64_t t = 0; t < trials; t++) bytes += trial_bytes(map, features, k, &trial[t]);
+    /* a decomposition: matrix, copy, LAPACK's workspace of two; right sides */
+    if (gram || trials > 0) bytes += 8 * D * (4 * D + 4 * M + 4 * K + 32);
+    /* rows of a tile as the map pads them, and a little */
+    return bytes + 4.0 * KREIN_TILE * map->ctx->threads * (double)map->d + (1 << 20);
 }

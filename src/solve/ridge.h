@@ -106,6 +106,8 @@ krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, 
 krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
                                krein_tally *t);
 void krein__scores_end(krein_scores *l); /* NULL is fine */
+/* Bytes that it keeps, without a mix, for L lambdas. */
+double krein__scores_bytes(int64_t D, int64_t k, int64_t L, int threads);
 
 /* Above so many features (rows, in the dual) lambda is chosen by a walk, below by one
  * eigendecomposition. */
