@@ -20,6 +20,7 @@ typedef struct bench {
     krein_ctx *ctx;
     const krein_jury *jury;
     krein_labels labels;
+    krein_trial trial[KREIN_CRITERIA_MAX]; /* the jury's, with their folds */
     int32_t *fold[KREIN_CRITERIA_MAX];
     krein_matrix first; /* rows of the first block */
     double *y;
@@ -67,6 +68,7 @@ done:
     return st;
 }
 
+/* Where rows cannot be divided, that is the trial's answer for every kernel. */
 static krein_status make_folds(bench *b) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
@@ -82,7 +84,9 @@ static krein_status make_folds(bench *b) {
         int64_t folds = b->jury->trial[t].folds;
         if (folds == 0) continue;
         NEW(b->fold[t], job->n);
-        TRY(krein__folds(ctx, job->seed, job->n, folds, group, class, b->fold[t]));
+        st = krein__folds(ctx, job->seed, job->n, folds, group, class, b->fold[t]);
+        TRY(krein__trial_refused(ctx, st, &b->trial[t]));
+        b->trial[t].fold = b->fold[t];
     }
 done:
     krein__free(ctx, class);
@@ -116,8 +120,7 @@ static krein_status sit(bench *b, candidate *c, const krein_kernel *kernel, cons
     krein_status st = KREIN_OK;
     const krein_encoding *e = &b->job->model->encoding;
     krein_rows first = krein__matrix_rows(&b->first);
-    memcpy(c->trial, b->jury->trial, sizeof c->trial);
-    for (int64_t t = 0; t < b->jury->trials; t++) c->trial[t].fold = b->fold[t];
+    memcpy(c->trial, b->trial, sizeof c->trial);
     TRY(make_map(b, kernel, spec, D, &c->map));
     TRY(krein__map_fit(c->map, e->d, e->sparse, b->job->rows, b->job->n));
     TRY(krein__feature_view_begin(c->map, &b->labels, &b->jury->needs, c->trial, b->jury->trials,
@@ -230,6 +233,7 @@ krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, 
     NEW(order, n);
     NEW(b.y, rows * krein__max(1, krein__judged_targets(job)));
     NEW(b.class, rows);
+    memcpy(b.trial, jury->trial, sizeof b.trial);
     TRY(count_labels(&b));
     TRY(make_folds(&b));
     TRY(seats_for(&b, kernel, n, map, D, &seats));

@@ -101,6 +101,16 @@ done:
     return st;
 }
 
+/* P_0 of classes from their shares p, since m^2 operations a row are many: W (diag p - pp'), and W
+ * for the ones. */
+static void square_of_classes(const krein_labels *l, double *P) {
+    int64_t m = l->m;
+    for (int64_t a = 0; a < m - 1; a++)
+        for (int64_t b = 0; b < m - 1; b++)
+            P[a * m + b] = l->weight * l->mean[a] * ((a == b) - l->mean[b]);
+    P[m * m - 1] = l->weight;
+}
+
 krein_status krein__feature_view_begin(const krein_map *map, const krein_labels *labels,
                                        const krein_needs *needs, krein_trial *trial, int64_t trials,
                                        const krein_rows *first, krein_feature_view **out) {
@@ -147,6 +157,7 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
     f->view.kernel = map->kernel;
     f->view.order = needs->order;
     ZNEW(f->view.power, (needs->order + 1) * m * m);
+    if (labels->classes) square_of_classes(labels, f->view.power);
     if (needs->inside) ZNEW(f->view.inside, m);
     *out = f;
     f = NULL;
@@ -195,6 +206,7 @@ static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *
     krein__compute_end(compute);
 }
 
+/* P_0 += w vv', v a row of V. */
 static void add_square(const double *v, int64_t m, double weight, double *P) {
     for (int64_t a = 0; a < m; a++)
         for (int64_t b = 0; b < m; b++) P[a * m + b] += weight * v[a] * v[b];
@@ -208,7 +220,7 @@ static void first_pass(krein_feature_view *f, float *z, const krein_targets *row
     krein__labels_rows(f->labels, &plain, f->right);
     for (int64_t i = 0; i < n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
-        add_square(f->right + i * m, m, w, f->view.power);
+        if (!f->labels->classes) add_square(f->right + i * m, m, w, f->view.power);
         for (int64_t c = 0; c < m; c++) {
             f->right32[i * m + c] = (float)(w * f->right[i * m + c]);
             f->sum[c] += w * f->right[i * m + c];
@@ -284,6 +296,7 @@ static krein_status add_trial(krein_feature_view *f, int64_t t, const float *z, 
     const krein_trial *trial = &f->trial[t];
     trial_state *s = &f->state[t];
     int64_t stride = (f->labels->n + LOO_ROWS - 1) / LOO_ROWS;
+    if (trial->status != KREIN_OK) return KREIN_OK;
     if (f->pass > 1 || (f->pass == 0 && trial->folds == 0)) return KREIN_OK;
     for (int64_t p = 0; p < krein__max(1, trial->folds); p++) {
         krein_targets some = keep(f, z, at, rows, trial->fold, p, stride);
@@ -517,7 +530,8 @@ krein_status krein__feature_view_end_pass(krein_feature_view *f, bool *more) {
         TRY(from_centred(f));
     }
     for (int64_t t = 0; t < f->trials; t++)
-        if (f->trial[t].folds > 0) TRY(fit_folds(f, t));
+        if (f->trial[t].folds > 0 && f->trial[t].status == KREIN_OK)
+            TRY(krein__trial_refused(f->ctx, fit_folds(f, t), &f->trial[t]));
 done:
     return st;
 }
