@@ -428,6 +428,52 @@ KREIN_API krein_status krein_select(krein_ctx *ctx, krein_data *data,
                                     const krein_select_options *options,
                                     krein_select_report *report);
 
+typedef struct krein_advise_options {
+    size_t size;
+    const char *kernel; /* NULL: "gaussian" with sigma the median distance */
+    int64_t rows;       /* sampled; 0: 2,000, as far as max_exact allows */
+    uint64_t seed;
+    int64_t max_exact;
+} krein_advise_options;
+KREIN_API void krein_advise_options_init(krein_advise_options *options);
+
+typedef struct krein_advise_point {
+    double lambda, dimension;
+} krein_advise_point;
+
+/* Powers of the number of rows n with every constant 1, and the same with what was measured on the
+ * sample. lambda is that of krein_train: K + n lambda I. */
+typedef struct krein_advise_report {
+    int64_t n, d, rows;
+    char *kernel;
+    krein_task task;                    /* AUTO: no labels were used */
+    int64_t rank;                       /* eigenvalues of the sample above rounding errors */
+    double kappa;                       /* mean of k(x, x), the unit of theory's lambda */
+    double gamma;                       /* capacity: N(lambda) <= c lambda^-gamma */
+    double decay;                       /* eigenvalues s_j ~ j^-decay; NaN: too few */
+    int gamma_fitted, gamma_fast;       /* 0: too few rows, gamma is 1; 1: gamma may be less */
+    double r;                           /* source condition, in [1/2, 1] */
+    double r_measured, r_low, r_high;   /* before that, with a range of 95 %; NaN: no labels */
+    double lambda, dimension, rate;     /* theory: N(lambda); the excess risk */
+    int64_t features, landmarks, parts; /* theory */
+    double sample_lambda;               /* by leave-one-out on the sample; NaN: no labels */
+    double practical_lambda;            /* moved to n rows */
+    double practical_dimension;         /* N of it */
+    int64_t practical_features;         /* N log N, or landmarks */
+    int64_t practical_parts;            /* that leave each enough rows */
+    double rademacher;                  /* fixed point of the local Rademacher complexity */
+    double resolved;                    /* N below this lambda is extrapolated */
+    krein_advise_point *spectrum;       /* N(lambda) at powers of ten, descending */
+    int64_t count;
+    double seconds;
+} krein_advise_report;
+KREIN_API void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *report);
+/* What learning theory asks for: regularisation, features, landmarks and parts, from the spectrum
+ * of the kernel on a sample of the rows and from their labels, where there are any. */
+KREIN_API krein_status krein_advise(krein_ctx *ctx, krein_data *data,
+                                    const krein_advise_options *options,
+                                    krein_advise_report *report);
+
 typedef struct krein_pca_options {
     size_t size;
     const char *kernel; /* NULL: "gaussian"; a free sigma is the median distance */

@@ -126,7 +126,8 @@ static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *ju
                              "use features (a --max-exact below the number of rows, or --map), or "
                              "raise --max-memory"));
     TRY(krein__probe_gather(job, job->n, &rows));
-    TRY(krein__judge_exact(ctx, k->list.kernel, k->list.n, &rows, jury, deadline, k->verdict));
+    TRY(krein__judge_exact(ctx, k->list.kernel, k->list.n, &rows, jury, deadline, "judging kernels",
+                           k->verdict));
 done:
     krein__probe_end(ctx, &rows);
     return st;

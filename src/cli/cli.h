@@ -145,6 +145,7 @@ int cli_cmd_plan(cli_app *app);
 int cli_cmd_transform(cli_app *app);
 int cli_cmd_gram(cli_app *app);
 int cli_cmd_approx(cli_app *app);
+int cli_cmd_advise(cli_app *app);
 int cli_cmd_pca(cli_app *app);
 int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);

@@ -148,6 +148,13 @@ static const cli_option select_options[] = {
      .help = "begin no kernel after that, and give the best so far"},
     END};
 
+static const cli_option advise_options[] = {
+    {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
+     .help = "kernel (gaussian, sigma the median distance)"},
+    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 2, .high = 32000,
+     .help = "rows sampled for the kernel matrix (2,000)"},
+    END};
+
 static const cli_option pca_options[] = {
     {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
      .help = "number of components (2)"},
@@ -296,7 +303,8 @@ const cli_command cli_commands[] = {
      "judged by their matrices; above, and with -m or -D, by features of all rows. loo,\n"
      "cv, gcv and evidence find their lambda on a path unless they are given one.",
      "krein select data.csv --kernels \"gaussian(sigma=2^-5..2^5:21)\" -c loo -c ckta\n"
-     "krein select data.csv --kernels \"gaussian; laplacian; poly(degree=2..4:3)\" -c \"cv(k=10)\"\n"
+     "krein select data.csv --kernels \"gaussian; laplacian; poly(degree=2..4:3)\" -c "
+     "\"cv(k=10)\"\n"
      "krein select big.csv -k \"gaussian(sigma=0.1..100:31)\" -c \"sm(r=3)\" -m \"orf(D=512)\"",
      1,
      1,
@@ -319,6 +327,24 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
+     "file"},
+    {"advise",
+     "DATA",
+     "what theory asks for: features, parts, lambda",
+     "From the eigenvalues of a kernel on a sample of rows, and from the labels: how\n"
+     "many directions the kernel has (effective dimension) and how fast they grow in\n"
+     "number (gamma), how smooth the labels are for it (r), hence the regularisation,\n"
+     "random features, landmarks and parts of the data that keep the best rate. First\n"
+     "as powers of the number of rows, then with the constants of the sample. Without\n"
+     "labels (--label none) r is 1/2. docs/advise.md says how far to trust it.",
+     "krein advise data.csv\n"
+     "krein advise big.csv.gz -k \"laplacian(sigma=3)\" --rows 4000 --json",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_advise,
+     {{"Sample", advise_options}, DATA, EVERYWHERE},
      "file"},
     {"pca",
      "DATA",
@@ -458,7 +484,6 @@ static const struct {
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},
-    {"advise", NULL, "'krein plan' says what training needs"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {

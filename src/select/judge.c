@@ -78,20 +78,93 @@ void krein__far_to_near(int64_t n, int64_t *order) {
 
 static bool late(double deadline) { return deadline > 0 && krein__clock() > deadline; }
 
+/* ---- candidates in parallel --------------------------------------------- */
+
+int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n) {
+    double room = (double)ctx->budget - (double)atomic_load(&ctx->held);
+    int64_t fit = (int64_t)fmin(room / fmax(bytes, 1), 1e6);
+    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
+}
+
+/* The first failure ends the loop. */
+typedef struct outcome {
+    _Atomic int stop;
+    _Atomic int64_t done;
+    krein_status status;
+    char message[KREIN__MESSAGE];
+} outcome;
+
+static void note(outcome *o, krein_status st, const krein_ctx *ctx) {
+    if (st == KREIN_OK) return;
+#pragma omp critical(krein_judge)
+    if (o->status == KREIN_OK) {
+        o->status = st;
+        memcpy(o->message, ctx->message, sizeof o->message);
+    }
+    o->stop = 1;
+}
+
+/* The caller is not asked again once it wants to stop. */
+static void asked(outcome *o, krein_ctx *ctx) {
+    if (!o->stop) note(o, krein__poll(ctx), ctx);
+}
+
+krein_status krein__judge_each(krein_ctx *ctx, int64_t n, double bytes, double deadline,
+                               const char *what, krein_judge_one *one, const void *state,
+                               krein_verdict *out) {
+    krein_status st = KREIN_OK;
+    int64_t *order = NULL;
+    outcome o = {0};
+    NEW(order, n);
+    krein__far_to_near(n, order);
+    int threads = krein__judge_workers(ctx, bytes, n);
+    const krein_ctx fresh = krein__ctx_share(ctx, threads);
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        if (o.stop || (i > 0 && late(deadline))) continue;
+        krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
+        krein__worker_begin();
+        krein_status own = one(mine, state, order[i], &out[order[i]]);
+        krein__worker_end(compute);
+        note(&o, own, mine);
+        o.done++;
+        if (what && omp_get_thread_num() == 0) {
+            krein__progress(ctx, what, (double)o.done, (double)n);
+            asked(&o, ctx);
+        }
+    }
+    krein__compute_end(compute);
+    if (!what) asked(&o, ctx);
+    if (o.status != KREIN_OK) st = krein__fail(ctx, o.status, "%s", o.message);
+done:
+    krein__free(ctx, order);
+    return st;
+}
+
 /* ---- by matrices -------------------------------------------------------- */
 
-static krein_status judge_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
-                                 const krein_gram_shared *shared, const krein_labels *labels,
-                                 const krein_jury *jury, krein_verdict *v) {
+typedef struct matrices {
+    krein_kernel *const *kernel;
+    const krein_probe *s;
+    const krein_jury *jury;
+    krein_labels labels;
+    krein_gram_shared shared;
+} matrices;
+
+static krein_status judge_matrix(krein_ctx *ctx, const void *state, int64_t i, krein_verdict *v) {
     krein_status st = KREIN_OK;
+    const matrices *m = state;
+    const krein_jury *jury = m->jury;
     krein_trial trial[KREIN_CRITERIA_MAX];
     krein_view view = {0};
     double *K = NULL;
     memcpy(trial, jury->trial, sizeof trial);
-    NEW(K, s->n * s->n);
-    st = krein__gram_shared_full(ctx, kernel, shared, K);
+    NEW(K, m->s->n * m->s->n);
+    st = krein__gram_shared_full(ctx, m->kernel[i], &m->shared, K);
     if (st == KREIN_OK)
-        st = krein__view_exact(ctx, kernel, s, labels, &jury->needs, trial, jury->trials, K, &view);
+        st = krein__view_exact(ctx, m->kernel[i], m->s, &m->labels, &jury->needs, trial,
+                               jury->trials, K, &view);
     st = krein__jury_decide(ctx, jury, st, &view, trial, v);
 done:
     krein__view_clear(&view);
@@ -107,72 +180,22 @@ double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int
                                                  jury->trials));
 }
 
-/* Candidates that run at once, a thread each: as many as memory allows. 1: one after the other, on
- * all threads. */
-static int workers(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n, const krein_probe *s,
-                   const krein_labels *l, const krein_jury *jury, double *bytes) {
-    double most = 1, room = (double)ctx->budget - (double)atomic_load(&ctx->held);
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, l->m, jury));
-    int64_t fit = (int64_t)fmin(room / most, 1e6);
-    int count = (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
-    *bytes = count * most;
-    return count;
-}
-
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
                                 const krein_probe *s, const krein_jury *jury, double deadline,
-                                krein_verdict *out) {
+                                const char *what, krein_verdict *out) {
     krein_status st = KREIN_OK;
-    krein_labels labels = {0};
-    krein_gram_shared shared = {0};
+    matrices m = {.kernel = kernel, .s = s, .jury = jury};
     krein_rows x = krein__matrix_rows(&s->x);
-    krein_status *status = NULL;
-    double beside;
-    int64_t *order = NULL, done = 0;
-    int64_t failed = -1;
-    _Atomic int stop = 0;
-    char message[KREIN__MESSAGE] = "";
-    NEW(order, n);
-    ZNEW(status, n);
-    TRY(krein__labels_of(ctx, s, &labels));
-    krein__far_to_near(n, order);
-    int threads = workers(ctx, kernel, n, s, &labels, jury, &beside);
-    TRY(krein__gram_share(ctx, &x, kernel, n, beside, &shared));
-    const krein_ctx fresh = krein__ctx_share(ctx, threads);
-    krein_compute compute = krein__compute_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i = 0; i < n; i++) {
-        int64_t at = order[i];
-        if (stop || (i > 0 && late(deadline))) continue;
-        krein__worker_begin();
-        krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
-        status[at] = judge_matrix(mine, kernel[at], s, &shared, &labels, jury, &out[at]);
-        krein__worker_end(compute);
-#pragma omp critical(krein_judge)
-        {
-            done++;
-            if (status[at] != KREIN_OK && failed < 0) {
-                failed = at;
-                memcpy(message, mine->message, sizeof message);
-                stop = 1;
-            }
-        }
-        if (omp_get_thread_num() == 0) {
-            krein__progress(ctx, "judging kernels", (double)done, (double)n);
-            if (krein__poll(ctx) != KREIN_OK) stop = 1;
-        }
-    }
-    krein__compute_end(compute);
-    if (failed >= 0)
-        st = krein__fail(ctx, status[failed], "%s", message);
-    else
-        st = krein__poll(ctx);
-    krein__progress(ctx, "judging kernels", (double)n, (double)n);
+    double most = 0;
+    TRY(krein__labels_of(ctx, s, &m.labels));
+    for (int64_t i = 0; i < n; i++)
+        most =
+            fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, m.labels.m, jury));
+    TRY(krein__gram_share(ctx, &x, kernel, n, krein__judge_workers(ctx, most, n) * most,
+                          &m.shared));
+    TRY(krein__judge_each(ctx, n, most, deadline, what, judge_matrix, &m, out));
 done:
-    krein__free(ctx, order);
-    krein__free(ctx, status);
-    krein__gram_share_end(ctx, &shared);
-    krein__labels_end(ctx, &labels);
+    krein__gram_share_end(ctx, &m.shared);
+    krein__labels_end(ctx, &m.labels);
     return st;
 }

@@ -278,24 +278,41 @@ done:
     return st;
 }
 
-krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *spec,
-                              const krein_probe *s, const krein_jury *jury, krein_verdict *out) {
+typedef struct maps {
+    krein_kernel *const *kernel;
+    const char *spec;
+    const krein_probe *s;
+    const krein_jury *jury;
+    krein_labels labels;
+} maps;
+
+static krein_status judge_map(krein_ctx *ctx, const void *state, int64_t i, krein_verdict *v) {
     krein_status st = KREIN_OK;
+    const maps *m = state;
     krein_map *map = NULL;
     krein_view view = {0};
-    krein_labels labels = {0};
     krein_trial trial[KREIN_CRITERIA_MAX];
-    memcpy(trial, jury->trial, sizeof trial);
-    TRY(krein__labels_of(ctx, s, &labels));
-    TRY(krein__map_create(ctx, spec, kernel, 0, s->seed, &map));
+    memcpy(trial, m->jury->trial, sizeof trial);
+    TRY(krein__map_create(ctx, m->spec, m->kernel[i], 0, m->s->seed, &map));
     map->D = krein__min(map->D, KREIN_FEATURES_MAX);
-    TRY(krein__map_fit(map, s->x.d, s->x.ptr != NULL, NULL, 0));
-    TRY(view_sample(map, s, &labels, jury, trial, &view));
-    TRY(krein__jury_decide(ctx, jury, KREIN_OK, &view, trial, out));
+    TRY(krein__map_fit(map, m->s->x.d, m->s->x.ptr != NULL, NULL, 0));
+    TRY(view_sample(map, m->s, &m->labels, m->jury, trial, &view));
+    TRY(krein__jury_decide(ctx, m->jury, KREIN_OK, &view, trial, v));
 done:
     krein__view_clear(&view);
     krein__map_destroy(map);
-    krein__labels_end(ctx, &labels);
+    return st;
+}
+
+krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                               const char *map, const krein_probe *s, const krein_jury *jury,
+                               krein_verdict *out) {
+    maps m = {.kernel = kernel, .spec = map, .s = s, .jury = jury};
+    krein_status st = krein__labels_of(ctx, s, &m.labels);
+    if (st == KREIN_OK)
+        st = krein__judge_each(ctx, n, krein__judge_map_bytes(s->x.d, s->k), 0, NULL, judge_map, &m,
+                               out);
+    krein__labels_end(ctx, &m.labels);
     return st;
 }
 

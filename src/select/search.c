@@ -38,8 +38,6 @@ typedef struct search {
 typedef struct candidate {
     double value;
     krein_score score;
-    krein_status status;
-    char message[KREIN__MESSAGE];
 } candidate;
 
 /* Error of the best lambda (0 where there is none), and the loss. */
@@ -53,69 +51,54 @@ static bool as_good(const candidate *c, const candidate *best) {
            loss_of(c) <= loss_of(best) + fabs(loss_of(best)) / PARTS;
 }
 
-/* One criterion's verdict on one kernel; a refusal is the end of the search. */
-static krein_status judge(const search *s, krein_ctx *ctx, const krein_probe *sample,
-                          krein_kernel *kernel, krein_score *out) {
-    krein_verdict v = {0};
-    bool fine = sample == &s->fine;
-    krein_status st = s->map && fine
-                          ? krein__judge_map(ctx, kernel, s->map, sample, &s->fine_jury, &v)
-                          : krein__judge_exact(ctx, &kernel, 1, sample,
-                                               fine ? &s->fine_jury : &s->coarse_jury, 0, &v);
-    if (st == KREIN_OK && v.refused[0]) st = krein__fail(ctx, KREIN_ESPEC, "%s", v.refused[0]);
-    *out = v.score[0];
-    krein__verdict_clear(ctx, &v);
-    return st;
-}
-
-static void score_one(const search *s, const krein_probe *sample, const krein_ctx *fresh,
-                      candidate *c) {
-    krein_ctx local = *fresh;
-    krein_kernel *kernel = NULL, *leaf = NULL;
-    int64_t slot;
-    c->status = krein__kernel_copy(&local, s->kernel, &kernel);
-    if (c->status == KREIN_OK) {
-        /* The searched parameter is NaN in the original: free again in the copy. */
-        krein__kernel_free(kernel, 0, &leaf, &slot);
-        leaf->values.number[slot] = c->value;
-        c->status = judge(s, &local, sample, kernel, &c->score);
-    }
-    krein__kernel_destroy(&local, kernel);
-    memcpy(c->message, local.message, sizeof c->message);
-}
-
 /* Kernel matrix, eigenvectors, workspace; rows in double; scores along the path. */
 static double candidate_bytes(int64_t rows, int64_t d, int64_t k, bool features) {
     double n = (double)krein__min(rows, FINE);
-    double exact = 8 * (5 * n * n + 100 * n * (double)(k + 1) + 2 * n * (double)d) + (1 << 20);
+    double exact = 8 * (6 * n * n + 100 * n * (double)(k + 1) + 2 * n * (double)d) + (1 << 20);
     return features ? fmax(exact, krein__judge_map_bytes(d, k)) : exact;
 }
 
-/* Candidates that run at once: as many as threads and memory allow. */
-static int shares(krein_ctx *ctx, double bytes, int64_t candidates) {
-    double room = (double)(ctx->budget - atomic_load(&ctx->held));
-    int64_t fit = (int64_t)(room / bytes);
-    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, candidates)));
+/* The kernel with the searched parameter, which is NaN in the original. */
+static krein_status with_value(const search *s, double value, krein_kernel **out) {
+    krein_kernel *leaf = NULL;
+    int64_t slot;
+    krein_status st = krein__kernel_copy(s->ctx, s->kernel, out);
+    if (st != KREIN_OK) return st;
+    krein__kernel_free(*out, 0, &leaf, &slot);
+    leaf->values.number[slot] = value;
+    return KREIN_OK;
+}
+
+/* A refusal of one is the end of the search. */
+static krein_status take_scores(krein_ctx *ctx, const krein_verdict *v, int64_t n, candidate *c) {
+    for (int64_t i = 0; i < n; i++) {
+        if (v[i].refused[0]) return krein__fail(ctx, KREIN_ESPEC, "%s", v[i].refused[0]);
+        c[i].score = v[i].score[0];
+    }
+    return KREIN_OK;
 }
 
 static krein_status score_all(search *s, const krein_probe *sample, candidate *c, int64_t n) {
     krein_ctx *ctx = s->ctx;
-    bool features = s->map && sample == &s->fine;
-    int threads = shares(ctx, candidate_bytes(sample->n, sample->x.d, sample->k, features), n);
-    const krein_ctx fresh = krein__ctx_share(ctx, threads);
-    krein_compute compute = krein__compute_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i = 0; i < n; i++) {
-        krein__worker_begin();
-        score_one(s, sample, &fresh, &c[i]);
-        krein__worker_end(compute);
-    }
-    krein__compute_end(compute);
+    krein_status st = KREIN_OK;
+    krein_kernel **kernel = NULL;
+    krein_verdict *v = NULL;
+    bool fine = sample == &s->fine;
+    const krein_jury *jury = fine ? &s->fine_jury : &s->coarse_jury;
+    ZNEW(kernel, n);
+    ZNEW(v, n);
+    for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &kernel[i]));
+    TRY(s->map && fine ? krein__judge_maps(ctx, kernel, n, s->map, sample, jury, v)
+                       : krein__judge_exact(ctx, kernel, n, sample, jury, 0, NULL, v));
+    TRY(take_scores(ctx, v, n, c));
     s->done = krein__min(s->done + n, s->total - 1); /* how many there will be is not known */
     krein__progress(ctx, "selecting the kernel", (double)s->done, (double)s->total);
-    for (int64_t i = 0; i < n; i++)
-        if (c[i].status != KREIN_OK) return krein__fail(ctx, c[i].status, "%s", c[i].message);
-    return krein__poll(ctx);
+done:
+    for (int64_t i = 0; kernel && i < n; i++) krein__kernel_destroy(ctx, kernel[i]);
+    for (int64_t i = 0; v && i < n; i++) krein__verdict_clear(ctx, &v[i]);
+    krein__free(ctx, kernel);
+    krein__free(ctx, v);
+    return st;
 }
 
 static bool late(const search *s) { return s->deadline > 0 && krein__clock() > s->deadline; }
@@ -301,6 +284,6 @@ double krein__select_flops(int64_t n, int64_t free, bool features) {
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {
     int64_t rows = krein__min(n, features ? FEATURE_ROWS : FINE);
     double each = candidate_bytes(rows, d, k, features);
-    return shares(ctx, each, FINALISTS) * each +
+    return krein__judge_workers(ctx, each, FINALISTS) * each +
            (double)rows * (6 * (double)d + 16 * (double)k + 32);
 }

@@ -113,11 +113,22 @@ struct krein_verdict {
 };
 void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
 
-/* Kernels by their matrices on the sample: candidates in parallel, a thread each where there are
- * enough. deadline: krein__clock() after which no further one is begun; 0: none. */
+/* Judges candidates in parallel, a thread each where there are enough and memory has room for
+ * `bytes` each, else one after the other on all threads. deadline: krein__clock() after which no
+ * further one is begun; 0: none. what: shown with the progress, or NULL. */
+typedef krein_status krein_judge_one(krein_ctx *ctx, const void *state, int64_t i,
+                                     krein_verdict *out);
+krein_status krein__judge_each(krein_ctx *ctx, int64_t n, double bytes, double deadline,
+                               const char *what, krein_judge_one *one, const void *state,
+                               krein_verdict *out);
+
+/* Candidates that it runs at once. */
+int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n);
+
+/* Kernels by their matrices on the sample. */
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
                                 const krein_probe *s, const krein_jury *jury, double deadline,
-                                krein_verdict *out);
+                                const char *what, krein_verdict *out);
 /* Bytes for one candidate, its matrix and all. */
 double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
                                 int64_t columns, const krein_jury *jury);
@@ -126,11 +137,12 @@ double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int
 krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
                                    const char *map, int64_t D, const krein_jury *jury,
                                    double deadline, krein_verdict *out);
-/* One kernel by features of the sample, for a map that does not look at the data; at most
- * KREIN_FEATURES_MAX features. */
+/* By features of the sample, for a map that does not look at the data; at most KREIN_FEATURES_MAX
+ * features. */
 enum { KREIN_FEATURES_MAX = 2048 };
-krein_status krein__judge_map(krein_ctx *ctx, const krein_kernel *kernel, const char *map,
-                              const krein_probe *s, const krein_jury *jury, krein_verdict *out);
+krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                               const char *map, const krein_probe *s, const krein_jury *jury,
+                               krein_verdict *out);
 double krein__judge_map_bytes(int64_t d, int64_t k);
 
 /* ---- the search (search.c) ---------------------------------------------- */
