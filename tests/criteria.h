@@ -499,7 +499,7 @@ static inline krein_score score_rows(const problem *p, const char *kernel, const
     krein_probe s = probe_of(p);
     CHECK(krein__kernel_parse(ctx, kernel, &k) == KREIN_OK);
     krein__jury_begin(&c, 1, p->n, &jury);
-    krein_status st = krein__judge_exact(ctx, &k, 1, &s, &jury, 0, &v);
+    krein_status st = krein__judge_exact(ctx, &k, 1, &s, &jury, 0, NULL, &v);
     if (st != KREIN_OK || (v.refused[0] && !why)) {
         printf("%s, %s: %s\n", spec, kernel, st == KREIN_OK ? v.refused[0] : krein_message(ctx));
         test_bad++;

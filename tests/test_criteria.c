@@ -388,7 +388,7 @@ static void together(void) {
     krein__jury_begin(c, S, p.n, &all);
     for (int t = 0; t < 2; t++) {
         krein_ctx *on = test_ctx(t + 1);
-        CHECK(krein__judge_exact(on, k, K, &s, &all, 0, v[t]) == KREIN_OK);
+        CHECK(krein__judge_exact(on, k, K, &s, &all, 0, NULL, v[t]) == KREIN_OK);
         krein_ctx_destroy(on);
     }
     for (int i = 0; i < K; i++)
@@ -399,7 +399,7 @@ static void together(void) {
             CHECK(v[0][i].judged && !v[0][i].refused[j] == !v[1][i].refused[j]);
             CHECK(memcmp(a, b, sizeof *a) == 0 || v[0][i].refused[j]);
             krein__jury_begin(&c[j], 1, p.n, &one);
-            CHECK(krein__judge_exact(ctx, &k[i], 1, &s, &one, 0, &alone) == KREIN_OK);
+            CHECK(krein__judge_exact(ctx, &k[i], 1, &s, &one, 0, NULL, &alone) == KREIN_OK);
             if (!alone.refused[0]) CHECK_REL(alone.score[0].loss, a->loss, 1e-11);
             CHECK(!alone.refused[0] == !v[0][i].refused[j]);
             krein__verdict_clear(ctx, &alone);
