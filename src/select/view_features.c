@@ -557,7 +557,8 @@ double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int
             4 * square;
     for (int64_t t = 0; t < trials; t++) {
         double folds = (double)trial[t].folds;
-        bytes += (folds + 1) * (square / 2 + 4 * D * 150 * (K + 1)) +
+        bytes += fmax(1, folds) * krein__scores_bytes((int64_t)D, k, map->ctx->threads) +
+                 8 * D * (K + 1) +
                  folds * krein__ridge_bytes((int64_t)D, k, krein__block_rows(map->d),
                                             map->ctx->threads) +
                  3 * square;

@@ -355,6 +355,12 @@ done:
     return st;
 }
 
+double krein__scores_bytes(int64_t D, int64_t k, int threads) {
+    double d = (double)D, K = (double)k, L = KREIN_PATH_MAX;
+    return 4 * d * d + 4 * d * (L * (K + 1) + 1) + 8 * K +
+           (double)threads * TILE_ROWS * (4 * (3 * d + L * (K + 1)) + 8 * L * K) + 512;
+}
+
 /* Scores of at most TILE_ROWS rows. */
 static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows,
                        float *scratch, double *score) {
