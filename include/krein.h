@@ -204,6 +204,8 @@ typedef struct krein_train_options {
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
     int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    const char
+        *kernels; /* "k1; k2; ...", of which the best by `select` is taken; not with kernel */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);
@@ -225,7 +227,7 @@ typedef struct krein_report {
     int64_t n, d, D, passes;
     krein_task task;
     char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
-    double lambda;
+    double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
     double loo; /* held-out rmse, or error for classification; NaN when not computed */
     uint64_t bytes_peak;
@@ -259,7 +261,7 @@ typedef struct krein_model_info {
     int64_t inputs; /* columns of the file that the model takes; d after encoding */
     int64_t outputs, classes, bytes;
     const char *learner, *kernel, *map, *scale;
-    double lambda;
+    double lambda; /* NaN: the learner has none */
     uint64_t seed;
     int64_t negative; /* features with sign -1 */
     int probabilities;

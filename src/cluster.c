@@ -341,6 +341,7 @@ static krein_status finish_model(setup *s, const krein_cluster_report *r) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     TRY(krein__cluster_classes(ctx, &s->model->encoding, s->o.clusters));
+    s->model->lambda = NAN;
     s->model->learner = krein__format(ctx, "kmeans(clusters=%lld)", (long long)s->o.clusters);
     if (!s->model->learner) return ctx->status;
     DUP(s->model->kernel_text, r->kernel);

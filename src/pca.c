@@ -293,6 +293,7 @@ krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options
     TRY(check_map(ctx, &o, kernel));
     ZNEW(m, 1);
     m->ctx = ctx;
+    m->lambda = NAN;
     krein_job job = {.ctx = ctx, .data = data, .model = m, .seed = o.seed, .loo = NAN};
     TRY(fit(&job, &o, kernel, r));
     if (path) TRY(write_scores(m, data, path));

@@ -55,7 +55,8 @@ static void report_init(krein_report *r) {
 typedef struct setup {
     krein_ctx *ctx;
     krein_train_options o;
-    krein_kernel *kernel;
+    krein_kernel *kernel;   /* of a list the first, until the best is known */
+    krein_kernel_list list; /* --kernels; n = 0: none */
     const krein_learner_class *learner;
     krein_values learner_values;
     krein_criterion criterion; /* cls NULL: none */
@@ -65,6 +66,7 @@ typedef struct setup {
 
 static void setup_clear(setup *s) {
     krein__kernel_destroy(s->ctx, s->kernel);
+    krein__kernels_clear(s->ctx, &s->list);
     krein__values_clear(s->ctx, &s->learner_values);
     krein__criterion_clear(s->ctx, &s->criterion);
 }
@@ -83,6 +85,37 @@ static krein_status no_probabilities(const setup *s) {
                        s->learner->cls.name, *others ? "; learners that have: " : "", others);
 }
 
+/* The most free parameters that a search will have. */
+static krein_status count_free(setup *s, krein_kernel *kernel) {
+    int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
+    s->free = krein__max(s->free, free);
+    if (free <= 2) return KREIN_OK;
+    return krein__fail(s->ctx, KREIN_ESPEC,
+                       "the kernel has %lld free parameters; at most two can be selected: give "
+                       "values to the others",
+                       (long long)free);
+}
+
+static krein_status parse_list(setup *s) {
+    krein_status st = KREIN_OK;
+    if (s->o.kernel) return krein__fail(s->ctx, KREIN_EARG, "give -k or --kernels, not both");
+    TRY(krein__kernels_parse(s->ctx, s->o.kernels, &s->list));
+    for (int64_t i = 0; i < s->list.n; i++) TRY(count_free(s, s->list.kernel[i]));
+    TRY(krein__kernel_copy(s->ctx, s->list.kernel[0], &s->kernel));
+done:
+    return st;
+}
+
+static krein_status check_map(const setup *s, const krein_kernel *kernel) {
+    krein_map *map = NULL;
+    krein_status st = krein__map_create(s->ctx, s->o.map, kernel, s->o.features, s->o.seed, &map);
+    if (st == KREIN_OK && s->learner->check)
+        st = s->learner->check(s->ctx, &s->learner_values, map);
+    if (st == KREIN_OK) st = krein__map_check(map, s->o.features, NULL);
+    krein__map_destroy(map);
+    return st;
+}
+
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. */
 static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,
                                 setup *s) {
@@ -98,14 +131,11 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
         st = no_probabilities(s);
         goto done;
     }
-    TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
-    s->free = krein__kernel_free(s->kernel, -1, NULL, NULL);
-    if (s->free > 2) {
-        st = krein__fail(ctx, KREIN_ESPEC,
-                         "the kernel has %lld free parameters; at most two can be selected: give "
-                         "values to the others",
-                         (long long)s->free);
-        goto done;
+    if (s->o.kernels) {
+        TRY(parse_list(s));
+    } else {
+        TRY(krein__kernel_parse(ctx, s->o.kernel ? s->o.kernel : "gaussian", &s->kernel));
+        TRY(count_free(s, s->kernel));
     }
     /* Rows of one group know too much of each other for leave-one-out. */
     const char *select = s->o.select ? s->o.select : grouped ? "cv" : "loo";
@@ -114,12 +144,15 @@ static krein_status setup_begin(krein_ctx *ctx, const krein_train_options *given
     } else if (s->free > 0) {
         krein__log(ctx, KREIN_LOG_INFO, "--select none: free parameters get the median distance");
     }
+    if (s->list.n > 0 && !s->criterion.cls) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "--select none leaves nothing to choose among --kernels by; give one "
+                         "kernel with -k, or a criterion");
+        goto done;
+    }
     if (s->o.map) {
-        krein_map *map = NULL;
-        TRY(krein__map_create(ctx, s->o.map, s->kernel, s->o.features, s->o.seed, &map));
-        if (s->learner->check) st = s->learner->check(ctx, &s->learner_values, map);
-        if (st == KREIN_OK) st = krein__map_check(map, s->o.features, NULL);
-        krein__map_destroy(map);
+        TRY(check_map(s, s->kernel));
+        for (int64_t i = 1; i < s->list.n; i++) TRY(check_map(s, s->list.kernel[i]));
     } else if (s->learner->check) {
         TRY(s->learner->check(ctx, &s->learner_values, NULL));
     }
@@ -139,10 +172,26 @@ static krein_status check_task(const setup *s, const krein_encoding *e) {
                                      "another learner (krein list learners), or --task "
                                      "classification",
                            name);
+    if (s->criterion.cls && (s->free > 0 || s->list.n > 0)) {
+        krein_status st = krein__criterion_check(s->ctx, &s->criterion, e->task, true);
+        if (st != KREIN_OK) return st;
+    }
     if (s->o.probabilities && !classes)
         return krein__fail(s->ctx, KREIN_EARG,
                            "--probabilities are for classes and the labels are numbers");
     return KREIN_OK;
+}
+
+/* Labels whose squares are numbers; with features, whose products with them are so in float32. */
+static krein_status check_range(const krein_data *data, const krein_encoding *e,
+                                const krein_map *map) {
+    double most = data->label_most, limit = map->cls->traits & KREIN_MAP_DUAL ? 1e140 : 1e30;
+    if (e->task == KREIN_TASK_CLASSIFICATION || most == 0) return KREIN_OK;
+    if (most < limit && most > 1 / limit) return KREIN_OK;
+    return krein__fail(data->ctx, KREIN_EDATA,
+                       "%s: the largest label is %.3g in size, and %s computes with %g to %g; "
+                       "change the unit of the labels",
+                       data->name, most, map->cls->cls.name, 1 / limit, limit);
 }
 
 static krein_head head_of(const setup *s, const krein_encoding *e) {
@@ -379,6 +428,28 @@ static krein_status choose_map(setup *s, const krein_data *data, const krein_enc
     return st;
 }
 
+/* The kernels meet the data, and the best of a list is chosen: its map and what that takes follow
+ * from it. */
+static krein_status meet_kernels(setup *s, krein_job *job) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = &job->model->encoding;
+    int64_t best;
+    TRY(krein__kernel_meet(ctx, s->kernel, e));
+    if (s->list.n == 0) return KREIN_OK;
+    for (int64_t i = 0; i < s->list.n; i++) {
+        TRY(krein__kernel_meet(ctx, s->list.kernel[i], e));
+        TRY(krein__kernel_meet_rows(ctx, s->list.kernel[i], job->rows, true));
+    }
+    TRY(krein__select_from(job, &s->criterion, &s->list, s->o.time_limit, &best));
+    krein__kernel_destroy(ctx, s->kernel);
+    s->kernel = s->list.kernel[best];
+    s->list.kernel[best] = NULL;
+    s->free = krein__kernel_free(s->kernel, -1, NULL, NULL);
+done:
+    return st;
+}
+
 static krein_status train(setup *s, krein_data *data, krein_report *r, krein_model **out) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -398,18 +469,18 @@ static krein_status train(setup *s, krein_data *data, krein_report *r, krein_mod
     job.model = m;
     TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
                           (krein_keep)s->o.memory_rows, &m->encoding));
-    TRY(krein__kernel_meet(ctx, s->kernel, &m->encoding));
     TRY(check_task(s, &m->encoding));
     m->head = head_of(s, &m->encoding);
     m->k = krein__head_scores(m->head, &m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
-    TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
-    if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
-    TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
-
     double read_before = data->seconds_read;
     mark = krein__clock();
+    TRY(meet_kernels(s, &job));
+    TRY(choose_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
+    TRY(check_range(data, &m->encoding, m->map));
+    if (!r->fits) TRY(refuse(s, m->map, data, job.n, m->k, r, true));
+    TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->criterion.cls && s->free > 0) {
         char *map = NULL;
         if (random_features(s, m->map, job.n) && !(map = krein__map_text(m->map))) {

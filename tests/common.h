@@ -18,6 +18,7 @@
  *   test_write(name, text)           writes a small file there and returns its path
  *   test_files(), test_empty_dir()   how many files are there; the same, and removes them
  *   test_slurp(path)                 a whole file as test_bytes; test_same(a, b) compares two
+ *   test_model_bytes(ctx, model)     the file that the model is saved as
  *   test_set(name)                   path of NAME.csv.gz among the data sets, NULL where absent
  *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
  *   test_start(argv)                 first in main of a program with threads: OpenMP then sleeps
@@ -235,6 +236,15 @@ static inline test_bytes test_slurp(const char *path) {
 }
 static inline bool test_same(test_bytes a, test_bytes b) {
     return a.at && b.at && a.n == b.n && memcmp(a.at, b.at, (size_t)a.n) == 0;
+}
+
+/* None where there is no model. */
+static inline test_bytes test_model_bytes(krein_ctx *ctx, const krein_model *m) {
+    const char *path = test_path("model.krein");
+    test_bytes none = {NULL, 0};
+    if (!m) return none;
+    CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
+    return test_slurp(path);
 }
 
 /* The data sets are in KREIN_DATA, else ../shared/data. Valid until the second next call. */

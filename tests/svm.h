@@ -66,10 +66,5 @@ static inline krein_model *fitted(krein_ctx *ctx, const rows *r, const krein_tra
     if (!m) exit(1);
     return m;
 }
-static inline test_bytes bytes_of(krein_ctx *ctx, const krein_model *m) {
-    const char *path = test_path("model.krein");
-    CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
-    return test_slurp(path);
-}
 
 #endif

@@ -62,11 +62,12 @@ static void compare(const problem *p, const asked *a, int64_t count, double tole
     }
 }
 
-/* Two classes, balanced or not; three; three of four; numbers, one target and two. */
+/* Two classes, balanced or not; three; three of four; many; numbers, one target and two. */
 static void definitions(void) {
     static const struct {
         int64_t n, classes, empty;
-    } cases[] = {{24, 2, -1}, {25, 3, -1}, {26, 4, 1}, {24, 3, 0}, {23, -1, -1}, {21, -2, -1}};
+    } cases[] = {{24, 2, -1},  {25, 3, -1},  {26, 4, 1},  {24, 3, 0},
+                 {60, 14, -1}, {23, -1, -1}, {21, -2, -1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         problem p = make_problem(cases[i].n, cases[i].classes, cases[i].empty, SIGMA);
         for (int64_t c = 0; c < p.classes; c++)

@@ -130,18 +130,18 @@ const char *krein__nearest(const char *name, const char *const *names, int64_t n
     return best;
 }
 
-/* ": did you mean X? There are: a, b, c" */
+/* "; did you mean X? There are: a, b, c", or "; there are: a, b, c" */
 static void suggestion(const char *name, const char *const *names, int64_t n, char *out,
                        size_t size) {
     const char *near = krein__nearest(name, names, n);
+    const char *lead = near ? " There are: " : " there are: ";
     size_t used = 0;
     if (near)
         used = (size_t)snprintf(out, size, "; did you mean \"%s\"?", near);
     else
         used = (size_t)snprintf(out, size, ";");
     for (int64_t i = 0; i < n && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i == 0 ? " There are: " : ", ",
-                                 names[i]);
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i == 0 ? lead : ", ", names[i]);
     if (n == 0 && used < size) snprintf(out + used, size - used, " it takes none");
 }
 

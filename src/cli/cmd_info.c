@@ -97,7 +97,7 @@ static void print_text(const char *path, const krein_model *model, const krein_m
             cli_line(stdout, fact.name, "%s", fact.text);
         else
             cli_line(stdout, fact.name, "%.6g", fact.value);
-    if (isfinite(i->lambda) && task) cli_line(stdout, "lambda", "%.6g", i->lambda);
+    if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
     cli_line(stdout, "seed", "%" PRIu64, i->seed);
     if (task) cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
     if (i->variance) cli_print_variance(stdout, i->outputs, i->variance, i->variance_total);

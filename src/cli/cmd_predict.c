@@ -1,6 +1,7 @@
 /* cmd_predict.c -- krein predict: one prediction a line, in constant memory.
  *
- *   [id,]class|number[,number...][,score...][,probability...]      a dropped row: an empty line
+ *   [id,]class[,score...][,probability...]      a dropped row: an empty line
+ *   [id,]number[,number...]                     these are the scores
  *
  * Lines of one cell are the bare class name; lines of several are CSV, quoted where a
  * name or id needs it. Probabilities are in the order of the classes, which is that of
@@ -39,20 +40,21 @@ static void put_numbers(FILE *f, const double *values, int64_t n) {
 
 static void put_line(const sink *s, const krein_prediction *p) {
     char number[40];
+    const bool classes = s->info.task == KREIN_TASK_CLASSIFICATION;
     const bool several = s->id || s->scores || s->probabilities;
     if (!dropped(s, p)) {
         if (s->id) {
             cli_put_cell(s->f, p->id ? p->id : "", true);
             fputc(',', s->f);
         }
-        if (s->info.task == KREIN_TASK_CLASSIFICATION)
+        if (classes)
             cli_put_cell(s->f, krein_model_class(s->model, p->label), several);
         else
             for (int64_t k = 0; k < s->info.outputs; k++) {
                 if (k) fputc(',', s->f);
                 fputs(cli_float_text(p->values[k], number), s->f);
             }
-        if (s->scores) put_numbers(s->f, p->scores, p->nscores);
+        if (classes && s->scores) put_numbers(s->f, p->scores, p->nscores);
         if (s->probabilities) put_numbers(s->f, p->probabilities, p->nclasses);
     }
     fputc('\n', s->f);

@@ -29,6 +29,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     krein_train_options_init(o);
     o->learner = a->learner;
     o->kernel = a->kernel;
+    o->kernels = a->kernels;
     o->map = a->map;
     o->features = a->features;
     o->lambda = a->lambda;

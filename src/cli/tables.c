@@ -68,6 +68,8 @@ static const cli_option train_options[] = {
      .help = "what is fitted (krr)"},
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian); parameters not given are chosen"},
+    {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
+     .help = "k1; k2; ...: the best of them by --select"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
@@ -75,7 +77,7 @@ static const cli_option train_options[] = {
     {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
      .help = "regularisation, or auto: by leave-one-out (auto)"},
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
-     .help = "how free kernel parameters are chosen, or none (loo)"},
+     .help = "how kernel and free parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "searches and iterations stop there with their best"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
@@ -480,7 +482,6 @@ const cli_command cli_commands[] = {
 static const struct {
     const char *command, *option, *instead;
 } later[] = {
-    {"train", "kernels", "give one kernel with -k; a sum such as \"gaussian + laplacian\" is one"},
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},

@@ -36,6 +36,7 @@ struct krein_data {
     int64_t count[3];     /* rows of each part */
     bool learned;         /* nrows and count are known: a file must not change after that */
     double label_mean[64];
+    double label_most; /* the largest size of a label */
     double seconds_read;
     int64_t passes;
     krein_raw label_batch; /* rows of the label file not used yet, from label_at */

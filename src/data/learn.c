@@ -104,6 +104,7 @@ static krein_status scan_labels(scan *s, const krein_raw *raw, int64_t i) {
                                isinf(y) ? "infinite"
                                         : "NaN; drop such rows with the missing option");
         s->label_sum[k] += y;
+        s->data->label_most = fmax(s->data->label_most, fabs(y));
         krein_status st = krein__labels_add(s->ctx, &s->labels, y);
         if (st != KREIN_OK) return st;
     }
@@ -439,6 +440,7 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
     bool need_label = labels != KREIN_LABELS_IGNORED;
     memset(e, 0, sizeof *e);
     krein__data_reset(data);
+    data->label_most = 0;
     e->scale = data->options.scale;
     e->missing = data->options.missing;
     e->unknown_ignore = data->options.unknown_ignore;

@@ -63,6 +63,7 @@ typedef struct scratch {
     int64_t *row;
     double *y, *alpha;
     void **nodes;
+    _Atomic int64_t *unfinished; /* machines that LIBSVM gave up, of all threads */
 } scratch;
 
 /* Classes a < b of a machine; against the rest a is -1. */
@@ -129,6 +130,7 @@ static const char *train(const problem *p, const krein_exact *r, const krein_lib
     else
         krein__libsvm_regress(table, &machine);
     if (machine.error) return machine.error;
+    if (machine.unfinished) atomic_fetch_add(s->unfinished, 1);
     for (int64_t i = 0; i < machine.m; i++) w[s->row[i] * p->k + c] = s->alpha[i];
     b[c] = machine.intercept;
     return NULL;
@@ -142,6 +144,16 @@ static void set_diagonal(const problem *p, const krein_exact *r, krein_libsvm *t
     }
 }
 
+/* A choice of C may well try values that are too large. */
+static void report(const problem *p, double C, bool choice, int64_t unfinished, int64_t machines) {
+    if (unfinished == 0) return;
+    krein__log(p->ctx, choice ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
+               "LIBSVM has not reached tol = %g in %lld of %lld machines with C = %g, and ended at "
+               "its last iteration; give a smaller C or a larger tol, or use features (--map "
+               "nystrom)",
+               p->tol, (long long)unfinished, (long long)machines, C * p->scale);
+}
+
 /* All machines, for each fold without its rows (fold NULL: one set, of all rows): w is folds x n x
  * k, b folds x k. */
 static krein_status train_all(const problem *p, const krein_exact *r, krein_libsvm *table, double C,
@@ -152,6 +164,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
     scratch all = {0};
     _Atomic(const char *) error = NULL;
     _Atomic bool stop = false;
+    _Atomic int64_t unfinished = 0;
     NEW(all.row, threads * n);
     NEW(all.y, threads * n);
     NEW(all.alpha, threads * n);
@@ -161,7 +174,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < folds * k; t++) {
         int64_t at = omp_get_thread_num() * n, f = t / k;
-        scratch s = {all.row + at, all.y + at, all.alpha + at, all.nodes + at};
+        scratch s = {all.row + at, all.y + at, all.alpha + at, all.nodes + at, &unfinished};
         if (atomic_load(&stop)) continue;
         krein__worker_begin();
         const char *said = train(p, r, table, C, fold, f, t % k, &s, w + f * n * k, b + f * k);
@@ -170,6 +183,7 @@ static krein_status train_all(const problem *p, const krein_exact *r, krein_libs
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+    report(p, C, fold != NULL, atomic_load(&unfinished), folds * k);
     if (atomic_load(&error))
         st = krein__fail(ctx, KREIN_EARG, "LIBSVM refuses the parameters: %s", atomic_load(&error));
     else
@@ -223,18 +237,23 @@ typedef struct trials {
     double *loss; /* GRID x n */
 } trials;
 
-/* 1 where the class is wrong, or the squared error, mean over the outputs. */
+/* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. With
+ * the weights that classes have in training, which are one in the mean. */
 static void judge(const problem *p, const krein_exact *r, const double *score, trials *t) {
-    double *loss = t->loss + t->tried * t->n, sum = 0;
+    double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
+        double weight = p->class_weight ? p->class_weight[r->class[i]] : 1;
         loss[i] = 0;
         if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
-            loss[i] += pow(p->scale * (r->y[i * p->k + c] - f[c]), 2) / (double)p->k;
+            loss[i] += pow(r->y[i * p->k + c] - f[c], 2) / (double)p->k;
+        loss[i] *= weight;
         sum += loss[i];
+        total += weight;
     }
-    t->mean[t->tried++] = sum / (double)r->n;
+    for (int64_t i = 0; i < r->n; i++) loss[i] *= (double)r->n / total;
+    t->mean[t->tried++] = sum / total;
 }
 
 /* Standard error of the difference of two means over the same rows. */
@@ -289,7 +308,7 @@ static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *t
         TRY(held_out(p, r, table, t.C[at], fold, folds, score));
         judge(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
-                   p->classes ? "error" : "squared error", t.mean[at]);
+                   p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
         if (job->deadline > 0 && krein__clock() > job->deadline && t.tried < GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
                        t.C[at] * p->scale);
@@ -321,7 +340,7 @@ static krein_status choose_C(problem *p, double *C) {
         TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
         TRY(walk(p, &p->all, p->table, C, &loss));
     }
-    p->job->loo = p->classes ? loss : sqrt(loss);
+    p->job->loo = p->classes ? loss : sqrt(loss) * p->scale;
     p->job->cv_folds = krein__fold_count(p->job->folds, krein__min(p->all.n, SAMPLE));
 done:
     krein__exact_close(&some);

@@ -304,7 +304,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(descend(job, &all, sample, rate, &steps));
     values->number[RATE] = rate;
     values->number[STEPS] = steps;
-    job->model->lambda = 0;
+    job->model->lambda = NAN;
 done:
     krein__exact_close(&all);
     return st;

@@ -37,8 +37,8 @@ typedef struct krein_learner_class {
     krein_status (*check)(krein_ctx *ctx, const krein_values *values, const krein_map *map);
     /* NULL: as the task needs. */
     krein_head (*head)(const krein_values *values, const krein_encoding *e);
-    /* Fills the model's weights, intercepts and lambda. Options that had no value get the one that
-     * was chosen: given back, they reproduce the model. */
+    /* Fills the model's weights, intercepts and lambda (NaN: it has none). Options that had no
+     * value get the one that was chosen: given back, they reproduce the model. */
     krein_status (*fit)(krein_job *job, krein_values *values);
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,

@@ -170,17 +170,6 @@ done:
     return st;
 }
 
-/* The mean square of the features, of the first block: the size that lambda is measured in. */
-static krein_status feature_size(krein_features *t, double *size) {
-    const float *z;
-    int64_t n;
-    double sum = 0;
-    krein_status st = krein__features_block(t, 0, &z, &n);
-    for (int64_t i = 0; st == KREIN_OK && i < n * t->D; i++) sum += (double)z[i] * (double)z[i];
-    *size = fmax(sum / (double)n, 1e-30);
-    return st;
-}
-
 /* Down the path; p->n is how far it got, at least one. */
 static krein_status descend(chooser *c, krein_path *p) {
     static const double GAIN = 1e-3; /* of the loss: less is not worth a smaller lambda */
@@ -236,9 +225,8 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     krein_status st = KREIN_OK;
     chooser c;
     krein_path path = {0}, down = {0};
-    double size;
     TRY(chooser_begin(job, values, &c));
-    TRY(feature_size(&c.ex.features, &size));
+    double size = fmax(krein__newton_mean_square(c.newton), 1e-30); /* lambda is measured in it */
     double fitted = (double)c.ex.n * (1 - 1 / (double)c.folds), most = size / (2 * fitted);
     krein__path_grid(&path, 1e-6 * most, 50 * most, PER_DECADE); /* C from 0.02 / size */
     down.n = path.n;

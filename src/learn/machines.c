@@ -2,8 +2,9 @@
  *
  * C is chosen by cross-validation on a sample of the rows: the features of the sample are made
  * once, every fold trains on the rows outside it along a path of growing C, each solution the start
- * of the next (a beta at its bound stays at it), and the held-out errors are compared. All machines
- * of a step (folds times classes) are trained at once. */
+ * of the next (a beta at its bound stays at it), and the held-out errors are compared, with the
+ * weights that rows and classes have in training. All machines of a step (folds times classes) are
+ * trained at once. */
 #include "learn/machines.h"
 
 #include "learn/examples.h"
@@ -31,6 +32,7 @@ typedef struct set {
     const krein_job *job;
     krein_examples *ex;
     int64_t folds, k;     /* models; scores of each */
+    double scale;         /* machines of numbers / scale: solvers know nothing of units */
     const int32_t *fold;  /* a model's fold is left out, NULL: nothing is */
     double *unit;         /* n: weights of the rows at C = 1 */
     krein_machine *m;     /* folds x k, or NULL */
@@ -57,10 +59,11 @@ krein_status krein__machines_check(krein_ctx *ctx, const char *learner, const kr
 
 /* ---- making machines ---------------------------------------------------- */
 
-/* Targets of regression less their mean, which the intercept gives back; as they are without one.
- */
+/* Targets of regression less their mean, which the intercept gives back (without one as they are),
+ * over the scale. */
 static double label_of(const set *s, int64_t i, int64_t c) {
-    return s->ex->label[i * s->k + c] - (s->recipe->intercept ? s->job->data->label_mean[c] : 0);
+    double mean = s->recipe->intercept ? s->job->data->label_mean[c] : 0;
+    return (s->ex->label[i * s->k + c] - mean) / s->scale;
 }
 
 static int64_t classes_of(const set *s) { return s->job->model->encoding.nclass; }
@@ -150,6 +153,7 @@ static krein_status set_begin(const krein_job *job, const krein_recipe *recipe, 
     krein_status st = KREIN_OK;
     *s = (set){.ctx = ctx, .recipe = recipe, .job = job, .ex = ex, .folds = folds, .fold = fold};
     s->k = job->model->k;
+    s->scale = recipe->loss == KREIN_LOSS_EPSILON ? exp2(rint(log2(recipe->unit))) : 1;
     TRY(weigh(s));
     NEW(s->w, folds * s->k * ex->features.D);
     NEW(s->b, folds * s->k);
@@ -195,8 +199,10 @@ static void set_end(set *s) {
 
 /* ---- training ----------------------------------------------------------- */
 
-/* A beta at its bound stays there when C changes. */
-static void set_cost(set *s, double C) {
+/* A beta at its bound stays there when C changes. The scale: 1/2 |w|^2 + C sum losses is that of
+ * w / scale and C / scale, times scale^2. */
+static void set_cost(set *s, double cost) {
+    double C = cost / s->scale;
     for (int64_t k = 0; s->m && k < s->folds * s->k; k++)
         for (int64_t i = 0; i < s->m[k].n; i++) {
             krein_dual *d = &s->m[k].dual[i];
@@ -235,7 +241,7 @@ static krein_status set_train(set *s, double tol, double work, double deadline, 
     krein_status st = KREIN_OK;
     int64_t D = s->ex->features.D;
     krein_machine_options o = {.loss = s->recipe->loss,
-                               .epsilon = s->recipe->epsilon,
+                               .epsilon = s->recipe->epsilon / s->scale,
                                .intercept = s->recipe->intercept,
                                .tol = tol,
                                .deadline = deadline,
@@ -255,7 +261,7 @@ done:
     return st;
 }
 
-/* score (n x k): each row by the model of its fold, which has not seen it. */
+/* score (n x k), over the scale: each row by the model of its fold, which has not seen it. */
 static krein_status held_out(set *s, double *score) {
     krein_status st = KREIN_OK;
     krein_features *x = &s->ex->features;
@@ -282,26 +288,31 @@ done:
 
 /* ---- choosing C --------------------------------------------------------- */
 
-/* Weighted share of wrong classes, or mean square over rows and outputs. */
+/* Weighted share of wrong classes, or mean square over rows and outputs, over scale^2. */
 static double error_of(const set *s, const double *score) {
     const krein_examples *ex = s->ex;
     const krein_model *m = s->job->model;
     double sum = 0, total = 0;
     for (int64_t i = 0; i < ex->n; i++) {
-        double weight = ex->weight ? ex->weight[i] : 1, e = 0;
+        double e = 0;
         if (ex->class) e = krein__decide(m->head, classes_of(s), score + i * s->k) != ex->class[i];
         for (int64_t c = 0; !ex->class && c < s->k; c++)
             e += pow(label_of(s, i, c) - score[i * s->k + c], 2) / (double)s->k;
-        sum += weight * e;
-        total += weight;
+        sum += s->unit[i] * e;
+        total += s->unit[i];
     }
     return sum / total;
 }
 
-/* The standard error of an error rate; a hundredth of a mean square. */
+/* The standard error of a weighted error rate; a hundredth of a mean square. */
 static double doubt(const set *s, double error) {
+    double sum = 0, squares = 0;
     if (!s->ex->class) return error / 100;
-    return sqrt(fmax(error * (1 - error), 1e-12) / (double)s->ex->n);
+    for (int64_t i = 0; i < s->ex->n; i++) {
+        sum += s->unit[i];
+        squares += s->unit[i] * s->unit[i];
+    }
+    return sqrt(fmax(error * (1 - error), 1e-12) * squares) / sum;
 }
 
 /* Walks up the path until two steps in a row are clearly worse than the best. Of values within half
@@ -320,7 +331,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
         error[n] = error_of(s, score);
         krein__log(s->ctx, KREIN_LOG_DEBUG, "C = %g on %lld rows: %s %.6g",
                    ldexp(s->recipe->unit, e), (long long)s->ex->n,
-                   s->ex->class ? "error" : "mean square", error[n]);
+                   s->ex->class ? "error" : "mean square", error[n] * s->scale * s->scale);
         worse = error[n] > least + doubt(s, least) ? worse + 1 : 0;
         least = fmin(least, error[n]);
     }
@@ -352,7 +363,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
     if (isnan(*C)) {
         double error = NAN;
         TRY(choose(&s, score, C, &error));
-        job->loo = ex.class ? error : sqrt(error);
+        job->loo = ex.class ? error : sqrt(error) * s.scale;
         job->cv_folds = folds;
     }
     if (job->probabilities) {
@@ -412,7 +423,8 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
     NEW(w, ex.features.D * model->k);
     for (int64_t j = 0; j < ex.features.D; j++)
         for (int64_t c = 0; c < model->k; c++)
-            w[j * model->k + c] = s.m ? s.m[c].w[j] : s.joint[0].w[j * model->k + c];
+            w[j * model->k + c] = s.m ? s.m[c].w[j] * s.scale : s.joint[0].w[j * model->k + c];
+    for (int64_t c = 0; c < model->k; c++) s.b[c] *= s.scale;
     TRY(krein__examples_finish(&ex, w, s.b, model));
     bool centred = recipe->loss == KREIN_LOSS_EPSILON && recipe->intercept;
     for (int64_t c = 0; centred && c < model->k; c++)

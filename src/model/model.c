@@ -213,7 +213,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     krein_status st = KREIN_OK;
     TRY(krein__archive_text(a, "learner", &m->learner));
     TRY(krein__archive_double(a, "lambda", &m->lambda));
-    if (!(m->lambda >= 0) || isinf(m->lambda)) {
+    if (m->lambda < 0 || isinf(m->lambda)) {
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its lambda)");
         goto done;
     }

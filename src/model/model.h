@@ -23,8 +23,8 @@ struct krein_model {
     krein_map *map;
     char *learner; /* complete specs, for people and for training again */
     char *kernel_text, *map_text;
-    double lambda;
-    int64_t n; /* rows trained on */
+    double lambda; /* NaN: the learner has none */
+    int64_t n;     /* rows trained on */
     krein_head head;
     int64_t k;         /* scores of a row */
     double *w;         /* R x k, weights of the raw features */

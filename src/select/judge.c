@@ -109,7 +109,7 @@ static void asked(outcome *o, krein_ctx *ctx) {
     if (!o->stop) note(o, krein__poll(ctx), ctx);
 }
 
-krein_status krein__judge_each(krein_ctx *ctx, int64_t n, double bytes, double deadline,
+krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double deadline,
                                const char *what, krein_judge_one *one, const void *state,
                                krein_verdict *out) {
     krein_status st = KREIN_OK;
@@ -117,7 +117,6 @@ krein_status krein__judge_each(krein_ctx *ctx, int64_t n, double bytes, double d
     outcome o = {0};
     NEW(order, n);
     krein__far_to_near(n, order);
-    int threads = krein__judge_workers(ctx, bytes, n);
     const krein_ctx fresh = krein__ctx_share(ctx, threads);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
@@ -150,6 +149,7 @@ typedef struct matrices {
     const krein_jury *jury;
     krein_labels labels;
     krein_gram_shared shared;
+    double *K; /* a matrix for each worker: fresh pages would have to be cleared every time */
 } matrices;
 
 static krein_status judge_matrix(krein_ctx *ctx, const void *state, int64_t i, krein_verdict *v) {
@@ -158,17 +158,14 @@ static krein_status judge_matrix(krein_ctx *ctx, const void *state, int64_t i, k
     const krein_jury *jury = m->jury;
     krein_trial trial[KREIN_CRITERIA_MAX];
     krein_view view = {0};
-    double *K = NULL;
+    double *K = m->K + omp_get_thread_num() * m->s->n * m->s->n;
     memcpy(trial, jury->trial, sizeof trial);
-    NEW(K, m->s->n * m->s->n);
     st = krein__gram_shared_full(ctx, m->kernel[i], &m->shared, K);
     if (st == KREIN_OK)
         st = krein__view_exact(ctx, m->kernel[i], m->s, &m->labels, &jury->needs, trial,
                                jury->trials, K, &view);
     st = krein__jury_decide(ctx, jury, st, &view, trial, v);
-done:
     krein__view_clear(&view);
-    krein__free(ctx, K);
     return st;
 }
 
@@ -186,15 +183,17 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
     krein_status st = KREIN_OK;
     matrices m = {.kernel = kernel, .s = s, .jury = jury};
     krein_rows x = krein__matrix_rows(&s->x);
-    double most = 0;
+    double most = 0, matrix = 8 * (double)s->n * (double)s->n;
     TRY(krein__labels_of(ctx, s, &m.labels));
     for (int64_t i = 0; i < n; i++)
         most =
             fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, m.labels.m, jury));
-    TRY(krein__gram_share(ctx, &x, kernel, n, krein__judge_workers(ctx, most, n) * most,
-                          &m.shared));
-    TRY(krein__judge_each(ctx, n, most, deadline, what, judge_matrix, &m, out));
+    int count = krein__judge_workers(ctx, most, n);
+    NEW(m.K, count * s->n * s->n);
+    TRY(krein__gram_share(ctx, &x, kernel, n, count * (most - matrix), &m.shared));
+    TRY(krein__judge_each(ctx, n, count, deadline, what, judge_matrix, &m, out));
 done:
+    krein__free(ctx, m.K);
     krein__gram_share_end(ctx, &m.shared);
     krein__labels_end(ctx, &m.labels);
     return st;

@@ -318,8 +318,8 @@ krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int6
         NEW(m.fold[t], s->n);
         TRY(krein__folds(ctx, s->seed, s->n, folds, s->group, s->class, m.fold[t]));
     }
-    TRY(krein__judge_each(ctx, n, krein__judge_map_bytes(s->x.d, s->k), 0, NULL, judge_map, &m,
-                          out));
+    int workers = krein__judge_workers(ctx, krein__judge_map_bytes(s->x.d, s->k), n);
+    TRY(krein__judge_each(ctx, n, workers, 0, NULL, judge_map, &m, out));
 done:
     for (int64_t t = 0; t < KREIN_CRITERIA_MAX; t++) krein__free(ctx, m.fold[t]);
     krein__labels_end(ctx, &m.labels);

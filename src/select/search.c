@@ -239,6 +239,11 @@ static krein_status find_free(search *s, int64_t free) {
     return KREIN_OK;
 }
 
+/* Wide rows: fewer of them. */
+static int64_t wide_rows(const krein_job *job) {
+    return krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
+}
+
 krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
                                   double time_limit, krein_kernel *kernel) {
     krein_ctx *ctx = job->ctx;
@@ -255,9 +260,7 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
                            "the kernel has %lld free parameters; at most two can be selected: give "
                            "values to the others",
                            (long long)free);
-    /* Wide rows: fewer of them. */
-    int64_t room = krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
-    int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), room);
+    int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
     TRY(krein__probe_gather(job, n, &s.fine));
     TRY(krein__probe_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
     krein__jury_begin(criterion, 1, s.fine.n, &s.fine_jury);
@@ -271,6 +274,64 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
 done:
     krein__probe_end(ctx, &s.coarse);
     krein__probe_end(ctx, &s.fine);
+    return st;
+}
+
+/* ---- from a list -------------------------------------------------------- */
+
+static krein_status copies(krein_job *job, const krein_kernel_list *list, const krein_probe *s,
+                           krein_kernel **kernel) {
+    krein_status st = KREIN_OK;
+    krein_rows x = krein__matrix_rows(&s->x);
+    for (int64_t i = 0; i < list->n; i++) {
+        TRY(krein__kernel_copy(job->ctx, list->kernel[i], &kernel[i]));
+        TRY(krein__kernel_set_median_rows(job->ctx, kernel[i], &x));
+    }
+done:
+    return st;
+}
+
+/* The first of the best; why there is none, where all were refused. */
+static krein_status winner(krein_ctx *ctx, const krein_verdict *v, int64_t n, int64_t *best) {
+    *best = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (v[i].judged && !v[i].refused[0] &&
+            (*best < 0 || krein__score_better(&v[i].score[0], &v[*best].score[0])))
+            *best = i;
+    if (*best >= 0) return KREIN_OK;
+    return krein__fail(ctx, KREIN_ESPEC, "no kernel of the list has a score: %s",
+                       v[0].refused[0] ? v[0].refused[0] : "there was no time");
+}
+
+krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
+                                const krein_kernel_list *list, double time_limit, int64_t *best) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_probe s = {0};
+    krein_jury jury;
+    krein_kernel **kernel = NULL;
+    krein_verdict *v = NULL;
+    ZNEW(kernel, list->n);
+    ZNEW(v, list->n);
+    TRY(krein__probe_gather(job, krein__min(krein__min(job->n, FINE), wide_rows(job)), &s));
+    TRY(copies(job, list, &s, kernel));
+    krein__jury_begin(criterion, 1, s.n, &jury);
+    TRY(krein__judge_exact(ctx, kernel, list->n, &s, &jury,
+                           time_limit > 0 ? krein__clock() + time_limit : 0, "judging kernels", v));
+    TRY(winner(ctx, v, list->n, best));
+    for (int64_t i = 0; i < list->n; i++) {
+        char *text = krein__kernel_text(ctx, kernel[i]);
+        if (text && v[i].judged && !v[i].refused[0])
+            krein__log(ctx, KREIN_LOG_DEBUG, "%s on %lld rows: %.6g", text, (long long)s.n,
+                       v[i].score[0].value);
+        krein__free(ctx, text);
+    }
+done:
+    for (int64_t i = 0; kernel && i < list->n; i++) krein__kernel_destroy(ctx, kernel[i]);
+    for (int64_t i = 0; v && i < list->n; i++) krein__verdict_clear(ctx, &v[i]);
+    krein__free(ctx, kernel);
+    krein__free(ctx, v);
+    krein__probe_end(ctx, &s);
     return st;
 }
 

@@ -113,17 +113,16 @@ struct krein_verdict {
 };
 void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
 
-/* Judges candidates in parallel, a thread each where there are enough and memory has room for
- * `bytes` each, else one after the other on all threads. deadline: krein__clock() after which no
- * further one is begun; 0: none. what: shown with the progress, or NULL. */
+/* Candidates to judge at once: a thread each where there are enough and memory has room for `bytes`
+ * each. 1: one after the other, on all threads. */
+int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n);
+/* Judges them so. deadline: krein__clock() after which no further one is begun; 0: none. what:
+ * shown with the progress, or NULL. */
 typedef krein_status krein_judge_one(krein_ctx *ctx, const void *state, int64_t i,
                                      krein_verdict *out);
-krein_status krein__judge_each(krein_ctx *ctx, int64_t n, double bytes, double deadline,
+krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int workers, double deadline,
                                const char *what, krein_judge_one *one, const void *state,
                                krein_verdict *out);
-
-/* Candidates that it runs at once. */
-int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n);
 
 /* Kernels by their matrices on the sample. */
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
@@ -147,6 +146,10 @@ double krein__judge_map_bytes(int64_t d, int64_t k);
 
 /* ---- the search (search.c) ---------------------------------------------- */
 
+/* The best of a list on a sample of the rows; free parameters count as the median distance there,
+ * and stay free. */
+krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
+                                const krein_kernel_list *list, double time_limit, int64_t *best);
 /* Gives the free parameters of the kernel their values. At most two may be free. map: the spec of
  * the map that the model will use, where it makes random features, else NULL. time_limit in
  * seconds (0: none): the best so far is taken when it has passed. */

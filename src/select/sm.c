@@ -1,5 +1,5 @@
-/* sm -- the spectral measure of a kernel matrix (li2017, definitions 3.6 and 4.1 of the thesis)
- *     SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
+/* sm -- the spectral measure of a kernel matrix (li2017spectral, definitions 3.6 and 4.1 of the
+ * thesis) SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
  * phi(l) = l^r:  SM = y'N^r y / n, a chain of products with a vector, no eigenvalues. With h:
  * phi(l) = l for l > h, else 0. Labels are balanced, +-n/(2 n+-), unless balanced=no. Several
  * classes: mean over one against the rest, or the ideal kernel's vectors.
@@ -87,7 +87,7 @@ static const krein_option options[] = {
     {0}};
 
 const krein_criterion_class krein__criterion_sm = {
-    .cls = {"sm", "spectral measure of the labels", "li2017", options,
+    .cls = {"sm", "spectral measure of the labels", "li2017spectral", options,
             "y'N^r y / n with the kernel matrix divided by its sum, N = K / sum K: how much of the "
             "labels lies along the large eigenvalues. For classes. A few products of the matrix "
             "with a vector a kernel: no decomposition, no folds."},

@@ -137,6 +137,29 @@ static void sum_inside(const work *w, const double *U, krein_view *v) {
     }
 }
 
+/* out = K in (n x m). Few columns: row by row, so that K is read once, at the speed of memory. */
+static krein_status times(const work *w, const double *in, double *out) {
+    enum { FEW = 12 };
+    krein_ctx *ctx = w->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = w->n, m = w->m;
+    double *column = NULL;
+    if (m > FEW) {
+        krein__pgemm(ctx, false, false, n, m, n, 1, w->K, n, in, m, 0, out, m);
+        return KREIN_OK;
+    }
+    NEW(column, n * m);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < m; c++) column[c * n + i] = in[i * m + c];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < m; c++)
+            out[i * m + c] = krein__ddot(n, w->K + i * n, column + c * n);
+done:
+    krein__free(ctx, column);
+    return st;
+}
+
 static krein_status powers(work *w, krein_view *v) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
@@ -150,7 +173,7 @@ static krein_status powers(work *w, krein_view *v) {
     krein__pgemm(ctx, true, false, m, m, n, 1, even, m, even, m, 0, v->power, m);
     for (int64_t r = 1; r <= v->order; r += 2) {
         double *P = v->power + r * m * m;
-        krein__pgemm(ctx, false, false, n, m, n, 1, w->K, n, even, m, 0, odd, m);
+        TRY(times(w, even, odd));
         krein__pgemm(ctx, true, false, m, m, n, 1, even, m, odd, m, 0, P, m);
         if (r < v->order)
             krein__pgemm(ctx, true, false, m, m, n, 1, odd, m, odd, m, 0, P + m * m, m);
@@ -284,6 +307,6 @@ double krein__view_exact_bytes(int64_t n, int64_t k, int64_t m, const krein_need
         eigen = matrix + fmax(krein__eigen_top_bytes(n, krein__min(n, needs->top), 1, false),
                               krein__eigen_top_bytes(n, krein__min(n, needs->top), 1, true));
     if (needs->spectrum || needs->centred) eigen = fmax(eigen, 4 * matrix);
-    double small = 8 * N * (7 * (double)m + 8) + 8 * (double)((needs->order + 2) * m * m);
+    double small = 8 * N * (8 * (double)m + 8) + 8 * (double)((needs->order + 2) * m * m);
     return small + fmax(path, eigen) + (1 << 20);
 }

@@ -144,7 +144,7 @@ static void descend(const solver *v, state *s, int64_t slab, const float *z, int
         s->b += s->penalty * change;
     }
     s->active[slab] -= left;
-    memcpy(order + s->active[slab], gone, (size_t)left * sizeof *gone);
+    if (left > 0) memcpy(order + s->active[slab], gone, (size_t)left * sizeof *gone);
 }
 
 static void score(const solver *v, state *s, int64_t slab, const float *z, int64_t first) {

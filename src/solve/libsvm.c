@@ -15,6 +15,10 @@
  *
  * Of two labels LIBSVM takes +1 as the first (the positive one) whatever the order of the rows; it
  * is looked up in the model rather than relied on. Weights of rows it has none.
+ *
+ * LIBSVM gives up after MOST iterations, or 100 a variable, and returns what it has. It says so to
+ * stderr, which nothing but a redirection of the whole process would keep it from; the program
+ * learns of it from the number of iterations, which goes through the print function.
  */
 #include "solve/libsvm.h"
 
@@ -24,6 +28,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct krein_libsvm {
@@ -32,10 +37,17 @@ struct krein_libsvm {
     struct svm_node *nodes; /* n x (n + 1); column 0 is the number of the row, from 1 */
 };
 
-/* The print function is a global of LIBSVM. */
-static pthread_once_t silenced = PTHREAD_ONCE_INIT;
-static void nothing(const char *text) { (void)text; }
-static void silence(void) { svm_set_print_string_function(nothing); }
+/* The print function is a global of LIBSVM. It is called by the thread that trains. */
+static pthread_once_t listening = PTHREAD_ONCE_INIT;
+static _Thread_local int64_t iterations; /* of the last machine */
+static void hear(const char *text) {
+    static const char KEY[] = "#iter = ";
+    const char *at = strstr(text, KEY);
+    if (at) iterations = strtoll(at + sizeof KEY - 1, NULL, 10);
+}
+static void listen(void) { svm_set_print_string_function(hear); }
+
+enum { MOST = 10000000 };
 
 krein_status krein__libsvm_begin(krein_ctx *ctx, int64_t n, const double *K, krein_libsvm **out) {
     krein_status st = KREIN_OK;
@@ -52,7 +64,7 @@ krein_status krein__libsvm_begin(krein_ctx *ctx, int64_t n, const double *K, kre
         for (int64_t j = 0; j < n; j++)
             row[j + 1] = (struct svm_node){.index = (int)(j + 1), .value = K[i * n + j]};
     }
-    pthread_once(&silenced, silence);
+    pthread_once(&listening, listen);
     *out = t;
     t = NULL;
 done:
@@ -112,7 +124,12 @@ static struct svm_model *train(const krein_libsvm *t, krein_svm_machine *machine
     p->shrinking = 1;
     for (int64_t i = 0; i < machine->m; i++) x[i] = t->nodes + machine->row[i] * (t->n + 1);
     machine->error = svm_check_parameter(&problem, p);
-    return machine->error ? NULL : svm_train(&problem, p);
+    if (machine->error) return NULL;
+    int64_t variables = (p->svm_type == EPSILON_SVR ? 2 : 1) * machine->m;
+    iterations = 0;
+    struct svm_model *model = svm_train(&problem, p);
+    machine->unfinished = iterations >= krein__max(MOST, 100 * variables);
+    return model;
 }
 
 void krein__libsvm_classify(const krein_libsvm *t, krein_svm_machine *machine) {

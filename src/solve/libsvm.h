@@ -24,6 +24,7 @@ typedef struct krein_svm_machine {
     double intercept;  /* out */
     double objective;  /* out: of the dual, to be minimised, as LIBSVM prints it */
     int64_t support;   /* out: alphas that are not zero */
+    bool unfinished;   /* out: LIBSVM ran out of iterations before tol */
     const char *error; /* out: what LIBSVM says of the parameters, or NULL */
     void **nodes;      /* scratch, m */
 } krein_svm_machine;

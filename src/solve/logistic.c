@@ -10,7 +10,8 @@
  * enough (Armijo). A product with H costs one pass over the features, as a gradient does. Lin, Weng
  * and Keerthi (lin2008) use a trust region in the place of halving, to the same end: the objective
  * is convex, and after the first step or two whole steps are taken. It ends where the gradient's
- * length is below tol times that at W = 0.
+ * length is below tol times that at W = 0, or below what rounding makes of a gradient that is zero
+ * and no longer halved by a step: constant features, or such that the classes share, begin there.
  *
  * Preconditioner, to buy or not to buy: it is made (again) once the steps since the last have taken
  * as many passes as it costs, so that neither an easy problem nor a hard one costs more than about
@@ -41,10 +42,22 @@ struct krein_newton {
     krein_passes passes;
     krein_curvature curvature;
     double cost, spent;         /* of the preconditioner, and since it was made, in passes */
+    double size2;               /* mean square of the features of a row */
     float *probability, *other; /* n x k, here and at a trial */
     double *loss, *other_loss;  /* n */
     double *g, *trial_g, *trial, *d, *r, *z, *p, *Hp;
 };
+
+/* Of the first block: rows come mixed. */
+static krein_status mean_square(krein_features *t, double *out) {
+    const float *z;
+    int64_t n;
+    double sum = 0;
+    krein_status st = krein__features_block(t, 0, &z, &n);
+    for (int64_t i = 0; st == KREIN_OK && i < n * t->D; i++) sum += (double)z[i] * (double)z[i];
+    *out = sum / (double)n;
+    return st;
+}
 
 krein_status krein__newton_create(krein_features *t, int64_t k, krein_newton **out) {
     krein_ctx *ctx = t->ctx;
@@ -58,6 +71,7 @@ krein_status krein__newton_create(krein_features *t, int64_t k, krein_newton **o
     s->k = k;
     s->size = (t->D + 1) * k;
     s->cost = fmax(LEAST_COST, krein__curvature_cost(t->n, t->D, k));
+    TRY(mean_square(t, &s->size2));
     TRY(krein__passes_begin(t, k, &s->passes));
     TRY(krein__curvature_begin(t, &s->curvature));
     NEW(s->probability, s->n * k);
@@ -90,6 +104,7 @@ double krein__newton_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int th
            16 * N + 64 * ((double)D + 1) * K + 4096;
 }
 
+double krein__newton_mean_square(const krein_newton *s) { return s->size2; }
 const double *krein__newton_loss(const krein_newton *s) { return s->loss; }
 const float *krein__newton_probability(const krein_newton *s) { return s->probability; }
 
@@ -214,6 +229,28 @@ static void centre(int64_t k, double *intercept) {
     for (int64_t c = 0; c < k; c++) intercept[c] -= mean;
 }
 
+/* The length that rounding gives to a gradient sum_i r_i z_i that is zero, r_i the residuals of row
+ * i. float32 (unit u) has r_i wrong by u r_i, which for rows of one class may be the same and add
+ * up: u sum |r_i| |z_i|. The m additions of a slice, of terms of one sign at worst, are wrong by
+ * about u m |r| |z| each time, independently: u m sqrt(sum |r_i|^2 |z_i|^2) in all. The
+ * intercept's part, in float64, has |z| = 1; up to sqrt(n) of its errors are left by a sum of n. */
+static double rounding(const krein_newton *s, const krein_logistic *p) {
+    int64_t k = s->k;
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double r2 = 0;
+        for (int64_t c = 0; c < k; c++) {
+            bool own = k == 1 ? p->class[i] == 1 : p->class[i] == c;
+            double r = p->weight[i] * ((double)s->probability[i * k + c] - own);
+            r2 += r * r;
+        }
+        sum += sqrt(r2);
+        squares += r2;
+    }
+    double unit = 0x1p-24 * sqrt(s->size2) + 0x1p-53 * sqrt((double)s->n);
+    return unit * (sum + KREIN_SLICE * sqrt(squares));
+}
+
 krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *p, double *w,
                                    krein_logistic_result *out) {
     krein_ctx *ctx = s->ctx;
@@ -230,9 +267,10 @@ krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *p, dou
                          "the data (--scale standard)");
         goto done;
     }
+    double nothing = rounding(s, p), last = 0;
     for (;; out->steps++) {
         double relative = out->gradient / out->scale;
-        if (!(relative > p->tol))
+        if (!(relative > p->tol) || (out->gradient <= nothing && out->gradient > last / 2))
             out->stop = KREIN_STOP_GRADIENT;
         else if (out->steps > 0 && late(p))
             out->stop = KREIN_STOP_TIME;
@@ -242,12 +280,13 @@ krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *p, dou
             goto step;
         break;
     step:
+        last = out->gradient;
         TRY(precondition(s, p, &out->factors));
         TRY(direction(s, p, forcing(relative, p->tol), allowed(s), &products));
         s->spent += (double)products;
         TRY(search(s, p, w, &out->objective, &moved));
         if (!moved) {
-            out->stop = KREIN_STOP_ROUNDING;
+            out->stop = last <= nothing ? KREIN_STOP_GRADIENT : KREIN_STOP_ROUNDING;
             break;
         }
         out->gradient = sqrt(dot(s->size, s->g, s->g));

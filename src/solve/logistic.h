@@ -19,7 +19,7 @@ typedef struct krein_logistic {
 } krein_logistic;
 
 typedef enum krein_logistic_stop {
-    KREIN_STOP_GRADIENT, /* as asked for */
+    KREIN_STOP_GRADIENT, /* as asked for, or zero but for rounding */
     KREIN_STOP_ROUNDING, /* no step lowers the objective any more */
     KREIN_STOP_TIME,
     KREIN_STOP_STEPS
@@ -40,6 +40,8 @@ krein_status krein__logistic_start(krein_ctx *ctx, const krein_logistic *problem
 /* w: the start in, the solution out. All problems of one solver have its features and k. */
 krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *problem, double *w,
                                    krein_logistic_result *out);
+/* Mean over (the first) rows of the sum of their squared features: the size of lambda. */
+double krein__newton_mean_square(const krein_newton *s);
 /* Of every row at the last solution: its loss (n), its probabilities (n x k). */
 const double *krein__newton_loss(const krein_newton *s);
 const float *krein__newton_probability(const krein_newton *s);

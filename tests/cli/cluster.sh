@@ -84,6 +84,10 @@ has "info" out 'kmeans\(clusters=3\)'
 run cluster plain.csv --label none --clusters 3 -o c.plain --model plain.krein
 "$KREIN" predict plain.krein plain.csv >p.plain
 is "a model of rows without labels" "$(cat c.plain)" "$(cat p.plain)"
+run evaluate m.krein blobs.csv
+status "evaluate" 2
+has "evaluate" err 'made by kmeans\(clusters=3\) predicts no label, so there is nothing to evaluate; use predict'
+is "evaluate prints nothing" "" "$(cat out)"
 
 # ---- refusals ----
 refuse() { # NAME STATUS REGEX ARGS...

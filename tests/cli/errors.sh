@@ -165,14 +165,26 @@ is "file size limit: status" 1 "$(cat code)"
 is "file size limit: the old file" precious "$(cat keep.txt)"
 run predict good.krein data.csv -o /dev/null
 ok "predict -o /dev/null"
-# Targets whose squares overflow: no model that cannot be read again.
-awk -F, -v OFS=, 'NR == 5 { $1 = "1e200" } { print }' data.csv >huge.csv
-for learner in krr 'svr(C=1)'; do
-    run train huge.csv "${fixed[@]::2}" --learner "$learner" -D 16 -o huge.krein
-    status "huge targets, $learner" 1
-    has "huge targets, $learner: message" err 'not finite.*unit'
+# Targets whose squares overflow, or vanish.
+for size in e200 e-200; do
+    awk -F, -v OFS=, -v size=$size 'NR > 1 { $1 = $1 size } { print }' data.csv >huge.csv
+    for how in 'krr -D 16' 'svr(C=1) -D 16' 'krr -m exact' 'kgd -m exact' 'svr -m exact'; do
+        # shellcheck disable=SC2086
+        run train huge.csv "${fixed[@]::2}" --learner $how -o huge.krein
+        status "targets of $size, $how" 1
+        has "targets of $size, $how" err 'huge.csv: the largest label is [0-9.]+e[+-].*change the unit of the labels'
+    done
 done
 is "huge targets: no model" "" "$(find . -name huge.krein)"
+# Those of a large unit are no trouble.
+awk -F, -v OFS=, 'NR > 1 { $1 = $1 "e100" } { print }' data.csv >huge.csv
+for learner in krr kgd svr; do
+    run train huge.csv "${fixed[@]::2}" --learner $learner -m exact --test huge.csv --json -o huge.krein
+    ok "targets of e100, $learner"
+    cp out huge
+    run train data.csv "${fixed[@]::2}" --learner $learner -m exact --test data.csv --json -o huge.krein
+    json "targets of e100, $learner" 'abs(json.load(open("huge"))["test"]["r2"] - j["test"]["r2"]) < 0.02'
+done
 run train data.csv "${fixed[@]::2}" --learner kgd -D 16 -o kgd.krein
 status "kgd on features" 2
 has "kgd on features: the way out" err 'takes no features: use --map exact'

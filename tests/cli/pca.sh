@@ -19,6 +19,8 @@ is "one line a row" 301 "$(wc -l <s.csv)"
 run predict m.krein f.csv
 ok "predict"
 is "predict gives the scores" "$(tail -n +2 s.csv)" "$(cat out)"
+run predict m.krein f.csv --scores
+is "--scores says them once" "$(tail -n +2 s.csv)" "$(cat out)"
 run predict m.krein new.csv
 is "new rows" 40 "$(grep -Ec '^[^,]+,[^,]+,[^,]+$' out)"
 cut -d, -f2- new.csv >unlabelled.csv
@@ -34,7 +36,7 @@ has "info: components" out '^components +3$'
 has "info: variance" out '^1 +[0-9.e-]+ +[0-9.]+% +[0-9.]+%$'
 lacks "info: no task" out '^(task|lambda|probabilities) '
 run info m.krein --json
-json "info --json" 'j["task"] is None and len(j["variance"]) == 3 and sum(j["variance"]) < j["variance_total"]'
+json "info --json" 'j["task"] is None and j["lambda"] is None and len(j["variance"]) == 3 and sum(j["variance"]) < j["variance_total"]'
 run evaluate m.krein f.csv
 status "evaluate" 2
 has "evaluate" err 'nothing to evaluate; use predict'

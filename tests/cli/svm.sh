@@ -96,7 +96,17 @@ done
 run train reg.csv -k 'gaussian(sigma=3)' --select 'cv(k=4)' -o r.krein
 has "krr --select cv: text" out '^cross-validated [0-9.]+ rmse'
 run train two.csv --learner kgd "${gauss[@]}" -o r.krein --json
-json "kgd" 'j["loo"] is None and j["cv"]["error"] >= 0 and j["cv"]["folds"] == 5'
+json "kgd" 'j["loo"] is None and j["cv"]["error"] >= 0 and j["cv"]["folds"] == 5 and j["lambda"] is None'
+run info r.krein --json
+json "kgd: no lambda in the model" 'j["lambda"] is None'
+run info r.krein
+ok "kgd: info"
+lacks "kgd: no lambda in info" out '^lambda'
+run train two.csv --learner kgd "${gauss[@]}" -o r.krein
+ok "kgd: text"
+lacks "kgd: no lambda in the report" out '^lambda'
+run evaluate r.krein two.csv
+ok "kgd: the model is read"
 run train two.csv --learner svm "${gauss[@]}" -m 'rff(D=50)' --select 'cv(k=3)' -o r.krein --json
 json "svm --select cv" 'j["cv"]["folds"] == 3'
 
@@ -109,6 +119,12 @@ has "too little memory: the way out" err '--max-memory'
 run train two.csv --learner 'svm(tol=1e-9)' "${gauss[@]}" -m 'rff(D=400)' --time-limit 0.01 -o t.krein
 ok "--time-limit"
 has "--time-limit: says how far it came" err 'duality gap'
+
+# LIBSVM ends at its ten millionth iteration.
+awk 'BEGIN { for (i = 1; i <= 24; i++) print (sin(i * i) > 0 ? "a" : "b") "," sin(7 * i) "," cos(5 * i * i) "," sin(3 * i * i + 1) }' >hard.csv
+run train hard.csv --learner 'svm(C=1e8, tol=1e-9)' -k linear -m exact -o h.krein
+ok "LIBSVM gives up"
+has "LIBSVM gives up: the warning" err '^krein: warning: LIBSVM has not reached tol = 1e-09 in 1 of 1 machines with C = 1e\+08'
 
 # ---- wrong ----
 wrong() { # NAME STATUS REGEX ARGS...

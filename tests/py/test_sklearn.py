@@ -9,117 +9,26 @@
     logistic     on exported features against LogisticRegression, C = 1 / (2 n lambda)
 
 Inputs are multiples of 1/256, which float32 holds exactly: what is left of the difference is
-arithmetic. The seeds are fixed: a result does not change from run to run. Environment: KREIN (the program), TMPDIR. Exit status 1 when something failed.
+arithmetic. The seeds are fixed: a result does not change from run to run.
 """
-import json
 import math
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 
-try:
-    import numpy as np
-    from scipy import sparse
-    from sklearn.compose import ColumnTransformer
-    from sklearn.datasets import dump_svmlight_file
-    from sklearn.impute import SimpleImputer
-    from sklearn.kernel_approximation import Nystroem, RBFSampler
-    from sklearn.kernel_ridge import KernelRidge
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel, rbf_kernel
-    from sklearn.preprocessing import (KernelCenterer, MaxAbsScaler, MinMaxScaler, Normalizer,
-                                       OneHotEncoder, StandardScaler)
-except ImportError as missing:
-    print("skipped: scikit-learn oracles: %s" % missing)
-    print("0 passed, 0 failed, 1 skipped")
-    sys.exit(0)
-
-PROGRAM = os.path.abspath(os.environ.get("KREIN", "build/krein"))
-passed, failed = 0, 0
-
-
-def check(name, good, detail=""):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED: %s%s" % (name, ": " + detail if detail else ""))
-
-
-def krein(*args):
-    """Runs the program; its standard output, or an exception with its complaint."""
-    done = subprocess.run([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL, text=True, timeout=120)
-    if done.returncode:
-        raise RuntimeError("krein %s: status %d: %s"
-                           % (" ".join(map(str, args)), done.returncode, done.stderr.strip()[:300]))
-    return done.stdout
-
-
-def write(name, *columns, header=None):
-    """A CSV of numeric columns, without loss."""
-    table = np.column_stack([np.asarray(c, dtype=float) for c in columns])
-    with open(name, "w") as file:
-        if header:
-            file.write(",".join(header) + "\n")
-        for row in table:
-            file.write(",".join(repr(float(v)) for v in row) + "\n")
-    return name
-
-
-def grid(rng, n, d, spread=1.0):
-    """Normal numbers rounded to multiples of 1/256."""
-    return np.round(rng.standard_normal((n, d)) * spread * 256) / 256
-
-
-def gram(*args):
-    krein("gram", *args, "-o", "K.npy", "-q")
-    return np.load("K.npy")
-
-
-def transform(*args):
-    krein("transform", *args, "-o", "z.npy", "-q")
-    return np.load("z.npy").astype(float)
-
-
-def train(*args):
-    return json.loads(krein("train", *args, "-o", "m.krein", "-q", "--json"))
-
-
-def predict(*args):
-    """Predictions as rows of numbers."""
-    text = krein("predict", "m.krein", *args, "-q").splitlines()
-    return np.array([[float(v) for v in line.split(",")] for line in text])
-
-
-def close(name, got, want, tol, scale=None):
-    """Largest difference at most tol times `scale` (default: the largest wanted value)."""
-    got, want = np.asarray(got, dtype=float), np.asarray(want, dtype=float)
-    if got.shape != want.shape:
-        check(name, False, "shape %s instead of %s" % (got.shape, want.shape))
-        return
-    scale = np.max(np.abs(want)) if scale is None else scale
-    worst = np.max(np.abs(got - want)) / scale
-    check(name, worst <= tol, "off by %.2g, allowed are %.2g" % (worst, tol))
-
-
-def relative(name, got, want, tol=1e-5):
-    """Entry by entry, with a floor for entries that are nearly zero."""
-    if got.shape != want.shape:
-        check(name, False, "shape %s instead of %s" % (got.shape, want.shape))
-        return
-    worst = np.max(np.abs(got - want) / (np.abs(want) + 1e-2 * np.max(np.abs(want))))
-    check(name, worst <= tol, "off by %.2g, allowed are %.2g" % (worst, tol))
+import common  # says so and ends where scikit-learn is not there
+import numpy as np
+from common import check, close, gaussian, gram, grid, krein, predict, relative, train, transform, write
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import dump_svmlight_file
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel
+from sklearn.preprocessing import (KernelCenterer, MaxAbsScaler, MinMaxScaler, Normalizer,
+                                   OneHotEncoder, StandardScaler)
 
 
 # ---- kernel values ---------------------------------------------------------
-
-def gaussian(X, Y=None, sigma=1.0):
-    return rbf_kernel(X, Y, gamma=1 / (2 * sigma ** 2))
-
 
 def laplacian(X, Y=None, sigma=1.0):
     return laplacian_kernel(X, Y, gamma=1 / sigma)
@@ -534,27 +443,6 @@ def logistic():
             close(name + ": weights", W[:60].T, theirs.coef_, 1e-3)
 
 
-def main():
-    if not os.access(PROGRAM, os.X_OK):
-        print("skipped: scikit-learn oracles: no program %s (KREIN)" % PROGRAM)
-        print("0 passed, 0 failed, 1 skipped")
-        return 0
-    folder = tempfile.mkdtemp(prefix="krein-sklearn-")
-    os.chdir(folder)
-    os.environ["OMP_NUM_THREADS"] = "1"  # the data are too small for more
-    try:
-        for test in (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes, ridge_targets,
-                     leave_one_out, nystrom, fourier, ridge_features, logistic):
-            try:
-                test()
-            except Exception as problem:
-                check(test.__name__, False, "%s: %s" % (type(problem).__name__, problem))
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder, ignore_errors=True)
-    print("%d passed, %d failed, 0 skipped" % (passed, failed))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run("sklearn", (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes,
+                           ridge_targets, leave_one_out, nystrom, fourier, ridge_features, logistic))

@@ -6,16 +6,10 @@
     features     svm and svr on the features that transform writes: objectives and accuracy of
                  SVC(kernel="linear") and SVR, and of LinearSVC without an intercept
     C            the value that cross-validation chooses is as good as the best of scikit-learn's
-
-Helpers and environment: test_sklearn.py.
 """
 import json
-import os
-import shutil
-import sys
-import tempfile
 
-import test_sklearn as base  # says so and ends where scikit-learn is not there
+import common  # says so and ends where scikit-learn is not there
 import numpy as np
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC, SVR, LinearSVC
@@ -26,17 +20,17 @@ KERNEL = "gaussian(sigma=%r)" % SIGMA
 
 
 def scores(name):
-    return np.array(json.loads(base.krein("predict", "m.krein", name, "-q", "--scores", "--json"))["scores"])
+    return np.array(json.loads(common.krein("predict", "m.krein", name, "-q", "--scores", "--json"))["scores"])
 
 
 def train(*args):
-    return json.loads(base.krein("train", "train.csv", *args, "--scale", "none", "-o", "m.krein", "-q", "--json"))
+    return json.loads(common.krein("train", "train.csv", *args, "--scale", "none", "-o", "m.krein", "-q", "--json"))
 
 
 def rows(seed, n, classes):
     """Noisy classes (or numbers where classes is 0), in files of training and other rows."""
     rng = np.random.default_rng(seed)
-    X, T = base.grid(rng, n, 4), base.grid(rng, 60, 4)
+    X, T = common.grid(rng, n, 4), common.grid(rng, 60, 4)
 
     def label(Z):
         f = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.4 * rng.standard_normal(len(Z))
@@ -45,8 +39,8 @@ def rows(seed, n, classes):
         return np.clip(np.floor((f + 2) / 4 * classes), 0, classes - 1) if classes > 2 else (f > 0.3) * 1.0
 
     y, t = label(X), label(T)
-    base.write("train.csv", y, X)
-    base.write("test.csv", t, T)
+    common.write("train.csv", y, X)
+    common.write("test.csv", t, T)
     return X, y, T, t
 
 
@@ -57,40 +51,40 @@ def exact_classes():
             train("--learner", "svm(C=%g, class_weights=%s, tol=1e-6)" % (C, weights), "-m", "exact", "-k", KERNEL,
                   "--task", "classification")
             want = SVC(C=C, gamma=GAMMA, tol=1e-6, class_weight=None if weights == "equal" else "balanced").fit(X, y)
-            base.close("SVC, C=%g, %s" % (C, weights), scores("test.csv")[:, 0], want.decision_function(T), 1e-3, 1)
+            common.close("SVC, C=%g, %s" % (C, weights), scores("test.csv")[:, 0], want.decision_function(T), 1e-3, 1)
     X, y, T, _ = rows(2, 240, 4)
     train("--learner", "svm(C=2, multi=ovo, tol=1e-6)", "-m", "exact", "-k", KERNEL, "--task", "classification")
     want = SVC(C=2, gamma=GAMMA, tol=1e-6, decision_function_shape="ovo").fit(X, y)
     # Pairs in the same order; a positive value speaks for the second class here, for the first there.
-    base.close("SVC, pairs", -scores("test.csv"), want.decision_function(T), 1e-3, 1)
+    common.close("SVC, pairs", -scores("test.csv"), want.decision_function(T), 1e-3, 1)
     train("--learner", "svm(C=2, tol=1e-6)", "-m", "exact", "-k", KERNEL, "--task", "classification")
     got = scores("test.csv")
     for c in range(4):
         want = SVC(C=2, gamma=GAMMA, tol=1e-6).fit(X, y == c)
-        base.close("SVC, class %d against the rest" % c, got[:, c], want.decision_function(T), 1e-3, 1)
+        common.close("SVC, class %d against the rest" % c, got[:, c], want.decision_function(T), 1e-3, 1)
 
 
 def exact_numbers():
     X, y, T, _ = rows(3, 200, 0)
     for C, epsilon in ((0.5, 0.1), (10, 0.4)):
         train("--learner", "svr(C=%g, epsilon=%g, tol=1e-6)" % (C, epsilon), "-m", "exact", "-k", KERNEL)
-        got = np.array([float(v) for v in base.krein("predict", "m.krein", "test.csv", "-q").split()])
+        got = np.array([float(v) for v in common.krein("predict", "m.krein", "test.csv", "-q").split()])
         want = SVR(C=C, epsilon=epsilon, gamma=GAMMA, tol=1e-6).fit(X, y).predict(T)
-        base.close("SVR, C=%g, epsilon=%g" % (C, epsilon), got, want, 1e-3, np.std(y))
+        common.close("SVR, C=%g, epsilon=%g" % (C, epsilon), got, want, 1e-3, np.std(y))
 
 
 MAP = "rff(D=40)"
 
 
 def features(name):
-    return base.transform(name, "-k", KERNEL, "-m", MAP, "--scale", "none")
+    return common.transform(name, "-k", KERNEL, "-m", MAP, "--scale", "none")
 
 
 def linear(Z, f, intercept):
     """w and b of f = Zw + b, which more rows than features determine."""
     A = np.column_stack([Z, np.ones(len(Z))]) if intercept else Z
     w = np.linalg.lstsq(A, f, rcond=None)[0]
-    base.check("scores are linear in the features", np.max(np.abs(A @ w - f)) < 1e-4 * np.max(np.abs(f)))
+    common.check("scores are linear in the features", np.max(np.abs(A @ w - f)) < 1e-4 * np.max(np.abs(f)))
     return (w[:-1], w[-1]) if intercept else (w, 0.0)
 
 
@@ -115,18 +109,18 @@ def on_features():
             w, b = linear(Z, scores("train.csv")[:, 0], intercept)
             theirs.fit(Z, y)
             want = objective(loss, C, Z, sign, theirs.coef_[0], theirs.intercept_[0] if intercept else 0.0)
-            base.close(name + ": objective", objective(loss, C, Z, sign, w, b), want, 1e-3)
+            common.close(name + ": objective", objective(loss, C, Z, sign, w, b), want, 1e-3)
             mine = np.mean((scores("test.csv")[:, 0] > 0) == (t == 1))
-            base.check(name + ": accuracy", abs(mine - theirs.score(ZT, t)) < 0.035)
+            common.check(name + ": accuracy", abs(mine - theirs.score(ZT, t)) < 0.035)
     X, y, T, t = rows(5, 300, 0)
     Z = features("train.csv")
     for C in (0.1, 10):
         train("--learner", "svr(C=%g, epsilon=0.2, tol=1e-5)" % C, "-k", KERNEL, "-m", MAP)
-        f = np.array([float(v) for v in base.krein("predict", "m.krein", "train.csv", "-q").split()])
+        f = np.array([float(v) for v in common.krein("predict", "m.krein", "train.csv", "-q").split()])
         w, b = linear(Z, f, True)
         theirs = SVR(C=C, epsilon=0.2, kernel="linear", tol=1e-6).fit(Z, y)
         want = objective("epsilon", C, Z, y, theirs.coef_[0], theirs.intercept_[0])
-        base.close("SVR on features, C=%g" % C, objective("epsilon", C, Z, y, w, b), want, 1e-3)
+        common.close("SVR on features, C=%g" % C, objective("epsilon", C, Z, y, w, b), want, 1e-3)
 
 
 def chosen():
@@ -136,28 +130,12 @@ def chosen():
     grid = [2.0 ** e for e in range(-4, 13, 2)]
     error = {c: 1 - np.mean(cross_val_score(SVC(C=c, gamma=GAMMA), X, y, cv=5)) for c in grid}
     deviation = np.sqrt(min(error.values()) * (1 - min(error.values())) / len(y))
-    base.check("C is one of the grid", C in grid, repr(C))
-    base.check("C is as good as the best", error[C] <= min(error.values()) + 2 * deviation,
-               "C = %g: %.3f, best %.3f" % (C, error[C], min(error.values())))
-    base.check("the error is that of cross-validation", abs(report["cv"]["error"] - error[C]) < 3 * deviation,
-               "%r, %r" % (report["cv"], error[C]))
-
-
-def main():
-    folder = tempfile.mkdtemp(prefix="krein-py-")
-    os.chdir(folder)
-    try:
-        for test in (exact_classes, exact_numbers, on_features, chosen):
-            try:
-                test()
-            except Exception as problem:
-                base.check(test.__name__, False, "%s: %s" % (type(problem).__name__, problem))
-    finally:
-        os.chdir("/")
-        shutil.rmtree(folder, ignore_errors=True)
-    print("%d passed, %d failed, 0 skipped" % (base.passed, base.failed))
-    return 1 if base.failed else 0
+    common.check("C is one of the grid", C in grid, repr(C))
+    common.check("C is as good as the best", error[C] <= min(error.values()) + 2 * deviation,
+                 "C = %g: %.3f, best %.3f" % (C, error[C], min(error.values())))
+    common.check("the error is that of cross-validation", abs(report["cv"]["error"] - error[C]) < 3 * deviation,
+                 "%r, %r" % (report["cv"], error[C]))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run("svm", (exact_classes, exact_numbers, on_features, chosen))
