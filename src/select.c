@@ -230,6 +230,8 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     TRY(parse(&k));
     double deadline = k.o.time_limit > 0 ? start + k.o.time_limit : 0;
     bool labels = needs_labels(&k);
+    for (int64_t c = 0; labels && c < k.n && !krein__data_may_have_labels(data); c++)
+        TRY(krein__criterion_check(ctx, &k.criterion[c], KREIN_TASK_AUTO, false));
     ZNEW(m, 1);
     m->ctx = ctx;
     job.model = m;
