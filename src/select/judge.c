@@ -57,8 +57,8 @@ krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_st
         krein_status own = seen;
         if (own == KREIN_OK)
             own = k->cls->score(view, &k->values, t >= 0 ? &trial[t] : NULL, &v->score[c]);
-        if (own == KREIN_OK && isnan(v->score[c].loss))
-            own = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a number");
+        if (own == KREIN_OK && !isfinite(v->score[c].loss))
+            own = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a finite number");
         if (own != KREIN_OK) st = refusal(own) ? refuse(ctx, v, c) : own;
     }
     v->judged = true;
