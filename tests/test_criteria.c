@@ -369,6 +369,46 @@ static void constant_kernel(void) {
     drop_problem(&p);
 }
 
+/* Targets that are all the same: nothing to align with, and no scale. */
+static void constant_targets(void) {
+    static const char *const specs[] = {"kta", "ckta", "evidence"};
+    char why[KREIN__MESSAGE];
+    problem p = make_problem(20, -2, -1, SIGMA);
+    for (int64_t i = 0; i < p.n * p.k; i++) p.y[i] = 3;
+    for (int i = 0; i < 3; i++) {
+        CHECK(isnan(score_rows(&p, GAUSSIAN, specs[i], why).value));
+        CHECK_HAS(why, "targets are constant");
+    }
+    CHECK_ABS(score_rows(&p, GAUSSIAN, "loo(lambda=0.1)", NULL).value, 0, 1e-12);
+    CHECK_ABS(score_rows(&p, GAUSSIAN, "gcv(lambda=0.1)", NULL).value, 0, 1e-12);
+    CHECK(isfinite(score_rows(&p, GAUSSIAN, "evidence(scale=one)", NULL).value));
+    drop_problem(&p);
+}
+
+/* A Gaussian of width sigma, less its mean, tends to the linear kernel over sigma^2, with terms of
+ * |x|^2 / sigma^2 (at most 12 here) in between, and rounding of 2^-53 sigma^2 / |x|^2. What is left
+ * of the uncentred matrix is 11'. */
+static void wide_kernels(void) {
+    for (int bits = 10; bits <= 18; bits += 4) {
+        problem p = make_problem(60, 2, -1, SIGMA);
+        double square = pow(4, bits), tolerance = 12 / square + 1e-15 * square;
+        char wide[64], spec[64];
+        snprintf(wide, sizeof wide, "gaussian(sigma=2^%d)", bits);
+        CHECK_REL(score_rows(&p, wide, "ckta", NULL).value,
+                  score_rows(&p, "linear", "ckta", NULL).value, tolerance);
+        CHECK_REL(score_rows(&p, wide, "fsm", NULL).value,
+                  score_rows(&p, "linear", "fsm", NULL).value, tolerance);
+        for (int i = 0; i < 2; i++) {
+            static const char *const names[] = {"gcv", "loo"};
+            snprintf(spec, sizeof spec, "%s(lambda=%.17g)", names[i], .05 / square);
+            double got = score_rows(&p, wide, spec, NULL).loss;
+            snprintf(spec, sizeof spec, "%s(lambda=0.05)", names[i]);
+            CHECK_REL(got, score_rows(&p, "linear", spec, NULL).loss, 20 * tolerance);
+        }
+        drop_problem(&p);
+    }
+}
+
 /* Several criteria, several kernels, one or two threads: the same bits as one by one. */
 static void together(void) {
     static const char *const specs[] = {"sm",  "sm(h=0.01)", "kta",           "ckta",
@@ -443,6 +483,8 @@ int main(int argc, char **argv) {
     RUN(paths);
     RUN(refusals);
     RUN(constant_kernel);
+    RUN(constant_targets);
+    RUN(wide_kernels);
     RUN(together);
     RUN(order_of_visits);
     krein_ctx_destroy(ctx);

@@ -137,6 +137,16 @@ static void signed_maps(void) {
     drop_table(&data);
 }
 
+static krein_ctx *small_ctx(double bytes, int threads) {
+    krein_ctx_options o;
+    krein_ctx *on = NULL;
+    krein_ctx_options_init(&o);
+    o.threads = threads;
+    o.max_memory = (uint64_t)bytes;
+    CHECK(krein_ctx_create(&o, &on) == KREIN_OK);
+    return on;
+}
+
 /* ---- the same bits ------------------------------------------------------ */
 
 static void same_bits(const krein_select_report *a, int64_t i, const krein_select_report *b,
@@ -157,7 +167,7 @@ static void any_way_the_same(void) {
         "exponential(sigma=2)";
     static const char *const maps[] = {"rff", "nystrom"};
     table data = make_table(4000, 3);
-    krein_ctx *one = test_ctx(1);
+    krein_ctx *one = test_ctx(1), *little = small_ctx(1.2e7, 2);
     for (int m = 0; m < 2; m++) {
         call c = {.kernels = kernels,
                   .map = maps[m],
@@ -174,6 +184,9 @@ static void any_way_the_same(void) {
         b = ranked(one, &data, &c);
         for (int64_t i = 0; i < a.count; i++) same_bits(&a, i, &b, i);
         krein_select_report_clear(one, &b);
+        b = ranked(little, &data, &c); /* room for few at a time */
+        for (int64_t i = 0; i < a.count; i++) same_bits(&a, i, &b, i);
+        krein_select_report_clear(little, &b);
         for (int64_t i = 0; i < a.count; i += 5) {
             c.kernels = a.kernels[i];
             b = ranked(ctx, &data, &c);
@@ -183,6 +196,7 @@ static void any_way_the_same(void) {
         krein_select_report_clear(ctx, &a);
     }
     krein_ctx_destroy(one);
+    krein_ctx_destroy(little);
     drop_table(&data);
 }
 
@@ -395,6 +409,30 @@ static void wrong_calls(void) {
     drop_table(&data);
 }
 
+static int stop(void *user) { return ++*(int *)user > 3; }
+
+/* The caller may stop it, by either route, and nothing is left. */
+static void cancelled(void) {
+    table data = make_table(60, 2);
+    for (int features = 0; features < 2; features++) {
+        int asked_for = 0;
+        krein_select_report r;
+        krein_ctx_options o;
+        krein_ctx *on = NULL;
+        call c = {.kernels = "gaussian(sigma=0.1..10:40)",
+                  .map = features ? "rff(D=8)" : NULL,
+                  .criteria = {"loo"}};
+        krein_ctx_options_init(&o);
+        o.threads = 1;
+        o.cancel = stop;
+        o.user = &asked_for;
+        CHECK(krein_ctx_create(&o, &on) == KREIN_OK);
+        CHECK(run(on, &data, &c, &r) == KREIN_ECANCEL && r.count == 0);
+        krein_ctx_destroy(on);
+    }
+    drop_table(&data);
+}
+
 /* ---- memory ------------------------------------------------------------- */
 
 static void every_allocation_fails(void) {
@@ -417,16 +455,6 @@ static void every_allocation_fails(void) {
     }
     krein_ctx_destroy(on);
     drop_table(&data);
-}
-
-static krein_ctx *small_ctx(double bytes, int threads) {
-    krein_ctx_options o;
-    krein_ctx *on = NULL;
-    krein_ctx_options_init(&o);
-    o.threads = threads;
-    o.max_memory = (uint64_t)bytes;
-    CHECK(krein_ctx_create(&o, &on) == KREIN_OK);
-    return on;
 }
 
 /* Whatever the budget is: an answer (true), or the sentence that says how to get one before any
@@ -521,6 +549,7 @@ int main(int argc, char **argv) {
     RUN(labels);
     RUN(few_rows);
     RUN(wrong_calls);
+    RUN(cancelled);
     RUN(every_allocation_fails);
     RUN(budgets);
     RUN(promises);

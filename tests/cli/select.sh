@@ -14,6 +14,9 @@ family='gaussian(sigma=0.25..4:5)'
 awk -F, -v OFS=, 'NR > 1 { $1 = $1 > 0 ? "yes" : "no" } { print }' blobs.csv >two.csv
 cut -d, -f2- blobs.csv >inputs.csv
 
+# scores DIGITS FILE: those of several criteria
+scores() { "$PYTHON" -c 'import json, sys; print([["%.*g" % (int(sys.argv[1]), s["score"]) for s in c["scores"]] for c in json.load(open(sys.argv[2]))["criteria"]])' "$@"; }
+
 # ---- one criterion ----
 run select two.csv --kernels "$family" --criterion 'sm(r=3)' --json
 ok "select"
@@ -62,8 +65,7 @@ json "features above --max-exact" 'j["map"] is None'
 run select two.csv -k "$family" -c loo -c cv -c kta -m 'rff(D=32)' --seed 3 --json
 cp out first
 run select two.csv -k "$family" -c loo -c cv -c kta -m 'rff(D=32)' --seed 3 --json --threads 1
-scores() { "$PYTHON" -c 'import json; print([[s["score"] for s in c["scores"]] for c in json.load(open("'"$1"'"))["criteria"]])'; }
-is "threads do not matter" "$(scores first)" "$(scores out)"
+is "threads do not matter" "$(scores 17 first)" "$(scores 17 out)"
 run select two.csv -k "$family" -m exact --max-exact 50
 status "exact above --max-exact" 2
 has "exact above --max-exact: why" err 'max-exact'
@@ -71,6 +73,10 @@ has "exact above --max-exact: why" err 'max-exact'
 # ---- inputs of other kinds ----
 run select blobs.libsvm -k "$family" -c sm --task classification --json
 ok "LIBSVM"
+run select blobs.csv -k "$family" -c sm -c ckta -c loo --scale none --json
+cp out first
+run select blobs.libsvm -k "$family" -c sm -c ckta -c loo --scale none --task classification --json
+is "LIBSVM rows are those of the CSV" "$(scores 5 first)" "$(scores 5 out)"
 run select numbers.npy -k "$family" -c ckta --json
 ok ".npy"
 json ".npy: rows" "j['n'] == $n and j['best']"
@@ -80,6 +86,12 @@ awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 }' two.csv >weighted.csv
 run select weighted.csv -k "$family" -c sm -c loo --weights w --json
 ok "weights"
 json "weights are no input" 'j["d"] == 2'
+awk -F, -v OFS=, '{ print NR == 1 ? "z" : NR % 5, $0 }' numbers.csv >targets.csv
+for how in exact 'rff(D=32)'; do
+    run select targets.csv -k "$family" -c kta -c loo -c gcv -c evidence --targets 2 -m "$how" --json
+    ok "two targets, $how"
+    json "two targets, $how: inputs" 'j["task"] == "regression" and all(c["best"] for c in j["criteria"])'
+done
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "g" : NR % 7 }' two.csv >grouped.csv
 run select grouped.csv -k "$family" -c cv --group g --json
 ok "groups"
@@ -126,6 +138,12 @@ done
 awk -F, -v OFS=, 'NR > 1 { $1 = "one" } { print }' two.csv >one.csv
 run select one.csv -k "$family" -c sm
 status "one class" 1
+awk -F, -v OFS=, 'NR > 1 { $1 = 5 } { print }' numbers.csv >constant.csv
+for c in kta evidence; do
+    run select constant.csv -t regression -k "$family" -c $c
+    status "$c of constant targets" 1
+    has "$c of constant targets: why" err 'targets are constant'
+done
 head -n 2 two.csv >row.csv
 run select row.csv -k "$family" -c er
 [[ $rc == 0 || $rc == 1 ]] && pass || fail "one row" "$(why)"
