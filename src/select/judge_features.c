@@ -311,14 +311,16 @@ krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int6
                                krein_verdict *out) {
     krein_status st = KREIN_OK;
     maps m = {.kernel = kernel, .spec = map, .s = s, .jury = jury};
+    double D = KREIN_FEATURES_MAX, bytes = krein__judge_map_bytes(s->x.d, s->k);
     TRY(krein__labels_of(ctx, s, &m.labels));
     for (int64_t t = 0; t < jury->trials; t++) {
         int64_t folds = jury->trial[t].folds;
         if (folds == 0) continue;
+        bytes += (double)folds * 12 * D * D; /* products and scores of each */
         NEW(m.fold[t], s->n);
         TRY(krein__folds(ctx, s->seed, s->n, folds, s->group, s->class, m.fold[t]));
     }
-    int workers = krein__judge_workers(ctx, krein__judge_map_bytes(s->x.d, s->k), n);
+    int workers = krein__judge_workers(ctx, bytes, n);
     TRY(krein__judge_each(ctx, n, workers, 0, NULL, judge_map, &m, out));
 done:
     for (int64_t t = 0; t < KREIN_CRITERIA_MAX; t++) krein__free(ctx, m.fold[t]);
