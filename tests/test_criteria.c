@@ -99,6 +99,16 @@ static void default_counts(void) {
     drop_problem(&p);
 }
 
+/* More folds than rows: one a row, each with the penalty of the others. */
+static void as_many_folds_as_rows(void) {
+    asked a = {.spec = "cv(k=1000, lambda=0.05)", .value = held_out, .number = .05};
+    problem p = make_problem(22, 3, -1, SIGMA);
+    a.folds = p.n;
+    a.intercept = true;
+    compare(&p, &a, 1, 1e-9);
+    drop_problem(&p);
+}
+
 /* ---- weights ------------------------------------------------------------ */
 
 static void fill_times(const problem *p, int times[]) {
@@ -473,6 +483,7 @@ int main(int argc, char **argv) {
     RUN(definitions);
     RUN(unbalanced);
     RUN(default_counts);
+    RUN(as_many_folds_as_rows);
     RUN(weights_repeat_rows);
     RUN(equal_weights);
     RUN(reference_values);

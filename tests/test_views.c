@@ -427,6 +427,60 @@ static void refusals(void) {
     drop_problem(&p);
 }
 
+/* Few rows, equal rows, weights that are zero, any kernel: a finite score, or a reason why there is
+ * none, from the matrix and from features. */
+static void anything(void) {
+    static const char *const specs[] = {"sm",
+                                        "sm(h=0.1)",
+                                        "kta(classes=ideal)",
+                                        "ckta",
+                                        "polarization",
+                                        "fsm",
+                                        "er",
+                                        "tail",
+                                        "loo",
+                                        "loo(intercept=no)",
+                                        "loo(lambda=0.1)",
+                                        "cv",
+                                        "cv(k=1000, lambda=0.1)",
+                                        "gcv",
+                                        "evidence"};
+    static const char *const kernels[] = {"gaussian(sigma=1)",
+                                          "gaussian(sigma=1e-3)",
+                                          "gaussian(sigma=1e6)",
+                                          "linear",
+                                          "tanh(c=-1)",
+                                          "0*gaussian(sigma=1)",
+                                          "gaussian(sigma=1) - gaussian(sigma=2)"};
+    static const int64_t classes[] = {2, 3, 4, -1, -2};
+    test_random_state = 88172645463325252u;
+    for (int round = 0; round < 25; round++) {
+        problem p = make_problem(1 + test_random_below(7), classes[round % 5], -1, 1);
+        for (int64_t i = 0; i < p.n && p.class; i++)
+            p.class[i] = (int32_t)test_random_below(p.classes);
+        if (p.class) code_classes(&p);
+        if (round % 3 == 0)
+            for (int64_t i = 0; i < p.n * INPUTS; i++) p.x[i] = p.x[i % INPUTS];
+        if (round % 2) p.weight = test_new(p.n, sizeof *p.weight);
+        for (int64_t i = 0; i < p.n && p.weight; i++) p.weight[i] = (double)test_random_below(3);
+        if (p.weight) p.weight[0] = 1;
+        krein_probe s = probe_of(&p);
+        for (int64_t c = 0; c < KREIN__COUNT(specs); c++)
+            for (int64_t k = 0; k < KREIN__COUNT(kernels); k++) {
+                char why[KREIN__MESSAGE];
+                krein_score score;
+                if (!p.class && (c < 2 || c == 5)) continue; /* sm and fsm are for classes */
+                score = score_rows(&p, kernels[k], specs[c], why);
+                CHECK(why[0] ? isnan(score.value) : isfinite(score.value) && isfinite(score.loss));
+                if (k > 2) continue;
+                krein_status st = judge_map(&s, "rff(D=6)", kernels[k], specs[c], &score);
+                CHECK(st == KREIN_OK ? isfinite(score.value) && isfinite(score.loss)
+                                     : st == KREIN_EDATA || st == KREIN_ESPEC);
+            }
+        drop_problem(&p);
+    }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -440,6 +494,7 @@ int main(int argc, char **argv) {
     RUN(variance_of_rff);
     RUN(error_falls);
     RUN(refusals);
+    RUN(anything);
     krein_ctx_destroy(ctx);
     return DONE();
 }

@@ -185,7 +185,6 @@ has "--time-limit as text" out '^time limit +[0-9]+ of 200 kernels were judged'
 
 # ---- train --select ----
 for c in "${all[@]}"; do
-    case $c in er | tail | polarization) continue ;; esac
     run train two.csv --select "$c" -o m.krein --json
     ok "train --select $c"
     json "train --select $c: a width was found" 'float(j["kernel"].split("sigma=")[1].rstrip(")")) > 0'
