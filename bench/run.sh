@@ -47,6 +47,7 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "peers (peers.py)" "$python" "$here/peers.py" "${small[@]}"
     part "sketches (tensorsketch.py)" "$python" "$here/tensorsketch.py" "${small[@]}"
     part "support vector machines (liblinear.sh)" bash "$here/liblinear.sh" "${small[@]}"
+    part "kernel selection (select.py)" "$python" "$here/select.py" "${small[@]}"
     [[ ${#small[@]} -gt 0 ]] ||
         part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"
 else
