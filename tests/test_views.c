@@ -410,6 +410,52 @@ static void error_falls(void) {
     drop_problem(&p);
 }
 
+/* Above 16,384 rows every second one is left out (each exactly), and blocks are many: against the
+ * leverages of ridge regression on the features, (y - f) / (1 - 1/n - z'(G + n lambda)^-1 z). */
+static void many_rows(void) {
+    enum { N = 17001, F = 12 };
+    const double lambda = 1e-3;
+    problem p = {.n = N, .k = 1, .x = test_dense(N, INPUTS, .4), .y = test_new(N, sizeof(double))};
+    krein_map *map = map_of("rff(D=12)", "gaussian(sigma=1.1)");
+    krein_rows x = krein__rows_dense(N, INPUTS, p.x, INPUTS);
+    float *z = test_new(N * F, sizeof *z);
+    double G[F * F] = {0}, B[F * (F + 1)] = {0}, mean[F] = {0}, ymean = 0, square = 0;
+    int64_t count = 0;
+    CHECK(map->D == F && krein__map_apply(map, &x, z) == KREIN_OK);
+    for (int64_t i = 0; i < N; i++) {
+        p.y[i] = det(i, 1, .4) + .3 * det(i, 9, 2);
+        ymean += p.y[i] / N;
+        for (int64_t f = 0; f < F; f++) mean[f] += (double)z[i * F + f] / N;
+    }
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t f = 0; f < F; f++) {
+            double own = (double)z[i * F + f] - mean[f];
+            for (int64_t g = 0; g < F; g++) G[f * F + g] += own * ((double)z[i * F + g] - mean[g]);
+            B[f * (F + 1)] += own * (p.y[i] - ymean);
+        }
+    for (int64_t f = 0; f < F; f++) {
+        G[f * F + f] += N * lambda;
+        B[f * (F + 1) + 1 + f] = 1;
+    }
+    test_solve(F, F + 1, G, B); /* the weights, then the inverse */
+    for (int64_t i = 0; i < N; i += 2, count++) {
+        double fit = ymean, lever = 1.0 / N;
+        for (int64_t f = 0; f < F; f++) {
+            double own = (double)z[i * F + f] - mean[f];
+            fit += own * B[f * (F + 1)];
+            for (int64_t g = 0; g < F; g++)
+                lever += own * B[f * (F + 1) + 1 + g] * ((double)z[i * F + g] - mean[g]);
+        }
+        square += pow((p.y[i] - fit) / (1 - lever), 2);
+    }
+    krein_probe s = probe_of(&p);
+    CHECK_REL(score_map(&s, "rff(D=12)", "gaussian(sigma=1.1)", "loo(lambda=0.001)").loss,
+              square / (double)count, 1e-5);
+    krein__map_destroy(map);
+    free(z);
+    drop_problem(&p);
+}
+
 /* ---- refusals ----------------------------------------------------------- */
 
 static void refusals(void) {
@@ -493,6 +539,7 @@ int main(int argc, char **argv) {
     RUN(moments);
     RUN(variance_of_rff);
     RUN(error_falls);
+    RUN(many_rows);
     RUN(refusals);
     RUN(anything);
     krein_ctx_destroy(ctx);
