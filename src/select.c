@@ -75,14 +75,13 @@ done:
 }
 
 /* Without --kernels: Gaussians from a 32nd of the median distance to 32 times that. */
-static krein_status default_kernels(ranking *k, krein_job *job) {
+static krein_status default_kernels(ranking *k, const krein_rows *x) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *one = NULL;
     char text[128];
-    if (k->o.kernels) return KREIN_OK;
     TRY(krein__kernel_parse(ctx, "gaussian", &one));
-    TRY(krein__kernel_set_median(ctx, one, job->rows, job->n, job->seed));
+    TRY(krein__kernel_set_median_rows(ctx, one, x));
     double median = one->values.number[0];
     snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
     TRY(krein__kernels_parse(ctx, text, &k->list));
@@ -99,15 +98,20 @@ static bool needs_labels(const ranking *k) {
 
 /* The kernels meet the data; free scales get the median distance. */
 static krein_status meet(ranking *k, krein_job *job) {
+    krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     const krein_encoding *e = &job->model->encoding;
-    TRY(default_kernels(k, job));
+    krein_matrix sample = {0};
+    TRY(krein__median_rows(ctx, job->rows, job->n, job->seed, &sample));
+    krein_rows x = krein__matrix_rows(&sample);
+    if (!k->o.kernels) TRY(default_kernels(k, &x));
     for (int64_t i = 0; i < k->list.n; i++) {
-        TRY(krein__kernel_meet(k->ctx, k->list.kernel[i], e));
-        TRY(krein__kernel_meet_rows(k->ctx, k->list.kernel[i], job->rows, true));
-        TRY(krein__kernel_set_median(k->ctx, k->list.kernel[i], job->rows, job->n, job->seed));
+        TRY(krein__kernel_meet(ctx, k->list.kernel[i], e));
+        TRY(krein__kernel_meet_rows(ctx, k->list.kernel[i], job->rows, true));
+        TRY(krein__kernel_set_median_rows(ctx, k->list.kernel[i], &x));
     }
 done:
+    krein__matrix_clear(ctx, &sample);
     return st;
 }
 

@@ -76,8 +76,20 @@ static void print_refusals(const krein_select_report *r) {
         }
 }
 
-static void print_text(const krein_select_report *r) {
-    char number[32], name[COLUMN - 1], seconds[32];
+/* As it was typed, cut to the column. */
+static void print_head(const krein_select_report *r, const cli_args *a, int width) {
+    printf("\n%-*s", width, "kernel");
+    for (int64_t c = 0; c < r->nrankings; c++) {
+        const char *name = c < a->criteria.n ? a->criteria.text[c] : "loo";
+        bool cut = strlen(name) > COLUMN - 2;
+        printf("%*s%.*s%s  ", cut ? 0 : COLUMN - 2 - (int)strlen(name), "",
+               cut ? COLUMN - 4 : COLUMN, name, cut ? ".." : "");
+    }
+    putchar('\n');
+}
+
+static void print_text(const krein_select_report *r, const cli_args *a) {
+    char number[32], seconds[32];
     int width = 6;
     cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
@@ -94,13 +106,7 @@ static void print_text(const krein_select_report *r) {
         int length = (int)strlen(r->kernels[i]);
         width = length > width ? length : width;
     }
-    printf("\n%-*s", width, "kernel");
-    for (int64_t c = 0; c < r->nrankings; c++) {
-        const char *full = r->rankings[c].criterion;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(full, "("), full);
-        printf("%*s  ", COLUMN - 2, name);
-    }
-    putchar('\n');
+    print_head(r, a, width);
     for (int64_t i = 0; i < r->count; i++) print_row(r, i, width);
     putchar('\n');
     print_refusals(r);
@@ -150,7 +156,7 @@ int cli_cmd_select(cli_app *app) {
     if (a->json)
         print_json(&r);
     else
-        print_text(&r);
+        print_text(&r, a);
     status = check_winners(&r);
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);

@@ -28,15 +28,23 @@ bool krein__score_better(const krein_score *a, const krein_score *b) {
     return a->loss < b->loss;
 }
 
+krein_status krein__need_spectrum(const krein_view *v, const char *name) {
+    if (!v->mixed) return KREIN_OK;
+    return krein__fail(v->ctx, KREIN_ESPEC,
+                       "%s wants eigenvalues, and these features have both signs; use the kernel "
+                       "itself: fewer rows, or a larger --max-exact",
+                       name);
+}
+
 krein_status krein__need_positive(const krein_view *v, const char *name) {
-    const double *value = v->ntop ? v->top : v->centred.value;
-    int64_t n = v->ntop ? v->ntop : v->centred.n;
-    double noise = 1e-10 * (double)n * fabs(value[0]);
-    if (value[n - 1] >= -noise) return KREIN_OK;
+    krein_status st = krein__need_spectrum(v, name);
+    if (st != KREIN_OK || v->ntop == 0) return st;
+    double least = v->top[v->ntop - 1];
+    if (least >= -1e-10 * (double)v->ntop * fabs(v->top[0])) return KREIN_OK;
     return krein__fail(v->ctx, KREIN_ESPEC,
                        "%s is for positive definite kernels, and this one has eigenvalues down to "
                        "%.3g on these rows; take sm, kta, ckta, loo or cv",
-                       name, value[n - 1]);
+                       name, least);
 }
 
 krein_status krein__criterion_parse(krein_ctx *ctx, const char *spec, krein_criterion *out) {

@@ -20,6 +20,7 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein_smoother s;
     krein_path p = {0};
     double *q = NULL;
+    TRY(krein__need_spectrum(v, "gcv"));
     TRY(krein__ridge_spectrum(v, &v->centred, 1, &q, &s));
     krein__ridge_path(v, &v->centred, values->number[0], &p);
     krein__gcv_path(&s, &p);

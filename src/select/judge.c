@@ -32,36 +32,37 @@ void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v) {
     memset(v, 0, sizeof *v);
 }
 
-/* A kernel that does not suit a criterion is an answer, not the end of the ranking. */
-static bool refusal(krein_status st) {
-    return st == KREIN_ESPEC || st == KREIN_EDATA || st == KREIN_ENUMERIC;
-}
-
-static krein_status refuse(krein_ctx *ctx, krein_verdict *v, int64_t c) {
+static krein_status refuse(krein_ctx *ctx, const char *why, krein_verdict *v, int64_t c) {
     krein_status st = KREIN_OK;
     v->score[c] = (krein_score){NAN, NAN, NAN, NAN};
-    DUP(v->refused[c], ctx->message);
+    DUP(v->refused[c], why);
 done:
     return st;
 }
 
-krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_status st,
+/* One criterion on a view that could be made. */
+static krein_status score_one(krein_ctx *ctx, const krein_criterion *k, const krein_view *view,
+                              const krein_trial *trial, krein_verdict *v, int64_t c) {
+    if (trial && trial->status != KREIN_OK) return refuse(ctx, trial->message, v, c);
+    krein_status st = k->cls->score(view, &k->values, trial, &v->score[c]);
+    if (st == KREIN_OK && !isfinite(v->score[c].loss))
+        st = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a finite number");
+    return krein__is_refusal(st) ? refuse(ctx, ctx->message, v, c) : st;
+}
+
+krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_status seen,
                                 const krein_view *view, const krein_trial *trial,
                                 krein_verdict *v) {
-    if (st != KREIN_OK && !refusal(st)) return st;
-    krein_status seen = st;
-    st = KREIN_OK;
-    for (int64_t c = 0; c < jury->n && st == KREIN_OK; c++) {
-        const krein_criterion *k = &jury->criterion[c];
+    krein_status st = KREIN_OK;
+    if (seen != KREIN_OK && !krein__is_refusal(seen)) return seen;
+    for (int64_t c = 0; c < jury->n; c++) {
         int64_t t = jury->trial_of[c];
-        krein_status own = seen;
-        if (own == KREIN_OK)
-            own = k->cls->score(view, &k->values, t >= 0 ? &trial[t] : NULL, &v->score[c]);
-        if (own == KREIN_OK && !isfinite(v->score[c].loss))
-            own = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a finite number");
-        if (own != KREIN_OK) st = refusal(own) ? refuse(ctx, v, c) : own;
+        TRY(seen != KREIN_OK
+                ? refuse(ctx, ctx->message, v, c)
+                : score_one(ctx, &jury->criterion[c], view, t >= 0 ? &trial[t] : NULL, v, c));
     }
     v->judged = true;
+done:
     return st;
 }
 

@@ -27,8 +27,6 @@ typedef struct bench {
     candidate seat[GROUP];
 } bench;
 
-static bool refusal(krein_status st) { return st == KREIN_ESPEC || st == KREIN_EDATA; }
-
 static krein_targets targets_of(bench *b, const krein_block *block) {
     bool labels = b->labels.k > 0;
     if (labels) krein__judged_fill(b->job, block->x.n, block->label, b->y, b->class);
@@ -175,7 +173,7 @@ static krein_status seats_for(bench *b, krein_kernel *const *kernel, int64_t n, 
             fits++;
         }
         krein__map_destroy(map);
-        if (st != KREIN_OK && !refusal(st)) return st;
+        if (st != KREIN_OK && !krein__is_refusal(st)) return st;
         st = KREIN_OK;
     }
     if (fits > 0 && most > room) {

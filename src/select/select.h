@@ -46,7 +46,9 @@ krein_score krein__score_of(const krein_criterion_class *c, double value);
 krein_score krein__score_path(const krein_path *p);
 /* Less in this order: error, then loss. */
 bool krein__score_better(const krein_score *a, const krein_score *b);
-/* Eigenvalues below zero by more than rounding: KREIN_ESPEC that names the criterion. */
+/* KREIN_ESPEC that names the criterion: where the view has no eigenvalues, and where there are some
+ * below zero by more than rounding. */
+krein_status krein__need_spectrum(const krein_view *v, const char *name);
 krein_status krein__need_positive(const krein_view *v, const char *name);
 
 /* How many of n eigenvalues count as the main ones: as many as given, the root of n where that is

@@ -51,6 +51,7 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein_coding c = {0};
     int64_t m = v->labels->m, r = (int64_t)values->number[R];
     double sum = v->power[m * m + m * m - 1], h = values->number[H], measure;
+    if (!isnan(h)) TRY(krein__need_spectrum(v, "sm with h"));
     if (vanishes(v, sum))
         return krein__fail(v->ctx, KREIN_EDATA,
                            "sm divides by the sum of the kernel matrix, which is %.3g here: it is "

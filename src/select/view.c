@@ -2,6 +2,7 @@
 #include "select/view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 krein_status krein__labels_begin(krein_ctx *ctx, int64_t n, int64_t k, int64_t classes,
@@ -66,6 +67,17 @@ void krein__labels_rows(const krein_labels *l, const krein_targets *rows, double
 static void spectrum_clear(krein_ctx *ctx, krein_spectrum *s) {
     krein__free(ctx, s->value);
     krein__free(ctx, s->part);
+}
+
+bool krein__is_refusal(krein_status st) {
+    return st == KREIN_ESPEC || st == KREIN_EDATA || st == KREIN_ENUMERIC;
+}
+
+krein_status krein__trial_refused(const krein_ctx *ctx, krein_status st, krein_trial *t) {
+    if (!krein__is_refusal(st)) return st;
+    t->status = st;
+    snprintf(t->message, sizeof t->message, "%.255s", ctx->message);
+    return KREIN_OK;
 }
 
 void krein__view_clear(krein_view *v) {

@@ -65,6 +65,8 @@ typedef struct krein_trial {
     double lambda;       /* NaN: a path of them, and the best */
     bool intercept;      /* false: none, as in the textbook form of ridge regression */
     krein_path path;     /* out */
+    krein_status status; /* out: a refusal, and why */
+    char message[256];
     const int32_t *fold; /* on features: the fold of every row */
 } krein_trial;
 
@@ -82,6 +84,7 @@ typedef struct krein_view {
     const krein_kernel *kernel;
     double trace, square, centred_square;
     double floor; /* the least lambda that rounding leaves a meaning; 0: any */
+    bool mixed;   /* features of both signs: there are no eigenvalues */
     int64_t order;
     double *power;  /* order + 1 matrices m x m */
     double *inside; /* of each class c: sum of (KV)_ic^2 over the rows of the class */
@@ -90,6 +93,10 @@ typedef struct krein_view {
     krein_spectrum spectrum, centred;
 } krein_view;
 
+/* What does not suit a kernel is an answer, not a failure. */
+bool krein__is_refusal(krein_status st);
+/* Keeps the context's message with the trial; other failures are passed on. */
+krein_status krein__trial_refused(const krein_ctx *ctx, krein_status st, krein_trial *t);
 void krein__view_clear(krein_view *v);
 /* a'P_r b; a and b have m entries. */
 double krein__view_power(const krein_view *v, int64_t r, const double *a, const double *b);

@@ -84,7 +84,8 @@ done:
 static krein_status try_ridge(const work *w, const krein_kernel *kernel, krein_trial *t) {
     t->path.n = 0;
     if (!isnan(t->lambda)) t->path.lambda[t->path.n++] = t->lambda;
-    return t->folds == 0 ? leave_one_out(w, kernel, t) : cross_validate(w, t);
+    krein_status st = t->folds == 0 ? leave_one_out(w, kernel, t) : cross_validate(w, t);
+    return krein__trial_refused(w->ctx, st, t);
 }
 
 /* ---- moments ------------------------------------------------------------ */

@@ -40,7 +40,7 @@ struct krein_feature_view {
     bool gram;      /* G is made */
     double *offset; /* D: o */
     double *C;      /* order / 2 + 1 matrices D x m: C_j / W^(j-1), within the range of floats */
-    float *low;     /* D x m: S C_j / W of the pass before */
+    float *low;     /* m x D: S C_j / W of the pass before */
     double *shift;  /* m: o' low */
     double *sum;    /* m: sums of the columns beside the features in this pass */
     double *right;  /* rows x (m - 1 + k) */
@@ -68,20 +68,20 @@ static bool needs_gram(const krein_needs *needs, const krein_trial *trial, int64
 
 /* ---- begin -------------------------------------------------------------- */
 
-static krein_status check(const krein_feature_view *f) {
-    const krein_needs *needs = &f->needs;
-    for (int64_t t = 0; t < f->trials; t++)
-        if (!f->trial[t].intercept)
-            return krein__fail(
-                f->ctx, KREIN_ESPEC,
-                "ridge regression on features has an intercept; for intercept=no use "
-                "the kernel itself: fewer rows, or a larger --max-exact");
-    if ((needs->top || needs->spectrum || needs->centred) && f->map->negative > 0)
-        return krein__fail(f->ctx, KREIN_ESPEC,
-                           "eigenvalues come from features of one sign, and %s has negative ones; "
-                           "use the kernel itself: fewer rows, or a larger --max-exact",
-                           f->map->cls->cls.name);
-    return KREIN_OK;
+/* What features cannot tell is left out, and refused by the criteria that want it. */
+static void limit_needs(krein_feature_view *f) {
+    for (int64_t t = 0; t < f->trials; t++) {
+        if (f->trial[t].intercept) continue;
+        krein_status st = krein__fail(f->ctx, KREIN_ESPEC,
+                                      "ridge regression on features has an intercept; for "
+                                      "intercept=no use the kernel itself: fewer rows, or a larger "
+                                      "--max-exact");
+        krein__trial_refused(f->ctx, st, &f->trial[t]);
+    }
+    f->view.mixed = f->map->negative > 0;
+    if (!f->view.mixed) return;
+    f->needs.top = 0;
+    f->needs.spectrum = f->needs.centred = false;
 }
 
 /* Cross-validation keeps the products of each fold. */
@@ -118,8 +118,8 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
     f->k = labels->k;
     ZNEW(f->state, krein__max(1, trials));
     f->trials = trials;
-    TRY(check(f));
-    f->gram = needs_gram(needs, trial, trials);
+    limit_needs(f);
+    f->gram = needs_gram(&f->needs, trial, trials);
     f->passes = f->gram ? 1 : powers_of(needs);
     if (trials > 0 || needs->inside) f->passes = krein__max(2, f->passes);
     int64_t D = f->D, m = f->m, columns = f->m - 1 + f->k, rows = krein__block_rows(map->d);
@@ -179,7 +179,26 @@ void krein__feature_view_destroy(krein_feature_view *f) {
 
 /* ---- one block ---------------------------------------------------------- */
 
-/* C (D x m) += z' right, right in float32; strips of D on all threads, each in the same order. */
+/* Few columns are taken one at a time, in chunks of rows that stay in the cache: products with a
+ * vector read the features once, where a product of matrices would copy them first. */
+enum { FEW = 12, CHUNK = 64 };
+
+/* product (strip x m) = z' right for columns from .. from + strip - 1 of the features. */
+static void cross_strip(const krein_feature_view *f, const float *z, int64_t n, int64_t from,
+                        int64_t strip, float *product) {
+    int64_t D = f->D, m = f->m;
+    if (m > FEW) {
+        krein__sgemm(true, false, strip, m, n, 1, z + from, D, f->right32, m, 0, product, m);
+        return;
+    }
+    memset(product, 0, (size_t)(strip * m) * sizeof *product);
+    for (int64_t i = 0; i < n; i += CHUNK)
+        for (int64_t c = 0; c < m; c++)
+            krein__sgemv(true, krein__min(CHUNK, n - i), strip, 1, z + i * D + from, D,
+                         f->right32 + i * m + c, m, 1, product + c, m);
+}
+
+/* C (D x m) += z' right, strips of D on all threads, each in the same order. */
 static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *C) {
     int64_t D = f->D, m = f->m;
     krein_compute compute = krein__compute_begin();
@@ -188,7 +207,7 @@ static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *
         krein__worker_begin();
         int64_t strip = krein__min(STRIP, D - j);
         float *product = f->product + j * m;
-        krein__sgemm(true, false, strip, m, n, 1, z + j, D, f->right32, m, 0, product, m);
+        cross_strip(f, z, n, j, strip, product);
         for (int64_t i = 0; i < strip * m; i++) C[j * m + i] += (double)product[i];
         krein__worker_end(compute);
     }
@@ -228,15 +247,21 @@ static void first_pass(krein_feature_view *f, float *z, const krein_targets *row
     krein__ridge_add(&f->ridge, n, z, f->right, rows->weight);
 }
 
-/* u = Z S C_p / W of the rows, features less o and o itself. */
+/* u = Z S C_p / W of the rows, features less o. */
 static void products(krein_feature_view *f, const float *z, int64_t n) {
     int64_t m = f->m, D = f->D;
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(f->ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i += STRIP) {
+    for (int64_t i = 0; i < n; i += CHUNK) {
         krein__worker_begin();
-        int64_t strip = krein__min(STRIP, n - i);
-        krein__sgemm(false, false, strip, m, D, 1, z + i * D, D, f->low, m, 0, f->u + i * m, m);
+        int64_t rows = krein__min(CHUNK, n - i);
+        if (m > FEW)
+            krein__sgemm(false, true, rows, m, D, 1, z + i * D, D, f->low, D, 0, f->u + i * m, m);
+        else
+            memset(f->u + i * m, 0, (size_t)(rows * m) * sizeof *f->u);
+        for (int64_t c = 0; m <= FEW && c < m; c++)
+            krein__sgemv(false, rows, D, 1, z + i * D, D, f->low + c * D, 1, 1, f->u + i * m + c,
+                         m);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -323,7 +348,7 @@ static void close_power(krein_feature_view *f, int64_t p) {
         for (int64_t c = 0; c < m; c++) {
             C[j * m + c] += f->offset[j] * f->sum[c];
             double low = sign_of(f->map, j) * C[j * m + c] / f->labels->weight;
-            f->low[j * m + c] = (float)low;
+            f->low[c * D + j] = (float)low;
             f->shift[c] += f->offset[j] * low;
         }
     memset(f->sum, 0, (size_t)m * sizeof *f->sum);
