@@ -102,7 +102,7 @@ static krein_status meet(ranking *k, krein_job *job) {
     krein_status st = KREIN_OK;
     const krein_encoding *e = &job->model->encoding;
     krein_matrix sample = {0};
-    TRY(krein__median_rows(ctx, job->rows, job->n, job->seed, &sample));
+    TRY(krein__median_rows(job->rows, job->n, job->seed, &sample));
     krein_rows x = krein__matrix_rows(&sample);
     if (!k->o.kernels) TRY(default_kernels(k, &x));
     for (int64_t i = 0; i < k->list.n; i++) {
