@@ -125,12 +125,13 @@ static void signed_maps(void) {
         call e = {.kernels = c.kernels,
                   .map = maps[m],
                   .features = 100,
-                  .criteria = {"er", "tail", "evidence"}};
+                  .criteria = {"er", "tail", "evidence", "kta"}};
         b = ranked(ctx, &data, &e);
         for (int i = 0; i < 3; i++) {
             CHECK(b.rankings[i].best == -1 && isnan(b.rankings[i].scores[0].score));
             CHECK_HAS(b.rankings[i].scores[0].refused, "--max-exact");
         }
+        CHECK(b.rankings[3].best == 0 && !b.rankings[3].scores[0].refused); /* beside them */
         krein_select_report_clear(ctx, &b);
     }
     krein_select_report_clear(ctx, &a);
