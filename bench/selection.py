@@ -367,20 +367,20 @@ def agreement_table(records):
 
 
 def time_table(records, names):
-    lines, ratios, machines = [], [], []
+    lines, ratios, notes = [], [], []
+    thesis = {SAME.get(name, name): text.replace(" ", ", ") for name, text in THESIS_TIMES.items()}
     for name in names:
         found = records.of("times", name)
         if not found:
             continue
         v = [statistics.median(column) for column in zip(*(r["seconds"] for r in found))]
         ratios.append([x / v[0] for x in v])
-        machines.append(found[0]["machine"])
-        theirs = THESIS_TIMES.get(name, "").replace(" ", ", ")
-        lines.append([name, found[0]["n"], *(f"{x:.3f}" for x in v), theirs])
+        notes.append(f"{len(found)} split(s) a set; {found[0]['machine']}.")
+        lines.append([name, found[0]["n"], *(f"{x:.3f}" for x in v), thesis.get(name, "")])
     if not lines:
         return None
     lines.append(["median ratio to SM", "", *(f"{statistics.median(c):.1f}" for c in zip(*ratios)), ""])
-    return table(["set", "n", *NAMES, "thesis"], lines) + f"\n{machines[0]}.\n"
+    return table(["set", "n", *NAMES, "thesis"], lines) + f"\n{notes[0]}\n"
 
 
 def results(records, names):
