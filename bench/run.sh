@@ -3,7 +3,8 @@
 #
 # Wants a quiet machine: every ratio is taken within one run, but another program on the same
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
-# docs/results/quality.md, and svc.py; --small is for trying the scripts out.
+# docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md; --small is
+# for trying the scripts out.
 #
 #   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps and bench_sketch are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
@@ -57,9 +58,11 @@ fi
 if [[ -n $quality ]]; then
     if [[ ${#small[@]} -gt 0 ]]; then
         part "quality (quality.py)" "$python" "$here/quality.py" --sets boston,satimage --splits 2
+        part "selection of kernels (selection.py)" "$python" "$here/selection.py" --small
     else
         part "quality (quality.py)" "$python" "$here/quality.py" --write
         part "accuracy of svm (svc.py)" "$python" "$here/svc.py"
+        part "selection of kernels (selection.py)" "$python" "$here/selection.py" --write
     fi
 fi
 echo "$((SECONDS - start)) s in all"

@@ -75,14 +75,13 @@ done:
 }
 
 /* Without --kernels: Gaussians from a 32nd of the median distance to 32 times that. */
-static krein_status default_kernels(ranking *k, krein_job *job) {
+static krein_status default_kernels(ranking *k, const krein_rows *x) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *one = NULL;
     char text[128];
-    if (k->o.kernels) return KREIN_OK;
     TRY(krein__kernel_parse(ctx, "gaussian", &one));
-    TRY(krein__kernel_set_median(ctx, one, job->rows, job->n, job->seed));
+    TRY(krein__kernel_set_median_rows(ctx, one, x));
     double median = one->values.number[0];
     snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
     TRY(krein__kernels_parse(ctx, text, &k->list));
@@ -99,15 +98,20 @@ static bool needs_labels(const ranking *k) {
 
 /* The kernels meet the data; free scales get the median distance. */
 static krein_status meet(ranking *k, krein_job *job) {
+    krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     const krein_encoding *e = &job->model->encoding;
-    TRY(default_kernels(k, job));
+    krein_matrix sample = {0};
+    TRY(krein__median_rows(job->rows, job->n, job->seed, &sample));
+    krein_rows x = krein__matrix_rows(&sample);
+    if (!k->o.kernels) TRY(default_kernels(k, &x));
     for (int64_t i = 0; i < k->list.n; i++) {
-        TRY(krein__kernel_meet(k->ctx, k->list.kernel[i], e));
-        TRY(krein__kernel_meet_rows(k->ctx, k->list.kernel[i], job->rows, true));
-        TRY(krein__kernel_set_median(k->ctx, k->list.kernel[i], job->rows, job->n, job->seed));
+        TRY(krein__kernel_meet(ctx, k->list.kernel[i], e));
+        TRY(krein__kernel_meet_rows(ctx, k->list.kernel[i], job->rows, true));
+        TRY(krein__kernel_set_median_rows(ctx, k->list.kernel[i], &x));
     }
 done:
+    krein__matrix_clear(ctx, &sample);
     return st;
 }
 
@@ -230,6 +234,8 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     TRY(parse(&k));
     double deadline = k.o.time_limit > 0 ? start + k.o.time_limit : 0;
     bool labels = needs_labels(&k);
+    for (int64_t c = 0; labels && c < k.n && !krein__data_may_have_labels(data); c++)
+        TRY(krein__criterion_check(ctx, &k.criterion[c], KREIN_TASK_AUTO, false));
     ZNEW(m, 1);
     m->ctx = ctx;
     job.model = m;

@@ -65,15 +65,19 @@ krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, cons
     return KREIN_OK;
 }
 
+krein_status krein__median_rows(krein_stream *rows, int64_t n, uint64_t seed, krein_matrix *out) {
+    enum { SAMPLE = 512 };
+    int64_t index[SAMPLE], m = krein__min(n, SAMPLE);
+    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE}, n, m, index);
+    return krein__stream_gather(rows, index, m, out, NULL, NULL, NULL);
+}
+
 krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, krein_stream *rows,
                                       int64_t n, uint64_t seed) {
-    enum { SAMPLE = 512 };
     krein_status st = KREIN_OK;
-    int64_t index[SAMPLE], m = krein__min(n, SAMPLE);
     krein_matrix x = {0};
     if (krein__kernel_free(k, -1, NULL, NULL) == 0) return KREIN_OK;
-    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE}, n, m, index);
-    TRY(krein__stream_gather(rows, index, m, &x, NULL, NULL, NULL));
+    TRY(krein__median_rows(rows, n, seed, &x));
     krein_rows view = krein__matrix_rows(&x);
     st = krein__kernel_set_median_rows(ctx, k, &view);
 done:

@@ -13,4 +13,7 @@ krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, cons
 krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, krein_stream *rows,
                                       int64_t n, uint64_t seed);
 
+/* The rows that the one above looks at, for several kernels. */
+krein_status krein__median_rows(krein_stream *rows, int64_t n, uint64_t seed, krein_matrix *out);
+
 #endif

@@ -26,6 +26,11 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     double *q = NULL;
     TRY(krein__need_positive(v, "evidence"));
     TRY(krein__ridge_spectrum(v, &v->spectrum, 0, &q, &s));
+    if (values->number[SCALE] == 0 && !(s.square > 0)) {
+        st = krein__fail(v->ctx, KREIN_EDATA,
+                         "the targets are constant: the best scale of the process is zero");
+        goto done;
+    }
     krein__ridge_path(v, &v->spectrum, values->number[LAMBDA], &p);
     krein__evidence_path(&s, values->number[SCALE] == 0, &p);
     *out = krein__score_of(&krein__criterion_evidence, -p.loss[p.best]);

@@ -8,6 +8,7 @@
  * mean over one against the rest. Cost: 2 n^2 flops. */
 #include "select/select.h"
 
+#include <float.h>
 #include <math.h>
 
 extern const krein_criterion_class krein__criterion_fsm;
@@ -36,7 +37,9 @@ static krein_status one_class(const krein_view *v, int64_t c, double *out) {
     double inside = P1[c * m + c] + l->mean[c] * P1[(m - 1) * m + c], all = P1[(m - 1) * m + c];
     double s = spread(v->inside[c], inside, plus) +
                spread(P2[c * m + c] - v->inside[c], all - inside, minus);
-    if (!(distance > 0))
+    /* d2 = scale * distance beside the mean of K: less is rounding */
+    double mean = fabs(P1[m * m - 1]) / (l->weight * l->weight);
+    if (!(scale * distance > DBL_EPSILON * mean))
         return krein__fail(v->ctx, KREIN_EDATA,
                            "the means of the classes coincide in this kernel's space");
     *out = s / distance;

@@ -45,8 +45,8 @@ static krein_status score_one(krein_ctx *ctx, const krein_criterion *k, const kr
                               const krein_trial *trial, krein_verdict *v, int64_t c) {
     if (trial && trial->status != KREIN_OK) return refuse(ctx, trial->message, v, c);
     krein_status st = k->cls->score(view, &k->values, trial, &v->score[c]);
-    if (st == KREIN_OK && isnan(v->score[c].loss))
-        st = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a number");
+    if (st == KREIN_OK && !isfinite(v->score[c].loss))
+        st = krein__fail(ctx, KREIN_ENUMERIC, "the score is not a finite number");
     return krein__is_refusal(st) ? refuse(ctx, ctx->message, v, c) : st;
 }
 

@@ -286,6 +286,7 @@ typedef struct maps {
     const krein_probe *s;
     const krein_jury *jury;
     krein_labels labels;
+    int32_t *fold[KREIN_CRITERIA_MAX];
 } maps;
 
 static krein_status judge_map(krein_ctx *ctx, const void *state, int64_t i, krein_verdict *v) {
@@ -295,6 +296,7 @@ static krein_status judge_map(krein_ctx *ctx, const void *state, int64_t i, krei
     krein_view view = {0};
     krein_trial trial[KREIN_CRITERIA_MAX];
     memcpy(trial, m->jury->trial, sizeof trial);
+    for (int64_t t = 0; t < m->jury->trials; t++) trial[t].fold = m->fold[t];
     TRY(krein__map_create(ctx, m->spec, m->kernel[i], 0, m->s->seed, &map));
     map->D = krein__min(map->D, KREIN_FEATURES_MAX);
     TRY(krein__map_fit(map, m->s->x.d, m->s->x.ptr != NULL, NULL, 0));
@@ -309,12 +311,21 @@ done:
 krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
                                const char *map, const krein_probe *s, const krein_jury *jury,
                                krein_verdict *out) {
+    krein_status st = KREIN_OK;
     maps m = {.kernel = kernel, .spec = map, .s = s, .jury = jury};
-    krein_status st = krein__labels_of(ctx, s, &m.labels);
-    if (st == KREIN_OK)
-        st = krein__judge_each(ctx, n,
-                               krein__judge_workers(ctx, krein__judge_map_bytes(s->x.d, s->k), n),
-                               0, NULL, judge_map, &m, out);
+    double D = KREIN_FEATURES_MAX, bytes = krein__judge_map_bytes(s->x.d, s->k);
+    TRY(krein__labels_of(ctx, s, &m.labels));
+    for (int64_t t = 0; t < jury->trials; t++) {
+        int64_t folds = jury->trial[t].folds;
+        if (folds == 0) continue;
+        bytes += (double)folds * 12 * D * D; /* products and scores of each */
+        NEW(m.fold[t], s->n);
+        TRY(krein__folds(ctx, s->seed, s->n, folds, s->group, s->class, m.fold[t]));
+    }
+    int workers = krein__judge_workers(ctx, bytes, n);
+    TRY(krein__judge_each(ctx, n, workers, 0, NULL, judge_map, &m, out));
+done:
+    for (int64_t t = 0; t < KREIN_CRITERIA_MAX; t++) krein__free(ctx, m.fold[t]);
     krein__labels_end(ctx, &m.labels);
     return st;
 }

@@ -37,7 +37,7 @@ extern const int64_t krein__criterion_count;
 #define KREIN_OPTION_RIDGE_INTERCEPT                                                               \
     {                                                                                              \
         .name = "intercept", .type = KREIN_OPTION_YESNO, .value = 1,                               \
-        .help = "the model has an intercept that is not regularised"                               \
+        .help = "an intercept that is not regularised; without one targets are centred"            \
     }
 
 /* The score of a number alone. */

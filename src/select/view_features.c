@@ -40,7 +40,7 @@ struct krein_feature_view {
     bool gram;      /* G is made */
     double *offset; /* D: o */
     double *C;      /* order / 2 + 1 matrices D x m: C_j / W^(j-1), within the range of floats */
-    float *low;     /* D x m: S C_j / W of the pass before */
+    float *low;     /* m x D: S C_j / W of the pass before */
     double *shift;  /* m: o' low */
     double *sum;    /* m: sums of the columns beside the features in this pass */
     double *right;  /* rows x (m - 1 + k) */
@@ -190,7 +190,26 @@ void krein__feature_view_destroy(krein_feature_view *f) {
 
 /* ---- one block ---------------------------------------------------------- */
 
-/* C (D x m) += z' right, right in float32; strips of D on all threads, each in the same order. */
+/* Few columns are taken one at a time, in chunks of rows that stay in the cache: products with a
+ * vector read the features once, where a product of matrices would copy them first. */
+enum { FEW = 12, CHUNK = 64 };
+
+/* product (strip x m) = z' right for columns from .. from + strip - 1 of the features. */
+static void cross_strip(const krein_feature_view *f, const float *z, int64_t n, int64_t from,
+                        int64_t strip, float *product) {
+    int64_t D = f->D, m = f->m;
+    if (m > FEW) {
+        krein__sgemm(true, false, strip, m, n, 1, z + from, D, f->right32, m, 0, product, m);
+        return;
+    }
+    memset(product, 0, (size_t)(strip * m) * sizeof *product);
+    for (int64_t i = 0; i < n; i += CHUNK)
+        for (int64_t c = 0; c < m; c++)
+            krein__sgemv(true, krein__min(CHUNK, n - i), strip, 1, z + i * D + from, D,
+                         f->right32 + i * m + c, m, 1, product + c, m);
+}
+
+/* C (D x m) += z' right, strips of D on all threads, each in the same order. */
 static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *C) {
     int64_t D = f->D, m = f->m;
     krein_compute compute = krein__compute_begin();
@@ -199,7 +218,7 @@ static void cross_add(krein_feature_view *f, const float *z, int64_t n, double *
         krein__worker_begin();
         int64_t strip = krein__min(STRIP, D - j);
         float *product = f->product + j * m;
-        krein__sgemm(true, false, strip, m, n, 1, z + j, D, f->right32, m, 0, product, m);
+        cross_strip(f, z, n, j, strip, product);
         for (int64_t i = 0; i < strip * m; i++) C[j * m + i] += (double)product[i];
         krein__worker_end(compute);
     }
@@ -240,15 +259,21 @@ static void first_pass(krein_feature_view *f, float *z, const krein_targets *row
     krein__ridge_add(&f->ridge, n, z, f->right, rows->weight);
 }
 
-/* u = Z S C_p / W of the rows, features less o and o itself. */
+/* u = Z S C_p / W of the rows, features less o. */
 static void products(krein_feature_view *f, const float *z, int64_t n) {
     int64_t m = f->m, D = f->D;
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(f->ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i += STRIP) {
+    for (int64_t i = 0; i < n; i += CHUNK) {
         krein__worker_begin();
-        int64_t strip = krein__min(STRIP, n - i);
-        krein__sgemm(false, false, strip, m, D, 1, z + i * D, D, f->low, m, 0, f->u + i * m, m);
+        int64_t rows = krein__min(CHUNK, n - i);
+        if (m > FEW)
+            krein__sgemm(false, true, rows, m, D, 1, z + i * D, D, f->low, D, 0, f->u + i * m, m);
+        else
+            memset(f->u + i * m, 0, (size_t)(rows * m) * sizeof *f->u);
+        for (int64_t c = 0; m <= FEW && c < m; c++)
+            krein__sgemv(false, rows, D, 1, z + i * D, D, f->low + c * D, 1, 1, f->u + i * m + c,
+                         m);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -336,7 +361,7 @@ static void close_power(krein_feature_view *f, int64_t p) {
         for (int64_t c = 0; c < m; c++) {
             C[j * m + c] += f->offset[j] * f->sum[c];
             double low = sign_of(f->map, j) * C[j * m + c] / f->labels->weight;
-            f->low[j * m + c] = (float)low;
+            f->low[c * D + j] = (float)low;
             f->shift[c] += f->offset[j] * low;
         }
     memset(f->sum, 0, (size_t)m * sizeof *f->sum);
@@ -561,10 +586,10 @@ krein_status krein__feature_view_finish(krein_feature_view *f, krein_view *out) 
 /* A trial keeps the products of its folds (and of the others of one) and a model of each. */
 static double trial_bytes(const krein_map *map, int64_t D, int64_t k, const krein_trial *trial) {
     int threads = map->ctx->threads;
-    int64_t folds = trial->folds, lambdas = isnan(trial->lambda) ? KREIN_PATH_MAX : 1;
+    int64_t folds = trial->folds;
     double products = folds > 0 ? krein__ridge_bytes(D, k, krein__block_rows(map->d), threads) : 0;
     return (double)(folds + 1) * products +
-           (double)krein__max(1, folds) * krein__scores_bytes(D, k, lambdas, threads);
+           (double)krein__max(1, folds) * krein__scores_bytes(D, k, threads);
 }
 
 double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int64_t m,

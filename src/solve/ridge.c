@@ -313,12 +313,6 @@ done:
     return st;
 }
 
-double krein__scores_bytes(int64_t D, int64_t k, int64_t L, int threads) {
-    double d = (double)D, l = (double)L, wide = l * (double)k;
-    return 4 * d * (d + wide + l + 1) + 8 * (double)k + 512 +
-           (double)threads * TILE_ROWS * (4 * (3 * d + wide + l) + 8 * wide);
-}
-
 krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, const double *w,
                               krein_scores **out) {
     krein_status st = scores_alloc(ctx, s, false, L, out);
@@ -359,6 +353,12 @@ done:
     krein__free(ctx, w);
     krein__free(ctx, beta);
     return st;
+}
+
+double krein__scores_bytes(int64_t D, int64_t k, int threads) {
+    double d = (double)D, K = (double)k, L = KREIN_PATH_MAX;
+    return 4 * d * d + 4 * d * (L * (K + 1) + 1) + 8 * K +
+           (double)threads * TILE_ROWS * (4 * (3 * d + L * (K + 1)) + 8 * L * K) + 512;
 }
 
 /* Scores of at most TILE_ROWS rows. */

@@ -98,6 +98,8 @@ double krein__system_floor(const krein_system *s);
  * it, exactly; else they are held out. Fills p's lambdas where p->n is 0. */
 krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo, krein_path *p,
                                  krein_scores **out);
+/* Bytes of what it makes, for a path of any length, without a mix. */
+double krein__scores_bytes(int64_t D, int64_t k, int threads);
 /* The same for weights found elsewhere, D x (L k), lambda-major, of a system without a mix; the
  * rows to come are held out. */
 krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, const double *w,
@@ -106,8 +108,6 @@ krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, 
 krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
                                krein_tally *t);
 void krein__scores_end(krein_scores *l); /* NULL is fine */
-/* Bytes that it keeps, without a mix, for L lambdas. */
-double krein__scores_bytes(int64_t D, int64_t k, int64_t L, int threads);
 
 /* Above so many features (rows, in the dual) lambda is chosen by a walk, below by one
  * eigendecomposition. */
