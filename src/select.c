@@ -1,6 +1,7 @@
 /* select.c -- the public entry point that scores kernels by criteria. */
 #include "select/select.h"
 
+#include "kernel/gram_shared.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 
@@ -126,6 +127,8 @@ static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *ju
         bytes =
             fmax(bytes, krein__judge_exact_bytes(k->list.kernel[i], job->n, job->model->encoding.d,
                                                  labels, columns, jury));
+    bytes += krein__gram_share_bytes(NULL, 0, job->n, job->model->encoding.d,
+                                     job->model->encoding.sparse, ctx->threads);
     TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "judging a kernel by its matrix",
                              "use features (a --max-exact below the number of rows, or --map), or "
                              "raise --max-memory"));

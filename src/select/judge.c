@@ -81,8 +81,8 @@ static bool late(double deadline) { return deadline > 0 && krein__clock() > dead
 
 /* ---- candidates in parallel --------------------------------------------- */
 
-int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n) {
-    double room = (double)ctx->budget - (double)atomic_load(&ctx->held);
+int krein__judge_workers(krein_ctx *ctx, double shared, double bytes, int64_t n) {
+    double room = (double)ctx->budget - (double)atomic_load(&ctx->held) - shared;
     int64_t fit = (int64_t)fmin(room / fmax(bytes, 1), 1e6);
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
 }
@@ -189,7 +189,8 @@ krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int
     for (int64_t i = 0; i < n; i++)
         most =
             fmax(most, krein__judge_exact_bytes(kernel[i], s->n, s->x.d, s->k, m.labels.m, jury));
-    int count = krein__judge_workers(ctx, most, n);
+    double shared = krein__gram_share_bytes(NULL, 0, s->n, s->x.d, x.ptr != NULL, ctx->threads);
+    int count = krein__judge_workers(ctx, shared, most, n);
     NEW(m.K, count * s->n * s->n);
     TRY(krein__gram_share(ctx, &x, kernel, n, count * (most - matrix), &m.shared));
     TRY(krein__judge_each(ctx, n, count, deadline, what, judge_matrix, &m, out));

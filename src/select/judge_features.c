@@ -322,7 +322,7 @@ krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int6
         NEW(m.fold[t], s->n);
         TRY(krein__folds(ctx, s->seed, s->n, folds, s->group, s->class, m.fold[t]));
     }
-    int workers = krein__judge_workers(ctx, bytes, n);
+    int workers = krein__judge_workers(ctx, 0, bytes, n);
     TRY(krein__judge_each(ctx, n, workers, 0, NULL, judge_map, &m, out));
 done:
     for (int64_t t = 0; t < KREIN_CRITERIA_MAX; t++) krein__free(ctx, m.fold[t]);

@@ -345,6 +345,6 @@ double krein__select_flops(int64_t n, int64_t free, bool features) {
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {
     int64_t rows = krein__min(n, features ? FEATURE_ROWS : FINE);
     double each = candidate_bytes(rows, d, k, features);
-    return krein__judge_workers(ctx, each, FINALISTS) * each +
+    return krein__judge_workers(ctx, 0, each, FINALISTS) * each +
            (double)rows * (6 * (double)d + 16 * (double)k + 32);
 }

@@ -116,8 +116,8 @@ struct krein_verdict {
 void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
 
 /* Candidates to judge at once: a thread each where there are enough and memory has room for `bytes`
- * each. 1: one after the other, on all threads. */
-int krein__judge_workers(krein_ctx *ctx, double bytes, int64_t n);
+ * each beside what they share. 1: one after the other, on all threads. */
+int krein__judge_workers(krein_ctx *ctx, double shared, double bytes, int64_t n);
 /* Judges them so. deadline: krein__clock() after which no further one is begun; 0: none. what:
  * shown with the progress, or NULL. */
 typedef krein_status krein_judge_one(krein_ctx *ctx, const void *state, int64_t i,
@@ -130,7 +130,8 @@ krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int workers, double de
 krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
                                 const krein_probe *s, const krein_jury *jury, double deadline,
                                 const char *what, krein_verdict *out);
-/* Bytes for one candidate, its matrix and all. */
+/* Bytes for one candidate, its matrix and all; what candidates share comes on top
+ * (krein__gram_share_bytes). */
 double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
                                 int64_t columns, const krein_jury *jury);
 /* By features of all rows of the job, as many candidates in one pass as fit. map: NULL: by kernel.
