@@ -252,10 +252,13 @@ static int64_t folds_of(const setup *s) {
 }
 
 /* The search judges kernels by the map where that is random, does not look at the data and has far
- * fewer features than there are rows; under cross-validation, by the kernel itself throughout. */
+ * fewer features than there are rows; under cross-validation, and where ridge regression is to have
+ * no intercept, by the kernel itself throughout. */
 static bool random_features(const setup *s, const krein_map *map, int64_t n) {
     const krein_criterion_class *c = s->criterion.cls;
-    return !(krein__map_traits(map) & KREIN_MAP_DATA) && c && c->trial && !c->folds &&
+    krein_trial trial = {0};
+    if (c && c->trial) c->trial(&s->criterion.values, &trial);
+    return !(krein__map_traits(map) & KREIN_MAP_DATA) && trial.intercept && !c->folds &&
            n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 

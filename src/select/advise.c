@@ -25,7 +25,7 @@ void krein__advice_clear(krein_ctx *ctx, krein_advice *a) {
 
 double krein__advise_bytes(int64_t m, int64_t k) {
     double rows = (double)m;
-    return 8 * rows * (2 * rows + 4 * PATH + 2 * (double)k + 32); /* LAPACK's workspace is 2 m^2 */
+    return 8 * rows * (2 * rows + 4 * PATH + 3 * (double)k + 32); /* LAPACK's workspace is 2 m^2 */
 }
 
 /* ---- spectrum ----------------------------------------------------------- */
