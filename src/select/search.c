@@ -7,7 +7,7 @@
  * other the one nearest to the median wins. A second free parameter follows the first. Samples are
  * seeded and nested; candidates run in parallel, each on one thread, so the choice does not depend
  * on the threads. The work is bounded by the sizes of the samples: about 10 coarse and 6 fine
- * eigendecompositions.
+ * candidates, an eigendecomposition each for most criteria.
  */
 #include "select/select.h"
 
