@@ -85,7 +85,7 @@ static krein_status score_all(search *s, const krein_probe *sample, candidate *c
     krein_verdict *v = NULL;
     bool fine = sample == &s->fine;
     const krein_jury *jury = fine ? &s->fine_jury : &s->coarse_jury;
-    ZNEW(kernel, n);
+    if (!(kernel = krein__zalloc(ctx, n, sizeof(krein_kernel *)))) return ctx->status;
     ZNEW(v, n);
     for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &kernel[i]));
     TRY(s->map && fine ? krein__judge_maps(ctx, kernel, n, s->map, sample, jury, v)
@@ -311,7 +311,7 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
     krein_jury jury;
     krein_kernel **kernel = NULL;
     krein_verdict *v = NULL;
-    ZNEW(kernel, list->n);
+    if (!(kernel = krein__zalloc(ctx, list->n, sizeof(krein_kernel *)))) return ctx->status;
     ZNEW(v, list->n);
     TRY(krein__probe_gather(job, krein__min(krein__min(job->n, FINE), wide_rows(job)), &s));
     TRY(copies(job, list, &s, kernel));

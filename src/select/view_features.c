@@ -92,7 +92,8 @@ static krein_status begin_trial(krein_feature_view *f, int64_t t) {
     trial_state *s = &f->state[t];
     trial->path.n = 0;
     if (!isnan(trial->lambda)) trial->path.lambda[trial->path.n++] = trial->lambda;
-    ZNEW(s->scores, krein__max(1, trial->folds));
+    s->scores = krein__zalloc(ctx, krein__max(1, trial->folds), sizeof(krein_scores *));
+    if (!s->scores) return ctx->status;
     if (trial->folds == 0) return KREIN_OK;
     ZNEW(s->part, trial->folds);
     for (int64_t p = 0; p < trial->folds; p++)
