@@ -15,6 +15,7 @@ static const asked FOR_CLASSES[] = {
     {.spec = "sm(r=1, balanced=no)", .value = sm_value, .number = 1},
     {.spec = "sm(r=2, balanced=no, classes=ideal)", .value = sm_value, .number = 2, .ideal = true},
     {.spec = "sm(r=3, classes=ideal)", .value = sm_value, .number = 3, .balanced = true, .ideal = true},
+    {.spec = "sm(norm=trace)", .value = sm_value, .number = 3, .balanced = true, .trace = true},
     {.spec = "sm(h=0.03)", .value = sm_value, .number = .03, .balanced = true, .hinge = true},
     {.spec = "sm(h=0.01, balanced=no)", .value = sm_value, .number = .01, .hinge = true},
     {.spec = "sm(h=0.02, classes=ideal)", .value = sm_value, .number = .02, .balanced = true, .ideal = true, .hinge = true},

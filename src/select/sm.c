@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { R, BALANCED, H, CLASSES };
+enum { R, BALANCED, H, NORM, CLASSES };
 
 extern const krein_criterion_class krein__criterion_sm;
 
@@ -20,6 +20,7 @@ static void needs(const krein_values *v, int64_t n, krein_needs *out) {
     bool hinge = !isnan(v->number[H]);
     out->order = krein__max(out->order, hinge ? 1 : (int64_t)v->number[R]);
     out->spectrum = out->spectrum || hinge;
+    out->trace = out->trace || v->number[NORM] != 0;
 }
 
 /* sum over l_j > h of l_j (y'u_j)^2 */
@@ -50,13 +51,14 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein_status st = KREIN_OK;
     krein_coding c = {0};
     int64_t m = v->labels->m, r = (int64_t)values->number[R];
-    double sum = v->power[m * m + m * m - 1], h = values->number[H], measure;
+    bool trace = values->number[NORM] != 0;
+    double sum = trace ? v->trace : v->power[m * m + m * m - 1], h = values->number[H], measure;
     if (!isnan(h)) TRY(krein__need_spectrum(v, "sm with h"));
     if (vanishes(v, sum))
         return krein__fail(v->ctx, KREIN_EDATA,
-                           "sm divides by the sum of the kernel matrix, which is %.3g here: it is "
+                           "sm divides by the %s of the kernel matrix, which is %.3g here: it is "
                            "for kernels of positive values; take kta or ckta",
-                           sum);
+                           trace ? "trace" : "sum", sum);
     TRY(krein__coding(v, values->number[BALANCED] != 0, values->number[CLASSES] != 0, &c));
     if (isnan(h))
         measure = krein__coding_power(v, &c, r) / pow(sum, (double)r);
@@ -84,6 +86,11 @@ static const krein_option options[] = {
      .low = 0,
      .high = 1,
      .help = "instead of a power, leave out eigenvalues up to this (costs a decomposition)"},
+    {.name = "norm",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "sum|trace",
+     .help = "N is the matrix over its sum, or over its trace"},
     KREIN_OPTION_CLASSES,
     {0}};
 

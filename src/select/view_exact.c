@@ -287,7 +287,10 @@ krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const
     krein__labels_rows(labels, &rows, w.V);
     for (int64_t i = 0; i < n; i++) w.u[i] = w.V[i * m + m - 1] / sqrt(labels->weight);
     apply_weights(&w);
-    for (int64_t i = 0; i < n; i++) v->trace += K[i * n + i];
+    for (int64_t i = 0; i < n; i++) {
+        v->trace += K[i * n + i];
+        v->floor = fmax(v->floor, 1e-15 * fabs(K[i * n + i]) * (double)n / labels->weight);
+    }
     if (needs->square || needs->centred_square || needs->centred) TRY(norms(&w, v));
     TRY(powers(&w, v));
     TRY(spectra(&w, kernel, v));
