@@ -98,7 +98,9 @@ const krein_criterion_class krein__criterion_sm = {
     .cls = {"sm", "spectral measure of the labels", "li2017spectral", options,
             "y'N^r y / n with the kernel matrix divided by its sum, N = K / sum K: how much of the "
             "labels lies along the large eigenvalues. For classes. A few products of the matrix "
-            "with a vector a kernel: no decomposition, no folds."},
+            "with a vector a kernel: no decomposition, no folds. The definition favours narrow "
+            "kernels (the identity has n^-r, as the ideal kernel does); norm=trace does not, and "
+            "chooses better: docs/results/selection.md."},
     .tasks = KREIN_FOR_CLASSES,
     .larger = true,
     .needs = needs,
