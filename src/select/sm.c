@@ -1,8 +1,11 @@
-/* sm -- the spectral measure of a kernel matrix (li2017spectral, definitions 3.6 and 4.1 of the
- * thesis) SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
+/* sm -- the spectral measure of a kernel matrix (li2017spectral; definitions 3.6 and 4.1 of li2020)
+ *
+ *     SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
+ *
  * phi(l) = l^r:  SM = y'N^r y / n, a chain of products with a vector, no eigenvalues. With h:
  * phi(l) = l for l > h, else 0. Labels are balanced, +-n/(2 n+-), unless balanced=no. Several
- * classes: mean over one against the rest, or the ideal kernel's vectors.
+ * classes: mean over one against the rest, or the ideal kernel's vectors. With norm=trace, N = K /
+ * Tr K: of all readings of the thesis the one that gives its results (docs/results/selection.md).
  *
  * r = 1: 1 - n SM = 1 - y'Ky / sum K is the normalised cut of y = +-1, and with y = sqrt(n)/n+-
  * and K in place of N it is the squared mean discrepancy of the classes. (The thesis has other
