@@ -7,7 +7,7 @@ least-squares SVM with that sigma is fitted and tested on the other part.
 
 fixed:  regularisation n lambda = 1, for cv and loo and for every fit.
 path:   lambda by leave-one-out in every fit; cv and loo look for their own. Sets below 500 rows.
-trace:  as fixed, by the spectral measure of K / trace K instead of K / sum K (by numpy).
+trace:  as fixed, by the spectral measure of K / trace K instead of K / sum K: sm(norm=trace).
 times:  seconds of each criterion alone, one thread, median of 3 splits. Wants a quiet machine.
 
 All are made, or those named by --fixed, --path, --trace (with --fixed), --times. With --records the
@@ -185,26 +185,10 @@ def measure_errors(part, train, test, work):
     return {"sigma": sigmas, "error": [errors[s] for s in sigmas]}
 
 
-def trace_sigma(train, r=3):
-    """The sigma of the largest y'K^r y / (n (trace K)^r), balanced labels y, standardised columns."""
-    y, x = train[:, 0], train[:, 1:] - train[:, 1:].mean(0)
-    x /= np.where(x.std(0) > 0, x.std(0), 1)
-    y = np.where(y > 0, 1 / np.sum(y > 0), -1 / np.sum(y < 0))
-    square = (x * x).sum(1)
-    distance = np.maximum(square[:, None] + square - 2 * x @ x.T, 0)
-    np.fill_diagonal(distance, 0)
-    scores = {}
-    for sigma in 2.0 ** np.arange(-15, 16):
-        gram, v = np.exp(-distance / (2 * sigma**2)), y
-        for _ in range(r):
-            v = gram @ v / len(y)
-        scores[float(sigma)] = float(y @ v)
-    return max(scores, key=scores.get)
-
-
 def measure_trace(train, test, work):
     a, b = write_csv(work / "train.csv", train), write_csv(work / "test.csv", test)
-    sigma = trace_sigma(train)
+    chosen = common.krein("select", a, "--kernels", KERNELS, "-c", "sm(r=3, norm=trace)", threads=1)
+    sigma = sigma_of(chosen["best"])
     return {"sigma": [sigma], "error": [fit(a, b, sigma, f"{1 / len(train):.9g}", work)]}
 
 

@@ -114,7 +114,7 @@ typedef struct asked {
     const char *spec;
     double (*value)(const problem *p, const struct asked *a);
     double number; /* r, h, t, theta or lambda */
-    bool balanced, ideal, hinge, intercept, one;
+    bool balanced, ideal, hinge, trace, intercept, one;
     bool square; /* of held-out errors the mean square */
     int64_t folds;
 } asked;
@@ -214,11 +214,12 @@ static inline double over_labels(const problem *p, const asked *a, match one) {
 
 /* ---- the criteria ------------------------------------------------------- */
 
-/* (1/n) tr(T phi(N)) by an eigendecomposition of N = K / sum K. */
+/* (1/n) tr(T phi(N)) by an eigendecomposition of N = K / sum K, or K / Tr K. */
 static inline double one_measure(const problem *p, const asked *a, const double *T) {
     int64_t n = p->n;
     double *N = test_new(n * n, sizeof *N), *w = test_new(n, sizeof *w), sum = 0, out = 0;
-    for (int64_t i = 0; i < n * n; i++) sum += p->K[i];
+    for (int64_t i = 0; i < n * n; i++)
+        if (!a->trace || i / n == i % n) sum += p->K[i];
     for (int64_t i = 0; i < n * n; i++) N[i] = p->K[i] / sum;
     CHECK(krein__eigen(ctx, n, N, n, w) == KREIN_OK);
     for (int64_t v = 0; v < n; v++) {

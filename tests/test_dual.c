@@ -216,6 +216,20 @@ static void smooth_to_rounding(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A kernel so wide that its matrix is 1 up to 1e-9: what is left of it once centred has seven
+ * digits, and no lambda is tried below its rounding. */
+static void wide_to_rounding(void) {
+    krein_ctx *ctx = test_ctx(1);
+    problem p = make(80, 1, 2, false, 3e4, 0.1);
+    krein_targets rows = {p.n, p.k, p.y, p.weight, p.class};
+    krein_path path = {0};
+    CHECK(krein__dual_path(ctx, p.K, &rows, &path) == KREIN_OK);
+    CHECK(path.n > 4);
+    for (int64_t l = 0; l < path.n; l++) CHECK(path.lambda[l] >= 0.99e-15);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+}
+
 static void same_bits_on_any_threads(void) {
     problem p = make(test_sanitized() ? 400 : 1700, 2, 0, true, .5, .5);
     krein_targets rows = targets(&p);
@@ -392,6 +406,7 @@ int main(int argc, char **argv) {
     RUN(steps_find_the_valley);
     RUN(walk_is_path);
     RUN(smooth_to_rounding);
+    RUN(wide_to_rounding);
     RUN(same_bits_on_any_threads);
     RUN(few_weights);
     RUN(refusals);

@@ -21,6 +21,7 @@ static const asked FOR_CLASSES[] = {
     {.spec = "sm(r=3)", .value = sm_value, .number = 3, .balanced = true},
     {.spec = "sm(r=4, balanced=no)", .value = sm_value, .number = 4},
     {.spec = "sm(r=5, classes=ideal)", .value = sm_value, .number = 5, .balanced = true, .ideal = true},
+    {.spec = "sm(norm=trace)", .value = sm_value, .number = 3, .balanced = true, .trace = true},
     {.spec = "kta(classes=ideal)", .value = kta_value, .ideal = true},
     {.spec = "fsm", .value = fsm_value}};
 static const asked FOR_ALL[] = {

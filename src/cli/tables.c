@@ -77,7 +77,7 @@ static const cli_option train_options[] = {
     {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
      .help = "regularisation, or auto: by leave-one-out (auto)"},
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
-     .help = "how kernel and free parameters are chosen, or none (loo)"},
+     .help = "how kernel and parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "searches and iterations stop there with their best"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),

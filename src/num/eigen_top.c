@@ -51,18 +51,18 @@ done:
     return st;
 }
 
-static bool iteration_pays(int64_t n, int64_t m) { return n >= LEAST && SHARE * (m + EXTRA) <= n; }
+bool krein__eigen_top_pays(int64_t n, int64_t m) { return n >= LEAST && SHARE * (m + EXTRA) <= n; }
 
 double krein__eigen_top_bytes(int64_t n, int64_t m, int threads, bool full) {
     double N = (double)n;
-    if (full || !iteration_pays(n, m)) return 16 * N * N + 8 * 64 * N + (1 << 20);
+    if (full || !krein__eigen_top_pays(n, m)) return 16 * N * N + 8 * 64 * N + (1 << 20);
     return krein__top_eigen_bytes(n, m, threads) + 8 * N * (double)m;
 }
 
 krein_status krein__eigen_top(krein_ctx *ctx, int64_t n, double *a, int64_t m, double *w,
                               double *v) {
     bool found = false;
-    if (iteration_pays(n, m)) {
+    if (krein__eigen_top_pays(n, m)) {
         krein_status st = krein__eigen_top_iterate(ctx, n, a, m, w, v, &found);
         if (st != KREIN_OK) return st;
     }

@@ -15,6 +15,8 @@ krein_status krein__eigen_top_iterate(krein_ctx *ctx, int64_t n, const double *a
                                       double *w, double *v, bool *found);
 krein_status krein__eigen_top_full(krein_ctx *ctx, int64_t n, double *a, int64_t m, double *w,
                                    double *v);
+/* Iterating is no slower than a full decomposition, on kernel matrices. */
+bool krein__eigen_top_pays(int64_t n, int64_t m);
 /* Bytes that it holds beside a, w and v, where the iteration converges; full: the other way. */
 double krein__eigen_top_bytes(int64_t n, int64_t m, int threads, bool full);
 

@@ -1,8 +1,8 @@
 /* coding.c -- codes of labels
  *
- * A code gives each class c a number g_c: y = sum_c g_c 1_c = sum_c g_c (1_c - p_c 1) + (sum_c g_c
- * p_c)
- * 1. Those of the ideal kernel of C classes are sqrt(C/(C-1)) (e_c - 1/C): inner products 1 and
+ * A code gives each class c a number g_c, and with the classes' shares p_c
+ *     y = sum_c g_c 1_c = sum_c g_c (1_c - p_c 1) + (sum_c g_c p_c) 1.
+ * Those of the ideal kernel of C classes are sqrt(C/(C-1)) (e_c - 1/C): inner products 1 and
  * -1/(C-1); for two classes that is yy' with y = +-1. */
 #include "select/coding.h"
 

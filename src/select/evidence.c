@@ -2,8 +2,8 @@
  *     log p(y) = -1/2 (y'C^-1 y / s2 + log det C + n log(2 pi s2)),   C = K + n lambda I
  * y the centred targets, codes 1 and -1 for classes; outputs are independent, of one scale s2: the
  * best one, y'C^-1 y / n, or 1. At one lambda, or the largest over a path, from one
- * eigendecomposition (solve/smoother.c). With weights, rows are repeated (lambda / w_i is the noise
- * of a row). Cost: 9 n^3 flops a kernel. */
+ * eigendecomposition (solve/smoother.c). With weights the noise of a row is n lambda / w_i. Cost:
+ * 9 n^3 flops a kernel. */
 #include "select/ridge_spectrum.h"
 
 #include <math.h>

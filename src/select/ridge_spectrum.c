@@ -39,7 +39,7 @@ void krein__ridge_path(const krein_view *v, const krein_spectrum *s, double lamb
     double top = s->n > 0 ? fmax(s->value[0], 1e-30) / v->labels->weight : 1;
     p->n = 0;
     if (isnan(lambda))
-        krein__path_grid(p, fmax(top * 1e-11, v->floor), top * 10, 4);
+        krein__path_grid(p, fmin(fmax(top * 1e-11, v->floor), top * 10), top * 10, 4);
     else
         p->lambda[p->n++] = lambda;
 }

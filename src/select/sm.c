@@ -1,8 +1,11 @@
-/* sm -- the spectral measure of a kernel matrix (li2017spectral, definitions 3.6 and 4.1 of the
- * thesis) SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
+/* sm -- the spectral measure of a kernel matrix (li2017spectral; definitions 3.6 and 4.1 of li2020)
+ *
+ *     SM = (1/n) sum_i phi(l_i) <y, v_i>^2,   (l_i, v_i) eigenpairs of N = K / sum_ij K_ij
+ *
  * phi(l) = l^r:  SM = y'N^r y / n, a chain of products with a vector, no eigenvalues. With h:
  * phi(l) = l for l > h, else 0. Labels are balanced, +-n/(2 n+-), unless balanced=no. Several
- * classes: mean over one against the rest, or the ideal kernel's vectors.
+ * classes: mean over one against the rest, or the ideal kernel's vectors. With norm=trace, N = K /
+ * Tr K: of all readings of the thesis the one that gives its results (docs/results/selection.md).
  *
  * r = 1: 1 - n SM = 1 - y'Ky / sum K is the normalised cut of y = +-1, and with y = sqrt(n)/n+-
  * and K in place of N it is the squared mean discrepancy of the classes. (The thesis has other
@@ -11,7 +14,7 @@
 
 #include <math.h>
 
-enum { R, BALANCED, H, CLASSES };
+enum { R, BALANCED, H, NORM, CLASSES };
 
 extern const krein_criterion_class krein__criterion_sm;
 
@@ -20,6 +23,7 @@ static void needs(const krein_values *v, int64_t n, krein_needs *out) {
     bool hinge = !isnan(v->number[H]);
     out->order = krein__max(out->order, hinge ? 1 : (int64_t)v->number[R]);
     out->spectrum = out->spectrum || hinge;
+    out->trace = out->trace || v->number[NORM] != 0;
 }
 
 /* sum over l_j > h of l_j (y'u_j)^2 */
@@ -50,13 +54,14 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein_status st = KREIN_OK;
     krein_coding c = {0};
     int64_t m = v->labels->m, r = (int64_t)values->number[R];
-    double sum = v->power[m * m + m * m - 1], h = values->number[H], measure;
+    bool trace = values->number[NORM] != 0;
+    double sum = trace ? v->trace : v->power[m * m + m * m - 1], h = values->number[H], measure;
     if (!isnan(h)) TRY(krein__need_spectrum(v, "sm with h"));
     if (vanishes(v, sum))
         return krein__fail(v->ctx, KREIN_EDATA,
-                           "sm divides by the sum of the kernel matrix, which is %.3g here: it is "
+                           "sm divides by the %s of the kernel matrix, which is %.3g here: it is "
                            "for kernels of positive values; take kta or ckta",
-                           sum);
+                           trace ? "trace" : "sum", sum);
     TRY(krein__coding(v, values->number[BALANCED] != 0, values->number[CLASSES] != 0, &c));
     if (isnan(h))
         measure = krein__coding_power(v, &c, r) / pow(sum, (double)r);
@@ -84,6 +89,11 @@ static const krein_option options[] = {
      .low = 0,
      .high = 1,
      .help = "instead of a power, leave out eigenvalues up to this (costs a decomposition)"},
+    {.name = "norm",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "sum|trace",
+     .help = "N is the matrix over its sum, or over its trace"},
     KREIN_OPTION_CLASSES,
     {0}};
 
@@ -91,7 +101,9 @@ const krein_criterion_class krein__criterion_sm = {
     .cls = {"sm", "spectral measure of the labels", "li2017spectral", options,
             "y'N^r y / n with the kernel matrix divided by its sum, N = K / sum K: how much of the "
             "labels lies along the large eigenvalues. For classes. A few products of the matrix "
-            "with a vector a kernel: no decomposition, no folds."},
+            "with a vector a kernel: no decomposition, no folds. The definition favours narrow "
+            "kernels (the identity has n^-r, as the ideal kernel does); norm=trace does not, and "
+            "chooses better: docs/results/selection.md."},
     .tasks = KREIN_FOR_CLASSES,
     .larger = true,
     .needs = needs,

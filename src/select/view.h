@@ -51,6 +51,7 @@ void krein__labels_rows(const krein_labels *l, const krein_targets *rows, double
 /* What a criterion wants to know. Wants of several criteria are joined. */
 typedef struct krein_needs {
     int64_t order;       /* powers P_0 .. P_order */
+    bool trace;          /* Tr K; known as well where eigenvalues or |K|_F are */
     bool square;         /* |K|_F^2 */
     bool centred_square; /* |HKH|_F^2 */
     bool inside;         /* see krein_view */

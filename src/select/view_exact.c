@@ -219,24 +219,24 @@ static void centre(const work *w, double *A) {
         for (int64_t j = 0; j < w->n; j++) A[i * w->n + j] -= shift(w, i, j);
 }
 
-/* The largest eigenvalues alone; all of them where the kernel may have negative ones, which are
- * then the last. */
+/* The largest eigenvalues by iteration; where that does not end, or the kernel may have negative
+ * ones, which are then the last, all of them. */
 static krein_status largest(const work *w, const krein_kernel *kernel, double *A, krein_view *v) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = w->n;
+    int64_t n = w->n, m = krein__min(w->needs->top, n);
     double *vector = NULL, *value = NULL;
-    bool few = krein__kernel_positive(kernel);
-    v->ntop = few ? krein__min(w->needs->top, n) : n;
-    NEW(v->top, v->ntop);
-    if (few) {
-        NEW(vector, v->ntop * n);
-        TRY(krein__eigen_top(ctx, n, A, v->ntop, v->top, vector));
-    } else {
-        NEW(value, n);
-        TRY(krein__eigenvalues(ctx, n, A, n, value));
-        for (int64_t j = 0; j < n; j++) v->top[j] = value[n - 1 - j];
+    bool found = false;
+    NEW(v->top, n);
+    if (krein__kernel_positive(kernel) && krein__eigen_top_pays(n, m)) {
+        NEW(vector, m * n);
+        TRY(krein__eigen_top_iterate(ctx, n, A, m, v->top, vector, &found));
     }
+    v->ntop = found ? m : n;
+    if (found) goto done;
+    NEW(value, n);
+    TRY(krein__eigenvalues(ctx, n, A, n, value));
+    for (int64_t j = 0; j < n; j++) v->top[j] = value[n - 1 - j];
 done:
     krein__free(ctx, vector);
     krein__free(ctx, value);
@@ -287,7 +287,10 @@ krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const
     krein__labels_rows(labels, &rows, w.V);
     for (int64_t i = 0; i < n; i++) w.u[i] = w.V[i * m + m - 1] / sqrt(labels->weight);
     apply_weights(&w);
-    for (int64_t i = 0; i < n; i++) v->trace += K[i * n + i];
+    for (int64_t i = 0; i < n; i++) {
+        v->trace += K[i * n + i];
+        v->floor = fmax(v->floor, 1e-15 * fabs(K[i * n + i]) * (double)n / labels->weight);
+    }
     if (needs->square || needs->centred_square || needs->centred) TRY(norms(&w, v));
     TRY(powers(&w, v));
     TRY(spectra(&w, kernel, v));

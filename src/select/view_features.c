@@ -232,6 +232,22 @@ static void add_square(const double *v, int64_t m, double weight, double *P) {
         for (int64_t b = 0; b < m; b++) P[a * m + b] += weight * v[a] * v[b];
 }
 
+/* Tr K = sum_i w_i sum_j s_j z_ij^2 with the row o put back: one number a row, added up in order.
+ */
+static void add_trace(krein_feature_view *f, const float *z, const krein_targets *rows) {
+    int64_t n = rows->n, D = f->D;
+#pragma omp parallel for num_threads(f->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < D; j++) {
+            double e = (double)z[i * D + j] + f->offset[j];
+            sum += sign_of(f->map, j) * e * e;
+        }
+        f->right[i] = rows->weight ? rows->weight[i] * sum : sum;
+    }
+    for (int64_t i = 0; i < n; i++) f->view.trace += f->right[i];
+}
+
 /* First pass: C_1 of the features less o, or G with it, and P_0 = V'V. */
 static void first_pass(krein_feature_view *f, float *z, const krein_targets *rows) {
     int64_t n = rows->n, m = f->m, k = f->k, columns = m - 1 + k;
@@ -248,6 +264,7 @@ static void first_pass(krein_feature_view *f, float *z, const krein_targets *row
     }
     if (!f->gram) {
         cross_add(f, z, n, f->C);
+        if (f->needs.trace) add_trace(f, z, rows);
         return;
     }
     /* The ones give way to the targets (from the right: it happens in place). */

@@ -15,6 +15,8 @@ typedef struct krein_frame {
     double *root, *u, *y; /* sqrt(w); u; P S y (n x k) */
     double *ymean;
     double *diagonal, lift; /* of PSKSP; the c of dual.c, as large as the diagonal */
+    double floor; /* the least lambda that the rounding of K leaves a meaning: PSKSP of a wide
+                   * kernel is a small difference of its entries */
 } krein_frame;
 
 /* K becomes P S K S P. */

@@ -11,6 +11,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Entries of K are off by 1e-16 of the diagonal or more, K as a matrix by sqrt(n) times that; W
+ * lambda = n lambda must be well above it. */
+static const double ROUNDING = 1e-15;
+
 void krein__frame_clear(krein_ctx *ctx, krein_frame *f) {
     krein__free(ctx, f->root);
     krein__free(ctx, f->u);
@@ -58,6 +62,9 @@ krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *
         for (int64_t c = 0; c < k; c++)
             f->y[i * k + c] = f->root[i] * (rows->y[i * k + c] - f->ymean[c]);
     }
+    for (int64_t i = 0; i < n; i++)
+        f->floor = fmax(f->floor, fabs(K[i * n + i]) * f->root[i] * f->root[i]);
+    f->floor *= ROUNDING * (double)n / f->weight;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;

@@ -13,7 +13,7 @@ run help
 ok help
 cp out usage
 for c in $commands; do has "help lists $c" usage "^  $c "; done
-for c in select completion; do lacks "help hides $c" usage "^  $c "; done
+for c in completion; do lacks "help hides $c" usage "^  $c "; done
 for option in --help -h; do
     run $option
     ok "$option"
@@ -76,15 +76,12 @@ for name in $names; do
 done
 
 # ---- later ----
-run select data.csv
-status select 2
-has select err "'select' is not in this version"
 run trian data.csv
 status trian 2
 has trian err "did you mean 'train'"
 run --seed 3 train x
 status "options first" 2
-for option in --kernels=a --unlabeled=a --multilabel --checkpoint=a; do
+for option in --unlabeled=a --multilabel --checkpoint=a; do
     run train data.csv "$option"
     status "train $option" 2
     has "train $option" err 'is not in this version; .'
