@@ -275,11 +275,12 @@ static void estimate(const setup *s, const krein_map *map, const krein_data *dat
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
     bool features = random_features(s, map, n);
-    double select = s->free > 0 ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
+    bool search = s->criterion.cls && (s->free > 0 || s->list.n > 0);
+    double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
     r->bytes_peak =
         (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
-               (s->free > 0 && s->criterion.cls ? krein__select_flops(n, s->free, features) : 0);
+               (search ? krein__select_flops(n, s->free, s->list.n, features) : 0);
     r->passes = 1 + passes + (s->free > 0) + ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
     r->fits = r->bytes_peak <= ctx->budget;
 }

@@ -34,6 +34,8 @@ static krein_status score(const krein_view *v, const krein_values *values, const
     krein__ridge_path(v, &v->spectrum, values->number[LAMBDA], &p);
     krein__evidence_path(&s, values->number[SCALE] == 0, &p);
     *out = krein__score_of(&krein__criterion_evidence, -p.loss[p.best]);
+    /* as a mean square, whose differences mean the same at any number of rows */
+    out->loss = exp(2 * p.loss[p.best] / (double)(s.n * s.k));
     out->lambda = p.lambda[p.best];
 done:
     krein__free(v->ctx, q);

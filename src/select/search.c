@@ -335,11 +335,11 @@ done:
     return st;
 }
 
-double krein__select_flops(int64_t n, int64_t free, bool features) {
+double krein__select_flops(int64_t n, int64_t free, int64_t listed, bool features) {
     double a = (double)krein__min(n, COARSE), b = (double)krein__min(n, FINE);
     double D = KREIN_FEATURES_MAX, rows = (double)krein__min(n, FEATURE_ROWS);
     double fine = features ? 9 * D * D * D + 3 * rows * D * D : 9 * b * b * b;
-    return (double)free * (10 * 9 * a * a * a + 6 * fine);
+    return (double)free * (10 * 9 * a * a * a + 6 * fine) + (double)listed * 9 * b * b * b;
 }
 
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {

@@ -158,8 +158,8 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
  * seconds (0: none): the best so far is taken when it has passed. */
 krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
                                   double time_limit, krein_kernel *kernel);
-/* Flops and bytes of the search, for plan. */
-double krein__select_flops(int64_t n, int64_t free, bool features);
+/* Flops and bytes of the search, for plan; listed: kernels of a list that are judged before it. */
+double krein__select_flops(int64_t n, int64_t free, int64_t listed, bool features);
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features);
 
 #endif
