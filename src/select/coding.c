@@ -84,16 +84,31 @@ double krein__coding_power(const krein_view *v, const krein_coding *c, int64_t r
     return c->ideal ? sum : sum / (double)c->q;
 }
 
-/* |Y'Y|_F of the ideal kernel's vectors. */
-static double ideal_norm(const krein_view *v, const krein_coding *c) {
+static double dot(const double *a, const double *b, int64_t n) {
     double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* |Y'Y|_F of the ideal kernel's vectors; one product with the matrix serves all pairs of a vector,
+   or the work were the fourth power of the number of classes. */
+static krein_status ideal_norm(const krein_view *v, const krein_coding *c, double *out) {
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
     int64_t m = v->labels->m;
-    for (int64_t q = 0; q < c->q; q++)
+    double *t = NULL, sum = 0;
+    NEW(t, m);
+    for (int64_t q = 0; q < c->q; q++) {
+        for (int64_t i = 0; i < m; i++) t[i] = dot(v->power + i * m, c->a + q * m, m);
         for (int64_t p = 0; p < c->q; p++) {
-            double e = krein__view_power(v, 0, c->a + q * m, c->a + p * m);
+            double e = dot(t, c->a + p * m, m);
             sum += e * e;
         }
-    return sqrt(sum);
+    }
+    *out = sqrt(sum);
+done:
+    krein__free(ctx, t);
+    return st;
 }
 
 krein_status krein__coding_alignment(const krein_view *v, const krein_coding *c, double square,
@@ -104,8 +119,9 @@ krein_status krein__coding_alignment(const krein_view *v, const krein_coding *c,
         return krein__fail(v->ctx, KREIN_EDATA,
                            "the kernel is constant on these rows: there is nothing to align");
     if (c->ideal) {
-        *out = krein__coding_power(v, c, 1) / (norm * ideal_norm(v, c));
-        return KREIN_OK;
+        krein_status st = ideal_norm(v, c, &sum);
+        *out = krein__coding_power(v, c, 1) / (norm * sum);
+        return st;
     }
     for (int64_t q = 0; q < c->q; q++) {
         const double *a = c->a + q * m;
