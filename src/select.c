@@ -37,7 +37,8 @@ typedef struct ranking {
     krein_criterion criterion[KREIN_CRITERIA_MAX];
     int64_t n; /* criteria */
     krein_kernel_list list;
-    krein_verdict *verdict;
+    krein_verdict *verdict; /* one a kernel */
+    krein_status refusal;   /* of the first kernel that was refused before it was judged */
     bool exact;
 } ranking;
 
@@ -54,24 +55,41 @@ static krein_status copy_options(krein_ctx *ctx, const krein_select_options *giv
     return KREIN_OK;
 }
 
+/* A kernel that does not suit the data or the map has no score; the others go on. */
+static krein_status refuse_kernel(ranking *k, int64_t i, krein_status refusal) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    if (refusal == KREIN_OK || !krein__is_refusal(refusal)) return refusal;
+    if (k->refusal == KREIN_OK) k->refusal = refusal;
+    for (int64_t c = 0; c < k->n; c++) DUP(k->verdict[i].refused[c], ctx->message);
+    k->verdict[i].judged = true;
+done:
+    return st;
+}
+
+/* The map that was asked for takes the kernel. */
+static krein_status check_map(const ranking *k, int64_t i) {
+    krein_map *map = NULL;
+    krein_status st =
+        krein__map_create(k->ctx, k->o.map, k->list.kernel[i], k->o.features, k->o.seed, &map);
+    if (st == KREIN_OK) st = krein__map_check(map, k->o.features, NULL);
+    krein__map_destroy(map);
+    return st;
+}
+
 /* Specs are parsed before any row is read. */
 static krein_status parse(ranking *k) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    krein_map *map = NULL;
     const char *const fallback[] = {"loo"};
     const char *const *spec = k->o.ncriteria > 0 ? k->o.criteria : fallback;
     for (; k->n < krein__max(1, k->o.ncriteria); k->n++)
         TRY(krein__criterion_parse(ctx, spec[k->n], &k->criterion[k->n]));
-    if (k->o.kernels) TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
-    for (int64_t i = 0; k->o.map && i < k->list.n; i++) {
-        TRY(krein__map_create(ctx, k->o.map, k->list.kernel[i], k->o.features, k->o.seed, &map));
-        TRY(krein__map_check(map, k->o.features, NULL));
-        krein__map_destroy(map);
-        map = NULL;
-    }
+    if (!k->o.kernels) return KREIN_OK;
+    TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
+    ZNEW(k->verdict, k->list.n);
+    for (int64_t i = 0; k->o.map && i < k->list.n; i++) TRY(refuse_kernel(k, i, check_map(k, i)));
 done:
-    krein__map_destroy(map);
     return st;
 }
 
@@ -86,6 +104,7 @@ static krein_status default_kernels(ranking *k, const krein_rows *x) {
     double median = one->values.number[0];
     snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
     TRY(krein__kernels_parse(ctx, text, &k->list));
+    ZNEW(k->verdict, k->list.n);
 done:
     krein__kernel_destroy(ctx, one);
     return st;
@@ -97,70 +116,110 @@ static bool needs_labels(const ranking *k) {
     return false;
 }
 
+static krein_status meet_one(ranking *k, krein_job *job, const krein_rows *x,
+                             krein_kernel *kernel) {
+    krein_status st = KREIN_OK;
+    TRY(krein__kernel_meet(k->ctx, kernel, &job->model->encoding));
+    TRY(krein__kernel_meet_rows(k->ctx, kernel, job->rows, true));
+    TRY(krein__kernel_set_median_rows(k->ctx, kernel, x));
+done:
+    return st;
+}
+
 /* The kernels meet the data; free scales get the median distance. */
 static krein_status meet(ranking *k, krein_job *job) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    const krein_encoding *e = &job->model->encoding;
     krein_matrix sample = {0};
     TRY(krein__median_rows(job->rows, job->n, job->seed, &sample));
     krein_rows x = krein__matrix_rows(&sample);
     if (!k->o.kernels) TRY(default_kernels(k, &x));
-    for (int64_t i = 0; i < k->list.n; i++) {
-        TRY(krein__kernel_meet(ctx, k->list.kernel[i], e));
-        TRY(krein__kernel_meet_rows(ctx, k->list.kernel[i], job->rows, true));
-        TRY(krein__kernel_set_median_rows(ctx, k->list.kernel[i], &x));
-    }
+    for (int64_t i = 0; i < k->list.n; i++)
+        if (!k->verdict[i].judged)
+            TRY(refuse_kernel(k, i, meet_one(k, job, &x, k->list.kernel[i])));
 done:
     krein__matrix_clear(ctx, &sample);
     return st;
 }
 
-static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *jury,
+/* The kernels that were not refused. */
+typedef struct panel {
+    krein_kernel **kernel;
+    krein_verdict *verdict;
+    int64_t n;
+} panel;
+
+static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *jury, const panel *p,
                                 double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     krein_probe rows = {0};
     double bytes = 0, d = (double)job->model->encoding.d;
     int64_t labels = krein__judged_targets(job), columns = krein__max(1, labels) + 2;
-    for (int64_t i = 0; i < k->list.n; i++)
-        bytes =
-            fmax(bytes, krein__judge_exact_bytes(k->list.kernel[i], job->n, job->model->encoding.d,
-                                                 labels, columns, jury));
+    for (int64_t i = 0; i < p->n; i++)
+        bytes = fmax(bytes, krein__judge_exact_bytes(p->kernel[i], job->n, job->model->encoding.d,
+                                                     labels, columns, jury));
     bytes += krein__gram_share_bytes(NULL, 0, job->n, job->model->encoding.d,
                                      job->model->encoding.sparse, ctx->threads);
     TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "judging a kernel by its matrix",
                              "use features (a --max-exact below the number of rows, or --map), or "
                              "raise --max-memory"));
     TRY(krein__probe_gather(job, job->n, &rows));
-    TRY(krein__judge_exact(ctx, k->list.kernel, k->list.n, &rows, jury, deadline, "judging kernels",
-                           k->verdict));
+    TRY(krein__judge_exact(ctx, p->kernel, p->n, &rows, jury, deadline, "judging kernels",
+                           p->verdict));
 done:
     krein__probe_end(ctx, &rows);
     return st;
 }
 
+/* Held-out errors over a path on many rows take long, and there are faster ways. */
+static void say_faster(const ranking *k, const krein_job *job, const krein_jury *jury) {
+    bool path = jury->needs.spectrum || jury->needs.centred;
+    for (int64_t t = 0; t < jury->trials; t++) path = path || isnan(jury->trial[t].lambda);
+    if (k->exact && path && job->n > KREIN_EIGEN_MAX)
+        krein__log(
+            k->ctx, KREIN_LOG_INFO,
+            "decompositions of %lld rows take long: loo(lambda=...), ckta, sm(norm=trace) or "
+            "features (-D 1024) are faster",
+            (long long)job->n);
+}
+
+static krein_status judge_panel(ranking *k, krein_job *job, const panel *p, double deadline) {
+    krein_jury jury;
+    krein__jury_begin(k->criterion, k->n, job->n, &jury);
+    say_faster(k, job, &jury);
+    if (k->exact) return judge_exact(k, job, &jury, p, deadline);
+    return krein__judge_features(job, p->kernel, p->n, k->o.map, k->o.features, &jury, deadline,
+                                 p->verdict);
+}
+
 static krein_status judge(ranking *k, krein_job *job, double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    krein_jury jury;
-    const char *map = k->o.map;
-    bool asked = map && strcmp(map, "exact") == 0;
+    panel p = {0};
+    bool asked = k->o.map && strcmp(k->o.map, "exact") == 0;
     if (asked && job->n > k->o.max_exact)
         return krein__fail(
             ctx, KREIN_EARG,
             "the kernel matrix of %lld rows is above --max-exact (%lld); leave --map "
             "out, or raise it",
             (long long)job->n, (long long)k->o.max_exact);
-    k->exact = asked || (!map && k->o.features == 0 && job->n <= k->o.max_exact);
-    ZNEW(k->verdict, k->list.n);
-    krein__jury_begin(k->criterion, k->n, job->n, &jury);
-    if (k->exact)
-        TRY(judge_exact(k, job, &jury, deadline));
-    else
-        TRY(krein__judge_features(job, k->list.kernel, k->list.n, map, k->o.features, &jury,
-                                  deadline, k->verdict));
+    k->exact = asked || (!k->o.map && k->o.features == 0 && job->n <= k->o.max_exact);
+    p.kernel = krein__alloc(ctx, k->list.n, sizeof(krein_kernel *));
+    if (!p.kernel) return ctx->status;
+    ZNEW(p.verdict, k->list.n);
+    for (int64_t i = 0; i < k->list.n; i++)
+        if (!k->verdict[i].judged) p.kernel[p.n++] = k->list.kernel[i];
+    if (p.n == 0) {
+        st = krein__fail(ctx, k->refusal, "%s", k->verdict[0].refused[0]);
+        goto done;
+    }
+    st = judge_panel(k, job, &p, deadline);
+    for (int64_t i = 0, at = 0; i < k->list.n; i++)
+        if (!k->verdict[i].judged) k->verdict[i] = p.verdict[at++];
 done:
+    krein__free(ctx, p.kernel);
+    krein__free(ctx, p.verdict);
     return st;
 }
 

@@ -478,7 +478,7 @@ static void order_of_visits(void) {
             seen[order[i]] = true;
         }
     }
-    CHECK(order[0] == 0 && order[1] == 32 && order[2] == 16);
+    CHECK(order[0] == 32 && order[1] == 16 && order[2] == 8);
 }
 
 int main(int argc, char **argv) {

@@ -76,16 +76,32 @@ static void print_refusals(const krein_select_report *r) {
         }
 }
 
-/* As it was typed, cut to the column. */
+/* As it was typed, the middle left out where it is too long. */
 static void print_head(const krein_select_report *r, const cli_args *a, int width) {
+    enum { ROOM = COLUMN - 2, FRONT = 4, BACK = ROOM - FRONT - 2 };
     printf("\n%-*s", width, "kernel");
     for (int64_t c = 0; c < r->nrankings; c++) {
         const char *name = c < a->criteria.n ? a->criteria.text[c] : "loo";
-        bool cut = strlen(name) > COLUMN - 2;
-        printf("%*s%.*s%s  ", cut ? 0 : COLUMN - 2 - (int)strlen(name), "",
-               cut ? COLUMN - 4 : COLUMN, name, cut ? ".." : "");
+        size_t length = strlen(name);
+        if (length > ROOM)
+            printf("%.*s..%s  ", FRONT, name, name + length - BACK);
+        else
+            printf("%*s  ", ROOM, name);
     }
     putchar('\n');
+}
+
+/* All scores are the same number. */
+static bool level(const krein_select_report *r, const krein_select_ranking *k) {
+    double first = NAN;
+    int64_t count = 0;
+    for (int64_t i = 0; i < r->count; i++) {
+        double score = k->scores[i].score;
+        if (isnan(score)) continue;
+        if (count++ == 0) first = score;
+        if (score != first) return false;
+    }
+    return count > 1;
 }
 
 static void print_text(const krein_select_report *r, const cli_args *a) {
@@ -113,6 +129,7 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
     for (int64_t c = 0; c < r->nrankings; c++) {
         const krein_select_ranking *k = &r->rankings[c];
         if (k->best < 0) continue;
+        if (level(r, k)) printf("%s: all scores are equal\n", k->criterion);
         printf("best by %s, %s wins: %s\n", k->criterion, k->larger ? "larger" : "smaller",
                r->kernels[k->best]);
     }

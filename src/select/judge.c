@@ -66,10 +66,11 @@ done:
     return st;
 }
 
+/* The middle first: by the bits of i from the other end, and 0 last. */
 void krein__far_to_near(int64_t n, int64_t *order) {
     int64_t span = 1, filled = 0;
     while (span < n) span *= 2;
-    for (int64_t i = 0; i < span; i++) {
+    for (int64_t i = 1; i <= span; i++) {
         int64_t r = 0;
         for (int64_t bit = 1, back = span / 2; bit < span; bit *= 2, back /= 2)
             if (i & bit) r += back;
@@ -110,12 +111,26 @@ static void asked(outcome *o, krein_ctx *ctx) {
     if (!o->stop) note(o, krein__poll(ctx), ctx);
 }
 
+/* Inside a candidate: the calling thread asks the caller, the others look whether it was told to
+ * stop. */
+typedef struct bell {
+    outcome *o;
+    krein_ctx *ctx;
+} bell;
+
+static int rung(void *user) {
+    const bell *b = user;
+    if (omp_get_thread_num() == 0) asked(b->o, b->ctx);
+    return b->o->stop;
+}
+
 krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double deadline,
                                const char *what, krein_judge_one *one, const void *state,
                                krein_verdict *out) {
     krein_status st = KREIN_OK;
     int64_t *order = NULL;
     outcome o = {0};
+    bell b = {&o, ctx};
     NEW(order, n);
     krein__far_to_near(n, order);
     const krein_ctx fresh = krein__ctx_share(ctx, threads);
@@ -124,6 +139,10 @@ krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double de
     for (int64_t i = 0; i < n; i++) {
         if (o.stop || (i > 0 && late(deadline))) continue;
         krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
+        if (what) {
+            local.cancel = rung;
+            local.user = &b;
+        }
         krein__worker_begin();
         krein_status own = one(mine, state, order[i], &out[order[i]]);
         krein__worker_end(compute);

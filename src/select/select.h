@@ -85,7 +85,7 @@ void krein__probe_end(krein_ctx *ctx, krein_probe *s);
 
 enum { KREIN_CRITERIA_MAX = 16 };
 
-/* The i-th candidate to visit of n: a range is halved again and again. */
+/* The order in which n candidates are visited: the middle, then halves again and again. */
 void krein__far_to_near(int64_t n, int64_t *order);
 
 /* The criteria of one ranking, and what they need together. */
