@@ -207,4 +207,22 @@ status "train --select with an unknown criterion" 2
 run train two.csv --select 'cv(k=1)' -o m.krein
 status "train --select with a wrong option" 2
 
+# ---- kernels that do not suit the data, and equal scores ----
+run select two.csv --kernels 'chi2; gaussian' -c ckta --json
+ok "a refused kernel beside a good one"
+json "a refused kernel has no score" 'j["scores"][0]["score"] is None and "minmax" in j["scores"][0]["refused"] and j["best"].startswith("gaussian")'
+run select two.csv --kernels chi2 -c ckta
+status "only refused kernels" 1
+has "only refused kernels: why" err 'use --scale minmax'
+run select two.csv --kernels 'gaussian(sigma=1..2:2)' -c 'sm(h=1)'
+has "equal scores are said" out 'all scores are equal'
+run train two.csv --kernels 'gaussian; linear' --select none -o m.krein
+status "--kernels with --select none" 2
+has "--kernels with --select none: why" err 'nothing to choose'
+run train two.csv --kernels 'gaussian; linear' -k gaussian -o m.krein
+status "-k and --kernels in train" 2
+run train two.csv --kernels 'gaussian(sigma=0.5..4:3); linear' --select ckta -o m.krein --json
+ok "train --kernels"
+json "train --kernels: one of them" 'j["kernel"].startswith(("gaussian(sigma=", "linear"))'
+
 summary
