@@ -1,5 +1,5 @@
-/* test_dual_at.c -- leave-one-out, cross-validation, GCV and evidence on a kernel matrix, at one
- * lambda and over a path, against refitting and dense formulas. */
+/* test_dual_at.c -- leave-one-out and cross-validation on a kernel matrix, at one lambda and over a
+ * path, against refitting; GCV and evidence from its eigenvalues, against dense formulas. */
 #include "common.h"
 
 #include "num/blas.h"
@@ -63,18 +63,24 @@ static double total(const problem *p) {
     for (int64_t i = 0; i < p->n; i++) sum += weight_of(p, i);
     return sum;
 }
+/* Rows that have a weight. */
+static int64_t heavy(const problem *p) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->n; i++) count += weight_of(p, i) > 0;
+    return count;
+}
 static bool same_bits(int64_t n, const double *a, const double *b) {
     return memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
 /* ---- the obvious way ---------------------------------------------------- */
 
-/* The model of the rows that `in` has and that have a weight: (K + diag(shift / w)) alpha + b 1 =
- * y, sum alpha = 0, by elimination; its predictions (n x k) for all rows. */
+/* The model of the rows that `in` has (NULL: all) and that have a weight: (K + diag(shift / w))
+ * alpha + b 1 = y, sum alpha = 0, by elimination; its predictions (n x k) for all rows. */
 static void refit(const problem *p, const bool *in, double shift, bool intercept, double *f) {
     int64_t n = p->n, k = p->k, m = 0, *row = test_new(n, sizeof *row);
     for (int64_t i = 0; i < n; i++)
-        if (in[i] && weight_of(p, i) > 0) row[m++] = i;
+        if ((!in || in[i]) && weight_of(p, i) > 0) row[m++] = i;
     int64_t N = m + intercept;
     double *A = test_new(N * N, sizeof *A), *x = test_new(N * k, sizeof *x);
     for (int64_t i = 0; i < m; i++) {
@@ -121,6 +127,74 @@ static krein_path judge(const problem *p, double lambda, const double *score) {
     krein__tally_add(&t, &rows, 1, score);
     krein__tally_end(&t, p->class != NULL, &out);
     return out;
+}
+
+/* Residuals over the degrees of freedom that are left, from the smoother H: f = Hy. */
+static double dense_gcv(const problem *p, double lambda, bool intercept) {
+    int64_t n = p->n, k = p->k;
+    problem unit = {n, n, p->K, test_new(n * n, sizeof *unit.y), p->weight, NULL};
+    double *H = test_new(n * n, sizeof *H), *f = test_new(n * k, sizeof *f), W = total(p);
+    double left = (double)heavy(p), residual = 0;
+    for (int64_t i = 0; i < n; i++) unit.y[i * n + i] = 1;
+    refit(&unit, NULL, W * lambda, intercept, H);
+    krein__dgemm(false, false, n, k, n, 1, H, n, p->y, k, 0, f, k);
+    for (int64_t i = 0; i < n; i++) left -= H[i * n + i]; /* zero without a weight */
+    for (int64_t e = 0; e < n * k; e++) residual += weight_of(p, e / k) * pow(p->y[e] - f[e], 2);
+    free(unit.y);
+    free(H);
+    free(f);
+    return residual / (W * (double)k) / pow(left / (double)heavy(p), 2);
+}
+
+/* MKM' and My with M = PS, S = diag(sqrt w); P takes out the part along u = S1 / |S1| where there
+ * is an intercept. */
+static problem framed(const problem *p, bool intercept) {
+    int64_t n = p->n, k = p->k;
+    problem r = {n, k, test_new(n * n, sizeof *r.K), test_new(n * k, sizeof *r.y), NULL, NULL};
+    double *M = test_new(n * n, sizeof *M), *half = test_new(n * n, sizeof *half), W = total(p);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            M[i * n + j] = sqrt(weight_of(p, i)) *
+                           ((i == j ? 1. : 0.) - (intercept ? weight_of(p, j) / W : 0));
+    krein__dgemm(false, false, n, n, n, 1, M, n, p->K, n, 0, half, n);
+    krein__dgemm(false, true, n, n, n, 1, half, n, M, n, 0, r.K, n);
+    krein__dgemm(false, false, n, k, n, 1, M, n, p->y, k, 0, r.y, k);
+    free(M);
+    free(half);
+    return r;
+}
+
+/* The eigenvalues s (n) of the framed matrix, and the targets' squared projections q (n). */
+static krein_smoother spectrum(krein_ctx *ctx, const problem *p, bool intercept, double *s,
+                               double *q) {
+    int64_t n = p->n, k = p->k;
+    problem r = framed(p, intercept);
+    double *beta = test_new(n * k, sizeof *beta), square = krein__ddot(n * k, r.y, r.y);
+    CHECK(krein__eigen(ctx, n, r.K, n, s) == KREIN_OK);
+    krein__dgemm(false, false, n, k, n, 1, r.K, n, r.y, k, 0, beta, k);
+    for (int64_t j = 0; j < n; j++) q[j] = krein__ddot(k, beta + j * k, beta + j * k);
+    free(beta);
+    drop(&r);
+    return (krein_smoother){heavy(p), k, n, intercept, total(p), s, q, square};
+}
+
+/* log p of the framed y ~ N(0, s2 C), C = K + shift I, by a Cholesky factor; the best s2 where
+ * profiled. In directions without data (u, rows without a weight) C is shift: not of the N. */
+static double dense_evidence(krein_ctx *ctx, const problem *p, double shift, bool intercept,
+                             bool profile) {
+    problem r = framed(p, intercept);
+    int64_t n = p->n, k = p->k, data = heavy(p) - intercept;
+    double *x = test_new(n * k, sizeof *x), log_det = -(double)(n - data) * log(shift), form;
+    for (int64_t i = 0; i < n; i++) r.K[i * n + i] += shift;
+    memcpy(x, r.y, (size_t)(n * k) * sizeof *x);
+    CHECK(krein__cholesky(ctx, n, r.K, n, NULL) == KREIN_OK);
+    CHECK(krein__cholesky_solve(ctx, n, r.K, n, k, x, k) == KREIN_OK);
+    for (int64_t i = 0; i < n; i++) log_det += 2 * log(r.K[i * n + i]);
+    form = krein__ddot(n * k, x, r.y);
+    free(x);
+    drop(&r);
+    double N = (double)(data * k), s2 = profile ? form / N : 1;
+    return -.5 * (N * log(2 * acos(-1) * s2) + (double)k * log_det + form / s2);
 }
 
 /* ---- leave-one-out ------------------------------------------------------ */
@@ -194,33 +268,19 @@ static void path_is_one_by_one(void) {
     for (int which = 0; which < 4; which++) {
         problem p = make(200, 2, false, which & 2, .5);
         krein_targets rows = targets(&p);
-        double *K = copy_of(&p), *s = test_new(p.n, sizeof *s), *q = test_new(p.n, sizeof *q);
+        double *K = copy_of(&p);
         bool intercept = which & 1;
         krein_path path = {0};
-        krein_smoother smoother;
         CHECK(krein__dual_loo_path(ctx, K, &rows, intercept, &path) == KREIN_OK && path.n > 30);
-        memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
-        CHECK(krein__dual_spectrum(ctx, K, &rows, intercept, s, q, &smoother) == KREIN_OK);
         for (int64_t l = 0; l < path.n; l++) {
             krein_path one;
-            double lambda = path.lambda[l], gcv, evidence;
+            double lambda = path.lambda[l];
             if (total(&p) * lambda < 1e-6) continue; /* the condition number, times rounding */
             memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
             CHECK(krein__dual_loo_at(ctx, K, &rows, lambda, intercept, &one, NULL) == KREIN_OK);
             CHECK_REL(one.loss[0], path.loss[l], 1e-8);
-            memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
-            CHECK(krein__dual_gcv_at(ctx, K, &rows, lambda, intercept, &gcv) == KREIN_OK);
-            CHECK_REL(gcv, krein__gcv(&smoother, lambda), 1e-8);
-            for (int profile = 0; profile < 2; profile++) {
-                memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
-                CHECK(krein__dual_evidence_at(ctx, K, &rows, lambda, intercept, profile,
-                                              &evidence) == KREIN_OK);
-                CHECK_REL(evidence, krein__evidence(&smoother, lambda, profile), 1e-8);
-            }
         }
         free(K);
-        free(s);
-        free(q);
         drop(&p);
     }
     krein_ctx_destroy(ctx);
@@ -302,29 +362,23 @@ static void indefinite(void) {
     problem p = make(n, 2, false, false, .7), wide = make(n, 1, false, false, 3);
     krein_targets rows = targets(&p);
     int32_t own[n], fold[n];
-    double score[n * 2], want[n * 2], K[n * n], value, s[n], q[n];
+    double score[n * 2], want[n * 2], K[n * n], s[n], q[n];
     for (int i = 0; i < n; i++) own[i] = i, fold[i] = i % folds;
     for (int e = 0; e < n * n; e++) p.K[e] -= .8 * wide.K[e];
     for (int intercept = 0; intercept < 2; intercept++) {
         double lambda = 3.1e-4;
         krein_path path;
-        krein_smoother smoother;
         memcpy(K, p.K, sizeof K);
         CHECK(krein__dual_loo_at(ctx, K, &rows, lambda, intercept, &path, score) == KREIN_OK);
         refit_folds(&p, own, n, lambda, true, intercept, want);
         for (int e = 0; e < n * 2; e++) CHECK_ABS(score[e], want[e], 1e-8);
         check_folds(ctx, &p, fold, folds, lambda, intercept, 1e-8);
-        memcpy(K, p.K, sizeof K);
-        CHECK(krein__dual_spectrum(ctx, K, &rows, intercept, s, q, &smoother) == KREIN_OK);
-        CHECK(smoother.s[0] < -.03); /* it is */
-        memcpy(K, p.K, sizeof K);
-        CHECK(krein__dual_gcv_at(ctx, K, &rows, lambda, intercept, &value) == KREIN_OK);
-        CHECK_REL(value, krein__gcv(&smoother, lambda), 1e-12);
-        memcpy(K, p.K, sizeof K);
-        CHECK(krein__dual_evidence_at(ctx, K, &rows, lambda, intercept, true, &value) == KREIN_OK);
-        CHECK(value == -INFINITY && krein__evidence(&smoother, lambda, false) == -INFINITY);
+        krein_smoother a = spectrum(ctx, &p, intercept, s, q);
+        CHECK(a.s[0] < -.03); /* it is */
+        CHECK_REL(krein__gcv(&a, lambda), dense_gcv(&p, lambda, intercept), 1e-8);
+        CHECK(krein__evidence(&a, lambda, true) == -INFINITY);
         /* A larger lambda makes it a process. */
-        CHECK(isfinite(krein__evidence(&smoother, 2 * -s[0] / n, false)));
+        CHECK(isfinite(krein__evidence(&a, 2 * -s[0] / n, false)));
     }
     drop(&p);
     drop(&wide);
@@ -336,7 +390,7 @@ static void singular(void) {
     krein_ctx *ctx = test_ctx(1);
     problem p = make(n, 1, false, false, .6);
     krein_targets rows = targets(&p);
-    double K[n * n], score[n], value;
+    double K[n * n], score[n];
     krein_path path;
     /* Every row twice: without itself a row is predicted by its twin, as lambda goes to zero. */
     for (int i = 0; i < n; i++)
@@ -352,8 +406,6 @@ static void singular(void) {
         for (int i = 0; i < n; i++) fold[i] = i / 3;
         memcpy(K, p.K, sizeof K);
         CHECK(krein__dual_loo_at(ctx, K, &rows, 0, intercept, &path, score) == KREIN_ENUMERIC);
-        memcpy(K, p.K, sizeof K);
-        CHECK(krein__dual_gcv_at(ctx, K, &rows, 0, intercept, &value) == KREIN_ENUMERIC);
         CHECK(strstr(krein_message(ctx), "singular"));
         CHECK(krein__dual_folds(ctx, p.K, &rows, intercept, fold, 8, &zero) == KREIN_ENUMERIC);
     }
@@ -394,114 +446,30 @@ static void singular(void) {
 
 /* ---- GCV and evidence --------------------------------------------------- */
 
-/* H (n x n), the smoother of the rows (all of a weight), column by column. */
-static void smoother_matrix(const problem *p, double shift, bool intercept, double *H) {
-    int64_t n = p->n;
-    problem unit = *p;
-    bool *in = test_new(n, sizeof *in);
-    unit.k = n;
-    unit.y = test_new(n * n, sizeof *unit.y);
-    for (int64_t i = 0; i < n; i++) in[i] = true, unit.y[i * n + i] = 1;
-    refit(&unit, in, shift, intercept, H);
-    free(unit.y);
-    free(in);
-}
-
-static void gcv_is_dense(void) {
-    enum { n = 40, k = 2 };
+/* With and without weights (some are zero) and an intercept. */
+static void criteria_are_dense(void) {
+    enum { n = 40 };
     krein_ctx *ctx = test_ctx(1);
-    for (int which = 0; which < 4; which++) {
+    for (int which = 0; which < 8; which++) {
         bool intercept = which & 1;
-        problem p = make(n, k, false, which & 2, .6);
-        if (p.weight)
-            for (int i = 0; i < n; i++) p.weight[i] += .5;
-        krein_targets rows = targets(&p);
-        double *K = copy_of(&p), *H = test_new(n * n, sizeof *H), s[n], q[n], W = total(&p);
-        krein_smoother a;
-        krein_path path = {.n = 4, .lambda = {1e-5, 1e-3, .02, 3}};
-        CHECK(krein__dual_spectrum(ctx, K, &rows, intercept, s, q, &a) == KREIN_OK);
+        problem p = make(n, which & 4 ? 2 : 1, false, which & 2, .6);
+        double s[n], q[n], W = total(&p);
+        krein_smoother a = spectrum(ctx, &p, intercept, s, q);
+        krein_path path = {.n = 4, .lambda = {1e-5, 1e-3, .02, 3}}, grid = {0};
         krein__gcv_path(&a, &path);
         for (int64_t l = 0; l < path.n; l++) {
-            double trace = 0, residual = 0;
-            smoother_matrix(&p, W * path.lambda[l], intercept, H);
-            for (int i = 0; i < n; i++) {
-                trace += H[i * n + i];
-                for (int c = 0; c < k; c++) {
-                    double f = 0;
-                    for (int j = 0; j < n; j++) f += H[i * n + j] * p.y[j * k + c];
-                    residual += weight_of(&p, i) * pow(p.y[i * k + c] - f, 2);
-                }
-            }
-            CHECK_REL(path.loss[l], residual / W / k / pow(1 - trace / n, 2), 1e-8);
+            CHECK_REL(path.loss[l], dense_gcv(&p, path.lambda[l], intercept), 1e-8);
             CHECK(path.loss[path.best] <= path.loss[l] && isnan(path.error[l]));
         }
-        krein_path grid = {0};
         krein__gcv_path(&a, &grid);
         CHECK(grid.n > 30 && grid.best > 0 && grid.best < grid.n - 1);
-        free(K);
-        free(H);
-        drop(&p);
-    }
-    krein_ctx_destroy(ctx);
-}
-
-/* log p of y ~ N(0, s2 (K + shift I)) by a Cholesky factor; the best s2 where profiled. */
-static double dense_evidence(krein_ctx *ctx, const problem *p, double shift, bool profile) {
-    int64_t n = p->n, k = p->k;
-    double *A = copy_of(p), *x = test_new(n * k, sizeof *x), log_det = 0, form = 0;
-    double N = (double)(n * k), s2 = 1;
-    for (int64_t i = 0; i < n; i++) A[i * n + i] += shift;
-    memcpy(x, p->y, (size_t)(n * k) * sizeof *x);
-    CHECK(krein__cholesky(ctx, n, A, n, NULL) == KREIN_OK);
-    CHECK(krein__cholesky_solve(ctx, n, A, n, k, x, k) == KREIN_OK);
-    for (int64_t i = 0; i < n; i++) log_det += 2 * log(A[i * n + i]);
-    for (int64_t e = 0; e < n * k; e++) form += x[e] * p->y[e];
-    if (profile) s2 = form / N;
-    free(A);
-    free(x);
-    return -.5 * (N * log(2 * acos(-1) * s2) + (double)k * log_det + form / s2);
-}
-
-static void evidence_is_dense(void) {
-    enum { n = 50 };
-    krein_ctx *ctx = test_ctx(1);
-    for (int64_t k = 1; k < 3; k++) {
-        problem p = make(n, k, false, false, .6);
-        krein_targets rows = targets(&p);
-        double *K = copy_of(&p), s[n], q[n], value;
-        krein_smoother a;
-        CHECK(krein__dual_spectrum(ctx, K, &rows, false, s, q, &a) == KREIN_OK);
-        for (int profile = 0; profile < 2; profile++) {
-            krein_path path = {.n = 4, .lambda = {1e-5, 1e-3, .02, 3}};
+        for (int e = 0; e < 8; e++) {
+            bool profile = e & 1;
+            double want = dense_evidence(ctx, &p, W * path.lambda[e / 2], intercept, profile);
             krein__evidence_path(&a, profile, &path);
-            for (int64_t l = 0; l < path.n; l++) {
-                double want = dense_evidence(ctx, &p, n * path.lambda[l], profile);
-                CHECK_REL(-path.loss[l], want, 1e-9);
-                CHECK(path.loss[path.best] <= path.loss[l]);
-                memcpy(K, p.K, sizeof *K * n * n);
-                CHECK(krein__dual_evidence_at(ctx, K, &rows, path.lambda[l], false, profile,
-                                              &value) == KREIN_OK);
-                CHECK_REL(value, want, 1e-9);
-            }
+            CHECK_REL(-path.loss[e / 2], want, 1e-9);
+            CHECK(path.loss[path.best] <= path.loss[e / 2] && isnan(path.error[e / 2]));
         }
-        /* With an intercept: that of n - 1 contrasts, whose basis does not matter (Helmert's). */
-        problem r = {.n = n - 1, .k = k};
-        double *T = test_new(n * n, sizeof *T), *half = test_new(n * n, sizeof *half);
-        r.K = test_new(n * n, sizeof *r.K);
-        r.y = test_new(n * k, sizeof *r.y);
-        for (int i = 1; i < n; i++)
-            for (int j = 0; j <= i; j++)
-                T[(i - 1) * n + j] = (j < i ? 1 : -i) / sqrt((double)i * (i + 1));
-        krein__dgemm(false, false, n - 1, n, n, 1, T, n, p.K, n, 0, half, n);
-        krein__dgemm(false, true, n - 1, n - 1, n, 1, half, n, T, n, 0, r.K, n - 1);
-        krein__dgemm(false, false, n - 1, k, n, 1, T, n, p.y, k, 0, r.y, k);
-        memcpy(K, p.K, sizeof *K * n * n);
-        CHECK(krein__dual_evidence_at(ctx, K, &rows, .002, true, true, &value) == KREIN_OK);
-        CHECK_REL(value, dense_evidence(ctx, &r, n * .002, true), 1e-9);
-        free(T);
-        free(half);
-        free(K);
-        drop(&r);
         drop(&p);
     }
     krein_ctx_destroy(ctx);
@@ -516,9 +484,8 @@ static void features_are_enough(void) {
     for (int i = 0; i < n; i++) y[i] = Z[i * D] + det(i, 9, .2), square += y[i] * y[i];
     krein__dgemm(true, false, D, D, n, 1, Z, D, Z, D, 0, G, D);
     krein__dgemm(false, true, n, n, D, 1, Z, D, Z, D, 0, K, n);
-    krein_targets rows = {n, 1, y, NULL, NULL};
-    krein_smoother full;
-    CHECK(krein__dual_spectrum(ctx, K, &rows, false, all_s, all_q, &full) == KREIN_OK);
+    problem p = {.n = n, .k = 1, .K = K, .y = y};
+    krein_smoother full = spectrum(ctx, &p, false, all_s, all_q);
     CHECK(krein__eigen(ctx, D, G, D, s) == KREIN_OK);
     for (int down = 0; down < 2; down++) {
         double values[D];
@@ -551,7 +518,7 @@ static void features_are_enough(void) {
 
 typedef struct answers {
     krein_path loo, path, cv, few;
-    double gcv, evidence, score[2 * 600];
+    double score[2 * 600];
 } answers;
 
 static krein_status ask(krein_ctx *ctx, const problem *p, double *K, answers *a) {
@@ -571,10 +538,6 @@ static krein_status ask(krein_ctx *ctx, const problem *p, double *K, answers *a)
     if (st == KREIN_OK) st = krein__dual_folds(ctx, p->K, &rows, true, fold, 10, &a->cv);
     for (int64_t i = 0; i < p->n; i++) fold[i] = (int32_t)(i % 3);
     if (st == KREIN_OK) st = krein__dual_folds(ctx, p->K, &rows, false, fold, 3, &a->few);
-    memcpy(K, p->K, bytes);
-    if (st == KREIN_OK) st = krein__dual_gcv_at(ctx, K, &rows, .01, true, &a->gcv);
-    memcpy(K, p->K, bytes);
-    if (st == KREIN_OK) st = krein__dual_evidence_at(ctx, K, &rows, .01, true, true, &a->evidence);
     free(fold);
     return st;
 }
@@ -589,7 +552,6 @@ static void same_bits_on_any_threads(void) {
         CHECK(same_bits(p.n * p.k, a[t].score, a[0].score));
         CHECK(a[t].loo.loss[0] == a[0].loo.loss[0] && same_bits(3, a[t].path.loss, a[0].path.loss));
         CHECK(a[t].cv.loss[0] == a[0].cv.loss[0] && a[t].few.loss[0] == a[0].few.loss[0]);
-        CHECK(a[t].gcv == a[0].gcv && a[t].evidence == a[0].evidence);
         krein_ctx_destroy(ctx);
     }
     free(K);
@@ -624,8 +586,7 @@ int main(int argc, char **argv) {
     RUN(uneven_folds);
     RUN(indefinite);
     RUN(singular);
-    RUN(gcv_is_dense);
-    RUN(evidence_is_dense);
+    RUN(criteria_are_dense);
     RUN(features_are_enough);
     RUN(same_bits_on_any_threads);
     RUN(every_allocation_fails);

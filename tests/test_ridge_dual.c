@@ -112,7 +112,7 @@ static void dual_without_weight(void) {
     CHECK(krein__dual_solve(ctx, K, &rows, .1, alpha, &b) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "weights are zero");
     CHECK(krein__dual_path(ctx, K, &rows, &path) == KREIN_EDATA);
-    CHECK(krein__dual_held_out(ctx, K, &rows, K, 1, &path, alpha) == KREIN_EDATA);
+    CHECK(krein__dual_others(ctx, K, &rows, true, K, 1, &path, alpha) == KREIN_EDATA);
     CHECK(test_live(&memory) == 0);
     free(K);
     krein_ctx_destroy(ctx);
@@ -266,7 +266,7 @@ static void held_out_is_direct(void) {
         krein_targets rows = {n, k, p.y, w, NULL};
         double *copy = test_new(n * n, sizeof *copy);
         memcpy(copy, A, n * n * sizeof *A);
-        CHECK(krein__dual_held_out(ctx, copy, &rows, Kt, m, &path, score) == KREIN_OK);
+        CHECK(krein__dual_others(ctx, copy, &rows, true, Kt, m, &path, score) == KREIN_OK);
         for (int l = 0; l < 4; l++) {
             fit_dual(n, A, k, p.y, w, W * path.lambda[l], -1, true, x);
             for (int i = 0; i < m; i++)
@@ -426,7 +426,8 @@ static void every_allocation_fails(void) {
             for (int e = 0; e < 400; e++) copy[e] = indefinite ? -K[e] : K[e];
             if (st == KREIN_OK) st = krein__dual_solve(ctx, copy, &rows, .0113, alpha, b);
             memcpy(copy, K, 400 * sizeof *K);
-            if (st == KREIN_OK) st = krein__dual_held_out(ctx, copy, &rows, Kt, 3, &path, score);
+            if (st == KREIN_OK)
+                st = krein__dual_others(ctx, copy, &rows, true, Kt, 3, &path, score);
             CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         }
     free(K);

@@ -219,11 +219,6 @@ done:
     return st;
 }
 
-krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,
-                                  const double *Kt, int64_t m, const krein_path *p, double *score) {
-    return krein__dual_others(ctx, K, rows, true, Kt, m, p, score);
-}
-
 /* ---- the walk ----------------------------------------------------------- */
 
 typedef struct walk {

@@ -152,23 +152,9 @@ krein_status krein__dual_folds(krein_ctx *ctx, const double *K, const krein_targ
 krein_status krein__dual_cv(krein_ctx *ctx, const double *K, const krein_targets *rows,
                             const int32_t *fold, int64_t folds, krein_path *p);
 /* Held-out scores for a whole path: the model on K (n x n, overwritten) applied to m other rows
- * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given.
- * krein__dual_held_out has an intercept. */
+ * with kernel values Kt (m x n); score is m x (k L), lambda-major. p's lambdas are given. */
 krein_status krein__dual_others(krein_ctx *ctx, double *K, const krein_targets *rows,
                                 bool intercept, const double *Kt, int64_t m, const krein_path *p,
                                 double *score);
-krein_status krein__dual_held_out(krein_ctx *ctx, double *K, const krein_targets *rows,
-                                  const double *Kt, int64_t m, const krein_path *p, double *score);
-
-/* Generalised cross-validation and evidence (smoother.h) of any lambda: the eigenvalues s (n) and
- * the targets' squared projections q (n) that `out` points to. One eigendecomposition. */
-typedef struct krein_smoother krein_smoother;
-krein_status krein__dual_spectrum(krein_ctx *ctx, double *K, const krein_targets *rows,
-                                  bool intercept, double *s, double *q, krein_smoother *out);
-/* At one lambda by a Cholesky factorisation: 2 n^3 / 3 flops, and n^3 / 3 for the evidence. */
-krein_status krein__dual_gcv_at(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
-                                bool intercept, double *gcv);
-krein_status krein__dual_evidence_at(krein_ctx *ctx, double *K, const krein_targets *rows,
-                                     double lambda, bool intercept, bool profile, double *evidence);
 
 #endif

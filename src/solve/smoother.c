@@ -30,17 +30,6 @@ double krein__pole_inverse(double s, double shift) {
     return fabs(sum) > 1e-3 * shift ? 1 / sum : 1 / (1e-3 * shift);
 }
 
-double krein__gcv_of(int64_t n, int64_t k, double weight, double residual, double left) {
-    double share = left / (double)n;
-    return share > 0 ? residual / (weight * (double)k) / (share * share) : INFINITY;
-}
-
-double krein__evidence_of(int64_t N, int64_t k, double form, double log_det, bool profile) {
-    const double two_pi = 6.283185307179586;
-    double count = (double)N * (double)k, s2 = profile ? form / count : 1;
-    return -.5 * (count * log(two_pi * s2) + (double)k * log_det + (profile ? count : form));
-}
-
 static double noise(const krein_smoother *a) {
     return a->m > 0 ? krein__spectrum_noise(a->m, a->s) : 0;
 }
@@ -60,6 +49,12 @@ static double remainder_of(const krein_smoother *a) {
     return zeros(a) > 0 && rest > (double)a->n * DBL_EPSILON * a->square ? rest : 0;
 }
 
+/* residual: sum of w (y - f)^2 over rows and outputs; left: n - tr H. */
+static double gcv_of(int64_t n, int64_t k, double weight, double residual, double left) {
+    double share = left / (double)n;
+    return share > 0 ? residual / (weight * (double)k) / (share * share) : INFINITY;
+}
+
 double krein__gcv(const krein_smoother *a, double lambda) {
     double shift = a->weight * lambda, least = noise(a);
     double residual = remainder_of(a), left = (double)zeros(a);
@@ -68,7 +63,14 @@ double krein__gcv(const krein_smoother *a, double lambda) {
         residual += a->q[j] * t * t;
         left += t;
     }
-    return krein__gcv_of(a->n, a->k, a->weight, residual, left);
+    return gcv_of(a->n, a->k, a->weight, residual, left);
+}
+
+/* N: dimensions of y, n less the free ones; form: sum over outputs of y'C^-1 y. */
+static double evidence_of(int64_t N, int64_t k, double form, double log_det, bool profile) {
+    const double two_pi = 6.283185307179586;
+    double count = (double)N * (double)k, s2 = profile ? form / count : 1;
+    return -.5 * (count * log(two_pi * s2) + (double)k * log_det + (profile ? count : form));
 }
 
 double krein__evidence(const krein_smoother *a, double lambda, bool profile) {
@@ -82,7 +84,7 @@ double krein__evidence(const krein_smoother *a, double lambda, bool profile) {
         log_det += log(value);
     }
     if (zeros(a) > 0 && !(shift > 0)) return -INFINITY;
-    return krein__evidence_of(a->n - a->free, a->k, form, log_det, profile);
+    return evidence_of(a->n - a->free, a->k, form, log_det, profile);
 }
 
 static void grid(const krein_smoother *a, krein_path *p) {

@@ -8,14 +8,14 @@
  * matrix (of PSKSP, see dual.c, for weights and an intercept), or in those of Z'Z: m <= n
  * eigenvalues are given, the others are zero. Where more zeros are given than there are (rows
  * without a weight, the eigenvector u), the sums take them out again. */
-struct krein_smoother {
+typedef struct krein_smoother {
     int64_t n, k, m;
     int64_t free;    /* directions without a penalty: 1 with an intercept, else 0 */
     double weight;   /* W, the sum of the weights: n without weights */
     const double *s; /* m, ascending or descending */
     const double *q; /* m: sum over outputs of (v_j'y)^2 */
     double square;   /* |y|^2 over rows and outputs */
-};
+} krein_smoother;
 
 double krein__gcv(const krein_smoother *a, double lambda);
 double krein__evidence(const krein_smoother *a, double lambda, bool profile);
@@ -23,11 +23,6 @@ double krein__evidence(const krein_smoother *a, double lambda, bool profile);
  * error is NaN; best is the least loss. */
 void krein__gcv_path(const krein_smoother *a, krein_path *p);
 void krein__evidence_path(const krein_smoother *a, bool profile, krein_path *p);
-
-/* From their parts. residual: sum of w (y - f)^2 over rows and outputs; left: n - tr H. */
-double krein__gcv_of(int64_t n, int64_t k, double weight, double residual, double left);
-/* N: dimensions of y, n less the free ones; form: sum over outputs of y'C^-1 y. */
-double krein__evidence_of(int64_t N, int64_t k, double form, double log_det, bool profile);
 
 /* 1 / (s + shift): eigenvalues of an indefinite kernel are kept as they are, away from a pole. */
 double krein__pole_inverse(double s, double shift);
