@@ -18,9 +18,13 @@ krein_score krein__score_of(const krein_criterion_class *c, double value) {
     return (krein_score){value, NAN, c->larger ? -value : value, NAN};
 }
 
-krein_score krein__score_path(const krein_path *p) {
+krein_status krein__score_trial(const krein_view *v, const krein_values *values,
+                                const krein_trial *t, krein_score *out) {
+    (void)v, (void)values;
+    const krein_path *p = &t->path;
     double error = p->error[p->best], loss = p->loss[p->best];
-    return (krein_score){isnan(error) ? sqrt(loss) : error, error, loss, p->lambda[p->best]};
+    *out = (krein_score){isnan(error) ? sqrt(loss) : error, error, loss, p->lambda[p->best]};
+    return KREIN_OK;
 }
 
 bool krein__score_better(const krein_score *a, const krein_score *b) {

@@ -13,13 +13,6 @@ static void trial(const krein_values *v, krein_trial *t) {
     t->intercept = v->number[INTERCEPT] != 0;
 }
 
-static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *t,
-                          krein_score *out) {
-    (void)v, (void)values;
-    *out = krein__score_path(&t->path);
-    return KREIN_OK;
-}
-
 static int64_t folds(const krein_values *values) { return (int64_t)values->number[K]; }
 
 static const krein_option options[] = {{.name = "k",
@@ -38,5 +31,5 @@ const krein_criterion_class krein__criterion_cv = {
             "chosen by the same number of folds on all rows, which costs as many fits."},
     .tasks = KREIN_FOR_CLASSES | KREIN_FOR_NUMBERS,
     .trial = trial,
-    .score = score,
+    .score = krein__score_trial,
     .folds = folds};

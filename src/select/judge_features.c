@@ -12,7 +12,7 @@ enum { GROUP = 8, FEATURES = 1024 };
 typedef struct candidate {
     krein_map *map;
     krein_feature_view *view;
-    krein_trial trial[KREIN_CRITERIA_MAX];
+    krein_trial *trial; /* its copies of the bench's */
 } candidate;
 
 typedef struct bench {
@@ -20,7 +20,7 @@ typedef struct bench {
     krein_ctx *ctx;
     const krein_jury *jury;
     krein_labels labels;
-    krein_trial trial[KREIN_CRITERIA_MAX]; /* the jury's, with their folds */
+    krein_trial *trial; /* the jury's, with their folds */
     int32_t *fold[KREIN_CRITERIA_MAX];
     krein_matrix first; /* rows of the first block */
     double *y;
@@ -94,11 +94,11 @@ done:
     return st;
 }
 
-static void leave(candidate *c) {
+static void leave(bench *b, candidate *c) {
     krein__feature_view_destroy(c->view);
     krein__map_destroy(c->map);
-    c->view = NULL;
-    c->map = NULL;
+    krein__free(b->ctx, c->trial);
+    *c = (candidate){0};
 }
 
 /* The map of a kernel, not yet fitted. A number of features is for the maps of a list that have
@@ -118,10 +118,12 @@ static krein_status make_map(bench *b, const krein_kernel *kernel, const char *s
 
 static krein_status sit(bench *b, candidate *c, const krein_kernel *kernel, const char *spec,
                         int64_t D) {
+    krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     const krein_encoding *e = &b->job->model->encoding;
     krein_rows first = krein__matrix_rows(&b->first);
-    memcpy(c->trial, b->trial, sizeof c->trial);
+    NEW(c->trial, b->jury->trials);
+    memcpy(c->trial, b->trial, (size_t)b->jury->trials * sizeof *c->trial);
     TRY(make_map(b, kernel, spec, D, &c->map));
     TRY(krein__map_fit(c->map, e->d, e->sparse, b->job->rows, b->job->n));
     TRY(krein__feature_view_begin(c->map, &b->labels, &b->jury->needs, c->trial, b->jury->trials,
@@ -198,7 +200,7 @@ static krein_status seat_group(bench *b, krein_kernel *const *kernel, const int6
         st = sit(b, c, kernel[which[s]], map, D);
         if (st == KREIN_OK) continue;
         TRY(krein__jury_decide(b->ctx, b->jury, st, NULL, c->trial, &out[which[s]]));
-        leave(c);
+        leave(b, c);
     }
 done:
     return st;
@@ -220,7 +222,7 @@ static krein_status judge_group(bench *b, krein_kernel *const *kernel, const int
         TRY(st);
     }
 done:
-    for (int64_t s = 0; s < seats; s++) leave(&b->seat[s]);
+    for (int64_t s = 0; s < seats; s++) leave(b, &b->seat[s]);
     return st;
 }
 
@@ -234,7 +236,8 @@ krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, 
     NEW(order, n);
     NEW(b.y, rows * krein__max(1, krein__judged_targets(job)));
     NEW(b.class, rows);
-    memcpy(b.trial, jury->trial, sizeof b.trial);
+    NEW(b.trial, jury->trials);
+    memcpy(b.trial, jury->trial, (size_t)jury->trials * sizeof *b.trial);
     TRY(count_labels(&b));
     TRY(make_folds(&b));
     TRY(seats_for(&b, kernel, n, map, D, &seats));
@@ -250,6 +253,7 @@ done:
     krein__labels_end(ctx, &b.labels);
     krein__matrix_clear(ctx, &b.first);
     krein__free(ctx, order);
+    krein__free(ctx, b.trial);
     krein__free(ctx, b.y);
     krein__free(ctx, b.class);
     return st;

@@ -15,13 +15,6 @@ static void trial(const krein_values *v, krein_trial *t) {
     t->intercept = v->number[INTERCEPT] != 0;
 }
 
-static krein_status score(const krein_view *v, const krein_values *values, const krein_trial *t,
-                          krein_score *out) {
-    (void)v, (void)values;
-    *out = krein__score_path(&t->path);
-    return KREIN_OK;
-}
-
 static const krein_option options[] = {
     KREIN_OPTION_RIDGE_LAMBDA, KREIN_OPTION_RIDGE_INTERCEPT, {0}};
 
@@ -31,4 +24,4 @@ const krein_criterion_class krein__criterion_loo = {
             "machine: share of wrong classes, or root mean square."},
     .tasks = KREIN_FOR_CLASSES | KREIN_FOR_NUMBERS,
     .trial = trial,
-    .score = score};
+    .score = krein__score_trial};

@@ -5,36 +5,24 @@
  * nothing needs G itself it is not made: C_(j+1) = Z'(Z S C_j) is a pass of 4 n D m flops over the
  * rows, and P_0 .. P_r take floor(r/2) + 1 passes. Norms and eigenvalues come from G (n D^2 flops):
  * |K|_F^2 = sum s_i s_j G_ij^2, the eigenvalues of K that are not zero are those of G (all signs
- * positive), with V'u_j = q_j'C_1 / sqrt g_j. Ridge regression is that of the program on features:
- * solve/ridge.c.
+ * positive), with V'u_j = q_j'C_1 / sqrt g_j. Held-out errors of ridge regression: view_trials.c.
  *
  * Blocks are float32 less a fixed row o near the mean (learn/blocks.h): G = G0 + o b' + b o' + W o
  * o' in float64, b = Z0'1, so that wide kernels, whose features are almost constant, keep their
  * digits.
  */
 #include "num/blas.h"
-#include "select/view.h"
+#include "select/view_trials.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Leave-one-out is exact for each row; the mean is over about so many of them. */
-enum { LOO_ROWS = 16384, STRIP = 256 };
-
-typedef struct trial_state {
-    krein_ridge *part; /* of each fold */
-    krein_scores **scores;
-    krein_tally tally;
-} trial_state;
 
 struct krein_feature_view {
     krein_ctx *ctx;
     const krein_map *map;
     const krein_labels *labels;
     krein_needs needs;
-    krein_trial *trial;
-    trial_state *state;
-    int64_t trials;
+    krein_feature_trials trials;
     krein_blocks z;
     int64_t D, m, k, pass, passes;
     bool gram;      /* G is made */
@@ -46,10 +34,7 @@ struct krein_feature_view {
     double *right;  /* rows x (m - 1 + k) */
     float *right32, *u; /* rows x m */
     float *product;     /* D x m */
-    float *kept;        /* rows x D: some rows of a block */
-    double *kept_y, *kept_weight;
-    int32_t *kept_class;
-    krein_ridge ridge; /* targets: V without the ones, then y */
+    krein_ridge ridge;  /* targets: V without the ones, then y */
     krein_view view;
 };
 
@@ -70,36 +55,10 @@ static bool needs_gram(const krein_needs *needs, const krein_trial *trial, int64
 
 /* What features cannot tell is left out, and refused by the criteria that want it. */
 static void limit_needs(krein_feature_view *f) {
-    for (int64_t t = 0; t < f->trials; t++) {
-        if (f->trial[t].intercept) continue;
-        krein_status st = krein__fail(f->ctx, KREIN_ESPEC,
-                                      "ridge regression on features has an intercept; for "
-                                      "intercept=no use the kernel itself: fewer rows, or a larger "
-                                      "--max-exact");
-        krein__trial_refused(f->ctx, st, &f->trial[t]);
-    }
     f->view.mixed = f->map->negative > 0;
     if (!f->view.mixed) return;
     f->needs.top = 0;
     f->needs.spectrum = f->needs.centred = false;
-}
-
-/* Cross-validation keeps the products of each fold. */
-static krein_status begin_trial(krein_feature_view *f, int64_t t) {
-    krein_ctx *ctx = f->ctx;
-    krein_status st = KREIN_OK;
-    krein_trial *trial = &f->trial[t];
-    trial_state *s = &f->state[t];
-    trial->path.n = 0;
-    if (!isnan(trial->lambda)) trial->path.lambda[trial->path.n++] = trial->lambda;
-    s->scores = krein__zalloc(ctx, krein__max(1, trial->folds), sizeof(krein_scores *));
-    if (!s->scores) return ctx->status;
-    if (trial->folds == 0) return KREIN_OK;
-    ZNEW(s->part, trial->folds);
-    for (int64_t p = 0; p < trial->folds; p++)
-        TRY(krein__ridge_begin(ctx, f->D, f->k, f->z.rows, &s->part[p]));
-done:
-    return st;
 }
 
 /* P_0 of classes from their shares p, since m^2 operations a row are many: W (diag p - pp'), and W
@@ -123,12 +82,9 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
     f->map = map;
     f->labels = labels;
     f->needs = *needs;
-    f->trial = trial;
     f->D = map->D;
     f->m = labels->m;
     f->k = labels->k;
-    ZNEW(f->state, krein__max(1, trials));
-    f->trials = trials;
     limit_needs(f);
     f->gram = needs_gram(&f->needs, trial, trials);
     f->passes = f->gram ? 1 : powers_of(needs);
@@ -145,14 +101,8 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
     NEW(f->right32, rows * m);
     NEW(f->u, rows * m);
     NEW(f->product, D * m);
-    if (trials > 0) {
-        NEW(f->kept, rows * D);
-        NEW(f->kept_y, rows * f->k);
-        NEW(f->kept_weight, rows);
-        NEW(f->kept_class, rows);
-    }
     if (f->gram) TRY(krein__ridge_begin(ctx, D, columns, rows, &f->ridge));
-    for (int64_t t = 0; t < trials; t++) TRY(begin_trial(f, t));
+    TRY(krein__feature_trials_begin(ctx, labels, D, rows, trial, trials, &f->trials));
     f->view.ctx = ctx;
     f->view.labels = labels;
     f->view.kernel = map->kernel;
@@ -170,19 +120,10 @@ done:
 void krein__feature_view_destroy(krein_feature_view *f) {
     if (!f) return;
     krein_ctx *ctx = f->ctx;
-    for (int64_t t = 0; f->state && t < f->trials; t++) {
-        trial_state *s = &f->state[t];
-        int64_t folds = f->trial[t].folds;
-        for (int64_t p = 0; s->part && p < folds; p++) krein__ridge_clear(&s->part[p]);
-        for (int64_t p = 0; s->scores && p < krein__max(1, folds); p++)
-            krein__scores_end(s->scores[p]);
-        krein__free(ctx, s->part);
-        krein__free(ctx, s->scores);
-    }
-    void *all[] = {f->state, f->offset, f->C,           f->low,       f->shift,
-                   f->sum,   f->right,  f->right32,     f->u,         f->product,
-                   f->kept,  f->kept_y, f->kept_weight, f->kept_class};
+    void *all[] = {f->offset, f->C,       f->low, f->shift,  f->sum,
+                   f->right,  f->right32, f->u,   f->product};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+    krein__feature_trials_clear(&f->trials);
     krein__blocks_end(&f->z);
     krein__ridge_clear(&f->ridge);
     krein__view_clear(&f->view);
@@ -193,7 +134,7 @@ void krein__feature_view_destroy(krein_feature_view *f) {
 
 /* Few columns are taken one at a time, in chunks of rows that stay in the cache: products with a
  * vector read the features once, where a product of matrices would copy them first. */
-enum { FEW = 12, CHUNK = 64 };
+enum { FEW = 12, CHUNK = 64, STRIP = 256 };
 
 /* product (strip x m) = z' right for columns from .. from + strip - 1 of the features. */
 static void cross_strip(const krein_feature_view *f, const float *z, int64_t n, int64_t from,
@@ -317,47 +258,11 @@ static void later_pass(krein_feature_view *f, const float *z, const krein_target
     if (power) cross_add(f, z, n, f->C + f->pass * f->D * m);
 }
 
-/* The rows of a block that belong to a fold, or every stride-th one: features and targets. */
-static krein_targets keep(krein_feature_view *f, const float *z, int64_t at,
-                          const krein_targets *rows, const int32_t *fold, int64_t which,
-                          int64_t stride) {
-    int64_t n = 0, D = f->D, k = f->k;
-    for (int64_t i = 0; i < rows->n; i++) {
-        if (fold ? fold[at + i] != which : (at + i) % stride != 0) continue;
-        memcpy(f->kept + n * D, z + i * D, (size_t)D * sizeof *z);
-        memcpy(f->kept_y + n * k, rows->y + i * k, (size_t)k * sizeof *rows->y);
-        f->kept_weight[n] = rows->weight ? rows->weight[i] : 1;
-        f->kept_class[n++] = rows->class ? rows->class[i] : 0;
-    }
-    return (krein_targets){n, k, f->kept_y, rows->weight ? f->kept_weight : NULL,
-                           rows->class ? f->kept_class : NULL};
-}
-
-static krein_status add_trial(krein_feature_view *f, int64_t t, const float *z, int64_t at,
-                              const krein_targets *rows) {
-    krein_status st = KREIN_OK;
-    const krein_trial *trial = &f->trial[t];
-    trial_state *s = &f->state[t];
-    int64_t stride = (f->labels->n + LOO_ROWS - 1) / LOO_ROWS;
-    if (trial->status != KREIN_OK) return KREIN_OK;
-    if (f->pass > 1 || (f->pass == 0 && trial->folds == 0)) return KREIN_OK;
-    for (int64_t p = 0; p < krein__max(1, trial->folds); p++) {
-        krein_targets some = keep(f, z, at, rows, trial->fold, p, stride);
-        if (some.n == 0) continue;
-        if (f->pass == 0)
-            krein__ridge_add(&s->part[p], some.n, f->kept, some.y, some.weight);
-        else
-            TRY(krein__scores_add(s->scores[p], f->kept, &some, &s->tally));
-    }
-done:
-    return st;
-}
-
 krein_status krein__feature_view_add(krein_feature_view *f, const krein_rows *x, int64_t at,
                                      const krein_targets *rows) {
     krein_status st = KREIN_OK;
     float *z = krein__blocks_features(&f->z, x);
-    for (int64_t t = 0; t < f->trials; t++) TRY(add_trial(f, t, z, at, rows));
+    TRY(krein__feature_trials_add(&f->trials, z, at, rows));
     /* last: it may scale the features by the weights */
     if (f->pass == 0)
         first_pass(f, z, rows);
@@ -518,9 +423,7 @@ static krein_status from_centred(krein_feature_view *f) {
         TRY(decompose(f, A, C, &f->view.centred));
     }
     if (f->k > 0) TRY(target_system(f, &all, &own));
-    for (int64_t t = 0; t < f->trials; t++)
-        if (f->trial[t].folds == 0)
-            TRY(krein__scores_begin(ctx, &own, true, &f->trial[t].path, &f->state[t].scores[0]));
+    TRY(krein__feature_trials_leave_one_out(&f->trials, &own));
 done:
     krein__free(ctx, A);
     krein__free(ctx, C);
@@ -530,51 +433,17 @@ done:
     return st;
 }
 
-static void join(krein_ridge *a, const krein_ridge *b) {
-    for (int64_t i = 0; i < a->R * a->R; i++) a->G[i] += b->G[i];
-    for (int64_t i = 0; i < a->R * (a->k + 1); i++) a->B[i] += b->B[i];
-    for (int64_t c = 0; c < a->k; c++) a->ysum[c] += b->ysum[c];
-    a->weight += b->weight;
-    a->n += b->n;
-}
-
-/* For each fold the model of the others. */
-static krein_status fit_folds(krein_feature_view *f, int64_t t) {
-    krein_ctx *ctx = f->ctx;
-    krein_status st = KREIN_OK;
-    krein_trial *trial = &f->trial[t];
-    trial_state *s = &f->state[t];
-    krein_ridge rest = {0};
-    krein_system system = {0};
-    for (int64_t p = 0; p < trial->folds; p++) {
-        TRY(krein__ridge_begin(ctx, f->D, f->k, 1, &rest));
-        for (int64_t q = 0; q < trial->folds; q++)
-            if (q != p) join(&rest, &s->part[q]);
-        TRY(krein__ridge_system(&rest, NULL, f->D, f->D, &system));
-        TRY(krein__scores_begin(ctx, &system, false, &trial->path, &s->scores[p]));
-        krein__system_clear(ctx, &system);
-        krein__ridge_clear(&rest);
-    }
-done:
-    krein__system_clear(ctx, &system);
-    krein__ridge_clear(&rest);
-    return st;
-}
-
 krein_status krein__feature_view_end_pass(krein_feature_view *f, bool *more) {
     krein_status st = KREIN_OK;
     int64_t pass = f->pass++;
     *more = f->pass < f->passes;
     if (pass == 0 && f->gram) first_power(f);
     if (pass == 0 || (!f->gram && pass < powers_of(&f->needs))) close_power(f, pass);
-    if (pass > 0) return KREIN_OK;
-    if (f->gram) {
+    if (pass == 0 && f->gram) {
         TRY(from_gram(f));
         TRY(from_centred(f));
     }
-    for (int64_t t = 0; t < f->trials; t++)
-        if (f->trial[t].folds > 0 && f->trial[t].status == KREIN_OK)
-            TRY(krein__trial_refused(f->ctx, fit_folds(f, t), &f->trial[t]));
+    TRY(krein__feature_trials_end_pass(&f->trials));
 done:
     return st;
 }
@@ -594,20 +463,10 @@ static void powers(krein_feature_view *f) {
 
 krein_status krein__feature_view_finish(krein_feature_view *f, krein_view *out) {
     powers(f);
-    for (int64_t t = 0; t < f->trials; t++)
-        krein__tally_end(&f->state[t].tally, f->labels->classes > 0, &f->trial[t].path);
+    krein__feature_trials_finish(&f->trials);
     *out = f->view;
     memset(&f->view, 0, sizeof f->view);
     return KREIN_OK;
-}
-
-/* A trial keeps the products of its folds (and of the others of one) and a model of each. */
-static double trial_bytes(const krein_map *map, int64_t D, int64_t k, const krein_trial *trial) {
-    int threads = map->ctx->threads;
-    int64_t folds = trial->folds;
-    double products = folds > 0 ? krein__ridge_bytes(D, k, krein__block_rows(map->d), threads) : 0;
-    return (double)(folds + 1) * products +
-           (double)krein__max(1, folds) * krein__scores_bytes(D, k, threads);
 }
 
 double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int64_t m,
@@ -620,12 +479,11 @@ double krein__feature_view_bytes(const krein_map *map, int64_t n, int64_t k, int
     /* what is kept beside the blocks: C, low and product; right, right32, u; P and the codes */
     double bytes = krein__blocks_bytes(map, n) + 8 * D * (M * (powers + 1) + 1) +
                    rows * (8 * (M + K) + 8 * M) + 8 * (order + 2) * M * (M + 2);
-    if (trials > 0) bytes += rows * (4 * D + 8 * K + 12);
     /* both spectra */
     if (gram)
         bytes +=
             krein__ridge_bytes(features, m - 1 + k, block, map->ctx->threads) + 16 * D * (M + 2);
-    for (int64_t t = 0; t < trials; t++) bytes += trial_bytes(map, features, k, &trial[t]);
+    bytes += krein__feature_trials_bytes(map, features, k, trial, trials);
     /* a decomposition: matrix, copy, LAPACK's workspace of two; right sides */
     if (gram || trials > 0) bytes += 8 * D * (4 * D + 4 * M + 4 * K + 32);
     /* rows of a tile as the map pads them, and a little */
