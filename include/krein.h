@@ -414,7 +414,7 @@ typedef struct krein_select_ranking {
 } krein_select_ranking;
 
 typedef struct krein_select_report {
-    int64_t n, d, D; /* D -1: by the kernel itself */
+    int64_t n, d;
     krein_task task; /* auto: no labels */
     char **kernels;  /* complete specs, in the order given */
     int64_t count;   /* of them */
@@ -423,6 +423,7 @@ typedef struct krein_select_report {
     krein_select_ranking *rankings;
     int64_t nrankings;
     double seconds;
+    char **maps; /* complete specs of the kernels' maps, by features; NULL: was not judged so */
 } krein_select_report;
 KREIN_API void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report);
 /* Scores kernels by criteria. Labels are needed unless all criteria do without. */

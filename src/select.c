@@ -24,6 +24,8 @@ void krein_select_report_clear(krein_ctx *ctx, krein_select_report *r) {
         krein__free(ctx, k->criterion);
     }
     for (int64_t i = 0; r->kernels && i < r->count; i++) krein__free(ctx, r->kernels[i]);
+    for (int64_t i = 0; r->maps && i < r->count; i++) krein__free(ctx, r->maps[i]);
+    krein__free(ctx, r->maps);
     krein__free(ctx, r->rankings);
     krein__free(ctx, r->kernels);
     krein__free(ctx, r->map);
@@ -259,15 +261,16 @@ static krein_status fill_report(const ranking *k, const krein_job *job, bool lab
     krein_status st = KREIN_OK;
     r->n = job->n;
     r->d = job->model->encoding.d;
-    r->D = k->exact ? -1 : k->o.features;
     r->task = labels ? job->model->encoding.task : KREIN_TASK_AUTO;
     if (k->exact || k->o.map) DUP(r->map, k->exact ? "exact" : k->o.map);
     ZNEW(r->kernels, k->list.n);
+    ZNEW(r->maps, k->list.n);
     ZNEW(r->rankings, k->n);
     r->count = k->list.n;
     r->nrankings = k->n;
     for (int64_t i = 0; i < k->list.n; i++) {
         if (!(r->kernels[i] = krein__kernel_text(ctx, k->list.kernel[i]))) return ctx->status;
+        if (k->verdict[i].map) DUP(r->maps[i], k->verdict[i].map);
         r->judged += k->verdict[i].judged;
     }
     for (int64_t c = 0; c < k->n; c++) TRY(fill_ranking(k, c, &r->rankings[c]));

@@ -14,6 +14,7 @@ static json_t *scores_json(const krein_select_report *r, const krein_select_rank
                                 cli_json_number(s->score));
         if (!isnan(s->lambda)) json_object_set_new(one, "lambda", cli_json_number(s->lambda));
         if (s->refused) json_object_set_new(one, "refused", cli_json_text(s->refused));
+        if (r->maps[i]) json_object_set_new(one, "map", cli_json_text(r->maps[i]));
         json_array_append_new(scores, one);
     }
     return scores;
@@ -104,16 +105,25 @@ static bool level(const krein_select_report *r, const krein_select_ranking *k) {
     return count > 1;
 }
 
+/* The map where it is the same for all kernels. */
+static const char *judged_by(const krein_select_report *r) {
+    const char *map = NULL;
+    if (r->map && strcmp(r->map, "exact") == 0) return "the kernel itself";
+    for (int64_t i = 0; i < r->count; i++) {
+        if (!r->maps[i]) continue;
+        if (map && strcmp(map, r->maps[i]) != 0) return "features, each kernel its map (--json)";
+        map = r->maps[i];
+    }
+    return map ? map : "features";
+}
+
 static void print_text(const krein_select_report *r, const cli_args *a) {
     char number[32], seconds[32];
     int width = 6;
     cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(stdout, "task", "%s", cli_task_name(r->task));
-    cli_line(stdout, "judged by", "%s",
-             !r->map                        ? "features, by kernel"
-             : strcmp(r->map, "exact") == 0 ? "the kernel itself"
-                                            : r->map);
+    cli_line(stdout, "judged by", "%s", judged_by(r));
     if (r->judged < r->count)
         cli_line(stdout, "time limit", "%lld of %lld kernels were judged", (long long)r->judged,
                  (long long)r->count);

@@ -29,6 +29,7 @@ void krein__jury_begin(krein_criterion *criterion, int64_t n, int64_t rows, krei
 
 void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v) {
     for (int64_t c = 0; c < KREIN_CRITERIA_MAX; c++) krein__free(ctx, v->refused[c]);
+    krein__free(ctx, v->map);
     memset(v, 0, sizeof *v);
 }
 

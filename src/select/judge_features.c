@@ -102,7 +102,7 @@ static void leave(bench *b, candidate *c) {
 }
 
 /* The map of a kernel, not yet fitted. A number of features is for the maps of a list that have
-   one: only a map that was named is told that it has none. */
+ * one: only a map that was named is told that it has none. */
 static krein_status make_map(bench *b, const krein_kernel *kernel, const char *spec, int64_t D,
                              krein_map **out) {
     const krein_encoding *e = &b->job->model->encoding;
@@ -220,6 +220,10 @@ static krein_status judge_group(bench *b, krein_kernel *const *kernel, const int
             st = krein__jury_decide(b->ctx, b->jury, st, &view, c->trial, &out[which[s]]);
         krein__view_clear(&view);
         TRY(st);
+        if (!(out[which[s]].map = krein__map_text(c->map))) {
+            st = b->ctx->status;
+            goto done;
+        }
     }
 done:
     for (int64_t s = 0; s < seats; s++) leave(b, &b->seat[s]);

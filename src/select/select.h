@@ -113,6 +113,7 @@ struct krein_verdict {
     bool judged; /* false: there was no time */
     krein_score score[KREIN_CRITERIA_MAX];
     char *refused[KREIN_CRITERIA_MAX]; /* owned */
+    char *map;                         /* complete spec, by features; or NULL; owned */
 };
 void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
 
