@@ -152,10 +152,14 @@ static krein_status times(const work *w, const double *in, double *out) {
     NEW(column, n * m);
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < m; c++) column[c * n + i] = in[i * m + c];
+    /* the centred indicators of two classes are the negative of each other */
+    bool two = w->labels->classes == 2;
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < m; c++)
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = two; c < m; c++)
             out[i * m + c] = krein__ddot(n, w->K + i * n, column + c * n);
+        if (two) out[i * m] = -out[i * m + 1];
+    }
 done:
     krein__free(ctx, column);
     return st;
