@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """selection.py [--sets A,B] [--splits N] [--times] [--records FILE] [--write] -- a width by theory.
 
-Tables 6.1 and 6.2 of the thesis behind li2017: on the training part of 30 random splits (70 % of each
+Tables 6.1 and 6.2 of the thesis behind li2017spectral: on the training part of 30 random splits (70 % of each
 class) the sigma of a Gaussian, 2^-15 .. 2^15, is chosen by sm, cv, loo, ckta, fsm and er; then the
 least-squares SVM with that sigma is fitted and tested on the other part.
 
