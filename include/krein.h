@@ -204,8 +204,8 @@ typedef struct krein_train_options {
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
     int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
-    const char
-        *kernels; /* "k1; k2; ...", of which the best by `select` is taken; not with kernel */
+    const char *kernels; /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
+                            combines; not with kernel */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);
@@ -223,6 +223,12 @@ typedef struct krein_metrics {
     char **class_names;
 } krein_metrics;
 
+/* A kernel of a combination. Weights sum to one and belong to kernels of unit mean diagonal. */
+typedef struct krein_kernel_weight {
+    char *kernel;
+    double weight;
+} krein_kernel_weight;
+
 typedef struct krein_report {
     int64_t n, d, D, passes;
     krein_task task;
@@ -235,7 +241,9 @@ typedef struct krein_report {
     int fits; /* plan: within the budget */
     char *advice;
     krein_metrics test;
-    int64_t folds; /* of the cross-validation that loo comes from; 0: leave-one-out */
+    int64_t folds;   /* of the cross-validation that loo comes from; 0: leave-one-out */
+    int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
+    krein_kernel_weight *weights;
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -267,6 +275,8 @@ typedef struct krein_model_info {
     int probabilities;
     const double *variance; /* outputs of them, where these are principal components; else NULL */
     double variance_total;
+    int64_t kernels; /* of a combination (mkl); 0: there is one kernel */
+    const krein_kernel_weight *weights;
 } krein_model_info;
 
 KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *out);

@@ -12,7 +12,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-rooms='base num dist data kernel map solve model learn select'
+rooms='base num dist data kernel map solve model learn select combine'
 
 passed=0 failed=0 skipped=0
 verdict() { # name violations

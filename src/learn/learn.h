@@ -43,6 +43,9 @@ typedef struct krein_learner_class {
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes);
+    /* Not NULL: it weighs several kernels (combine/) and trains another learner on their sum, whose
+     * spec this writes; the functions above are not there. */
+    void (*base)(const krein_values *values, char *spec, size_t size);
 } krein_learner_class;
 
 extern const krein_class *const krein__learners[];

@@ -32,6 +32,8 @@ struct krein_model {
     krein_calibration calibration;
     double *variance; /* k, of principal components; NULL: the scores are something else */
     double variance_total;
+    int64_t kernels; /* of a combination, and their weights; 0: one kernel */
+    krein_kernel_weight *weights;
     int64_t bytes; /* of the file it came from or went to, 0 before */
 };
 

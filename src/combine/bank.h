@@ -1,0 +1,52 @@
+/* bank.h -- several kernels on the training rows, as the methods that weigh them see them: each
+ * times its scale c_m, which makes its mean diagonal one.
+ *
+ * Few rows: they are in memory with the matrix of every kernel. Many: a feature map with the
+ * kernels' features side by side, and passes over the rows. */
+#ifndef KREIN_BANK_H
+#define KREIN_BANK_H
+
+#include "select/select.h"
+
+typedef struct krein_bank {
+    krein_ctx *ctx;
+    krein_job *job;
+    int64_t M;
+    krein_kernel *const *kernel; /* M, without c_m */
+    const double *scale;         /* M: c_m */
+    /* by matrices; K = NULL: by features */
+    krein_probe rows;
+    double **K; /* M matrices c_m K_m, rows.n x rows.n, symmetric */
+    /* by features: fitted, of kernel m the features first[m] .. first[m+1]-1, times sqrt c_m */
+    const krein_map *map;
+    int64_t *first; /* M + 1 */
+} krein_bank;
+
+/* Second moments of the features of all rows, from one pass, as they are (not centred). Row
+ * weights w count as repeated rows. Of y only what krein__judged_fill makes: +-1 codes of the
+ * classes (one column for two of them), or numbers less the mean of the data. */
+typedef struct krein_moments {
+    int64_t D, k;
+    double weight;   /* sum of w */
+    double *G;       /* D x D, both triangles: sum w zz'; zero outside the kernels' own blocks where
+                        cross was not asked for */
+    double *mean;    /* D: sum wz / weight */
+    double *B;       /* D x k: sum w z y' */
+    double *ymean;   /* k */
+    double *ysquare; /* k: sum w y^2 */
+} krein_moments;
+krein_status krein__moments_of(krein_bank *bank, bool cross, krein_moments *out);
+void krein__moments_clear(krein_ctx *ctx, krein_moments *m);
+/* G - W mm' and B - W m ym', in place: the moments of features and targets less their means. */
+void krein__moments_centre(krein_moments *m);
+
+/* The least lambda by leave-one-out of ridge regression with the mean of the kernels, on a sample
+ * of the rows; the job's own where it has one. */
+krein_status krein__bank_lambda(krein_bank *bank, double *lambda);
+/* Classes of two have one problem +1 / -1, others one for each class against the rest: their
+ * number, and the labels of n rows in the p-th. */
+int64_t krein__bank_problems(const krein_bank *bank);
+void krein__bank_signs(const krein_bank *bank, int64_t p, int64_t n, const int32_t *class,
+                       double *y);
+
+#endif
