@@ -105,7 +105,7 @@ static void print_bars(FILE *f, int64_t n, const krein_kernel_weight *w) {
         }
     }
     if (n > BARS_MAX)
-        fprintf(f, "%*s%" PRId64 " more of smaller weight, together %.4f\n", INDENT, "",
+        fprintf(f, "%*sand %" PRId64 " more, together %.4f\n", INDENT, "",
                 n - BARS_MAX, rest);
 }
 
