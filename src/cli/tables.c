@@ -232,7 +232,7 @@ const cli_command cli_commands[] = {
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"
-     "krein train data.csv --learner mkl --kernels \"gaussian(sigma=0.5..8:5); linear\"\n"
+     "krein train data.csv --learner mkl --kernels \"gaussian(sigma=1..8:4); linear\"\n"
      "krein train data.csv --learner \"mkl(method=easymkl, base=svm)\" \\\n"
      "    --kernels \"gaussian; poly(degree=2..3:2)\"",
      1,
