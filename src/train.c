@@ -19,6 +19,7 @@ void krein_report_clear(krein_ctx *ctx, krein_report *r) {
     krein__free(ctx, r->kernel);
     krein__free(ctx, r->map);
     krein__free(ctx, r->advice);
+    krein__weights_free(ctx, r->kernels, r->weights);
     krein_metrics_clear(ctx, &r->test);
     memset(r, 0, sizeof *r);
 }
