@@ -232,7 +232,7 @@ done:
 
 double krein__mirror_bytes(int64_t n, int64_t M, int64_t classes, int64_t D, bool matrices) {
     double N = (double)n, C = (double)classes, K = (double)M;
-    return (matrices ? 8 * N * C * (K + 1) : 4 * C * ((double)D + 1)) + 8 * (K * C + 3 * K + C) +
+    return (matrices ? 8 * N * C * (K + 1) : 12 * C * ((double)D + 1)) + 8 * (K * C + 3 * K + C) +
            1024;
 }
 
