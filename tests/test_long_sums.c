@@ -168,6 +168,8 @@ static void default_maps(void) {
     krein_map *map = NULL;
     CHECK(make(ctx, "rff", text, 2000, 1, DIM, NULL, &map) == KREIN_ESPEC);
     CHECK_HAS(krein_message(ctx), "64 terms");
+    CHECK(make(ctx, "binning", text, 2000, 1, DIM, NULL, &map) == KREIN_ESPEC);
+    CHECK_HAS(krein_message(ctx), "...; try auto"); /* the whole sum would push it out */
     CHECK(make(ctx, "auto", text, TERMS, 1, DIM, NULL, &map) == KREIN_ESPEC);
     CHECK_HAS(krein_message(ctx), "too few");
     map = need(ctx, "auto", text, 2000, 1, DIM, NULL);
