@@ -43,6 +43,7 @@ static const double NEAR = 1e-13;  /* distance to the minimum, as part of g'thet
 static const double STILL = 1e-10; /* largest change of a weight, as part of the largest */
 static const double NONE = 1e-4;
 static const double JUMP = 4;
+static const double RIDGE = 1e-4; /* least p - 1 in the matrix: kernels that are the same */
 
 /* A point and what is known there. */
 typedef struct point {
@@ -101,18 +102,15 @@ static void closed_form(const search *s, const point *a, double *theta) {
 /* False where rounding leaves no factor. */
 static bool newton(search *s, const point *a, double *theta) {
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), trace = 0, top = 0, bottom = 0;
+    double most = norm(M, a->g, INFINITY), top = 0, bottom = 0;
     for (int64_t m = 0; m < M; m++) {
         double g = fmax(a->g[m], 1e-30 * most), part = a->theta[m] * g;
         for (int64_t l = 0; l < M; l++)
             s->Q[m * M + l] = a->theta[m] * a->H[m * M + l] * a->theta[l];
-        s->Q[m * M + m] += (s->p - 1) * part;
-        trace += s->Q[m * M + m];
+        s->Q[m * M + m] += fmax(s->p - 1, RIDGE) * part;
         s->x[2 * m] = part * (log(g) - (s->p - 1) * log(a->theta[m]));
         s->x[2 * m + 1] = part;
     }
-    /* kernels that are the same, and such as are almost gone: no step of their own */
-    for (int64_t m = 0; m < M; m++) s->Q[m * M + m] += 1e-12 * trace / (double)M;
     if (krein__dpotrf(M, s->Q, M) != 0) return false;
     krein__dtrsm(true, M, 2, s->Q, M, s->x, 2);
     krein__dtrsm(false, M, 2, s->Q, M, s->x, 2);
