@@ -21,8 +21,8 @@
  * with c such that sum theta^p dt = 0. (A positive matrix, that of a Newton step of F in t at the
  * minimum.) Entries of dt are at most 4. A step that raises F is taken back and tried again at a
  * quarter of that bound; where even short ones raise it, (1) is taken. So F falls from step to step
- * as it does for (1) alone. Kernels without use fall by up to e^-4 a step; those below 1e-4 of the
- * largest count as 0 in the end.
+ * as it does for (1) alone. Kernels without use fall by e^-4 a step, then by e^-20; those below
+ * 1e-4 of the largest count as 0 in the end.
  *
  * F is convex, so its distance to the minimum is at most r |g|_q - g'theta, 1/p + 1/q = 1. The
  * search ends where that is 1e-13 of g'theta, or weights no longer change.
@@ -45,6 +45,7 @@ static const double NEAR = 1e-13;  /* distance to the minimum, as part of g'thet
 static const double STILL = 1e-10; /* largest change of a weight, as part of the largest */
 static const double NONE = 1e-4;
 static const double JUMP = 4, SHORT = .05;
+static const double SMALL = 1e-3; /* of the largest: may fall faster */
 static const double RIDGE = 1e-4; /* least p - 1 in the matrix: kernels that are the same */
 
 /* A point and what is known there. */
@@ -105,7 +106,8 @@ static void closed_form(const search *s, const point *a, double *theta) {
 /* False where rounding leaves no factor. */
 static bool newton(search *s, const point *a, double *theta) {
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), top = 0, bottom = 0;
+    double most = norm(M, a->g, INFINITY), largest = norm(M, a->theta, INFINITY);
+    double top = 0, bottom = 0;
     for (int64_t m = 0; m < M; m++) {
         double g = fmax(a->g[m], 1e-30 * most), part = a->theta[m] * g;
         for (int64_t l = 0; l < M; l++)
@@ -125,8 +127,9 @@ static bool newton(search *s, const point *a, double *theta) {
     if (!(bottom > 0)) return false;
     for (int64_t m = 0; m < M; m++) {
         double dt = s->x[2 * m] - top / bottom * s->x[2 * m + 1];
+        double down = a->theta[m] < SMALL * largest ? 5 * s->jump : s->jump;
         if (isnan(dt)) return false;
-        theta[m] = a->theta[m] * exp(fmin(s->jump, fmax(-s->jump, dt)));
+        theta[m] = a->theta[m] * exp(fmin(s->jump, fmax(-down, dt)));
     }
     to_boundary(s, theta);
     return true;
