@@ -215,22 +215,25 @@ static void expression_errors(void) {
     KERNEL_REFUSED("1e400*linear", "too large");
     KERNEL_REFUSED("linear, linear", "unexpected \",\"");
     CHECK_HAS(krein_message(ctx), "column 7");
-    char text[9200];
+    enum { LONG = 200000 };
+    char *text = test_new(LONG, 1);
     memset(text, '(', 200);
     strcpy(text + 200, "linear");
     KERNEL_REFUSED(text, "too deep");
     memset(text, '-', 200);
     KERNEL_REFUSED(text, "too deep");
-    memset(text, ' ', 9000);
-    strcpy(text + 9000, "linear");
+    memset(text, ' ', 140000);
+    strcpy(text + 140000, "linear");
     KERNEL_REFUSED(text, "too long");
-    text[0] = 0;
-    for (int i = 0; i < 65; i++) strcat(text, i ? "+linear" : "linear");
-    KERNEL_REFUSED(text, "64 terms");
+    for (int i = 0; i < 4097; i++) strcpy(text + 7 * i, "linear+");
+    text[7 * 4097 - 1] = 0;
+    KERNEL_REFUSED(text, "4096 terms");
     KERNEL_REFUSED("linear*linear*linear*linear*linear*linear*linear*linear*linear", "8 kernels");
     text[0] = 0;
-    for (int i = 0; i < 7; i++) strcat(text, i ? "*(linear+linear)" : "(linear+linear)");
-    KERNEL_REFUSED(text, "64 terms");
+    for (int i = 0; i < 8; i++)
+        strcat(text, i ? "*(linear+linear+linear)" : "(linear+linear+linear)");
+    KERNEL_REFUSED(text, "4096 terms");
+    free(text);
     KERNEL_REFUSED("1e200*linear*1e200", "too large"); /* a factor must be finite */
 }
 

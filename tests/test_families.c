@@ -337,13 +337,13 @@ static void sizes(void) {
     enum { N = 200000 };
     char *text = test_new(N + 100, 1);
     strcpy(text, "linear; ");
-    for (int i = 0; i < 65; i++) strcat(text, i ? "+rq(sigma=1..2:2)" : "rq(sigma=1..2:2)");
-    refused(text, 0, "64 terms");
+    for (int i = 0; i < 8; i++) strcat(text, i ? "*(rq+rq+rq)" : "(rq+rq+rq)");
+    refused(text, 0, "4096 terms");
     /* Each entry may have as much as an expression; a long one does not exhaust the stack. */
     strcpy(text, "linear; (");
     for (size_t at = strlen(text); at < N; at += 7) strcpy(text + at, "linear+");
     strcat(text, "linear)");
-    refused(text, 0, "too long");
+    refused(text, 0, "4096 terms");
     memset(text, ' ', N);
     strcpy(text + N, ";");
     refused(text, N + 1, "no kernel");

@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH = 64, TEXT = 8192 };
+/* TEXT: of an expression, some hundred kernels with their values. */
+enum { DEPTH = 64, TEXT = 1 << 17 };
 
 static krein_status too_long(krein_ctx *ctx) {
     return krein__fail(
         ctx, KREIN_ESPEC,
         "the kernel expression is too long, with its values filled in: at most %d characters",
         TEXT - 1);
+}
+
+static krein_status too_many(krein_ctx *ctx) {
+    return krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
+                       KREIN_EXPANSION_MAX);
 }
 
 void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k) {
@@ -144,6 +150,7 @@ typedef struct source {
     krein_cursor *c;
     const char *start;
     bool in_list;
+    int64_t *leaves; /* so far: the tree is as deep as a sum is long */
 } source;
 
 static krein_status parse_sum(krein_ctx *ctx, const source *s, int depth, krein_kernel **out);
@@ -161,6 +168,7 @@ static krein_status parse_leaf(krein_ctx *ctx, const source *s, krein_kernel **o
     krein_status st =
         krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count, &which);
     if (st != KREIN_OK) return st;
+    if (++*s->leaves > KREIN_EXPANSION_MAX) return too_many(ctx);
     krein_kernel *k = krein__zalloc(ctx, 1, sizeof *k);
     if (!k) return ctx->status;
     k->node = KREIN_NODE_LEAF;
@@ -262,31 +270,56 @@ done:
     return st;
 }
 
+/* Base kernels in the longest product of the expansion. */
+static int64_t longest(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return 1;
+    int64_t left = longest(k->left), right = k->right ? longest(k->right) : 0;
+    return k->node == KREIN_NODE_PRODUCT ? left + right : krein__max(left, right);
+}
+
 /* It must have few enough terms, and it must be possible to print it, with a value for every
  * parameter, and to read it again. */
 static krein_status check_size(krein_ctx *ctx, krein_kernel *k) {
-    krein_status st = KREIN_OK;
-    krein_term *terms = NULL;
-    char *printed = NULL;
-    int64_t n;
-    NEW(terms, KREIN_TERMS_MAX);
-    TRY(krein__kernel_terms(ctx, k, terms, &n));
-    if (!(printed = krein__kernel_text(ctx, k))) {
-        st = ctx->status;
-        goto done;
-    }
-    n = krein__kernel_free(k, -1, NULL, NULL) + krein__kernel_range(k, -1, NULL, NULL);
-    if (strlen(printed) + 24 * (size_t)n >= TEXT) st = too_long(ctx);
-done:
-    krein__free(ctx, terms);
+    if (longest(k) > KREIN_TERM_LEAVES)
+        return krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
+                           KREIN_TERM_LEAVES);
+    if (krein__kernel_term_count(k) > KREIN_EXPANSION_MAX) return too_many(ctx);
+    char *printed = krein__kernel_text(ctx, k);
+    if (!printed) return ctx->status;
+    int64_t n = krein__kernel_free(k, -1, NULL, NULL) + krein__kernel_range(k, -1, NULL, NULL);
+    bool fits = strlen(printed) + 24 * (size_t)n < TEXT;
     krein__free(ctx, printed);
+    return fits ? KREIN_OK : too_long(ctx);
+}
+
+krein_status krein__kernel_weighted_sum(krein_ctx *ctx, krein_kernel *const *kernel,
+                                        const double *weight, int64_t n, krein_kernel **out) {
+    krein_status st = KREIN_OK;
+    krein_kernel *sum = NULL, *next = NULL;
+    *out = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        krein_kernel *copy = NULL, *left = sum;
+        TRY(krein__kernel_copy(ctx, kernel[i], &copy));
+        TRY(scale(ctx, weight[i], copy, &next));
+        sum = NULL;
+        if (left)
+            TRY(chain(ctx, KREIN_NODE_SUM, left, next, &sum));
+        else
+            sum = next;
+    }
+    TRY(check_size(ctx, sum));
+    *out = sum;
+    return KREIN_OK;
+done:
+    krein__kernel_destroy(ctx, sum);
     return st;
 }
 
 krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_list,
                                     krein_kernel **out) {
     krein_status st = KREIN_OK;
-    const source s = {c, c->at, in_list};
+    int64_t leaves = 0;
+    const source s = {c, c->at, in_list, &leaves};
     TRY(parse_sum(ctx, &s, 0, out));
     krein__skip_space(c);
     if (*c->at == ';' && !in_list)
@@ -313,60 +346,78 @@ krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel 
 /* ---- printing ----------------------------------------------------------- */
 
 typedef struct printer {
-    char text[4 * TEXT];
-    size_t used;
+    char *text;
+    size_t used, room;
 } printer;
 
-static void put(printer *p, const char *text) {
-    int n = snprintf(p->text + p->used, sizeof p->text - p->used, "%s", text);
-    p->used += (size_t)n;
-    if (p->used >= sizeof p->text) p->used = sizeof p->text - 1; /* full: refused by the caller */
+static krein_status put(krein_ctx *ctx, printer *p, const char *text) {
+    size_t n = strlen(text) + 1;
+    if (p->used + n > p->room) {
+        size_t room = 2 * (p->room + n) + 128;
+        char *grown = krein__resize(ctx, p->text, (int64_t)room, 1);
+        if (!grown) return ctx->status;
+        p->text = grown;
+        p->room = room;
+    }
+    memcpy(p->text + p->used, text, n);
+    p->used += n - 1;
+    return KREIN_OK;
+}
+
+static krein_status print(krein_ctx *ctx, const krein_kernel *k, bool inside_product, printer *p);
+
+static krein_status print_leaf(krein_ctx *ctx, const krein_kernel *k, printer *p) {
+    char *text = krein__spec_text(ctx, &k->kernel->cls, &k->values);
+    if (!text) return ctx->status;
+    krein_status st = put(ctx, p, text);
+    krein__free(ctx, text);
+    return st;
+}
+
+static krein_status print_factor(krein_ctx *ctx, double number, printer *p) {
+    char text[40];
+    krein_status st = put(ctx, p, krein__number_text(number, text));
+    return st == KREIN_OK ? put(ctx, p, "*") : st;
+}
+
+/* "- 2*x" instead of "+ -2*x" */
+static krein_status print_summand(krein_ctx *ctx, const krein_kernel *k, printer *p) {
+    krein_status st = KREIN_OK;
+    bool minus = k->node == KREIN_NODE_SCALE && k->number < 0;
+    TRY(put(ctx, p, minus ? " - " : " + "));
+    if (minus && k->number != -1) TRY(print_factor(ctx, -k->number, p));
+    TRY(print(ctx, minus ? k->left : k, minus, p));
+done:
+    return st;
 }
 
 static krein_status print(krein_ctx *ctx, const krein_kernel *k, bool inside_product, printer *p) {
     krein_status st = KREIN_OK;
-    char number[40];
     if (k->node == KREIN_NODE_LEAF) {
-        char *text = krein__spec_text(ctx, &k->kernel->cls, &k->values);
-        if (!text) return ctx->status;
-        put(p, text);
-        krein__free(ctx, text);
+        TRY(print_leaf(ctx, k, p));
     } else if (k->node == KREIN_NODE_SCALE) {
-        put(p, krein__number_text(k->number, number));
-        put(p, "*");
-        st = print(ctx, k->left, true, p);
+        TRY(print_factor(ctx, k->number, p));
+        TRY(print(ctx, k->left, true, p));
     } else if (k->node == KREIN_NODE_PRODUCT) {
         TRY(print(ctx, k->left, true, p));
-        put(p, "*");
+        TRY(put(ctx, p, "*"));
         TRY(print(ctx, k->right, true, p));
     } else {
-        if (inside_product) put(p, "(");
+        if (inside_product) TRY(put(ctx, p, "("));
         TRY(print(ctx, k->left, false, p));
-        const krein_kernel *right = k->right;
-        /* "- 2*x" instead of "+ -2*x" */
-        bool minus = right->node == KREIN_NODE_SCALE && right->number < 0;
-        put(p, minus ? " - " : " + ");
-        if (minus && right->number != -1) {
-            put(p, krein__number_text(-right->number, number));
-            put(p, "*");
-        }
-        TRY(print(ctx, minus ? right->left : right, minus, p));
-        if (inside_product) put(p, ")");
+        TRY(print_summand(ctx, k->right, p));
+        if (inside_product) TRY(put(ctx, p, ")"));
     }
 done:
     return st;
 }
 
 char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k) {
-    printer *p = krein__zalloc(ctx, 1, sizeof *p);
-    if (!p) return NULL;
-    char *text = NULL;
-    if (print(ctx, k, false, p) == KREIN_OK) {
-        if (p->used + 1 < sizeof p->text)
-            text = krein__strdup(ctx, p->text);
-        else
-            too_long(ctx);
+    printer p = {NULL, 0, 0};
+    if (print(ctx, k, false, &p) == KREIN_OK) {
+        char *text = krein__resize(ctx, p.text, (int64_t)p.used + 1, 1);
+        if (text) return text;
     }
-    krein__free(ctx, p);
-    return text;
+    krein__free(ctx, p.text);
+    return NULL;
 }

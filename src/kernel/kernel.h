@@ -155,7 +155,11 @@ krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool un
                                   double *a, double *reach);
 
 /* The expression as a sum of products: coefficient * leaf[0] * ... * leaf[n-1]. */
-enum { KREIN_TERM_LEAVES = 8, KREIN_TERMS_MAX = 64 };
+enum {
+    KREIN_TERM_LEAVES = 8,
+    KREIN_TERMS_MAX = 64,       /* of a kernel that a map expands */
+    KREIN_EXPANSION_MAX = 4096, /* of any kernel */
+};
 typedef struct krein_term {
     double coefficient;
     int64_t n;
@@ -163,6 +167,9 @@ typedef struct krein_term {
 } krein_term;
 krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
                                  int64_t *n);
+/* The same with room for `most`. */
+krein_status krein__kernel_expand(krein_ctx *ctx, const krein_kernel *k, int64_t most,
+                                  krein_term *out, int64_t *n);
 int64_t krein__kernel_term_count(const krein_kernel *k);
 /* The t-th of them alone, into out = {.coefficient = 1}; false: it has too many leaves. */
 bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out);
@@ -170,5 +177,8 @@ bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out);
 krein_status krein__term_kernel(krein_ctx *ctx, const krein_term *term, krein_kernel **out);
 /* *sum + term, coefficient and all; *sum = NULL is the empty sum, and what it is on failure. */
 krein_status krein__kernel_add_term(krein_ctx *ctx, const krein_term *term, krein_kernel **sum);
+/* sum_i weight[i] kernel[i], of copies, in the form that its text is parsed to (n > 0). */
+krein_status krein__kernel_weighted_sum(krein_ctx *ctx, krein_kernel *const *kernel,
+                                        const double *weight, int64_t n, krein_kernel **out);
 
 #endif

@@ -173,44 +173,56 @@ int64_t krein__kernel_term_count(const krein_kernel *k) {
     return krein__min(k->node == KREIN_NODE_SUM ? left + right : left * right, INT32_MAX);
 }
 
-bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out) {
+/* The t-th of k's `count` terms. Sums lean to the left: to count those on the right and take them
+ * off is fast, to count those on the left at every node is not. */
+static bool find_term(const krein_kernel *k, int64_t count, int64_t t, krein_term *out) {
     if (k->node == KREIN_NODE_LEAF) {
         if (out->n == KREIN_TERM_LEAVES) return false;
         out->leaf[out->n++] = k;
         return true;
     }
     if (k->node == KREIN_NODE_SCALE) {
-        bool fits = krein__kernel_term(k->left, t, out);
+        bool fits = find_term(k->left, count, t, out);
         out->coefficient *= k->number;
         return fits;
     }
-    if (k->node == KREIN_NODE_SUM) {
-        int64_t left = krein__kernel_term_count(k->left);
-        return t < left ? krein__kernel_term(k->left, t, out)
-                        : krein__kernel_term(k->right, t - left, out);
-    }
     int64_t right = krein__kernel_term_count(k->right);
-    if (!krein__kernel_term(k->left, t / right, out)) return false;
+    if (k->node == KREIN_NODE_SUM) {
+        int64_t left = count - right;
+        return t < left ? find_term(k->left, left, t, out)
+                        : find_term(k->right, right, t - left, out);
+    }
+    if (!find_term(k->left, count / right, t / right, out)) return false;
     double coefficient = out->coefficient;
     out->coefficient = 1;
-    bool fits = krein__kernel_term(k->right, t % right, out);
+    bool fits = find_term(k->right, right, t % right, out);
     out->coefficient *= coefficient;
     return fits;
 }
 
-krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
-                                 int64_t *n) {
+bool krein__kernel_term(const krein_kernel *k, int64_t t, krein_term *out) {
+    return find_term(k, krein__kernel_term_count(k), t, out);
+}
+
+krein_status krein__kernel_expand(krein_ctx *ctx, const krein_kernel *k, int64_t most,
+                                  krein_term *out, int64_t *n) {
     int64_t count = krein__kernel_term_count(k);
     *n = 0;
-    if (count > KREIN_TERMS_MAX)
-        return krein__fail(ctx, KREIN_ESPEC, "the kernel expands to more than %d terms",
-                           KREIN_TERMS_MAX);
+    if (count > most)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "the kernel expands to more than %lld terms; try --map nystrom",
+                           (long long)most);
     for (int64_t t = 0; t < count; t++) {
         out[t] = (krein_term){.coefficient = 1};
-        if (!krein__kernel_term(k, t, &out[t]))
+        if (!find_term(k, count, t, &out[t]))
             return krein__fail(ctx, KREIN_ESPEC, "a product has more than %d kernels",
                                KREIN_TERM_LEAVES);
     }
     *n = count;
     return KREIN_OK;
+}
+
+krein_status krein__kernel_terms(krein_ctx *ctx, const krein_kernel *k, krein_term *out,
+                                 int64_t *n) {
+    return krein__kernel_expand(ctx, k, KREIN_TERMS_MAX, out, n);
 }

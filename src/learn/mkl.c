@@ -140,7 +140,8 @@ const krein_learner_class krein__learner_mkl = {
             "lp on kernels divided by their tail eigenvalues. smsd: stochastic mirror descent of "
             "the multi-class hinge loss with a penalty on the tails, which leaves kernels out; "
             "ufo: the same with one penalty for all. nsmkl: alignment of tangent kernels of random "
-            "depth. --map takes one map for all kernels, or as many as kernels, with ';' between "
+            "depth and scale. The sum itself is regularised by --lambda, as under its base alone. "
+            "--map takes one map for all kernels, or as many as kernels, with ';' between "
             "them."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,

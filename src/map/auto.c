@@ -15,8 +15,8 @@
 typedef struct terms {
     int64_t n, open; /* all; those that have none yet */
     int64_t left;    /* of D, for these */
-    krein_term term[KREIN_TERMS_MAX];
-    const char *spec[KREIN_TERMS_MAX];
+    krein_term term[KREIN_PARTS_MAX];
+    const char *spec[KREIN_PARTS_MAX];
 } terms;
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
@@ -25,6 +25,7 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 }
 
 static int own_traits(const krein_map *map) {
+    if (map->state) return krein__parts_traits(map->state);
     int64_t n = krein__kernel_term_count(map->kernel);
     for (int64_t t = 0; t < n; t++)
         if (strcmp(krein__map_default_term(map->kernel, t, map->d, map->D), "nystrom") == 0)
@@ -96,7 +97,7 @@ static krein_status plan(const krein_map *map, krein_parts *out) {
     krein_status st = KREIN_OK;
     terms *s = NULL;
     ZNEW(s, 1);
-    TRY(krein__kernel_terms(ctx, map->kernel, s->term, &s->n));
+    TRY(krein__kernel_expand(ctx, map->kernel, KREIN_PARTS_MAX, s->term, &s->n));
     s->open = s->n;
     s->left = map->D;
     for (int64_t t = 0; t < s->n; t++)

@@ -1,5 +1,5 @@
 /* map.c -- the table of maps, and what all of them share: specs, tiles, model files. */
-#include "map/map.h"
+#include "map/parts.h"
 
 #include "num/blas.h"
 
@@ -30,15 +30,19 @@ krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_ker
     TRY(krein__parse_spec(ctx, spec, "map", krein__maps, krein__map_count, &which, &map->values));
     map->cls = (const krein_map_class *)krein__maps[which];
     TRY(krein__kernel_copy(ctx, kernel, &map->kernel));
-    int64_t slot = krein__option_index(&map->cls->cls, "D");
-    if (slot >= 0 && D > 0) map->values.number[slot] = (double)D;
-    if (slot >= 0 && !isnan(map->values.number[slot])) map->D = (int64_t)map->values.number[slot];
+    krein__map_ask(map, D);
     TRY(map->cls->accepts(ctx, kernel));
     *out = map;
     return KREIN_OK;
 done:
     krein__map_destroy(map);
     return st;
+}
+
+void krein__map_ask(krein_map *map, int64_t D) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    if (slot >= 0 && D > 0) map->values.number[slot] = (double)D;
+    if (slot >= 0 && !isnan(map->values.number[slot])) map->D = (int64_t)map->values.number[slot];
 }
 
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
@@ -295,11 +299,22 @@ const char *krein__map_default_term(const krein_kernel *k, int64_t t, int64_t d,
 }
 
 /* Maps that make features of a sum at once, not side by side. */
-static bool takes_sums(const char *map) {
-    static const char *const some[] = {"orf", "rff", "explicit", "tensorsketch", "nystrom"};
+static bool takes_sums(const char *map, int64_t terms) {
+    static const struct {
+        const char *map;
+        int64_t terms; /* at most */
+    } some[] = {{"orf", KREIN_TERMS_MAX},
+                {"rff", KREIN_TERMS_MAX},
+                {"explicit", KREIN_EXPANSION_MAX},
+                {"tensorsketch", KREIN_EXPANSION_MAX},
+                {"nystrom", KREIN_EXPANSION_MAX}};
     for (int64_t i = 0; i < KREIN__COUNT(some); i++)
-        if (strcmp(map, some[i]) == 0) return true;
+        if (strcmp(map, some[i].map) == 0) return terms <= some[i].terms;
     return false;
+}
+
+static const char *side_by_side(int64_t terms) {
+    return terms <= KREIN_PARTS_MAX ? "auto" : "nystrom";
 }
 
 const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
@@ -309,8 +324,8 @@ const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
         return "explicit";
     const char *first = krein__map_default_term(k, 0, d, D / n);
     for (int64_t t = 1; t < n; t++)
-        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return "auto";
-    return n == 1 || takes_sums(first) ? first : "auto";
+        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return side_by_side(n);
+    return n == 1 || takes_sums(first, n) ? first : side_by_side(n);
 }
 
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
@@ -324,7 +339,7 @@ void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
 
 krein_status krein__map_check(const krein_map *map, int64_t features, const char *who) {
     const krein_class *cls = &map->cls->cls;
-    if (who && map->cls->traits & KREIN_MAP_LABELS)
+    if (who && krein__map_traits(map) & KREIN_MAP_LABELS)
         return krein__fail(map->ctx, KREIN_EARG,
                            "the %s map is fitted to labels, which %s do not know; use --map %s",
                            cls->name, who, krein__map_default(map->kernel, 0, 0));

@@ -24,14 +24,11 @@ static uint64_t seed_of(const krein_map *map, int64_t part) {
     return krein__rng_bits(g, (uint64_t)part, 0);
 }
 
-krein_status krein__parts_add(const krein_map *map, const char *spec, const krein_kernel *kernel,
-                              double coefficient, int64_t D, krein_parts *out) {
-    krein_ctx *ctx = map->ctx;
+krein_status krein__parts_add_open(const krein_map *map, const char *spec,
+                                   const krein_kernel *kernel, double coefficient,
+                                   krein_parts *out) {
     krein_part *p = &out->part[out->n];
-    if (D < 1)
-        return krein__fail(ctx, KREIN_ESPEC, "%s: D = %lld features are too few for its parts",
-                           map->cls->cls.name, (long long)map->D);
-    krein_status st = krein__map_create(ctx, spec, kernel, D, seed_of(map, out->n), &p->map);
+    krein_status st = krein__map_create(map->ctx, spec, kernel, 0, seed_of(map, out->n), &p->map);
     if (st != KREIN_OK) return st;
     p->map->d = map->d;
     p->map->sparse = map->sparse;
@@ -40,25 +37,51 @@ krein_status krein__parts_add(const krein_map *map, const char *spec, const krei
     return KREIN_OK;
 }
 
+krein_status krein__parts_add(const krein_map *map, const char *spec, const krein_kernel *kernel,
+                              double coefficient, int64_t D, krein_parts *out) {
+    if (D < 1)
+        return krein__fail(map->ctx, KREIN_ESPEC, "%s: D = %lld features are too few for its parts",
+                           map->cls->cls.name, (long long)map->D);
+    krein_status st = krein__parts_add_open(map, spec, kernel, coefficient, out);
+    if (st == KREIN_OK) krein__map_ask(out->part[out->n - 1].map, D);
+    return st;
+}
+
 /* ---- before the fit ----------------------------------------------------- */
 
+int krein__parts_traits(const krein_parts *s) {
+    int traits = 0;
+    for (int64_t p = 0; p < s->n; p++) traits |= krein__map_traits(s->part[p].map);
+    return traits & (KREIN_MAP_DATA | KREIN_MAP_MIX | KREIN_MAP_LABELS);
+}
+
+/* The parts that the map has, or those it would have, in `room`; false: there is no plan, and fit
+ * repeats the message. */
+static bool parts_of(const krein_map *map, krein_parts_fn plan, krein_parts *room,
+                     const krein_parts **out) {
+    *out = map->state ? map->state : room;
+    return map->state || plan(map, room) == KREIN_OK;
+}
+
 int64_t krein__parts_features(const krein_map *map, int64_t n, krein_parts_fn plan) {
-    krein_parts s = {0};
+    krein_parts room = {0};
+    const krein_parts *s;
     int64_t sum = 0;
-    bool planned = plan(map, &s) == KREIN_OK; /* fit repeats the message where it is not */
-    for (int64_t p = 0; p < s.n; p++) sum += s.part[p].map->cls->features(s.part[p].map, n);
-    destroy(&s);
+    bool planned = parts_of(map, plan, &room, &s);
+    for (int64_t p = 0; p < s->n; p++) sum += s->part[p].map->cls->features(s->part[p].map, n);
+    destroy(&room);
     return planned ? sum : map->D;
 }
 
 void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, krein_cost *out) {
-    krein_parts s = {0};
+    krein_parts room = {0};
+    const krein_parts *s;
     double features = 0;
     bool mix = false;
-    *out = (krein_cost){.bytes = sizeof s + 8192};
-    if (plan(map, &s) != KREIN_OK) out->bytes = 0;
-    for (int64_t p = 0; p < s.n; p++) {
-        const krein_map *part = s.part[p].map;
+    *out = (krein_cost){.bytes = sizeof room + 8192};
+    if (!parts_of(map, plan, &room, &s)) out->bytes = 0;
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_map *part = s->part[p].map;
         krein_cost own = {0};
         part->cls->cost(part, n, &own);
         out->bytes += own.bytes + 4096; /* and its specs */
@@ -72,7 +95,7 @@ void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, kre
         out->flops += 2 * features * features;
     }
     out->bytes += (double)map->D; /* signs, once more than the parts hold them */
-    destroy(&s);
+    destroy(&room);
 }
 
 /* ---- fitted ------------------------------------------------------------- */
@@ -133,10 +156,12 @@ done:
 krein_status krein__parts_fit(krein_map *map, krein_stream *rows, int64_t n, krein_parts_fn plan) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
-    krein_parts *s = NULL;
-    ZNEW(s, 1);
-    map->state = s;
-    TRY(plan(map, s));
+    krein_parts *s = map->state;
+    if (!s) {
+        ZNEW(s, 1);
+        map->state = s;
+        TRY(plan(map, s));
+    }
     for (int64_t p = 0; p < s->n; p++)
         TRY(krein__map_fit(s->part[p].map, map->d, map->sparse, rows, n));
     place(map, s);
@@ -179,7 +204,7 @@ krein_status krein__parts_io(krein_map *map, krein_archive *a) {
     }
     krein_parts *s = map->state;
     int64_t n = s->n;
-    TRY(krein__archive_int(a, "parts", &n, 1, KREIN_TERMS_MAX));
+    TRY(krein__archive_int(a, "parts", &n, 1, KREIN_PARTS_MAX));
     for (int64_t p = 0; p < n; p++) {
         krein_part *part = &s->part[p];
         krein__archive_enter(a, p);

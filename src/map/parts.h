@@ -7,6 +7,8 @@
 
 #include "map/map.h"
 
+enum { KREIN_PARTS_MAX = 512 };
+
 typedef struct krein_part {
     krein_map *map;
     double coefficient;
@@ -16,15 +18,21 @@ typedef struct krein_part {
 
 typedef struct krein_parts {
     int64_t n;
-    krein_part part[KREIN_TERMS_MAX];
+    krein_part part[KREIN_PARTS_MAX];
 } krein_parts;
 
-/* Adds the parts of a map that has kernel, d, D and seed, none of them fitted. */
+/* Adds the parts of a map that has kernel, d, D and seed, none of them fitted. A map that has a
+ * krein_parts as its state before it is fitted has these, and is not asked. */
 typedef krein_status (*krein_parts_fn)(const krein_map *map, krein_parts *out);
 
-/* One part more: spec with D features (at least 1) and a seed of its own. */
+/* One part more: spec with D features (at least 1) and a seed of its own. open: with the D of the
+ * spec, or none yet. */
 krein_status krein__parts_add(const krein_map *map, const char *spec, const krein_kernel *kernel,
                               double coefficient, int64_t D, krein_parts *out);
+krein_status krein__parts_add_open(const krein_map *map, const char *spec,
+                                   const krein_kernel *kernel, double coefficient,
+                                   krein_parts *out);
+int krein__parts_traits(const krein_parts *s); /* DATA, MIX, LABELS: those that some part has */
 int64_t krein__parts_features(const krein_map *map, int64_t n, krein_parts_fn plan);
 void krein__parts_cost(const krein_map *map, int64_t n, krein_parts_fn plan, krein_cost *out);
 krein_status krein__parts_fit(krein_map *map, krein_stream *rows, int64_t n, krein_parts_fn plan);
