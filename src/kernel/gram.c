@@ -1,17 +1,41 @@
 /* gram.c -- kernel values in tiles.
  *
  * <x, y> for a tile of rows is one matrix product; radial kernels take |x|^2 + |y|^2 - 2 <x, y>
- * from it, row by row, while the tile is in cache. Others walk the rows. Sums, products
- * and factors combine tiles. float32 for feature blocks, float64 for Gram matrices.
+ * from it, row by row, while the tile is in cache. Others walk the rows. Expressions have the inner
+ * products of a tile once for all of their base kernels (and the L1 distances, in float64, where
+ * several want them), and are evaluated in pieces of a row: a sum of many kernels costs their
+ * exponentials and little else. float32 for feature blocks, float64 for Gram matrices.
  */
 #include "kernel/gram.h"
 
+#include "kernel/rows.h"
 #include "num/blas.h"
 #include "num/vec.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
+
+enum { PIECE = 384 };
+
+KREIN_ROW_SUM(double, distance, KREIN_DISTANCE)
+
+static void l1_rows(const double *p, int64_t d, const double *x, int64_t n, const double *y,
+                    int64_t ldy, double *out) {
+    (void)p;
+    for (int64_t i = 0; i < n; i++) out[i] = distance(0, d, x, y + i * ldy);
+}
+static double l1_coordinate(const double *p, double x, double y) {
+    (void)p;
+    return fabs(x - y);
+}
+/* The sum is corrected where both rows have an entry: it may fall below zero by a rounding. */
+static double l1_finish(const double *p, double sum) {
+    (void)p;
+    return fmax(sum, 0);
+}
+const krein_kernel_class krein__gram_l1 = {
+    .rows64 = l1_rows, .coordinate = l1_coordinate, .finish = l1_finish};
 
 static double squared_length(const krein_rows *r, int64_t i) {
     double sum = 0;
@@ -29,6 +53,7 @@ static double squared_length(const krein_rows *r, int64_t i) {
 #define GEMM krein__sgemm
 #define VALUES values32
 #define ROWS rows32
+#define FROM_L1(c, p, n, v) (void)(c) /* distances are not shared in float32 */
 #define Y(g) ((g)->y.x)
 #define Y_LD(g) ((g)->y.ld)
 #define YY(g) ((g)->yy32)
@@ -38,6 +63,7 @@ static double squared_length(const krein_rows *r, int64_t i) {
 #undef GEMM
 #undef VALUES
 #undef ROWS
+#undef FROM_L1
 #undef Y
 #undef Y_LD
 #undef YY
@@ -47,6 +73,7 @@ static double squared_length(const krein_rows *r, int64_t i) {
 #define GEMM krein__dgemm
 #define VALUES values64
 #define ROWS rows64
+#define FROM_L1(c, p, n, v) (c)->from_l1(p, n, v)
 #define Y(g) ((g)->y64)
 #define Y_LD(g) ((g)->y.d)
 #define YY(g) ((g)->yy64)
@@ -76,6 +103,12 @@ int64_t krein__gram_spares(const krein_kernel *k) {
     return k->right ? krein__max(left, 1 + krein__gram_spares(k->right)) : left;
 }
 
+static int64_t l1_leaves(const krein_kernel *k) {
+    if (!k) return 0;
+    if (k->node == KREIN_NODE_LEAF) return k->kernel->from_l1 != NULL;
+    return l1_leaves(k->left) + l1_leaves(k->right);
+}
+
 krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein_rows y, bool wide,
                                krein_gram_rows *g) {
     krein_status st = KREIN_OK;
@@ -84,8 +117,11 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
     g->y = y;
     g->wide = wide;
     g->dots = !krein__kernel_all(kernel, krein__has_rows);
-    g->buffers = krein__gram_spares(kernel) + (g->dots && kernel->node != KREIN_NODE_LEAF);
-    g->scratch = (y.ptr ? y.d : KREIN_TILE * y.d) + g->buffers * KREIN_TILE * y.n;
+    g->l1 = wide && l1_leaves(kernel) > 1;
+    g->scratch = y.ptr ? y.d : KREIN_TILE * y.d;
+    if (kernel->node != KREIN_NODE_LEAF)
+        g->scratch += (g->dots ? KREIN_TILE * y.n : 0) +
+                      (krein__gram_spares(kernel) + g->l1) * krein__min(y.n, PIECE);
     /* not every kernel on rows has a way through sparse ones */
     TRY(krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, y.ptr != NULL));
     TRY(krein__tables_open(ctx, kernel, &g->table, &g->tables));
@@ -170,7 +206,8 @@ krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, co
 }
 
 double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, double size) {
-    return size * KREIN_TILE * ((double)d + (double)(krein__gram_spares(k) + 1) * (double)m);
+    double pieces = (double)(krein__gram_spares(k) + 1) * (double)krein__min(m, PIECE);
+    return size * (KREIN_TILE * ((double)d + (double)m) + pieces);
 }
 
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {
@@ -178,9 +215,13 @@ double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int t
     return threads * tile + 8.0 * (double)m * ((double)d + 1) + 4096;
 }
 
-double krein__gram_flops(const krein_kernel *k, int64_t d) {
+/* Of the base kernels, without what they have in common. */
+static double value_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
-    if (k->node == KREIN_NODE_LEAF)
-        return (krein__has_rows(k->kernel) ? 4.0 : 2.0) * (double)d + 20;
-    return 1 + krein__gram_flops(k->left, d) + krein__gram_flops(k->right, d);
+    if (k->node == KREIN_NODE_LEAF) return krein__has_rows(k->kernel) ? 4.0 * (double)d + 20 : 20;
+    return 1 + value_flops(k->left, d) + value_flops(k->right, d);
+}
+
+double krein__gram_flops(const krein_kernel *k, int64_t d) {
+    return value_flops(k, d) + (krein__kernel_all(k, krein__has_rows) ? 0 : 2.0 * (double)d);
 }

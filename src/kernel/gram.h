@@ -16,9 +16,9 @@ typedef struct krein_gram_rows {
     bool wide;          /* float64 values */
     float *yy32;        /* |y_i|^2 */
     double *yy64, *y64; /* wide: y in double */
-    int64_t buffers;    /* tiles of scratch */
     int64_t scratch;    /* elements of scratch a thread needs */
     bool dots;          /* some leaf needs <x, y> */
+    bool l1;            /* several need |x - y|_1, which they share */
     krein_table *table; /* of the leaves whose values stand in a file */
     int64_t tables;
 } krein_gram_rows;
@@ -38,7 +38,10 @@ void krein__gram_dots_sparse(const krein_rows *x, const krein_rows *y, double *o
                              double *zeros);
 void krein__gram_rows_sparse(const krein_kernel_class *c, const double *p, const krein_rows *x,
                              const krein_rows *y, double *out, int64_t ld, double *zeros);
-/* Pieces of scratch that an expression needs beside its output, each as large as that. */
+/* |x - y|_1 in double, as if it were a base kernel. */
+extern const krein_kernel_class krein__gram_l1;
+/* Pieces of scratch that an expression needs beside its output, each as large as that: one for a
+ * sum, however long. */
 int64_t krein__gram_spares(const krein_kernel *k);
 /* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,

@@ -17,7 +17,6 @@
 #include "kernel/gram_shared.h"
 
 #include "kernel/gram.h"
-#include "kernel/rows.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -55,19 +54,6 @@ static bool some_use(krein_kernel *const *kernel, int64_t n, krein_gram_basis b)
 
 /* ---- what is shared ------------------------------------------------------ */
 
-KREIN_ROW_SUM(double, distance, KREIN_DISTANCE)
-
-static double coordinate(const double *p, double x, double y) {
-    (void)p;
-    return fabs(x - y);
-}
-/* The sum is corrected where both rows have an entry: it may fall below zero by a rounding. */
-static double finish(const double *p, double sum) {
-    (void)p;
-    return fmax(sum, 0);
-}
-static const krein_kernel_class l1 = {.coordinate = coordinate, .finish = finish};
-
 /* zeros: d of them, for sparse rows. */
 static void dot_band(const krein_gram_shared *s, int64_t t, double *out, double *zeros) {
     int64_t first = t * BAND, ld = stride(s, t), d = s->x.d, n = rows_of(s, t);
@@ -88,10 +74,9 @@ static void l1_chunk(const krein_gram_shared *s, int64_t i, int64_t from, int64_
     if (s->x.ptr) {
         krein_rows x = krein__rows_slice(&s->x, i, 1),
                    y = krein__rows_slice(&s->x, from, to - from);
-        krein__gram_rows_sparse(&l1, NULL, &x, &y, out, to - from, zeros);
+        krein__gram_rows_sparse(&krein__gram_l1, NULL, &x, &y, out, to - from, zeros);
     } else {
-        for (int64_t j = from; j < to; j++)
-            out[j - from] = distance(0, d, s->x64 + i * d, s->x64 + j * d);
+        krein__gram_l1.rows64(NULL, d, s->x64 + i * d, to - from, s->x64 + from * d, d, out);
     }
 }
 

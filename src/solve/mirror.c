@@ -1,4 +1,4 @@
-/* mirror.c -- stochastic mirror and sub-gradient descent for multiple kernels (li2018; orabona2011
+/* mirror.c -- stochastic mirror and sub-gradient descent for multiple kernels (li2018multi; orabona2011
  * with r = 1)
  *
  * The dual weights are minus the sum of the sub-gradients of the losses seen so far; the weights
@@ -214,7 +214,7 @@ double krein__mirror_bytes(int64_t n, int64_t M, int64_t classes, int64_t D, boo
 }
 
 const krein_class krein__solver_mirror = {
-    "mirror", "mirror and sub-gradient descent, kernels weighed row by row", "li2018", NULL,
+    "mirror", "mirror and sub-gradient descent, kernels weighed row by row", "li2018multi", NULL,
     "Multi-class hinge loss, squared norm over kernels of order near one, and a penalty that "
     "leaves "
     "kernels out. On kernel matrices or on features. Learners: mkl(method=smsd), mkl(method=ufo)."};
