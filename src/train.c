@@ -78,6 +78,8 @@ static krein_status fill_report(krein_setup *s, krein_job *job, krein_report *r)
     DUP(r->learner, m->learner);
     DUP(r->kernel, m->kernel_text);
     DUP(r->map, m->map_text);
+    TRY(krein__weights_copy(ctx, m->kernels, m->weights, &r->weights));
+    r->kernels = m->kernels;
 done:
     return st;
 }

@@ -80,12 +80,14 @@ static krein_status parse_kernel(krein_setup *s) {
     return st == KREIN_OK ? count_free(s, s->kernel) : st;
 }
 
-static krein_status check_map(const krein_setup *s, const char *spec, const krein_kernel *kernel) {
+/* features: that the user wants of this map alone; 0: none are named. */
+static krein_status check_map(const krein_setup *s, const char *spec, const krein_kernel *kernel,
+                              int64_t features) {
     krein_map *map = NULL;
-    krein_status st = krein__map_create(s->ctx, spec, kernel, s->o.features, s->o.seed, &map);
+    krein_status st = krein__map_create(s->ctx, spec, kernel, features, s->o.seed, &map);
     if (st == KREIN_OK && s->learner->check)
         st = s->learner->check(s->ctx, &s->learner_values, map);
-    if (st == KREIN_OK) st = krein__map_check(map, s->o.features, NULL);
+    if (st == KREIN_OK) st = krein__map_check(map, features, NULL);
     krein__map_destroy(map);
     return st;
 }
@@ -122,10 +124,10 @@ done:
 static krein_status check_maps(krein_setup *s) {
     krein_status st = KREIN_OK;
     const krein_kernel_list *list = s->several ? &s->combination.list : &s->list;
-    if (list->n == 0) return check_map(s, s->o.map, s->kernel);
+    if (list->n == 0) return check_map(s, s->o.map, s->kernel, s->o.features);
     for (int64_t i = 0; i < list->n && st == KREIN_OK; i++)
         st = check_map(s, s->several ? krein__combination_spec(&s->combination, i) : s->o.map,
-                       list->kernel[i]);
+                       list->kernel[i], s->several ? 0 : s->o.features);
     if (st == KREIN_OK && s->several && strncmp(s->combination.spec[0], "exact", 5) != 0)
         s->o.map = KREIN_MAP_JOINT;
     return st;
