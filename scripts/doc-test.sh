@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # doc-test.sh -- the documentation does what it says.
 #
-#   tutorial   every ```sh block of docs/tutorial.md is run, in order, in one temporary
-#              directory with the program in PATH; each must end with status 0. A block
-#              ```output behind it must be what it wrote to standard output.
+#   examples   every ```sh block of docs/tutorial.md and of docs/mkl.md is run, in order, in one
+#              temporary directory a page with the program in PATH; each must end with status 0.
+#              A block ```output behind it must be what it wrote to standard output.
 #   example    the C program in README.md is examples/quickstart.c
 #   methods    docs/methods.md and README.md list what the program lists
 #   links      a relative link in a .md file leads to a file
@@ -25,29 +25,37 @@ verdict() { # name status
     fi
 }
 
-# Blocks N.sh, and N.output where one follows; N.line is where it stands.
-mkdir "$work/blocks" "$work/bin" "$work/run"
+mkdir "$work/bin"
 ln -s "$krein" "$work/bin/krein"
-awk -v out="$work/blocks/" '
-    /^```/ && file { close(file); file = ""; next }
-    /^```sh$/ { n++; file = out sprintf("%03d.sh", n); print NR > (out sprintf("%03d.line", n)); next }
-    /^```output$/ { file = out sprintf("%03d.output", n); next }
-    /^```/ { file = "/dev/null"; next }
-    file { print > file }' "$root/docs/tutorial.md"
 
-for block in "$work"/blocks/*.sh; do
-    name="docs/tutorial.md:$(cat "${block%.sh}.line")"
-    (cd "$work/run" && PATH=$work/bin:$PATH timeout 120 bash -euo pipefail "$block") \
-        >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    if ((status)); then
-        echo "$name: status $status"
-        cat "$work/out" "$work/err"
-    elif [[ -f ${block%.sh}.output ]]; then
-        diff -u "${block%.sh}.output" "$work/out"
+# Blocks N.sh, and N.output where one follows; N.line is where it stands.
+take_blocks() { # page folder
+    awk -v out="$2/" '
+        /^```/ && file { close(file); file = ""; next }
+        /^```sh$/ { n++; file = out sprintf("%03d.sh", n); print NR > (out sprintf("%03d.line", n)); next }
+        /^```output$/ { file = out sprintf("%03d.output", n); next }
+        /^```/ { file = "/dev/null"; next }
+        file { print > file }' "$1"
+}
+
+for page in docs/tutorial.md docs/mkl.md; do
+    here=$work/$(basename "$page" .md)
+    mkdir -p "$here/blocks" "$here/run"
+    take_blocks "$root/$page" "$here/blocks"
+    for block in "$here"/blocks/*.sh; do
+        name="$page:$(cat "${block%.sh}.line")"
+        (cd "$here/run" && PATH=$work/bin:$PATH timeout 120 bash -euo pipefail "$block") \
+            >"$work/out" 2>"$work/err" </dev/null
         status=$?
-    fi
-    verdict "$name" $status
+        if ((status)); then
+            echo "$name: status $status"
+            cat "$work/out" "$work/err"
+        elif [[ -f ${block%.sh}.output ]]; then
+            diff -u "${block%.sh}.output" "$work/out"
+            status=$?
+        fi
+        verdict "$name" $status
+    done
 done
 
 awk '/^```c$/ && !done { on = 1; next } /^```/ && on { on = 0; done = 1 } on' "$root/README.md" |

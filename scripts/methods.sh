@@ -46,7 +46,7 @@ about() { # table name
             name = $1; sub(/^ *[^ ]+ +/, "")
             text = text (text ? "<br>" : "") "`" name "`: " $0
         }
-        options && /^     / { sub(/^ +/, " "); text = text $0 }
+        options && /^     / { sub(/^ +/, text ~ /\|$/ ? "" : " "); text = text $0 }
         END { print cite; print text; print substr(details, 2) }'
 }
 

@@ -76,7 +76,15 @@ void cli_put_cell(FILE *f, const char *text, bool csv);
 const char *cli_float_text(double x, char *buf);
 /* Text folded at `width`, each line after `indent` spaces. */
 void cli_print_folded(FILE *f, const char *text, int indent, int width);
+/* The same behind a word that stands in the indent of the first line. */
+void cli_print_hanging(FILE *f, const char *head, const char *text, int indent, int width);
 uint64_t cli_peak_rss(void);
+
+/* ---- weights.c: several kernels in one model ---------------------------- */
+
+/* The line on the kernel; of a combination how many there are, with a bar for each weight. */
+void cli_print_kernel(FILE *f, const char *kernel, int64_t n, const krein_kernel_weight *w);
+json_t *cli_json_weights(int64_t n, const krein_kernel_weight *w); /* null where there are none */
 
 /* ---- file.c: a file written whole or not at all ------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { OPTION_WIDTH = 26, WIDTH = 80, NAMES = 512 };
+enum { OPTION_WIDTH = 26, WIDTH = 80, NAMES = 512, KEY_WIDTH = 17, KEY_TEXT = 1024 };
 
 static void print_option(FILE *f, const cli_option *o) {
     char left[64];
@@ -49,6 +49,15 @@ void cli_print_help(FILE *f, const cli_command *command) {
     }
 }
 
+/* An option of a spec. */
+static void print_key(FILE *f, const krein_option_info *o) {
+    char name[64], text[KEY_TEXT];
+    snprintf(name, sizeof name, "    %s ", o->name);
+    snprintf(text, sizeof text, "%s (%s%s%s%s%s)", o->help, o->type, *o->range ? " in " : "",
+             o->range, *o->default_value ? "; default " : "", o->default_value);
+    cli_print_hanging(f, name, text, KEY_WIDTH, WIDTH);
+}
+
 static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
     krein_option_info o;
     static const char *const singular[][2] = {{"kernels", "kernel"},   {"maps", "map"},
@@ -60,13 +69,11 @@ static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
     fprintf(f, "%s (%s)\n", e->name, kind);
     cli_print_folded(f, e->summary, 2, WIDTH);
     if (*e->family) fprintf(f, "  %s\n", e->family);
-    if (e->details && *e->details) fprintf(f, "  %s\n", e->details);
+    if (e->details) cli_print_folded(f, e->details, 2, WIDTH);
     if (e->cite && *e->cite) fprintf(f, "  reference: %s\n", e->cite);
     for (int64_t k = 0; krein_list_option(i, k, &o); k++) {
         if (k == 0) fputs("\n  Options\n", f);
-        fprintf(f, "    %-12s %s", o.name, o.help);
-        fprintf(f, " (%s%s%s%s%s)\n", o.type, *o.range ? " in " : "", o.range,
-                *o.default_value ? "; default " : "", o.default_value);
+        print_key(f, &o);
     }
 }
 

@@ -48,6 +48,7 @@ static void print_json(const char *path, const krein_model *model, const krein_m
         json_array_append_new(variance, cli_json_number(i->variance[k]));
     json_object_set_new(out, "variance", variance);
     json_object_set_new(out, "variance_total", cli_json_number(i->variance_total));
+    json_object_set_new(out, "weights", cli_json_weights(i->kernels, i->weights));
     json_object_update(out, rest);
     json_decref(rest);
     cli_print_json(out);
@@ -86,7 +87,7 @@ static void print_text(const char *path, const krein_model *model, const krein_m
         cli_line(stdout, "outputs", "%s", cli_count_text(i->outputs, number));
     if (i->scale) cli_line(stdout, "scale", "%s", i->scale);
     if (i->learner) cli_line(stdout, "learner", "%s", i->learner);
-    if (i->kernel) cli_line(stdout, "kernel", "%s", i->kernel);
+    cli_print_kernel(stdout, i->kernel, i->kernels, i->weights);
     if (i->map) cli_line(stdout, "map", "%s", i->map);
     if (i->D >= 0) cli_line(stdout, "features", "%s", cli_count_text(i->D, number));
     if (i->negative > 0)

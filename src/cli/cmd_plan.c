@@ -10,7 +10,7 @@ static void print_text(const krein_report *r) {
     char number[32];
     cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
-    if (r->kernel) cli_line(stdout, "kernel", "%s", r->kernel);
+    cli_print_kernel(stdout, r->kernel, r->kernels, r->weights);
     if (r->map) cli_line(stdout, "map", "%s", r->map);
     if (r->D >= 0) cli_line(stdout, "features", "%s", cli_count_text(r->D, number));
     cli_line(stdout, "memory", "%s", krein__bytes_text((double)r->bytes_peak, number));

@@ -44,7 +44,7 @@ void cli_print_report(FILE *f, const krein_report *r) {
     cli_line(f, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(f, "task", "%s", cli_task_name(r->task));
     if (r->learner) cli_line(f, "learner", "%s", r->learner);
-    if (r->kernel) cli_line(f, "kernel", "%s", r->kernel);
+    cli_print_kernel(f, r->kernel, r->kernels, r->weights);
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
     if (isfinite(r->loo)) {
@@ -71,13 +71,13 @@ static json_t *report_json(const krein_report *r, int64_t bytes) {
                   cli_json_number(r->seconds_select), "fit", cli_json_number(r->seconds_fit),
                   "total", cli_json_number(r->seconds_total));
     return json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n, s:o, s:I, s:o, s:o, s:o, s:o}",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
         "command", "train", "n", cli_json_count(r->n), "d", cli_json_count(r->d), "task",
         cli_json_text(cli_task_name(r->task)), "learner", cli_json_text(r->learner), "kernel",
         cli_json_text(r->kernel), "map", cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
-        cli_json_number(r->lambda), "weights", "seconds", seconds, "peak_rss_bytes",
-        (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes), "loo", loo, "cv", cv,
-        "test", cli_json_metrics(&r->test));
+        cli_json_number(r->lambda), "weights", cli_json_weights(r->kernels, r->weights), "seconds",
+        seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes),
+        "loo", loo, "cv", cv, "test", cli_json_metrics(&r->test));
 }
 
 /* The name of the model file; NULL with the status set when the call is wrong. Looked at

@@ -170,6 +170,10 @@ static void put_end(FILE *f) {
     fputs(".PP\n.RS 4\n", f);
     put_examples(
         f, "krein train data.csv -k \"0.5*gaussian(sigma=1) + 0.5*gaussian(sigma=8)\" -D 4096");
+    fputs(".RE\n.PP\n", f);
+    put_line(f, "The same with weights found from the data, among ten widths:");
+    fputs(".PP\n.RS 4\n", f);
+    put_examples(f, "krein train data.csv --learner mkl --kernels \"gaussian(sigma=0.5..16:10)\"");
     fputs(".RE\n", f);
 }
 

@@ -174,26 +174,37 @@ void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
     if (confusion) print_confusion(f, m);
 }
 
-void cli_print_folded(FILE *f, const char *text, int indent, int width) {
-    int column = 0;
-    for (const char *p = text; *p;) {
-        const int length = (int)strcspn(p, " \n");
-        if (length > 0) {
-            if (column && indent + column + 1 + length > width) {
-                fputc('\n', f);
-                column = 0;
-            }
-            if (!column)
-                fprintf(f, "%*s", indent, "");
-            else
-                fputc(' ', f);
-            fprintf(f, "%.*s", length, p);
-            column += length + (column > 0);
+/* Characters of the next piece of a line: a word, or what fits of one that is too long for any line
+ * and may be broken behind a '|'. */
+static int piece(const char *p, int room) {
+    int length = (int)strcspn(p, " \n");
+    if (length <= room) return length;
+    for (int k = room; k > 1; k--)
+        if (p[k - 1] == '|') return k;
+    return length;
+}
+
+void cli_print_hanging(FILE *f, const char *head, const char *text, int indent, int width) {
+    int column = fprintf(f, "%-*s", indent, head);
+    bool space = false;
+    for (const char *p = text + strspn(text, " \n"); *p;) {
+        const int length = piece(p, width - indent);
+        if (column > indent && column + space + length > width) {
+            fprintf(f, "\n%*s", indent, "");
+            column = indent;
+            space = false;
         }
+        fprintf(f, "%s%.*s", space ? " " : "", length, p);
+        column += space + length;
         p += length;
+        space = *p == ' ' || *p == '\n';
         p += strspn(p, " \n");
     }
-    if (column) fputc('\n', f);
+    fputc('\n', f);
+}
+
+void cli_print_folded(FILE *f, const char *text, int indent, int width) {
+    if (text[strspn(text, " \n")]) cli_print_hanging(f, "", text, indent, width);
 }
 
 uint64_t cli_peak_rss(void) {

@@ -69,7 +69,7 @@ static const cli_option train_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian); parameters not given are chosen"},
     {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
-     .help = "k1; k2; ...: the best of them by --select"},
+     .help = "k1; k2; ...: mkl sums them; else the best (--select)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
@@ -225,10 +225,16 @@ const cli_command cli_commands[] = {
      "fit a model and write it",
      "With no option at all the data are scaled, and kernel width, features and\n"
      "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
-     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input.",
+     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input. Of several --kernels,\n"
+     "learners that take several (mkl) train on a weighted sum and print the weights,\n"
+     "and -m may be a list with a map for each; other learners get the best kernel by\n"
+     "--select.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
-     "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G",
+     "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"
+     "krein train data.csv --learner mkl --kernels \"gaussian(sigma=1..8:4); linear\"\n"
+     "krein train data.csv --learner \"mkl(method=easymkl, base=svm)\" \\\n"
+     "    --kernels \"gaussian; poly(degree=2..3:2)\"",
      1,
      1,
      true,

@@ -6,6 +6,7 @@
 #ifndef KREIN_BANK_H
 #define KREIN_BANK_H
 
+#include "kernel/gram_shared.h"
 #include "select/select.h"
 
 typedef struct krein_bank {
@@ -21,6 +22,18 @@ typedef struct krein_bank {
     const krein_map *map;
     int64_t *first; /* M + 1 */
 } krein_bank;
+
+/* c_m = 1 / mean of k_m(x, x) over the training rows (M), from one pass. */
+krein_status krein__bank_scales(krein_job *job, krein_kernel *const *kernel, int64_t M,
+                                double *scale);
+/* Rows and matrices of a bank that has ctx, job, M, kernel and scale; a seeded sample where the
+ * rows are many. */
+krein_status krein__bank_matrices(krein_bank *bank);
+void krein__bank_clear(krein_bank *bank);
+/* Rows of the matrices; bytes of a bank of M kernels for a model with that map, the moments of its
+ * features included. */
+int64_t krein__bank_rows(krein_ctx *ctx, int64_t n, int64_t M);
+double krein__bank_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k);
 
 /* Second moments of the features of all rows, from one pass, as they are (not centred). Row
  * weights w count as repeated rows. Of y only what krein__judged_fill makes: +-1 codes of the
@@ -40,7 +53,7 @@ void krein__moments_clear(krein_ctx *ctx, krein_moments *m);
 /* G - W mm' and B - W m ym', in place: the moments of features and targets less their means. */
 void krein__moments_centre(krein_moments *m);
 
-/* The least lambda by leave-one-out of ridge regression with the mean of the kernels, on a sample
+/* The best lambda by leave-one-out of ridge regression with the mean of the kernels, on a sample
  * of the rows; the job's own where it has one. */
 krein_status krein__bank_lambda(krein_bank *bank, double *lambda);
 /* Classes of two have one problem +1 / -1, others one for each class against the rest: their

@@ -23,4 +23,21 @@ extern const krein_combiner krein__combine_average, krein__combine_alignment,
     krein__combine_centered, krein__combine_easymkl, krein__combine_pwmk, krein__combine_lp,
     krein__combine_conv, krein__combine_smsd, krein__combine_ufo;
 
+/* What does not go together, before any row is read: the method and the kernels of a list. */
+krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
+                                  const krein_kernel_list *list);
+/* And the method and the data. */
+krein_status krein__combine_meet(const krein_job *job, const krein_mkl *o);
+/* mu (M, >= 0, sum one). map: NULL or a map of kernel values: by matrices; else the kernels'
+ * features side by side, fitted, each kernel's times sqrt(scale). */
+krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,
+                            const double *scale, const krein_map *map, double *mu);
+/* Bytes that it takes for a model with that map, which is among them. */
+double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+                            int64_t k);
+/* Kernels of method nsmkl where none are given: `count` tangent kernels of random depth 1 .. 5 and
+ * scale. */
+krein_status krein__combine_draw(krein_ctx *ctx, const krein_mkl *o, uint64_t seed,
+                                 krein_kernel_list *out);
+
 #endif

@@ -64,6 +64,13 @@ done:
 
 /* Data often come sorted, by class or by time, and a solver that visits them block by block would
  * be drawn this way and that: every block is a random sample of the rows. */
+void krein__examples_order(const krein_job *job, int64_t n, int64_t *order) {
+    for (int64_t i = 0; i < n; i++) order[i] = i;
+    if (!job->ordered)
+        krein__rng_permute((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, n,
+                           order);
+}
+
 static krein_status mix(krein_job *job, krein_examples *ex) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -72,7 +79,7 @@ static krein_status mix(krein_job *job, krein_examples *ex) {
     int32_t *group = NULL;
     krein_matrix x = {0};
     NEW(order, n);
-    krein__rng_permute((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, n, order);
+    krein__examples_order(job, n, order);
     krein_rows rows = krein__matrix_rows(&ex->x);
     TRY(krein__matrix_gather(ctx, &rows, order, n, &x));
     krein__matrix_clear(ctx, &ex->x);

@@ -25,6 +25,8 @@ typedef struct krein_examples {
  * own. */
 krein_status krein__examples_open(krein_job *job, int64_t n, bool centre, krein_examples *out);
 void krein__examples_close(krein_examples *ex);
+/* That order: the i-th example is row order[i] of the n (of the sample, ascending). */
+void krein__examples_order(const krein_job *job, int64_t n, int64_t *order);
 /* Hands weights of the features (D x k, row-major) and intercepts (k) to the model. */
 krein_status krein__examples_finish(const krein_examples *ex, const double *w,
                                     const double *intercept, krein_model *model);

@@ -65,22 +65,25 @@ static const krein_option options[] = {
      .derived = true,
      .help = "conv, smsd: eigenvalues before the tail; the root of the rows when not given"},
     {.name = "alpha",
-     .value = 1e-3,
+     .value = NAN,
      .low = 0,
      .low_open = true,
      .high = 1e9,
-     .help = "smsd, ufo: weight of the squared norm"},
+     .derived = true,
+     .help = "smsd, ufo: weight of the squared norm; 1/2 over the root of the rows when not given"},
     {.name = "beta",
-     .value = 1e-4,
+     .value = NAN,
      .low = 0,
      .high = 1e9,
-     .help = "smsd, ufo: weight of the penalty that leaves kernels out"},
+     .derived = true,
+     .help = "smsd, ufo: weight of the penalty that leaves kernels out; 1 over the root of the "
+             "rows when not given"},
     {.name = "epochs",
      .type = KREIN_OPTION_INTEGER,
-     .value = 10,
+     .value = 20,
      .low = 1,
      .high = 1e6,
-     .help = "smsd, ufo: passes over the rows"},
+     .help = "smsd, ufo: most passes over the rows; fewer where little is left to gain"},
     {.name = "count",
      .type = KREIN_OPTION_INTEGER,
      .value = 2,
@@ -140,7 +143,8 @@ const krein_learner_class krein__learner_mkl = {
             "lp on kernels divided by their tail eigenvalues. smsd: stochastic mirror descent of "
             "the multi-class hinge loss with a penalty on the tails, which leaves kernels out; "
             "ufo: the same with one penalty for all. nsmkl: alignment of tangent kernels of random "
-            "depth. --map takes one map for all kernels, or as many as kernels, with ';' between "
+            "depth and scale. The sum itself is regularised by --lambda, as under its base alone. "
+            "--map takes one map for all kernels, or as many as kernels, with ';' between "
             "them."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,

@@ -29,6 +29,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
     krein__free(ctx, m->variance);
+    krein__weights_free(ctx, m->kernels, m->weights);
     krein__free(ctx, m);
 }
 
@@ -222,6 +223,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     TRY(head_io(a, m));
     TRY(variance_io(a, m));
+    TRY(krein__weights_io(a, ctx, &m->kernels, &m->weights));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
@@ -297,6 +299,8 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->probabilities = m->calibration.slope != NULL;
     out->variance = m->variance;
     out->variance_total = m->variance ? m->variance_total : NAN;
+    out->kernels = m->kernels;
+    out->weights = m->weights;
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

@@ -3,6 +3,7 @@
 #define KREIN_MODEL_H
 
 #include "map/map.h"
+#include "model/weights.h"
 
 /* How a row's k scores become an answer. */
 typedef enum krein_head {

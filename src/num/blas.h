@@ -39,6 +39,9 @@ void krein__strsm(int64_t m, int64_t n, const float *u, int64_t ldu, float *b, i
 float krein__sdot(int64_t n, const float *x, const float *y);
 /* x'y, while the row `ahead` (n floats that are there, else x) is brought near. Not BLAS: dot.c. */
 float krein__sdot_ahead(int64_t n, const float *x, const float *y, const float *ahead);
+/* out[r] = a_r'x of a few rows of A (rows x n). Not BLAS: dot.c. */
+void krein__sdot_rows(int64_t rows, int64_t n, const float *a, int64_t lda, const float *x,
+                      float *out);
 void krein__saxpy(int64_t n, float alpha, const float *x, float *y); /* y += alpha x */
 double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the

@@ -1,0 +1,10 @@
+/* lp.h -- weights of kernels with a bounded p-norm, for ridge regression on their sum. */
+#ifndef KREIN_LP_H
+#define KREIN_LP_H
+
+#include "combine/ridge_sum.h"
+
+/* theta (M) for the kernels scale_m K_m (NULL: K_m). */
+krein_status krein__lp_weights(krein_bank *bank, double p, const double *scale, double *theta);
+
+#endif

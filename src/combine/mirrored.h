@@ -1,0 +1,10 @@
+/* mirrored.h -- weights of kernels by mirror descent (solve/mirror.h) on the rows of a bank. */
+#ifndef KREIN_MIRRORED_H
+#define KREIN_MIRRORED_H
+
+#include "combine/combine.h"
+
+/* r: M, how much the penalty counts for each kernel. */
+krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu);
+
+#endif
