@@ -166,6 +166,10 @@ static void default_maps(void) {
     }
     char *text = sum_of(TERMS, false);
     krein_map *map = NULL;
+    krein_kernel *k = kernel_on(ctx, text); /* fewer than two for each term */
+    CHECK(strcmp(krein__map_default(k, DIM, 2 * TERMS - 1), "nystrom") == 0);
+    CHECK(strcmp(krein__map_default(k, DIM, 2 * TERMS), "auto") == 0);
+    krein__kernel_destroy(ctx, k);
     CHECK(make(ctx, "rff", text, 2000, 1, DIM, NULL, &map) == KREIN_ESPEC);
     CHECK_HAS(krein_message(ctx), "64 terms");
     CHECK(make(ctx, "binning", text, 2000, 1, DIM, NULL, &map) == KREIN_ESPEC);
