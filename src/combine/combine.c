@@ -5,6 +5,7 @@
 #include "learn/examples.h"
 #include "map/joint.h"
 #include "solve/machine.h"
+#include "solve/mirror.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,6 +165,9 @@ double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n,
     if (visits && !(map->cls->traits & KREIN_MAP_DUAL))
         cost.bytes += krein__examples_bytes(map, n) + 32 * D * (double)(k + 2) +
                       krein__machines_bytes(map->ctx, n, (int64_t)D, k);
+    else if (visits)
+        cost.bytes +=
+            krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
     return cost.bytes + krein__bank_bytes(map, n, M, k);
 }
 
