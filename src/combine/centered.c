@@ -315,6 +315,5 @@ done:
 }
 
 const krein_combiner krein__combine_centered = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                                .indefinite = true,
                                                 .row_weights = true,
                                                 .find = find};

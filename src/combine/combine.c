@@ -163,7 +163,7 @@ double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n,
         o->method == KREIN_MKL_EASYMKL || o->method == KREIN_MKL_SMSD || o->method == KREIN_MKL_UFO;
     if (visits && !(map->cls->traits & KREIN_MAP_DUAL))
         cost.bytes += krein__examples_bytes(map, n) + 32 * D * (double)(k + 2) +
-                      krein__machines_bytes(map->ctx, n, (int64_t)D, 1);
+                      krein__machines_bytes(map->ctx, n, (int64_t)D, k);
     return cost.bytes + krein__bank_bytes(map, n, M, k);
 }
 

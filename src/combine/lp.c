@@ -17,19 +17,21 @@
  * all for p = 1). The conditions of the minimum, log g_m - (p-1) log theta_m the same for all
  * kernels, are therefore solved by Newton steps in t = log theta: with Theta = diag(theta) and the
  * curvature H of F, which costs little beside the factorisation,
- *     (Theta H Theta + (p-1) diag(theta g)) dt = theta g (log g - (p-1) t - c),   sum theta^p dt =
- * 0 (a positive matrix, that of a Newton step of F at the minimum), at most 4 in each entry. A step
- * that raises F is taken back, and (1) taken instead: so F falls from step to step as it does for
- * (1) alone. Kernels without use fall by e^-4 a step; those below 1e-4 of the largest count as 0.
+ *     (Theta H Theta + (p-1) diag(theta g)) dt = theta g (log g - (p-1) t - c)
+ * with c such that sum theta^p dt = 0. (A positive matrix, that of a Newton step of F in t at the
+ * minimum.) Entries of dt are at most 4. A step that raises F is taken back and tried again at a
+ * quarter of that bound; where even short ones raise it, (1) is taken. So F falls from step to step
+ * as it does for (1) alone. Kernels without use fall by e^-4 a step, then by e^-20; those below
+ * 1e-4 of the largest count as 0 in the end.
  *
- * The end: F is convex, so its distance to the minimum is at most r |g|_q - g'theta, 1/p + 1/q = 1,
- * in each of the routes.
+ * F is convex, so its distance to the minimum is at most r |g|_q - g'theta, 1/p + 1/q = 1. The
+ * search ends where that is 1e-13 of g'theta, or weights no longer change.
  *
  * r = M^(1/p - 1): equal weights 1/M are on the boundary, so that lambda, chosen for the mean of
  * the kernels, means the same for every p. (The textbook's r = 1 is another lambda.) p = 1 leaves
  * kernels out, p -> infinity is the average.
  *
- * Cost: 5 to 15 factorisations of n x n, or of D x D after one pass over the rows. */
+ * Cost: 4 to 20 factorisations of n x n, or of D x D after one pass over the rows. */
 #include "combine/lp.h"
 
 #include "combine/combine.h"
@@ -42,7 +44,9 @@ enum { STEPS = 100 };
 static const double NEAR = 1e-13;  /* distance to the minimum, as part of g'theta */
 static const double STILL = 1e-10; /* largest change of a weight, as part of the largest */
 static const double NONE = 1e-4;
-static const double JUMP = 4;
+static const double JUMP = 4, SHORT = .05;
+static const double SMALL = 1e-3; /* of the largest: may fall faster */
+static const double RIDGE = 1e-4; /* least p - 1 in the matrix: kernels that are the same */
 
 /* A point and what is known there. */
 typedef struct point {
@@ -55,6 +59,7 @@ typedef struct search {
     krein_ridge_sum *ridge;
     int64_t M;
     double p, r;
+    double jump;         /* the largest entry of a step */
     const double *scale; /* or NULL */
     point now, next;
     double *Q, *x, *beta; /* M x M, M x 2, M */
@@ -101,18 +106,16 @@ static void closed_form(const search *s, const point *a, double *theta) {
 /* False where rounding leaves no factor. */
 static bool newton(search *s, const point *a, double *theta) {
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), trace = 0, top = 0, bottom = 0;
+    double most = norm(M, a->g, INFINITY), largest = norm(M, a->theta, INFINITY);
+    double top = 0, bottom = 0;
     for (int64_t m = 0; m < M; m++) {
         double g = fmax(a->g[m], 1e-30 * most), part = a->theta[m] * g;
         for (int64_t l = 0; l < M; l++)
             s->Q[m * M + l] = a->theta[m] * a->H[m * M + l] * a->theta[l];
-        s->Q[m * M + m] += (s->p - 1) * part;
-        trace += s->Q[m * M + m];
+        s->Q[m * M + m] += fmax(s->p - 1, RIDGE) * part;
         s->x[2 * m] = part * (log(g) - (s->p - 1) * log(a->theta[m]));
         s->x[2 * m + 1] = part;
     }
-    /* kernels that are the same, and such as are almost gone: no step of their own */
-    for (int64_t m = 0; m < M; m++) s->Q[m * M + m] += 1e-12 * trace / (double)M;
     if (krein__dpotrf(M, s->Q, M) != 0) return false;
     krein__dtrsm(true, M, 2, s->Q, M, s->x, 2);
     krein__dtrsm(false, M, 2, s->Q, M, s->x, 2);
@@ -124,8 +127,9 @@ static bool newton(search *s, const point *a, double *theta) {
     if (!(bottom > 0)) return false;
     for (int64_t m = 0; m < M; m++) {
         double dt = s->x[2 * m] - top / bottom * s->x[2 * m + 1];
+        double down = a->theta[m] < SMALL * largest ? 5 * s->jump : s->jump;
         if (isnan(dt)) return false;
-        theta[m] = a->theta[m] * exp(fmin(JUMP, fmax(-JUMP, dt)));
+        theta[m] = a->theta[m] * exp(fmin(s->jump, fmax(-down, dt)));
     }
     to_boundary(s, theta);
     return true;
@@ -157,14 +161,13 @@ static krein_status minimise(search *s) {
     for (; steps < STEPS; steps++) {
         distance = gap(s, &s->now, &scale);
         if (distance <= NEAR * scale) break;
-        bool quick = newton(s, &s->now, s->next.theta);
-        if (quick) TRY(look(s, &s->next));
-        if (!quick || !lower(s, &s->next, &s->now)) {
-            steps += quick;
-            closed_form(s, &s->now, s->next.theta);
-            TRY(look(s, &s->next));
-        }
-        if (!lower(s, &s->next, &s->now)) break; /* rounding */
+        bool quick = s->jump >= SHORT && newton(s, &s->now, s->next.theta);
+        if (!quick) closed_form(s, &s->now, s->next.theta);
+        TRY(look(s, &s->next));
+        bool fell = lower(s, &s->next, &s->now);
+        if (!fell && !quick) break; /* rounding */
+        s->jump = !quick ? 10 * SHORT : fell ? fmin(JUMP, 2 * s->jump) : s->jump / 4;
+        if (!fell) continue;
         bool still = change(s) <= STILL;
         point t = s->now;
         s->now = s->next;
@@ -198,7 +201,8 @@ krein_status krein__lp_weights(krein_bank *b, double p, const double *scale, dou
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     double M = (double)b->M, lambda;
-    search s = {.ctx = ctx, .M = b->M, .p = p, .r = pow(M, 1 / p - 1), .scale = scale};
+    search s = {
+        .ctx = ctx, .M = b->M, .p = p, .r = pow(M, 1 / p - 1), .jump = JUMP, .scale = scale};
     NEW(s.Q, b->M * b->M);
     NEW(s.x, 2 * b->M);
     NEW(s.beta, b->M);

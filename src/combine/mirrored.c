@@ -45,6 +45,17 @@ done:
     return st;
 }
 
+/* Both fall with the root of the rows, as the noise in the mean of a gradient does: a kernel that
+ * has nothing to do with the labels has dual weights of length sqrt(2 t) or less after t rows, and
+ * beta = 1 / sqrt(n) holds down what r says it can make of that. Never all kernels, since where
+ * none has a weight all rows add to the dual weights. alpha: the weights hardly depend on it
+ * between 0.1 and 0.001 (11 real sets, 100 to 1,500 rows, 10 to 12 kernels); below, every row is
+ * learned by heart, also by kernels of noise. */
+static void choose(krein_mirror *m, double n) {
+    if (isnan(m->alpha)) m->alpha = 0.5 / sqrt(n);
+    if (isnan(m->beta)) m->beta = 1 / sqrt(n);
+}
+
 krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu) {
     krein_mirror m = {.ctx = bank->ctx,
                       .M = bank->M,
@@ -53,12 +64,18 @@ krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double 
                       .alpha = o->alpha,
                       .beta = o->beta,
                       .epochs = o->epochs,
+                      .tol = 0.02,
                       .deadline = bank->job->deadline,
                       .what = "weighing kernels",
                       .mu = mu};
+    choose(&m, (double)(bank->K ? bank->rows.n : bank->job->n));
     krein_status st = bank->K ? by_matrices(bank, &m) : by_features(bank, &m);
-    if (st == KREIN_OK && m.visits < m.n * m.epochs)
-        krein__log(bank->ctx, KREIN_LOG_INFO, "time limit: weights after %.1f of %lld passes",
-                   (double)m.visits / (double)m.n, (long long)m.epochs);
+    if (st != KREIN_OK) return st;
+    double gap = 100 * fmax(0, m.loss + m.regulariser - m.bound) / (m.loss + m.regulariser);
+    bool late = m.visits % m.n != 0 || (m.deadline > 0 && krein__clock() > m.deadline);
+    krein__log(
+        bank->ctx, KREIN_LOG_INFO,
+        "%sweights after %.3g passes over the rows, objective %.3g (about %.2g %% above the least)",
+        late ? "time limit: " : "", (double)m.visits / (double)m.n, m.loss + m.regulariser, gap);
     return st;
 }

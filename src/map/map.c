@@ -364,8 +364,9 @@ krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const
                                const char *what) {
     char *text = krein__kernel_text(ctx, kernel);
     if (!text) return ctx->status;
-    krein_status st = krein__fail(ctx, KREIN_ESPEC, "%s needs %s, got %s; try %s", name, what, text,
-                                  krein__map_default(kernel, 0, 0));
+    krein_status st =
+        krein__fail(ctx, KREIN_ESPEC, "%s needs %s, got %.300s%s; try %s", name, what, text,
+                    strlen(text) > 300 ? "..." : "", krein__map_default(kernel, 0, 0));
     krein__free(ctx, text);
     return st;
 }
