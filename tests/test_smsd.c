@@ -201,6 +201,26 @@ static void by_the_definition(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Kernels without eigenvalues after theta have no penalty, and that is said. */
+static void nothing_to_penalise(void) {
+    test_log log;
+    krein_ctx *ctx = test_ctx_full(1, NULL, &log);
+    rows r = rings(60, 3, 8);
+    setting s;
+    double a[3], b[3];
+    krein_mkl o = plain;
+    open_setting(ctx, &r, NULL, polynomials, exact_maps, &s);
+    o.theta = 40;
+    shares(&krein__combine_smsd, &s.features, o, a);
+    CHECK_HAS(log.text, "nothing is penalised");
+    o.beta = 0;
+    shares(&krein__combine_ufo, &s.features, o, b);
+    for (int m = 0; m < 3; m++) CHECK(a[m] == b[m]);
+    close_setting(&s);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- what the weights are ----------------------------------------------- */
 
 /* Kernels that are too narrow, or cannot tell the classes apart, get next to nothing, and the same
@@ -256,6 +276,7 @@ int main(void) {
     RUN(large_tails);
     RUN(matrices_and_features);
     RUN(by_the_definition);
+    RUN(nothing_to_penalise);
     RUN(sensible_weights);
     RUN(every_allocation_fails);
     return DONE();
