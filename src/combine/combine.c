@@ -71,8 +71,8 @@ krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
         if (!text) return ctx->status;
         krein_status st = krein__fail(
             ctx, KREIN_ESPEC,
-            "mkl(method=%s) needs positive definite kernels, and %s is none; average, alignment, "
-            "centered and pwmk carry it with its signature",
+            "mkl(method=%s) needs positive definite kernels, and %s is none; average, alignment "
+            "and pwmk carry it with its signature",
             name_of(o).text, text);
         krein__free(ctx, text);
         return st;
