@@ -152,6 +152,10 @@ static void identical(void) {
         CHECK(weigh(bank, &krein__combine_alignment, plain_options(), mu) == KREIN_OK);
         CHECK(features ? fabs(mu[0] - mu[2]) < 1e-6 : mu[0] == mu[2]);
     }
+    b.matrices.M = 1;
+    CHECK(weigh(&b.matrices, &krein__combine_centered, plain_options(), mu) == KREIN_OK);
+    CHECK(mu[0] == 1);
+    b.matrices.M = 3;
     close_bench(&b);
 }
 

@@ -32,20 +32,21 @@
 #include <string.h>
 
 /* Products for a face: few while it still changes. */
-enum { ROUNDS = 400, PRODUCTS = 60, PRODUCTS_SAME = 400, SHORTER = 4 };
+enum { ROUNDS = 400, PRODUCTS = 30, PRODUCTS_SAME = 400, SHORTER = 4 };
 static const double RESIDUAL = 0.03; /* of a face, where a round leaves it */
 
 typedef struct work {
     krein_ctx *ctx;
     krein_hulls *h;
-    double *G, *diagonal;  /* n; diagonal of Q */
-    double *trial, *Gt;    /* n: another g, and its G */
-    double *step;          /* n: direction on the face */
-    int64_t *face, m;      /* the rows with g > 0 */
-    bool same;             /* as many as in the round before */
-    float *Q;              /* m x m */
-    float *p;              /* m */
-    double *r, *s, *d, *q; /* m */
+    int64_t *row, count[2]; /* n: the rows of -1, then those of +1 */
+    double *G, *diagonal;   /* n; diagonal of Q */
+    double *trial, *Gt;     /* n: another g, and its G */
+    double *step;           /* n: direction on the face */
+    int64_t *face, m;       /* the rows with g > 0 */
+    bool same;              /* as many as in the round before */
+    float *Q;               /* m x m */
+    float *p;               /* m */
+    double *r, *s, *d, *q;  /* m */
 } work;
 
 /* ---- values ------------------------------------------------------------- */
@@ -90,34 +91,41 @@ static bool finished(work *w) {
 
 /* ---- pairs -------------------------------------------------------------- */
 
-/* The most violating pair's i, and the class it is of; false: none is above `least`. */
-static bool first_of_pair(const work *w, double least, int64_t *first) {
-    const krein_hulls *h = w->h;
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    int64_t at[2] = {-1, -1};
-    for (int64_t i = 0; i < h->n; i++) {
-        int c = h->y[i] > 0;
-        double G = w->G[i];
-        if (G < low[c]) {
-            low[c] = G;
-            at[c] = i;
+/* The most violating pair's i, and its class; false: none is above `least`. */
+static bool first_of_pair(const work *w, double least, int64_t *first, int *class) {
+    double most = least;
+    for (int c = 0; c < 2; c++) {
+        const int64_t *row = w->row + (c ? w->count[0] : 0);
+        double low = INFINITY, high = -INFINITY;
+        int64_t at = -1;
+        for (int64_t k = 0; k < w->count[c]; k++) {
+            int64_t i = row[k];
+            double G = w->G[i];
+            if (G < low) {
+                low = G;
+                at = i;
+            }
+            if (G > high && w->h->g[i] > 0) high = G;
         }
-        if (h->g[i] > 0 && G > high[c]) high[c] = G;
+        if (!(high - low > most)) continue;
+        most = high - low;
+        *first = at;
+        *class = c;
     }
-    int c = high[1] - low[1] > high[0] - low[0];
-    *first = at[c];
-    return high[c] - low[c] > least;
+    return most > least;
 }
 
 /* The j that lowers f most with i, as if no g could be negative. */
-static int64_t second_of_pair(const work *w, int64_t i) {
+static int64_t second_of_pair(const work *w, int64_t i, int class) {
     const krein_hulls *h = w->h;
     const double *K = h->K + i * h->n;
+    const int64_t *row = w->row + (class ? w->count[0] : 0);
     double low = w->G[i], best = 0, twice = 2 * (1 - h->lambda);
     int64_t at = -1;
-    for (int64_t j = 0; j < h->n; j++) {
+    for (int64_t k = 0; k < w->count[class]; k++) {
+        int64_t j = row[k];
         double slope = w->G[j] - low, eta = w->diagonal[i] + w->diagonal[j] - twice * K[j];
-        if (slope > 0 && h->g[j] > 0 && h->y[j] == h->y[i] && slope * slope > best * eta) {
+        if (slope * slope > best * eta && h->g[j] > 0) {
             best = slope * slope / eta;
             at = j;
         }
@@ -140,10 +148,11 @@ static void move(work *w, int64_t i, int64_t j) {
 
 static void pairs(work *w, int64_t steps) {
     krein_hulls *h = w->h;
-    int64_t i, j;
+    int64_t i = 0, j;
+    int class = 0;
     double least = h->tol * h->value / 8;
-    for (; steps > 0 && first_of_pair(w, least, &i); steps--) {
-        if ((j = second_of_pair(w, i)) < 0) break;
+    for (; steps > 0 && first_of_pair(w, least, &i, &class); steps--) {
+        if ((j = second_of_pair(w, i, class)) < 0) break;
         move(w, i, j);
         h->steps++;
     }
@@ -283,6 +292,7 @@ static krein_status work_begin(work *w) {
     krein_status st = KREIN_OK;
     const krein_hulls *h = w->h;
     int64_t n = h->n;
+    NEW(w->row, n);
     NEW(w->G, n);
     NEW(w->diagonal, n);
     NEW(w->trial, n);
@@ -295,13 +305,18 @@ static krein_status work_begin(work *w) {
     NEW(w->s, n);
     NEW(w->d, n);
     NEW(w->q, n);
-    for (int64_t i = 0; i < n; i++) w->diagonal[i] = (1 - h->lambda) * h->K[i * n + i] + h->lambda;
+    for (int64_t i = 0; i < n; i++) {
+        w->diagonal[i] = (1 - h->lambda) * h->K[i * n + i] + h->lambda;
+        w->count[h->y[i] > 0]++;
+    }
+    for (int64_t i = 0, at[2] = {0, w->count[0]}; i < n; i++) w->row[at[h->y[i] > 0]++] = i;
 done:
     return st;
 }
 
 static void work_end(work *w) {
     krein_ctx *ctx = w->ctx;
+    krein__free(ctx, w->row);
     krein__free(ctx, w->G);
     krein__free(ctx, w->diagonal);
     krein__free(ctx, w->trial);
@@ -335,4 +350,4 @@ done:
     return st;
 }
 
-double krein__hulls_bytes(int64_t n) { return 4 * (double)n * (double)n + 100 * (double)n; }
+double krein__hulls_bytes(int64_t n) { return 4 * (double)n * (double)n + 112 * (double)n; }

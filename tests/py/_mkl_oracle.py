@@ -6,13 +6,14 @@ diagonal one; the weights that krein reports belong to kernels scaled so.
 
     average                 1/M
     alignment               u_m ~ <K_m, YY'> / |K_m|_F, not below 0
-    centered                alignf: min v'Av - 2v'b over v >= 0, A_mk = <HK_mH, HK_kH>,
-                            b_m = <HK_mH, YY'>; the weights are v
+    centered                alignf: min |sum v_m HK_mH - T|_F over v >= 0; T = sum of yy' over the
+                            columns of HY brought to length one
     easymkl                 g = argmin (1 - lam) g'Y (sum K) Y g + lam g'g, on each side of the
                             labels g >= 0, sum 1; u_m ~ g'Y K_m Y g
     pwmk                    u_m ~ acc_m - delta min acc
-    lp                      ridge regression on sum theta_m K_m, |theta|_p <= 1
-    conv                    lp on K_m / tail(K_m, theta)
+    lp                      ridge regression on sum theta_m K_m, |theta|_p <= M^(1/p - 1): the mean of
+                            the kernels is on the boundary
+    conv                    lp on K_m / r_m, r_m the tail's share of the trace; the factors have mean 1
     smsd, ufo               FORMULAS of the multi-class hinge: see Mirror
 
 Y is codes(y): a column of +-1 for two classes, one for each class of several, numbers less their
@@ -66,9 +67,11 @@ def pwmk(accuracies, delta=0.5):
 
 
 def centered(Ks, Y):
-    """As non-negative least squares: |sum v_m vec(HK_mH) - vec(HYY'H)|^2."""
+    """As non-negative least squares over the entries of the matrices."""
     A = np.column_stack([centre(K).ravel() for K in Ks])
-    v, _ = nnls(A, centre(Y @ Y.T).ravel(), maxiter=100 * len(Ks))
+    y = Y - Y.mean(0)
+    y /= np.linalg.norm(y, axis=0)
+    v, _ = nnls(A, (y @ y.T).ravel(), maxiter=100 * len(Ks))
     return shares(v)
 
 
@@ -132,11 +135,11 @@ def lp(Ks, Y, penalty, p=2.0, centring=True, rounds=5000, tol=1e-13):
     if centring:
         Ks, Y = [centre(K) for K in Ks], Y - Y.mean(0)
     M, Ks = len(Ks), np.asarray(Ks)
-    theta = np.full(M, M ** (-1 / p))
+    theta, radius = np.full(M, 1 / M), M ** (1 / p - 1)
     for _ in range(rounds):
         _, slope = ridge_value(theta, Ks, Y, penalty)
         new = np.maximum(theta**2 * -slope, 0) ** (1 / (p + 1))
-        new /= np.sum(new**p) ** (1 / p)
+        new *= radius / np.sum(new**p) ** (1 / p)
         if np.max(np.abs(new - theta)) < tol:
             break
         theta = new
@@ -148,9 +151,9 @@ def lp_direct(Ks, Y, penalty, p=2.0, centring=True):
     if centring:
         Ks, Y = [centre(K) for K in Ks], Y - Y.mean(0)
     M, Ks = len(Ks), np.asarray(Ks)
-    best = minimize(ridge_value, np.full(M, M ** (-1 / p)), args=(Ks, Y, penalty), jac=True, method="SLSQP",
-                    bounds=[(0, 1)] * M, options={"ftol": 1e-15, "maxiter": 1000},
-                    constraints={"type": "ineq", "fun": lambda v: 1 - np.sum(v**p), "jac": lambda v: -p * v ** (p - 1)})
+    ball = {"type": "ineq", "fun": lambda v: M ** (1 - p) - np.sum(v**p), "jac": lambda v: -p * v ** (p - 1)}
+    best = minimize(ridge_value, np.full(M, 1 / M), args=(Ks, Y, penalty), jac=True, method="SLSQP", constraints=ball,
+                    bounds=[(0, 1)] * M, options={"ftol": 1e-15, "maxiter": 1000})
     return shares(best.x)
 
 
@@ -162,8 +165,9 @@ def tail(K, theta):
 
 
 def conv(Ks, Y, penalty, theta, p=2.0, centring=True):
-    r = np.array([tail(K, theta) for K in Ks])
-    return shares(lp([K / t for K, t in zip(Ks, r)], Y, penalty, p, centring) / r)
+    factor = np.array([np.trace(K) / tail(K, theta) for K in Ks])
+    factor /= factor.mean()
+    return shares(lp([K * f for K, f in zip(Ks, factor)], Y, penalty, p, centring) * factor)
 
 
 # ---- mirror descent of the multi-class hinge ----------------------------------------------------
