@@ -1,14 +1,17 @@
-"""What peers.py and quality.py share: the program, a temporary folder, the machine in words."""
+"""What the measurements share: the program, a temporary folder, the machine in words, records that
+are kept, tables for docs/results."""
 
 import atexit
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -68,3 +71,55 @@ def load():
 
 def machine():
     return f"{cpu()}, {len(os.sched_getaffinity(0))} CPUs, load before {load():.2f}"
+
+
+def data():
+    """The folder of data sets."""
+    return Path(os.environ.get("KREIN_DATA", ROOT.parent / "shared" / "data"))
+
+
+class Records:
+    """Measurements as lines of JSON, each of one (part, set, split, method): those that are in the
+    file need not be made again. The method may be missing."""
+
+    def __init__(self, path):
+        self.path, self.lock = path, threading.Lock()
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        self.all = {self.key(r): r for r in map(json.loads, lines)}
+
+    @staticmethod
+    def key(r):
+        return tuple(r[field] for field in ("part", "set", "split", "method") if field in r)
+
+    def add(self, record):
+        with self.lock:
+            self.all[self.key(record)] = record
+            if self.path:
+                with open(self.path, "a") as f:
+                    f.write(json.dumps(record) + "\n")
+
+    def of(self, part, name, method=None):
+        """In the order of the splits."""
+        return [r for k, r in sorted(self.all.items())
+                if k[:2] == (part, name) and (method is None or k[3] == method)]
+
+
+def table(head, lines):
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [head, rule, *lines]) + "\n"
+
+
+def publish(tables, page=None):
+    """Prints them, or puts each between its marks in a page of docs/results."""
+    if page is None:
+        for mark, content in tables.items():
+            print(f"{mark}\n{content}")
+        return
+    path = ROOT / "docs" / "results" / page
+    text = path.read_text()
+    for mark, content in tables.items():
+        pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.S)
+        if not pattern.search(text):
+            sys.exit(f"no mark {mark} in {page}")
+        text = pattern.sub(lambda m: m.group(1) + content + m.group(2), text)
+    path.write_text(text)

@@ -49,6 +49,7 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "sketches (tensorsketch.py)" "$python" "$here/tensorsketch.py" "${small[@]}"
     part "support vector machines (liblinear.sh)" bash "$here/liblinear.sh" "${small[@]}"
     part "kernel selection (select.py)" "$python" "$here/select.py" "${small[@]}"
+    part "twenty kernels (kernels.py)" "$python" "$here/kernels.py" "${small[@]}"
     [[ ${#small[@]} -gt 0 ]] ||
         part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"
 else

@@ -17,13 +17,10 @@ docs/results/selection.md; without it they are printed.
 """
 
 import argparse
-import json
-import os
 import re
 import shutil
 import statistics
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -200,29 +197,6 @@ def measure_times(train, work):
                         for c in criteria("fixed", len(train))]}
 
 
-class Records:
-    """Lines of JSON, each of one (part, set, split)."""
-
-    def __init__(self, path):
-        self.path, self.lock = path, threading.Lock()
-        lines = path.read_text().splitlines() if path and path.exists() else []
-        self.all = {self.key(r): r for r in map(json.loads, lines)}
-
-    @staticmethod
-    def key(r):
-        return r["part"], r["set"], r["split"]
-
-    def add(self, record):
-        with self.lock:
-            self.all[self.key(record)] = record
-            if self.path:
-                with open(self.path, "a") as f:
-                    f.write(json.dumps(record) + "\n")
-
-    def of(self, part, name):
-        return [r for k, r in sorted(self.all.items()) if k[:2] == (part, name)]
-
-
 def measure(part, name, rows, number, records, work):
     if (part, name, number) in records.all:
         return
@@ -273,11 +247,6 @@ def versus(errors):
     return out
 
 
-def table(head, lines):
-    rule = ["---"] + ["---:"] * (len(head) - 1)
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [head, rule, *lines]) + "\n"
-
-
 def score(signs):
     """wins/ties/losses"""
     return f"{sum(s < 0 for s in signs)}/{sum(s == 0 for s in signs)}/{sum(s > 0 for s in signs)}"
@@ -312,7 +281,7 @@ def error_table(part, records, names):
     if signs:
         lines.append([f"**{heads[0]} wins/ties/losses**", "", "", "", *map(score, zip(*signs))])
         lines.append([f"{heads[0]} lower/equal/higher mean", "", "", "", *map(score, zip(*lower))])
-    return table(["set", "rows", "splits", *heads], lines) if lines else None
+    return common.table(["set", "rows", "splits", *heads], lines) if lines else None
 
 
 def sigma_table(part, records, names):
@@ -323,7 +292,7 @@ def sigma_table(part, records, names):
             exponents = np.log2([r["sigma"] for r in found])
             low, mid, high = (np.percentile(exponents, p, axis=0, method="nearest") for p in (0, 50, 100))
             lines.append([name, *(f"{mid[j]:.0f} ({low[j]:.0f}..{high[j]:.0f})" for j in range(6))])
-    return table(["set", *NAMES], lines) if lines else None
+    return common.table(["set", *NAMES], lines) if lines else None
 
 
 def thesis_table():
@@ -333,7 +302,7 @@ def thesis_table():
         lower.append([np.sign(v[0] - v[j]) for j in range(2, 12, 2)])
         lines.append([name, *(f"{v[j]:.2f} ± {v[j + 1]:.2f}" for j in range(0, 12, 2))])
     lines.append(["SM lower/equal/higher mean", "", *map(score, zip(*lower))])
-    return table(["set", *NAMES], lines)
+    return common.table(["set", *NAMES], lines)
 
 
 def agreement_table(records):
@@ -347,7 +316,7 @@ def agreement_table(records):
     if not differences:
         return None
     line = [f"{x:.1f}" for x in np.median(differences, axis=0)]
-    return table(["", "SM, trace", *NAMES], [["median over the rows of the thesis", *line]])
+    return common.table(["", "SM, trace", *NAMES], [["median over the rows of the thesis", *line]])
 
 
 def time_table(records, names):
@@ -364,7 +333,7 @@ def time_table(records, names):
     if not lines:
         return None
     lines.append(["median ratio to SM", "", *(f"{statistics.median(c):.1f}" for c in zip(*ratios)), ""])
-    return table(["set", "n", *NAMES, "thesis"], lines) + f"\n{notes[0]}\n"
+    return common.table(["set", "n", *NAMES, "thesis"], lines) + f"\n{notes[0]}\n"
 
 
 def results(records, names):
@@ -373,13 +342,6 @@ def results(records, names):
               "trace": error_table("trace", records, names), "sigmas": sigma_table("fixed", records, names),
               "thesis": thesis_table(), "agreement": agreement_table(records), "times": time_table(records, names)}
     return {mark: text for mark, text in tables.items() if text}
-
-
-def replace(text, mark, content):
-    pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.S)
-    if not pattern.search(text):
-        sys.exit(f"no mark {mark} in selection.md")
-    return pattern.sub(lambda m: m.group(1) + content + m.group(2), text)
 
 
 def main():
@@ -398,21 +360,13 @@ def main():
     names, splits = a.sets.split(","), a.splits
     if a.small:
         names, splits, a.records = ["labor", "heart", "glass 1/2"], 3, None
-    data = Path(os.environ.get("KREIN_DATA", common.ROOT.parent / "shared" / "data"))
-    records = Records(a.records)
+    data = common.data()
+    records = common.Records(a.records)
     print(f"# {common.machine()}", file=sys.stderr)
     if not a.tables:
         measure_all(parts, names, splits, records, data, a.jobs)
     tables = results(records, names)
-    if a.write and not a.small:
-        page = common.ROOT / "docs" / "results" / "selection.md"
-        text = page.read_text()
-        for mark, content in tables.items():
-            text = replace(text, mark, content)
-        page.write_text(text)
-    else:
-        for mark, content in tables.items():
-            print(f"{mark}\n{content}")
+    common.publish(tables, "selection.md" if a.write and not a.small else None)
 
 
 if __name__ == "__main__":

@@ -277,6 +277,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     r->d = e.d;
     r->task = e.task;
     r->D = map->cls->features(map, n);
+    r->kernels = s.combination.list.n;
     if (!(r->learner = learner_text(&s)) || !(r->kernel = krein__kernel_text(ctx, s.kernel)) ||
         !(r->map = krein__map_text(map))) {
         st = ctx->status;

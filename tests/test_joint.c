@@ -328,6 +328,144 @@ static void threads(void) {
     free(want);
 }
 
+/* Held by a fit and by making features, not more than cost says. */
+static void cost_is_a_bound(void) {
+    static const struct {
+        int64_t D;
+        int threads;
+    } sizes[] = {{60, 1}, {210, 3}, {2000, 1}, {2000, 3}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        krein_ctx *on = test_ctx(sizes[i].threads);
+        krein_rows x = krein__rows_dense(FIT, DIM, points, DIM);
+        source s;
+        krein_map *map = NULL;
+        krein_block block;
+        krein_cost cost = {0};
+        list *l = list_of(on, all_kinds);
+        CHECK(source_dense(on, FIT, DIM, points, &s) == KREIN_OK);
+        CHECK(krein__stream_next(s.stream, &block) == KREIN_OK);
+        CHECK(krein__stream_rewind(s.stream) == KREIN_OK);
+        CHECK(create(on, l, sizes[i].D, DIM, 3, &map) == KREIN_OK);
+        map->cls->cost(map, FIT, &cost);
+        uint64_t before = atomic_load(&on->held);
+        atomic_store(&on->peak, before);
+        CHECK(krein__map_fit(map, DIM, false, s.stream, FIT) == KREIN_OK);
+        double *z = need_raw(map, &x), peak = (double)(atomic_load(&on->peak) - before);
+        if (peak > cost.bytes) printf("D=%d: %g, %g\n", (int)sizes[i].D, peak, cost.bytes);
+        CHECK(peak <= cost.bytes);
+        free(z);
+        krein__map_destroy(map);
+        source_close(&s);
+        list_free(on, l);
+        krein_ctx_destroy(on);
+    }
+}
+
+static void every_allocation(void) {
+    static const char *const text[] = {"gaussian(sigma=2)", "linear + tl1",
+                                       "linear + poly(degree=2)", NULL};
+    test_memory memory;
+    krein_ctx *on = test_ctx_with(1, &memory);
+    const char *path = test_path("joint-fails.krein");
+    source s;
+    list *l = list_of(on, text);
+    CHECK(source_dense(on, FIT, DIM, points, &s) == KREIN_OK);
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_map *map = NULL, *loaded = NULL;
+        krein_status st = create(on, l, 40, DIM, 3, &map);
+        CHECK(test_has_failed(&memory) ? st == KREIN_EMEMORY : st == KREIN_OK);
+        bool planned = st == KREIN_OK && map->cls->features(map, FIT) > 0;
+        bool unsaid = st == KREIN_OK && test_has_failed(&memory); /* features says nothing of it */
+        if (planned) st = krein__map_fit(map, DIM, false, s.stream, FIT);
+        if (st == KREIN_OK) st = through_file(on, map, path, &loaded);
+        CHECK(test_has_failed(&memory) && !unsaid ? st == KREIN_EMEMORY : st == KREIN_OK);
+        krein__map_destroy(map);
+        krein__map_destroy(loaded);
+    }
+    source_close(&s);
+    list_free(on, l);
+    CHECK(test_live(&memory) == 0);
+    krein_ctx_destroy(on);
+}
+
+/* Refused with the reason, and which kernel it is; nothing is made. */
+static void refused(void) {
+    static const char *const text[] = {"gaussian(sigma=2)", "linear*tl1", "linear", NULL};
+    list *l = list_of(ctx, text);
+    krein_map *map = NULL;
+    CHECK(create(ctx, l, 0, DIM, 3, &map) == KREIN_EARG && !map);
+    l->spec[1] = "rff";
+    CHECK(create(ctx, l, 100, DIM, 3, &map) == KREIN_ESPEC && !map);
+    CHECK_HAS(krein_message(ctx), "kernel 2 of 3, linear*tl1: rff needs");
+    CHECK_HAS(krein_message(ctx), "try nystrom");
+    l->spec[1] = "rfff";
+    CHECK(create(ctx, l, 100, DIM, 3, &map) == KREIN_ESPEC && !map);
+    CHECK_HAS(krein_message(ctx), "did you mean \"rff\"");
+    l->spec[1] = "exact";
+    CHECK(create(ctx, l, 100, DIM, 3, &map) == KREIN_ESPEC && !map);
+    CHECK_HAS(krein_message(ctx), "kernel 2 of 3");
+    l->spec[1] = NULL;
+    static const double bad[] = {0, -1, NAN, INFINITY};
+    for (int i = 0; i < 4; i++) {
+        l->c[2] = bad[i];
+        CHECK(create(ctx, l, 100, DIM, 3, &map) == KREIN_EARG && !map);
+        CHECK_HAS(krein_message(ctx), "kernel 3 of 3");
+        l->c[2] = 1;
+        l->share[2] = bad[i];
+        CHECK(create(ctx, l, 100, DIM, 3, &map) == KREIN_EARG && !map);
+        CHECK_HAS(krein_message(ctx), "share");
+        l->share[2] = 1;
+    }
+    krein_joint none = {0, l->kernel, l->c, NULL, NULL},
+                many = {KREIN_PARTS_MAX + 1, l->kernel, l->c, NULL, NULL};
+    CHECK(krein__joint_create(ctx, &none, 10, 5, false, 1, &map) == KREIN_EARG && !map);
+    CHECK(krein__joint_create(ctx, &many, 10, 5, false, 1, &map) == KREIN_EARG && !map);
+    CHECK_HAS(krein_message(ctx), "1 to 512");
+    list_free(ctx, l);
+}
+
+/* Labels are asked for where a part looks at them. */
+static void labels_of_a_part(void) {
+    static const char *const text[] = {"gaussian(sigma=2)", "linear", NULL};
+    list *l = list_of(ctx, text);
+    source s;
+    l->spec[0] = "aligned";
+    CHECK(source_dense(ctx, FIT, DIM, points, &s) == KREIN_OK);
+    krein_map *map = joint(ctx, l, 40, DIM, 3, &s);
+    CHECK(map && krein__map_traits(map) == (KREIN_MAP_DATA | KREIN_MAP_LABELS));
+    CHECK(map && krein__map_check(map, 0, "nobody") == KREIN_EARG);
+    krein__map_destroy(map);
+    source_close(&s);
+    list_free(ctx, l);
+}
+
+/* As many as there may be; the file is read in reasonable time. */
+static void very_many(void) {
+    krein_rows x = krein__rows_dense(20, DIM, points, DIM);
+    list *l = test_new(1, sizeof *l);
+    for (; l->n < KREIN_PARTS_MAX; l->n++) {
+        char text[80];
+        snprintf(text, sizeof text,
+                 l->n % 4 == 3 ? "0.5*linear" : "gaussian(sigma=%.15g) + 0.5*rq(sigma=2)",
+                 1 + (double)l->n / 7);
+        l->kernel[l->n] = kernel_on(ctx, text);
+        l->c[l->n] = 1 / (1 + (double)l->n);
+        l->share[l->n] = 1;
+    }
+    krein_map *map = joint(ctx, l, 8 * KREIN_PARTS_MAX, DIM, 3, NULL), *loaded = NULL;
+    if (!map) return;
+    CHECK(map->D <= 8 * KREIN_PARTS_MAX && map->D > 7 * KREIN_PARTS_MAX);
+    CHECK(through_file(ctx, map, test_path("many.krein"), &loaded) == KREIN_OK);
+    if (!loaded) return;
+    double *a = need_raw(map, &x), *b = need_raw(loaded, &x);
+    CHECK(loaded->R == map->R && memcmp(a, b, (size_t)(20 * map->R) * sizeof *a) == 0);
+    free(a);
+    free(b);
+    krein__map_destroy(loaded);
+    krein__map_destroy(map);
+    list_free(ctx, l);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     maps_start(argv);
@@ -338,5 +476,10 @@ int main(int argc, char **argv) {
     RUN(every_kind);
     RUN(model_file);
     RUN(threads);
+    RUN(cost_is_a_bound);
+    RUN(every_allocation);
+    RUN(refused);
+    RUN(labels_of_a_part);
+    RUN(very_many);
     return maps_done();
 }

@@ -248,25 +248,6 @@ static krein_status not_constant(const krein_bank *b, const aligned *s, int64_t 
     return KREIN_OK;
 }
 
-/* min v'Sv - 2v'a over v >= 0 as |U v - U'^-1 a|^2, S = U'U. */
-static krein_status least(krein_ctx *ctx, int64_t n, double *S, double *a, double *v) {
-    krein_status st = KREIN_OK;
-    double *columns = NULL;
-    ZNEW(columns, n * n);
-    if (krein__dpotrf(n, S, n) != 0) {
-        st = krein__fail(ctx, KREIN_ENUMERIC,
-                         "the kernels' inner products are not a positive matrix");
-        goto done;
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) columns[j * n + i] = S[i * n + j];
-    krein__dtrsm(true, n, 1, S, n, a, 1);
-    TRY(krein__nnls(ctx, n, n, columns, a, v));
-done:
-    krein__free(ctx, columns);
-    return st;
-}
-
 static krein_status weigh(krein_bank *b, const aligned *s, double *mu) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
@@ -286,7 +267,7 @@ static krein_status weigh(krein_bank *b, const aligned *s, double *mu) {
             S[i * n + j] = s->S[index[i] * M + index[j]] / (size[i] * size[j]);
         S[i * n + i] += RIDGE;
     }
-    if (n > 0) TRY(least(ctx, n, S, a, v));
+    if (n > 0) TRY(krein__nnls_form(ctx, n, S, a, v));
     for (int64_t i = 0; i < n; i++) mu[index[i]] = v[i] / size[i];
 done:
     krein__free(ctx, index);
@@ -315,6 +296,5 @@ done:
 }
 
 const krein_combiner krein__combine_centered = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                                .indefinite = true,
                                                 .row_weights = true,
                                                 .find = find};

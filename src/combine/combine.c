@@ -5,6 +5,7 @@
 #include "learn/examples.h"
 #include "map/joint.h"
 #include "solve/machine.h"
+#include "solve/mirror.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -164,7 +165,39 @@ double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n,
     if (visits && !(map->cls->traits & KREIN_MAP_DUAL))
         cost.bytes += krein__examples_bytes(map, n) + 32 * D * (double)(k + 2) +
                       krein__machines_bytes(map->ctx, n, (int64_t)D, k);
+    else if (visits)
+        cost.bytes +=
+            krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
     return cost.bytes + krein__bank_bytes(map, n, M, k);
+}
+
+/* Products of features, steps of lp and visits of rows, about as many as there usually are. */
+double krein__combine_flops(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+                            int64_t k) {
+    enum { STEPS = 15, VISITS = 60 };
+    bool matrices = map->cls->traits & KREIN_MAP_DUAL;
+    double rows = (double)(matrices ? krein__bank_rows(map->ctx, n, M) : n), count = (double)M;
+    double D = matrices ? rows : (double)map->cls->features(map, n);
+    double gram = matrices ? count * rows * rows * 40 : rows * D * D / count;
+    double all = matrices ? rows * rows * count * count : rows * D * D;
+    switch (o->method) {
+    case KREIN_MKL_AVERAGE:
+        return 0;
+    case KREIN_MKL_PWMK:
+        return count * 9 * pow(fmin((double)n, 500), 3);
+    case KREIN_MKL_CENTERED:
+        return gram + all;
+    case KREIN_MKL_LP:
+        return all + STEPS * D * D * D / 3;
+    case KREIN_MKL_CONV:
+        return gram + all + STEPS * D * D * D / 3;
+    case KREIN_MKL_EASYMKL:
+    case KREIN_MKL_SMSD:
+    case KREIN_MKL_UFO:
+        return gram + VISITS * rows * D * (double)(k + 1);
+    default:
+        return gram;
+    }
 }
 
 /* ---- random tangent kernels --------------------------------------------- */

@@ -32,8 +32,10 @@ krein_status krein__combine_meet(const krein_job *job, const krein_mkl *o);
  * features side by side, fitted, each kernel's times sqrt(scale). */
 krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,
                             const double *scale, const krein_map *map, double *mu);
-/* Bytes that it takes for a model with that map, which is among them. */
+/* Bytes that it takes for a model with that map, which is among them, and flops, roughly. */
 double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+                            int64_t k);
+double krein__combine_flops(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
                             int64_t k);
 /* Kernels of method nsmkl where none are given: `count` tangent kernels of random depth 1 .. 5 and
  * scale. */

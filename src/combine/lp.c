@@ -14,26 +14,35 @@
  * Taking turns (kloft2011) never raises the objective, and a limit with all theta_m > 0 on the way
  * is a minimum, since the problem is convex and each half has one solution; but it takes some ten
  * to a hundred factorisations (near the end an error shrinks by 2/(p+1) a turn at worst, and not at
- * all for p = 1). The conditions of the minimum, log g_m - (p-1) log theta_m the same for all
- * kernels, are therefore solved by Newton steps in t = log theta: with Theta = diag(theta) and the
- * curvature H of F, which costs little beside the factorisation,
- *     (Theta H Theta + (p-1) diag(theta g)) dt = theta g (log g - (p-1) t - c),   sum theta^p dt =
- * 0 (a positive matrix, that of a Newton step of F at the minimum), at most 4 in each entry. A step
- * that raises F is taken back, and (1) taken instead: so F falls from step to step as it does for
- * (1) alone. Kernels without use fall by e^-4 a step; those below 1e-4 of the largest count as 0.
+ * all for p = 1). With the curvature H of F, which costs little beside a factorisation, a handful
+ * does:
  *
- * The end: F is convex, so its distance to the minimum is at most r |g|_q - g'theta, 1/p + 1/q = 1,
- * in each of the routes.
+ *  p > 1  The conditions of the minimum, log g_m - (p-1) log theta_m the same for all kernels, are
+ *         solved by Newton steps in t = log theta,
+ *             (Theta H Theta + (p-1) diag(theta g)) dt = theta g (log g - (p-1) t - c),
+ *         Theta = diag(theta), c such that sum theta^p dt = 0; a positive matrix, that of a Newton
+ *         step of F in t at the minimum. Entries of dt are at most 4, down from small theta 20.
+ *  p = 1  The minimum over the simplex of F to second order, by non-negative least squares; an
+ *         augmented term holds sum theta = r. p below 1.01 counts as 1.
+ *
+ * A step that raises F is taken back and tried again at a quarter of its length; where even short
+ * ones raise it, (1) is taken. So F falls from step to step as it does for (1) alone. Weights below
+ * 1e-4 of the largest count as 0 in the end.
+ *
+ * F is convex, so its distance to the minimum is at most r |g|_q - g'theta, 1/p + 1/q = 1. The
+ * search ends where that is 1e-13 of g'theta, or weights no longer change.
  *
  * r = M^(1/p - 1): equal weights 1/M are on the boundary, so that lambda, chosen for the mean of
  * the kernels, means the same for every p. (The textbook's r = 1 is another lambda.) p = 1 leaves
  * kernels out, p -> infinity is the average.
  *
- * Cost: 5 to 15 factorisations of n x n, or of D x D after one pass over the rows. */
+ * Cost: 4 to 10 factorisations, some more for p near 1, of n x n, or of D x D after one pass over
+ * the rows. */
 #include "combine/lp.h"
 
 #include "combine/combine.h"
 #include "num/blas.h"
+#include "num/nnls.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +51,11 @@ enum { STEPS = 100 };
 static const double NEAR = 1e-13;  /* distance to the minimum, as part of g'theta */
 static const double STILL = 1e-10; /* largest change of a weight, as part of the largest */
 static const double NONE = 1e-4;
-static const double JUMP = 4;
+static const double JUMP = 4, SHORT = .05;
+static const double SMALL = 1e-3;  /* of the largest: may fall faster */
+static const double LEAST = 1.01;  /* p below counts as 1 */
+static const double NEARBY = 1e-8; /* part of H_mm that keeps kernels that are the same together */
+static const double PENALTY = 100; /* of a sum other than r, as part of the largest slope */
 
 /* A point and what is known there. */
 typedef struct point {
@@ -55,9 +68,10 @@ typedef struct search {
     krein_ridge_sum *ridge;
     int64_t M;
     double p, r;
+    double jump;         /* the largest entry of a step */
     const double *scale; /* or NULL */
     point now, next;
-    double *Q, *x, *beta; /* M x M, M x 2, M */
+    double *Q, *x, *beta, *unit; /* M x M, M x 2, M, M */
 } search;
 
 static double scale_of(const search *s, int64_t m) { return s->scale ? s->scale[m] : 1; }
@@ -69,7 +83,7 @@ static krein_status look(search *s, point *a) {
     for (int64_t m = 0; m < M; m++) s->beta[m] = a->theta[m] * scale_of(s, m);
     TRY(krein__ridge_sum_at(s->ridge, s->beta, &a->F, a->g, a->H));
     for (int64_t m = 0; m < M; m++) {
-        a->g[m] *= scale_of(s, m);
+        a->g[m] = fmax(0, a->g[m]) * scale_of(s, m); /* rounding */
         for (int64_t l = 0; l < M; l++) a->H[m * M + l] *= scale_of(s, m) * scale_of(s, l);
     }
     TRY(krein__poll(s->ctx));
@@ -87,32 +101,30 @@ static double norm(int64_t M, const double *v, double q) {
 }
 
 static void to_boundary(const search *s, double *theta) {
-    double size = norm(s->M, theta, s->p);
-    for (int64_t m = 0; m < s->M; m++) theta[m] = fmax(theta[m] * s->r / size, 1e-100);
+    double size = norm(s->M, theta, s->p), least = s->p == 1 ? 1e-16 : 1e-100;
+    for (int64_t m = 0; m < s->M; m++) theta[m] = fmax(theta[m] * s->r / size, least);
 }
 
 /* (1) */
 static void closed_form(const search *s, const point *a, double *theta) {
     for (int64_t m = 0; m < s->M; m++)
-        theta[m] = pow(a->theta[m] * a->theta[m] * fmax(a->g[m], 0), 1 / (s->p + 1));
+        theta[m] = pow(a->theta[m] * a->theta[m] * a->g[m], 1 / (s->p + 1));
     to_boundary(s, theta);
 }
 
 /* False where rounding leaves no factor. */
 static bool newton(search *s, const point *a, double *theta) {
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), trace = 0, top = 0, bottom = 0;
+    double most = norm(M, a->g, INFINITY), largest = norm(M, a->theta, INFINITY);
+    double top = 0, bottom = 0;
     for (int64_t m = 0; m < M; m++) {
         double g = fmax(a->g[m], 1e-30 * most), part = a->theta[m] * g;
         for (int64_t l = 0; l < M; l++)
             s->Q[m * M + l] = a->theta[m] * a->H[m * M + l] * a->theta[l];
         s->Q[m * M + m] += (s->p - 1) * part;
-        trace += s->Q[m * M + m];
         s->x[2 * m] = part * (log(g) - (s->p - 1) * log(a->theta[m]));
         s->x[2 * m + 1] = part;
     }
-    /* kernels that are the same, and such as are almost gone: no step of their own */
-    for (int64_t m = 0; m < M; m++) s->Q[m * M + m] += 1e-12 * trace / (double)M;
     if (krein__dpotrf(M, s->Q, M) != 0) return false;
     krein__dtrsm(true, M, 2, s->Q, M, s->x, 2);
     krein__dtrsm(false, M, 2, s->Q, M, s->x, 2);
@@ -124,11 +136,51 @@ static bool newton(search *s, const point *a, double *theta) {
     if (!(bottom > 0)) return false;
     for (int64_t m = 0; m < M; m++) {
         double dt = s->x[2 * m] - top / bottom * s->x[2 * m + 1];
+        double down = a->theta[m] < SMALL * largest ? 5 * s->jump : s->jump;
         if (isnan(dt)) return false;
-        theta[m] = a->theta[m] * exp(fmin(JUMP, fmax(-JUMP, dt)));
+        theta[m] = a->theta[m] * exp(fmin(s->jump, fmax(-down, dt)));
     }
     to_boundary(s, theta);
     return true;
+}
+
+/* p = 1: the minimum over the simplex of F to second order; a part of the way, where the whole way
+ * was too far. In units of 1 / sqrt H_mm; sum theta = r by a penalty, and then exactly. */
+static krein_status to_vertex(search *s, const point *a, double *theta, bool *found) {
+    krein_ctx *ctx = s->ctx;
+    int64_t M = s->M;
+    double most = norm(M, a->g, INFINITY), size = 0;
+    *found = false;
+    for (int64_t m = 0; m < M; m++) {
+        double h = a->H[m * M + m];
+        s->unit[m] = h > 0 ? 1 / sqrt(h) : 0;
+        size = fmax(size, s->unit[m]);
+    }
+    if (!(size > 0)) return KREIN_OK;
+    for (int64_t m = 0; m < M; m++)
+        if (!(s->unit[m] > 0)) s->unit[m] = size;
+    double penalty = PENALTY * most / s->r, level = 0; /* of g where theta > 0, in the end */
+    for (int64_t m = 0; m < M; m++) level += a->g[m] * a->theta[m] / s->r;
+    for (int64_t m = 0; m < M; m++) {
+        double sum = a->g[m] - level + penalty * s->r;
+        for (int64_t l = 0; l < M; l++) {
+            sum += a->H[m * M + l] * a->theta[l];
+            s->Q[m * M + l] = s->unit[m] * s->unit[l] * (a->H[m * M + l] + penalty);
+        }
+        s->Q[m * M + m] += NEARBY;
+        s->x[m] = s->unit[m] * sum + NEARBY * a->theta[m] / s->unit[m];
+    }
+    krein_status st = krein__nnls_form(ctx, M, s->Q, s->x, theta);
+    if (st == KREIN_ENUMERIC) return KREIN_OK;
+    if (st != KREIN_OK) return st;
+    for (int64_t m = 0; m < M; m++) theta[m] *= s->unit[m];
+    if (!(norm(M, theta, INFINITY) > 0)) return KREIN_OK;
+    to_boundary(s, theta);
+    for (int64_t m = 0; m < M; m++)
+        theta[m] = a->theta[m] + s->jump / JUMP * (theta[m] - a->theta[m]);
+    to_boundary(s, theta);
+    *found = true;
+    return KREIN_OK;
 }
 
 /* Not above F by more than its rounding. */
@@ -157,14 +209,15 @@ static krein_status minimise(search *s) {
     for (; steps < STEPS; steps++) {
         distance = gap(s, &s->now, &scale);
         if (distance <= NEAR * scale) break;
-        bool quick = newton(s, &s->now, s->next.theta);
-        if (quick) TRY(look(s, &s->next));
-        if (!quick || !lower(s, &s->next, &s->now)) {
-            steps += quick;
-            closed_form(s, &s->now, s->next.theta);
-            TRY(look(s, &s->next));
-        }
-        if (!lower(s, &s->next, &s->now)) break; /* rounding */
+        bool quick = s->jump >= SHORT;
+        if (quick && s->p > 1) quick = newton(s, &s->now, s->next.theta);
+        if (quick && s->p == 1) TRY(to_vertex(s, &s->now, s->next.theta, &quick));
+        if (!quick) closed_form(s, &s->now, s->next.theta);
+        TRY(look(s, &s->next));
+        bool fell = lower(s, &s->next, &s->now);
+        if (!fell && !quick) break; /* rounding */
+        s->jump = !quick ? 10 * SHORT : fell ? fmin(JUMP, 2 * s->jump) : s->jump / 4;
+        if (!fell) continue;
         bool still = change(s) <= STILL;
         point t = s->now;
         s->now = s->next;
@@ -198,10 +251,13 @@ krein_status krein__lp_weights(krein_bank *b, double p, const double *scale, dou
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     double M = (double)b->M, lambda;
-    search s = {.ctx = ctx, .M = b->M, .p = p, .r = pow(M, 1 / p - 1), .scale = scale};
+    if (p < LEAST) p = 1;
+    search s = {
+        .ctx = ctx, .M = b->M, .p = p, .r = pow(M, 1 / p - 1), .jump = JUMP, .scale = scale};
     NEW(s.Q, b->M * b->M);
     NEW(s.x, 2 * b->M);
     NEW(s.beta, b->M);
+    NEW(s.unit, b->M);
     TRY(make_point(ctx, b->M, &s.now));
     TRY(make_point(ctx, b->M, &s.next));
     TRY(krein__bank_lambda(b, &lambda));
@@ -217,6 +273,7 @@ done:
     krein__free(ctx, s.Q);
     krein__free(ctx, s.x);
     krein__free(ctx, s.beta);
+    krein__free(ctx, s.unit);
     return st;
 }
 

@@ -45,6 +45,17 @@ done:
     return st;
 }
 
+/* Both fall with the root of the rows, as the noise in the mean of a gradient does: the dual
+ * weights of a kernel that has nothing to do with the labels are about sqrt(2 t) long after t rows,
+ * and a beta of 1 / sqrt(n) takes t r / sqrt(n) off. All kernels hardly ever go: while none has a
+ * weight, every row adds to the dual weights. On alpha weights depend little between 0.1 and 0.001
+ * (11 real sets of 100 to 1,500 rows, 10 to 12 kernels); below, every row is learned by heart, also
+ * by kernels of noise. */
+static void choose(krein_mirror *m, double n) {
+    if (isnan(m->alpha)) m->alpha = 0.5 / sqrt(n);
+    if (isnan(m->beta)) m->beta = 1 / sqrt(n);
+}
+
 krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu) {
     krein_mirror m = {.ctx = bank->ctx,
                       .M = bank->M,
@@ -53,12 +64,21 @@ krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double 
                       .alpha = o->alpha,
                       .beta = o->beta,
                       .epochs = o->epochs,
+                      .tol = 0.02,
                       .deadline = bank->job->deadline,
                       .what = "weighing kernels",
                       .mu = mu};
+    choose(&m, (double)(bank->K ? bank->rows.n : bank->job->n));
     krein_status st = bank->K ? by_matrices(bank, &m) : by_features(bank, &m);
-    if (st == KREIN_OK && m.visits < m.n * m.epochs)
-        krein__log(bank->ctx, KREIN_LOG_INFO, "time limit: weights after %.1f of %lld passes",
-                   (double)m.visits / (double)m.n, (long long)m.epochs);
+    if (st != KREIN_OK) return st;
+    double passes = (double)m.visits / (double)m.n, value = m.loss + m.regulariser;
+    if (m.visits % m.n)
+        krein__log(bank->ctx, KREIN_LOG_INFO, "time limit: weights after %.3g passes over the rows",
+                   passes);
+    else
+        krein__log(bank->ctx, KREIN_LOG_INFO,
+                   "weights after %.3g passes over the rows, objective %.3g (about %.2g less is "
+                   "possible at most)",
+                   passes, value, fmax(0, value - m.bound));
     return st;
 }

@@ -5,19 +5,28 @@
  *
  * solved as solve/mirror.c says, which also lists what was wrong in print; W_m = mu_m theta_m, and
  * mu are the weights. A kernel whose eigenvalues fall slowly, a narrow one, must do more for the
- * labels than one that is spanned by theta functions, which is not penalised at all (r = 0).
- * Two classes are two weight vectors here. r is divided by n (the paper: it is not), so that beta
- * means the same for any number of rows. Cost: the tails (tails.c), then classes x D an epoch and
- * row. */
+ * labels than one that is spanned by theta functions, which is not penalised at all (r = 0). That
+ * can be all of them, on features: a kernel has as many eigenvalues as features, and the root of
+ * the rows may be more. r is divided by n, in the paper not, so that beta means the same for any
+ * number of rows. Two classes are two weight vectors here.
+ *
+ * Cost: the tails (tails.c), then classes x D an epoch and row. */
 #include "combine/mirrored.h"
 #include "combine/tails.h"
+
+#include <math.h>
 
 static krein_status find(krein_bank *bank, const krein_mkl *o, double *mu) {
     krein_ctx *ctx = bank->ctx;
     krein_status st = KREIN_OK;
-    double *r = NULL;
+    double *r = NULL, most = 0;
     NEW(r, bank->M);
     TRY(krein__bank_tails(bank, o->theta, r));
+    for (int64_t m = 0; m < bank->M; m++) most = fmax(most, r[m]);
+    if (!(most > 0))
+        krein__log(ctx, KREIN_LOG_INFO,
+                   "no kernel has eigenvalues after theta: nothing is penalised; a smaller theta "
+                   "would");
     TRY(krein__mirrored(bank, o, r, mu));
 done:
     krein__free(ctx, r);

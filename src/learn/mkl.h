@@ -29,7 +29,7 @@ typedef struct krein_mkl {
     double delta;          /* pwmk: share of the least accuracy that counts as nothing */
     double p;              /* lp, conv: norm of the weights */
     double theta;          /* conv, smsd: eigenvalues before the tail; NaN: chosen */
-    double alpha, beta;    /* smsd, ufo: of the squared norm, of the penalty */
+    double alpha, beta;    /* smsd, ufo: of the squared norm, of the penalty; NaN: chosen */
     int64_t epochs;        /* smsd, ufo */
     int64_t count;         /* nsmkl: kernels drawn */
 } krein_mkl;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 enum { CHUNK = 512 }; /* frequencies: 192 x 512 floats are 384 kB */
+enum { SHORT = 60 };  /* at most a third of it: see waves */
 
 krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                     bool (*is)(const krein_kernel_class *), const char *what) {
@@ -312,6 +313,22 @@ static void normalise(int64_t n, int64_t D, double square, float *z, int64_t ld)
     }
 }
 
+/* The waves of n rows with m frequencies each, t (n x m) in turns, to rows of out. Short rows are
+ * made at once, behind t, and copied: vector code takes whole blocks. */
+static void waves(const krein_fourier *s, int64_t n, int64_t m, float *t, float scale, float *out,
+                  int64_t ld) {
+    void (*make)(int64_t, const float *, float, float *) =
+        s->phase ? krein__vcos_turns : krein__vsincos_turns;
+    int64_t width = s->phase ? m : 2 * m;
+    float *all = t + KREIN_TILE * m;
+    if (m <= SHORT) make(n * m, t, scale, all);
+    for (int64_t i = 0; i < n; i++)
+        if (m <= SHORT)
+            memcpy(out + i * ld, all + i * width, (size_t)width * sizeof *out);
+        else
+            make(m, t + i * m, scale, out + i * ld);
+}
+
 void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
                          float *scratch) {
     const krein_fourier *s = map->state;
@@ -322,14 +339,9 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *ou
         for (int64_t f = s->first[term]; f < s->first[term + 1]; f += CHUNK) {
             int64_t m = krein__min(CHUNK, s->first[term + 1] - f);
             krein__tile_times(rows, x, in, s->W + f, s->F, m, t, m);
-            for (int64_t i = 0; i < rows->n; i++) {
-                float *z = out + i * ld + (s->phase ? f : 2 * f);
-                if (s->phase)
-                    krein__vcos_turns(m, t + i * m, s->scale[term], z);
-                else
-                    krein__vsincos_turns(m, t + i * m, s->scale[term], z);
-                if (s->amp) amplify(s, f, m, z);
-            }
+            waves(s, rows->n, m, t, s->scale[term], out + (s->phase ? f : 2 * f), ld);
+            for (int64_t i = 0; s->amp && i < rows->n; i++)
+                amplify(s, f, m, out + i * ld + (s->phase ? f : 2 * f));
         }
     if (s->unit > 0) normalise(rows->n, map->D, s->unit, out, ld);
 }

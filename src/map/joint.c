@@ -120,15 +120,25 @@ static void take(plan *p, int64_t m, double features) {
     p->open[m] = false;
 }
 
+/* How many features an exact map makes. It needs memory for that, and does not say where there is
+ * none. */
+static krein_status count(const plan *p, int64_t m, double *features) {
+    krein_ctx *ctx = p->map->ctx;
+    const krein_map *part = p->parts->part[m].map;
+    ctx->status = KREIN_OK;
+    *features = (double)part->cls->features(part, 0);
+    return ctx->status == KREIN_EMEMORY ? KREIN_EMEMORY : KREIN_OK;
+}
+
 /* Parts that make as many features as there are: those that fit into their share, or the wide
  * ones. */
 static krein_status settle_exact(plan *p, bool wide) {
     krein_status st = KREIN_OK;
     const plan before = *p; /* portions do not depend on who takes first */
     for (int64_t m = 0; m < p->joint->n; m++) {
-        const krein_map *part = p->parts->part[m].map;
-        if (!p->open[m] || has_D(part) || is_wide(&before, m) != wide) continue;
-        double features = (double)part->cls->features(part, 0);
+        double features;
+        if (!p->open[m] || has_D(p->parts->part[m].map) || is_wide(&before, m) != wide) continue;
+        TRY(count(p, m, &features));
         double others = p->left * (1 - share_of(p->joint, m) / p->mass);
         if (wide && features > p->left - others / 2)
             TRY(replace(p, m, "tensorsketch"));

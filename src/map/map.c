@@ -313,8 +313,11 @@ static bool takes_sums(const char *map, int64_t terms) {
     return false;
 }
 
-static const char *side_by_side(int64_t terms) {
-    return terms <= KREIN_PARTS_MAX ? "auto" : "nystrom";
+/* A sum of very many terms may leave no features for each: landmarks serve all at once. */
+static const char *side_by_side(int64_t terms, int64_t D) {
+    bool room =
+        terms <= KREIN_TERMS_MAX || (terms <= KREIN_PARTS_MAX && (D == 0 || D >= 2 * terms));
+    return room ? "auto" : "nystrom";
 }
 
 const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
@@ -324,8 +327,8 @@ const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
         return "explicit";
     const char *first = krein__map_default_term(k, 0, d, D / n);
     for (int64_t t = 1; t < n; t++)
-        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return side_by_side(n);
-    return n == 1 || takes_sums(first, n) ? first : side_by_side(n);
+        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return side_by_side(n, D);
+    return n == 1 || takes_sums(first, n) ? first : side_by_side(n, D);
 }
 
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
@@ -364,8 +367,9 @@ krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const
                                const char *what) {
     char *text = krein__kernel_text(ctx, kernel);
     if (!text) return ctx->status;
-    krein_status st = krein__fail(ctx, KREIN_ESPEC, "%s needs %s, got %s; try %s", name, what, text,
-                                  krein__map_default(kernel, 0, 0));
+    krein_status st =
+        krein__fail(ctx, KREIN_ESPEC, "%s needs %s, got %.300s%s; try %s", name, what, text,
+                    strlen(text) > 300 ? "..." : "", krein__map_default(kernel, 0, 0));
     krein__free(ctx, text);
     return st;
 }

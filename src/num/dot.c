@@ -38,32 +38,38 @@ float krein__sdot_ahead(int64_t n, const float *x, const float *y, const float *
     return dot_baseline(n, x, y, ahead);
 }
 
-/* Four rows at a time: x is read once for them. */
-#define ROWS(NAME, TARGET)                                                                         \
-    TARGET static void NAME(int64_t rows, int64_t n, const float *a, int64_t lda, const float *x,  \
-                            float *out) {                                                          \
-        for (int64_t r = 0; r < rows; r += 4) {                                                    \
-            const float *p[4];                                                                     \
-            v8 s[4] = {{0}}, t[4] = {{0}};                                                         \
-            int64_t j = 0, k = rows - r < 4 ? rows - r : 4;                                        \
-            for (int64_t i = 0; i < 4; i++) p[i] = a + (r + (i < k ? i : 0)) * lda;                \
-            for (; j + 16 <= n; j += 16)                                                           \
-                for (int64_t i = 0; i < 4; i++) {                                                  \
-                    s[i] += *(const v8 *)(p[i] + j) * *(const v8 *)(x + j);                        \
-                    t[i] += *(const v8 *)(p[i] + j + 8) * *(const v8 *)(x + j + 8);                \
-                }                                                                                  \
-            for (int64_t i = 0; i < k; i++) {                                                      \
-                v8 u = s[i] + t[i];                                                                \
-                float sum = ((u[0] + u[1]) + (u[2] + u[3])) + ((u[4] + u[5]) + (u[6] + u[7]));     \
-                for (int64_t l = j; l < n; l++) sum += p[i][l] * x[l];                             \
-                out[r + i] = sum;                                                                  \
+/* So many rows at a time: x is read once for them. */
+#define ROWS(NAME, TARGET, ROWS)                                                                   \
+    TARGET static void NAME(int64_t n, const float *a, int64_t lda, const float *x, float *out) {  \
+        v8 s[ROWS] = {{0}}, t[ROWS] = {{0}};                                                       \
+        int64_t j = 0;                                                                             \
+        for (; j + 16 <= n; j += 16)                                                               \
+            for (int64_t i = 0; i < ROWS; i++) {                                                   \
+                s[i] += *(const v8 *)(a + i * lda + j) * *(const v8 *)(x + j);                     \
+                t[i] += *(const v8 *)(a + i * lda + j + 8) * *(const v8 *)(x + j + 8);             \
             }                                                                                      \
+        for (int64_t i = 0; i < ROWS; i++) {                                                       \
+            v8 u = s[i] + t[i];                                                                    \
+            float sum = ((u[0] + u[1]) + (u[2] + u[3])) + ((u[4] + u[5]) + (u[6] + u[7]));         \
+            for (int64_t l = j; l < n; l++) sum += a[i * lda + l] * x[l];                          \
+            out[i] = sum;                                                                          \
         }                                                                                          \
     }
+#define ALL_ROWS(NAME, TARGET)                                                                     \
+    ROWS(NAME##_1, TARGET, 1)                                                                      \
+    ROWS(NAME##_2, TARGET, 2)                                                                      \
+    ROWS(NAME##_4, TARGET, 4)                                                                      \
+    TARGET static void NAME(int64_t rows, int64_t n, const float *a, int64_t lda, const float *x,  \
+                            float *out) {                                                          \
+        int64_t r = 0;                                                                             \
+        for (; r + 4 <= rows; r += 4) NAME##_4(n, a + r * lda, lda, x, out + r);                   \
+        for (; r + 2 <= rows; r += 2) NAME##_2(n, a + r * lda, lda, x, out + r);                   \
+        if (r < rows) NAME##_1(n, a + r * lda, lda, x, out + r);                                   \
+    }
 
-ROWS(rows_baseline, )
+ALL_ROWS(rows_baseline, )
 #if defined(__x86_64__)
-ROWS(rows_avx2, __attribute__((target("avx2,fma"))))
+ALL_ROWS(rows_avx2, __attribute__((target("avx2,fma"))))
 #endif
 
 void krein__sdot_rows(int64_t rows, int64_t n, const float *a, int64_t lda, const float *x,

@@ -170,3 +170,21 @@ done:
     krein__free(ctx, w.state);
     return st;
 }
+
+/* |Ux - U'^-1 b|^2 with S = U'U. */
+krein_status krein__nnls_form(krein_ctx *ctx, int64_t n, double *S, double *b, double *x) {
+    krein_status st = KREIN_OK;
+    double *columns = NULL;
+    ZNEW(columns, n * n);
+    if (krein__dpotrf(n, S, n) != 0) {
+        st = krein__fail(ctx, KREIN_ENUMERIC, "the quadratic form is not positive definite");
+        goto done;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) columns[j * n + i] = S[i * n + j];
+    krein__dtrsm(true, n, 1, S, n, b, 1);
+    TRY(krein__nnls(ctx, n, n, columns, b, x));
+done:
+    krein__free(ctx, columns);
+    return st;
+}

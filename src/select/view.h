@@ -104,7 +104,7 @@ double krein__view_power(const krein_view *v, int64_t r, const double *a, const 
 
 /* ---- exact -------------------------------------------------------------- */
 
-/* The view of a kernel whose matrix on the sample is K (n x n, overwritten), and the trials. */
+/* The view of a kernel whose matrix on the sample is K (n x n; SKS afterwards), and the trials. */
 krein_status krein__view_exact(krein_ctx *ctx, const krein_kernel *kernel, const krein_probe *s,
                                const krein_labels *labels, const krein_needs *needs,
                                krein_trial *trial, int64_t trials, double *K, krein_view *out);

@@ -1,5 +1,5 @@
-/* mirror.c -- stochastic mirror and sub-gradient descent for multiple kernels (li2018multi; orabona2011
- * with r = 1)
+/* mirror.c -- stochastic mirror and sub-gradient descent for multiple kernels (li2018multi;
+ * orabona2011 with r = 1)
  *
  * The dual weights are minus the sum of the sub-gradients of the losses seen so far; the weights
  * are their image under the gradient of the conjugate of the regulariser (dual averaging):
@@ -35,6 +35,7 @@ typedef struct descent {
     double *a, *c;     /* M */
     double *P;         /* M x classes */
     double *f;         /* classes */
+    double changes;    /* sum of the weights of visits that changed theta */
     bool late;
 } descent;
 
@@ -94,7 +95,8 @@ static krein_status learn(descent *d, int64_t t) {
     double w = weight_of(d, s->row);
     m->visits++;
     if (w > 0 && d->f[y] - d->f[z] < 1) {
-        m->errors += w / (double)m->n;
+        m->loss += w * (1 - d->f[y] + d->f[z]) / (double)m->n;
+        d->changes += w;
         s->keep->change(s, m->mu, d->P, y, z, w, d->square);
         if (m->B) {
             m->B[s->row * m->classes + y] += w;
@@ -110,21 +112,20 @@ static krein_status breathe(descent *d, int64_t t) {
     if (t % BREATH) return KREIN_OK;
     if (m->what)
         krein__progress(m->ctx, m->what, (double)m->visits, (double)m->n * (double)m->epochs);
-    d->late = m->deadline > 0 && krein__clock() > m->deadline;
+    d->late = m->visits > 0 && m->deadline > 0 && krein__clock() > m->deadline;
     return krein__poll(m->ctx);
 }
 
-static krein_status epoch(descent *d) {
-    krein_status st = KREIN_OK;
-    d->m->errors = 0;
-    for (int64_t t = 0; t < d->m->n && !d->late; t++) {
-        TRY(breathe(d, t));
-        if (!d->late) TRY(learn(d, t));
-    }
-    d->store.keep->squares(&d->store, d->square);
-    update_weights(d);
-done:
-    return st;
+/* After whole epochs s_i = (times that row i changed theta) / (times that it was visited) is a
+ * point of the dual problem: sum_i s_i / n - Omega*(theta / t), Omega*(theta) = |v|_q^2 / (2
+ * alpha). */
+static double bound(const descent *d) {
+    const krein_mirror *m = d->m;
+    double t = fmax(1, (double)m->visits), most = 0, sum = 0;
+    for (int64_t k = 0; k < m->M; k++) most = fmax(most, d->a[k] / t - m->beta * m->r[k]);
+    for (int64_t k = 0; most > 0 && k < m->M; k++)
+        sum += pow(fmax(0, (d->a[k] / t - m->beta * m->r[k]) / most), d->q);
+    return d->changes / t - pow(sum, 2 / d->q) * most * most / (2 * m->alpha);
 }
 
 /* alpha/2 |c|_p^2 + beta r'c */
@@ -140,6 +141,21 @@ static double regulariser(const descent *d) {
     return m->alpha / 2 * norm * norm + m->beta * penalty;
 }
 
+static krein_status epoch(descent *d) {
+    krein_status st = KREIN_OK;
+    d->m->loss = 0;
+    for (int64_t t = 0; t < d->m->n && !d->late; t++) {
+        TRY(breathe(d, t));
+        if (!d->late) TRY(learn(d, t));
+    }
+    d->store.keep->squares(&d->store, d->square);
+    update_weights(d);
+    d->m->regulariser = regulariser(d);
+    d->m->bound = bound(d);
+done:
+    return st;
+}
+
 static krein_status objective(descent *d, double *value) {
     krein_status st = KREIN_OK;
     krein_mirror *m = d->m;
@@ -151,7 +167,7 @@ static krein_status objective(descent *d, double *value) {
         sum += weight_of(d, s->row) * fmax(0, 1 - d->f[y] + d->f[z]);
         if (t % BREATH == 0) TRY(krein__poll(m->ctx));
     }
-    *value = sum / (double)m->n + regulariser(d);
+    *value = sum / (double)m->n + m->regulariser;
 done:
     return st;
 }
@@ -173,6 +189,7 @@ static krein_status open(descent *d) {
     if (m->B) memset(m->B, 0, (size_t)(m->n * m->classes) * sizeof *m->B);
     for (int64_t e = 0; m->objective && e < m->epochs; e++) m->objective[e] = NAN;
     m->visits = 0;
+    m->loss = m->regulariser = m->bound = 0;
     d->store.m = m;
     d->store.keep = m->K ? &krein__mirror_matrices : &krein__mirror_features;
     TRY(d->store.keep->open(&d->store));
@@ -190,12 +207,18 @@ static void close(descent *d) {
     krein__free(ctx, d->f);
 }
 
+/* The losses were of weights on the way, so the objective is not known but about: near enough to
+ * tell when more epochs do no good. */
+static bool near(const krein_mirror *m) {
+    return m->tol > 0 && m->visits > m->n && m->loss + m->regulariser <= (1 + m->tol) * m->bound;
+}
+
 krein_status krein__mirror(krein_mirror *m) {
     krein_status st = KREIN_OK;
     descent d = {.m = m};
     krein_compute compute = krein__compute_begin();
     TRY(open(&d));
-    for (int64_t e = 0; e < m->epochs && !d.late; e++) {
+    for (int64_t e = 0; e < m->epochs && !d.late && !near(m); e++) {
         TRY(epoch(&d));
         if (m->objective) TRY(objective(&d, &m->objective[e]));
     }
@@ -209,7 +232,7 @@ done:
 
 double krein__mirror_bytes(int64_t n, int64_t M, int64_t classes, int64_t D, bool matrices) {
     double N = (double)n, C = (double)classes, K = (double)M;
-    return (matrices ? 8 * N * C * (K + 1) : 4 * C * ((double)D + 1)) + 8 * (K * C + 3 * K + C) +
+    return (matrices ? 8 * N * C * (K + 1) : 12 * C * ((double)D + 1)) + 8 * (K * C + 3 * K + C) +
            1024;
 }
 

@@ -23,8 +23,9 @@ typedef struct krein_mirror {
     const double *weight; /* n, of any mean; NULL: all one */
     const double *r;      /* M */
     double alpha, beta;
-    int64_t epochs;   /* passes over the rows */
-    double deadline;  /* krein__clock(), 0: none */
+    int64_t epochs;  /* most passes over the rows */
+    double tol;      /* stop after an epoch where loss + regulariser <= (1 + tol) bound; 0: never */
+    double deadline; /* krein__clock(), 0: none */
     const char *what; /* for the progress bar, or NULL */
 
     double *mu;        /* M, out */
@@ -33,8 +34,9 @@ typedef struct krein_mirror {
     double *objective; /* epochs, out: after each of them, NaN where time was over; or NULL: one
                           more pass over the rows an epoch */
     int64_t visits;    /* out */
-    double errors;     /* out: of the last n visits, weight of those that were within the margin or
-                          on its wrong side, over that of all */
+    double loss;       /* out: mean over the last epoch, of each row when it was visited */
+    double regulariser;
+    double bound; /* out: after whole epochs no weights have an objective below it */
 } krein_mirror;
 
 krein_status krein__mirror(krein_mirror *m);

@@ -1,8 +1,8 @@
-/* mirror_features.c -- mirror descent on features: the dual weights themselves, in float32.
+/* mirror_features.c -- mirror descent on features: the dual weights themselves.
  *
+ * They are kept in float64, since sums over many rows cancel, with a float32 copy for the products.
  * A row costs classes x D multiplications, of the kernels with a weight alone; one that changes the
- * dual weights 5 D more. Sums of up to 1e6 rows in float32 are off by about 1e-4 of the length of
- * one row a time, at random: less than the next row changes. Their squares are kept in double. */
+ * dual weights 5 D more. */
 #include "num/blas.h"
 #include "solve/mirror_store.h"
 
@@ -11,6 +11,7 @@ static krein_status open(krein_mirror_store *s) {
     krein_status st = KREIN_OK;
     s->D = s->m->z->D;
     ZNEW(s->theta, s->m->classes * s->D);
+    ZNEW(s->copy, s->m->classes * s->D);
     NEW(s->dot, s->m->classes);
 done:
     return st;
@@ -18,6 +19,7 @@ done:
 
 static void close(krein_mirror_store *s) {
     krein__free(s->m->ctx, s->theta);
+    krein__free(s->m->ctx, s->copy);
     krein__free(s->m->ctx, s->dot);
 }
 
@@ -38,7 +40,7 @@ static void products(krein_mirror_store *s, const double *mu, double *P) {
     for (int64_t k = 0; k < s->m->M; k++) {
         int64_t at = s->m->first[k], D = s->m->first[k + 1] - at;
         if (!(mu[k] > 0)) continue;
-        krein__sdot_rows(C, D, s->theta + at, s->D, s->zrow + at, s->dot);
+        krein__sdot_rows(C, D, s->copy + at, s->D, s->zrow + at, s->dot);
         for (int64_t c = 0; c < C; c++) P[k * C + c] = (double)s->dot[c];
     }
 }
@@ -47,16 +49,25 @@ static void products(krein_mirror_store *s, const double *mu, double *P) {
 static double difference(const krein_mirror_store *s, int64_t at, int64_t D, int64_t y, int64_t z) {
     const float *x = s->zrow + at;
     float py, pz;
-    krein__sdot_rows(1, D, s->theta + y * s->D + at, s->D, x, &py);
-    krein__sdot_rows(1, D, s->theta + z * s->D + at, s->D, x, &pz);
+    krein__sdot_rows(1, D, s->copy + y * s->D + at, s->D, x, &py);
+    krein__sdot_rows(1, D, s->copy + z * s->D + at, s->D, x, &pz);
     return (double)py - (double)pz;
+}
+
+static void add(const krein_mirror_store *s, int64_t class, double w) {
+    const float *x = s->zrow;
+    double *theta = s->theta + class * s->D;
+    float *copy = s->copy + class * s->D;
+    for (int64_t j = 0; j < s->D; j++) {
+        theta[j] += w * (double)x[j];
+        copy[j] = (float)theta[j];
+    }
 }
 
 static void change(krein_mirror_store *s, const double *mu, const double *P, int64_t y, int64_t z,
                    double w, double *square) {
     int64_t C = s->m->classes;
     const float *x = s->zrow;
-    float *ty = s->theta + y * s->D, *tz = s->theta + z * s->D, f = (float)w;
     for (int64_t k = 0; k < s->m->M; k++) {
         int64_t at = s->m->first[k], D = s->m->first[k + 1] - at;
         float own;
@@ -64,10 +75,8 @@ static void change(krein_mirror_store *s, const double *mu, const double *P, int
         double both = mu[k] > 0 ? P[k * C + y] - P[k * C + z] : difference(s, at, D, y, z);
         square[k] += 2 * w * both + 2 * w * w * (double)own;
     }
-    for (int64_t j = 0; j < s->D; j++) {
-        ty[j] += f * x[j];
-        tz[j] -= f * x[j];
-    }
+    add(s, y, w);
+    add(s, z, -w);
 }
 
 static void squares(krein_mirror_store *s, double *square) {
@@ -75,7 +84,7 @@ static void squares(krein_mirror_store *s, double *square) {
         square[k] = 0;
         for (int64_t c = 0; c < s->m->classes; c++)
             for (int64_t j = s->m->first[k]; j < s->m->first[k + 1]; j++)
-                square[k] += (double)s->theta[c * s->D + j] * (double)s->theta[c * s->D + j];
+                square[k] += s->theta[c * s->D + j] * s->theta[c * s->D + j];
     }
 }
 

@@ -12,7 +12,8 @@ typedef struct krein_mirror_store {
     double *dual; /* n x classes: B */
     /* features */
     int64_t D;
-    float *theta;       /* classes x D */
+    double *theta;      /* classes x D */
+    float *copy;        /* of theta */
     float *dot;         /* classes */
     const float *block; /* the current one, from row `at` on, `rows` of them */
     int64_t at, rows;
