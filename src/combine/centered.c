@@ -295,6 +295,5 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_centered = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                                .row_weights = true,
-                                                .find = find};
+const krein_combiner krein__combine_centered = {
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES, .row_weights = true, .find = find};

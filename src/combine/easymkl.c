@@ -35,7 +35,7 @@
 /* Gap of the hulls, and of machines where features are few or many: an error of v, hence of the
  * weights, is at most about the root of it, and by experience far below. */
 static const double TOL = 1e-7, TOL_FEW = 1e-11, TOL_MANY = 1e-4;
-static const double FEW = 1 << 24; /* features in all */
+static const double FEW = 1 << 20; /* features in all */
 
 enum { COLUMNS = 256 };
 

@@ -112,7 +112,15 @@ done:
     return st;
 }
 
+/* The root of the rows may be more than the features of a kernel, which then would have no tail
+ * whatever it is: at most a quarter of them. */
+static int64_t before_tail(const krein_bank *bank, double theta) {
+    int64_t n = bank->K ? bank->rows.n : bank->job->n, count = krein__main_count(theta, n);
+    if (bank->K || !isnan(theta)) return count;
+    return krein__max(1, krein__min(count, bank->first[bank->M] / (4 * bank->M)));
+}
+
 krein_status krein__bank_tails(krein_bank *bank, double theta, double *r) {
-    return bank->K ? by_matrices(bank, krein__main_count(theta, bank->rows.n), r)
-                   : by_features(bank, krein__main_count(theta, bank->job->n), r);
+    int64_t m = before_tail(bank, theta);
+    return bank->K ? by_matrices(bank, m, r) : by_features(bank, m, r);
 }
