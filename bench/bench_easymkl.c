@@ -5,8 +5,8 @@
  * Gaussian kernels of widths that double, on 10 normal inputs with labels of a curved boundary: the
  * easy ones from narrow to wide, the hard ones all smooth, and with a tenth of the labels turned
  * over. Best of several runs: seconds of everything (the sum of the matrices, its minimum, the
- * weights), and of the minimum alone; beside them the time to read all matrices once, which sum and
- * weights do in halves. */
+ * weights), and of the minimum alone; beside them the time to read all matrices once, which the sum
+ * does, and the weights do by half. */
 #include "combine/combine.h"
 #include "num/blas.h"
 #include "solve/hulls.h"

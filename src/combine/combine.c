@@ -168,6 +168,11 @@ double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n,
     else if (visits)
         cost.bytes +=
             krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
+    bool sums = o->method == KREIN_MKL_LP || o->method == KREIN_MKL_CONV; /* combine/ridge_sum.c */
+    if (sums) {
+        if (map->cls->traits & KREIN_MAP_DUAL) D = (double)krein__bank_rows(map->ctx, n, M);
+        cost.bytes += 16 * D * (double)(M * k) + 8 * D * (D + 4 * (double)k + 4);
+    }
     return cost.bytes + krein__bank_bytes(map, n, M, k);
 }
 

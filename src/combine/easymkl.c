@@ -21,8 +21,8 @@
  * offset taken off all z_i changes neither (y'a = 0; b follows). lambda = 1: g are one over the
  * sizes of the classes, v the difference of their means.
  *
- * n^2 M flops and bytes for the sum and the u_r (half of each matrix is read, twice), and those of
- * the solver. */
+ * 2 n^2 M flops for the sum and the u_r (each matrix is read once, and half of it again), and those
+ * of the solver. */
 #include "combine/combine.h"
 #include "learn/examples.h"
 #include "num/blas.h"
@@ -30,15 +30,14 @@
 #include "solve/machine.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 /* Gap of the hulls, and of machines where features are few or many: an error of v, hence of the
  * weights, is at most about the root of it, and by experience far below. */
 static const double TOL = 1e-7, TOL_FEW = 1e-11, TOL_MANY = 1e-4;
-static const double FEW = 1 << 24; /* features in all */
+static const double FEW = 1 << 20; /* features in all */
 
-enum { TILE = 128, COLUMNS = 256 };
+enum { COLUMNS = 256 };
 
 /* Adds u / sum u to mu; u that are all zero say nothing. */
 static void add_share(int64_t M, const double *u, double *mu) {
@@ -55,36 +54,16 @@ static bool both_signs(int64_t n, const double *y) {
 
 /* ---- matrices ----------------------------------------------------------- */
 
-/* One tile of the upper triangle of the sum, and its mirror image. */
-static void sum_tile(const krein_bank *b, int64_t row, int64_t column, double *tile, double *sum) {
-    int64_t n = b->rows.n, rows = krein__min(TILE, n - row), width = krein__min(TILE, n - column);
-    memset(tile, 0, sizeof *tile * TILE * TILE);
-    for (int64_t m = 0; m < b->M; m++)
-        for (int64_t i = 0; i < rows; i++) {
-            const double *K = b->K[m] + (row + i) * n + column;
-            for (int64_t j = 0; j < width; j++) tile[i * TILE + j] += K[j];
-        }
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(sum + (row + i) * n + column, tile + i * TILE, (size_t)width * sizeof *tile);
-    for (int64_t j = 0; j < width && column > row; j++)
-        for (int64_t i = 0; i < rows; i++) sum[(column + j) * n + row + i] = tile[i * TILE + j];
-}
-
-static krein_status sum_matrices(const krein_bank *b, double *sum) {
-    krein_ctx *ctx = b->ctx;
-    krein_status st = KREIN_OK;
-    double *tile = NULL;
-    int64_t count = (b->rows.n + TILE - 1) / TILE;
-    NEW(tile, (int64_t)ctx->threads * TILE * TILE);
-#pragma omp parallel for collapse(2) num_threads(ctx->threads) schedule(dynamic)
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            if (j >= i)
-                sum_tile(b, i * TILE, j * TILE, tile + (int64_t)omp_get_thread_num() * TILE * TILE,
-                         sum);
-done:
-    krein__free(ctx, tile);
-    return st;
+/* Whole rows, though half would do: long runs of memory, and nothing to mirror. */
+static void sum_matrices(const krein_bank *b, double *sum) {
+    int64_t n = b->rows.n;
+#pragma omp parallel for num_threads(b->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double *row = sum + i * n;
+        memcpy(row, b->K[0] + i * n, (size_t)n * sizeof *row);
+        for (int64_t m = 1; m < b->M; m++)
+            for (int64_t j = 0; j < n; j++) row[j] += b->K[m][i * n + j];
+    }
 }
 
 /* u_r = v'K_r v, from the upper triangles; part: n numbers of scratch for each matrix. */
@@ -122,7 +101,7 @@ static krein_status by_matrices(krein_bank *b, double lambda, double *mu) {
     NEW(u, b->M);
     if (lambda < 1) {
         NEW(sum, n * n);
-        TRY(sum_matrices(b, sum));
+        sum_matrices(b, sum);
     }
     for (int64_t p = 0; p < problems; p++) {
         krein__bank_signs(b, p, n, b->rows.class, y);

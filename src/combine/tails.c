@@ -112,16 +112,15 @@ done:
     return st;
 }
 
-/* Of few features for many rows the root of the rows would leave no tail to any kernel: at most a
- * quarter of the largest number of features, where theta is not given. */
-static int64_t feature_count(const krein_bank *bank, double theta) {
-    int64_t m = krein__main_count(theta, bank->job->n), most = 0;
-    for (int64_t k = 0; k < bank->M; k++)
-        most = krein__max(most, bank->first[k + 1] - bank->first[k]);
-    return isnan(theta) ? krein__min(m, most / 4) : m;
+/* The root of the rows may be more than the features of a kernel, which then would have no tail
+ * whatever it is: at most a quarter of them. */
+static int64_t before_tail(const krein_bank *bank, double theta) {
+    int64_t n = bank->K ? bank->rows.n : bank->job->n, count = krein__main_count(theta, n);
+    if (bank->K || !isnan(theta)) return count;
+    return krein__max(1, krein__min(count, bank->first[bank->M] / (4 * bank->M)));
 }
 
 krein_status krein__bank_tails(krein_bank *bank, double theta, double *r) {
-    return bank->K ? by_matrices(bank, krein__main_count(theta, bank->rows.n), r)
-                   : by_features(bank, feature_count(bank, theta), r);
+    int64_t m = before_tail(bank, theta);
+    return bank->K ? by_matrices(bank, m, r) : by_features(bank, m, r);
 }

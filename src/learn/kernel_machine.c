@@ -22,6 +22,7 @@
 #include "learn/kernel_machine.h"
 
 #include "learn/exact.h"
+#include "learn/machines.h"
 #include "model/probability.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
@@ -287,6 +288,17 @@ static int64_t risen(const trials *t) {
     return count;
 }
 
+/* While C is below about 1 over the spread of the rows in feature space, all coefficients are at
+ * their bound and machines hardly differ: what rises there is noise. */
+static double least_end(const krein_exact *r) {
+    double trace = 0, sum = 0, n = (double)r->n;
+    for (int64_t i = 0; i < r->n; i++) {
+        trace += r->K[i * r->n + i];
+        for (int64_t j = 0; j < r->n; j++) sum += r->K[i * r->n + j];
+    }
+    return KREIN_SATURATED / fmax(trace / n - sum / (n * n), 1e-300);
+}
+
 /* Tries C in ascending order, until the loss has clearly risen twice. */
 static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *table, double *C,
                          double *loss) {
@@ -301,7 +313,8 @@ static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *t
     NEW(score, r->n * p->k);
     NEW(t.loss, GRID * r->n);
     TRY(krein__folds(ctx, job->seed, r->n, folds, r->group, r->class, fold));
-    while (t.tried < GRID && risen(&t) < 2) {
+    double end = least_end(r);
+    while (t.tried < GRID && (risen(&t) < 2 || t.C[t.tried - 1] < end)) {
         int64_t at = t.tried;
         t.C[at] = ldexp(1, (int)(2 * at) - 4);
         krein__progress(ctx, "cross-validation", (double)at, GRID);

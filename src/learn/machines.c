@@ -315,13 +315,38 @@ static double doubt(const set *s, double error) {
     return sqrt(fmax(error * (1 - error), 1e-12) * squares) / sum;
 }
 
-/* Walks up the path until two steps in a row are clearly worse than the best. Of values within half
- * a standard error of the least the smallest is taken. */
+/* Mean squared distance of the rows of the first block from their mean. */
+static krein_status spread_of(set *s, double *spread) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_features *x = &s->ex->features;
+    const float *z;
+    double *mean = NULL, square = 0;
+    int64_t n;
+    TRY(krein__features_block(x, 0, &z, &n));
+    ZNEW(mean, x->D);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < x->D; j++) {
+            double e = (double)z[i * x->D + j];
+            mean[j] += e / (double)n;
+            square += e * e / (double)n;
+        }
+    for (int64_t j = 0; j < x->D; j++) square -= mean[j] * mean[j];
+    *spread = fmax(square, 1e-300);
+done:
+    krein__free(ctx, mean);
+    return st;
+}
+
+/* Walks up the path until two steps in a row are clearly worse than the best, but not before
+ * KREIN_SATURATED. Of values within half a standard error of the least the smallest is taken. */
 static krein_status choose(set *s, double *score, double *C, double *best_error) {
     krein_status st = KREIN_OK;
-    double error[(HIGH - LOW) / STEP + 1], least = INFINITY;
+    double error[(HIGH - LOW) / STEP + 1], least = INFINITY, spread = 1;
     int64_t n = 0, worse = 0;
-    for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH) && worse < 2; e += STEP, n++) {
+    TRY(spread_of(s, &spread));
+    for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH); e += STEP, n++) {
+        if (worse >= 2 && ldexp(1, e - STEP) >= KREIN_SATURATED / spread) break;
         krein__progress(s->ctx, "choosing C", (double)n, (double)KREIN__COUNT(error));
         bool late = s->job->deadline > 0 && krein__clock() > s->job->deadline;
         if (late && n > 0) break;

@@ -21,6 +21,10 @@ typedef struct krein_recipe {
     double tol;
 } krein_recipe;
 
+/* The path of C is walked at least to so much over the spread of the rows in feature space: below,
+ * all coefficients are at their bound, and what rises is noise. */
+enum { KREIN_SATURATED = 4 };
+
 /* Options that both have, of the same meaning. */
 #define KREIN_OPTION_C                                                                             \
     {                                                                                              \

@@ -63,7 +63,8 @@ static const krein_option options[] = {
      .low = 0,
      .high = 1e9,
      .derived = true,
-     .help = "conv, smsd: eigenvalues before the tail; the root of the rows when not given"},
+     .help = "conv, smsd: eigenvalues before the tail; the root of the rows when not given, on "
+             "features at most a quarter of a kernel's"},
     {.name = "alpha",
      .value = NAN,
      .low = 0,
