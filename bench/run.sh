@@ -6,7 +6,7 @@
 # docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md; --small is
 # for trying the scripts out.
 #
-#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps and bench_sketch are in bench/ beside it
+#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl and bench_sketch are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
 #   KREIN_DATA     the real data sets for --quality (../shared/data beside the repository)
 set -uo pipefail
@@ -42,6 +42,7 @@ part() { # title command...
 date -u '+%Y-%m-%d %H:%M UTC'
 part "the pipe against the machine (bench_pipe)" "$pipe" "${small[@]}"
 part "feature maps beside rff (bench_maps)" "$maps" "${small[@]}"
+part "EasyMKL on ten matrices (bench_easymkl)" "$(dirname "$KREIN")/bench/bench_easymkl"
 part "startup (startup.sh)" bash "$here/startup.sh"
 part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
 if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then

@@ -34,7 +34,7 @@
 
 /* Gap of the hulls, and of machines where features are few or many: an error of v, hence of the
  * weights, is at most about the root of it, and by experience far below. */
-static const double TOL = 1e-7, TOL_FEW = 1e-11, TOL_MANY = 1e-4;
+static const double TOL = 1e-7, TOL_FEW = 1e-11, TOL_MANY = 1e-3;
 static const double FEW = 1 << 20; /* features in all */
 
 enum { COLUMNS = 256 };
@@ -154,6 +154,12 @@ done:
     return st;
 }
 
+/* A sample, where the machines of all rows would take minutes. */
+static int64_t rows_of(const krein_bank *b, int64_t problems) {
+    const int64_t most = (int64_t)1 << 30, least = 8192;
+    return krein__min(b->job->n, krein__max(least, most / (b->map->D * problems)));
+}
+
 static krein_status set_begin(krein_bank *b, double lambda, set *s) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
@@ -163,10 +169,11 @@ static krein_status set_begin(krein_bank *b, double lambda, set *s) {
     krein_model model = *job.model;
     model.map = (krein_map *)b->map;
     job.model = &model;
-    if (job.n > INT32_MAX)
-        return krein__fail(ctx, KREIN_EARG,
-                           "mkl(method=easymkl) takes at most 2,147,483,647 rows; use alignment");
-    TRY(krein__examples_open(&job, job.n, true, &s->ex));
+    int64_t rows = rows_of(b, problems);
+    if (rows < job.n)
+        krein__log(ctx, KREIN_LOG_INFO, "weights of the kernels from %lld of the rows",
+                   (long long)rows);
+    TRY(krein__examples_open(&job, rows, true, &s->ex));
     NEW(y, s->ex.n);
     ZNEW(s->m, problems);
     for (int64_t p = 0; p < problems; p++) {
