@@ -1,4 +1,4 @@
-/* smsd -- stochastic mirror and sub-gradient descent (li2018multi; thesis, 4.2.2 and algorithm 2)
+/* smsd -- stochastic mirror and sub-gradient descent (li2018multi; li2020, 4.2.2 and algorithm 2)
  *
  *     min  mean multi-class hinge loss + alpha/2 |W|_{2,p}^2 + beta sum_m r_m |W_m|
  *     r_m = sum of the eigenvalues of K_m / n after the theta largest
