@@ -106,7 +106,7 @@ static krein_status weigh(krein_setup *s, krein_job *job) {
     const krein_encoding *e = &m->encoding;
     bool dual = m->map->cls->traits & KREIN_MAP_DUAL;
     int64_t D = m->map->D;
-    if (!dual && c->o.method != KREIN_MKL_AVERAGE)
+    if (!dual && !krein__combine_alone(&c->o))
         TRY(krein__map_fit(m->map, e->d, e->sparse, job->rows, job->n));
     TRY(krein__combination_weigh(c, job, m->map));
     TRY(krein__combination_tell(c, m));

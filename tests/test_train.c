@@ -198,7 +198,8 @@ static void holdout_and_test(void) {
     krein_ctx_destroy(ctx);
 }
 
-/* A wide kernel needs a large C: below, all machines are alike and one looks as good as the next. */
+/* A wide kernel needs a large C: below, all machines are alike and one looks as good as the next.
+ */
 static void wide_kernels_get_a_large_C(void) {
     krein_ctx *ctx = test_ctx(2);
     rows train = rings(300, 3, 21), test = rings(500, 3, 22);

@@ -11,4 +11,5 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
 const krein_combiner krein__combine_average = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
                                                .indefinite = true,
                                                .row_weights = true,
+                                               .alone = true,
                                                .find = find};

@@ -273,8 +273,12 @@ double krein__bank_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) 
         return 8 * rows * rows * ((double)M + 3) + rows * (4 * (double)map->d + 64 * (double)k);
     }
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    return krein__ridge_bytes((int64_t)D, k, (int64_t)rows, ctx->threads) + 16 * D * D +
-           8 * D * (double)k * 4 + krein__blocks_bytes(map, n) + 4 * rows * (D + 2 * (double)k);
+    double tile = (double)krein__gram_tile((int64_t)D), c = (double)k + 1;
+    /* a sum of its own for every kernel, with tiles no wider than its features */
+    double all = 8 * D * D + 12 * D * c + 4 * D * tile * ctx->threads +
+                 (double)M * (4 * rows * c + 8 * c + sizeof(krein_ridge));
+    return all + 16 * D * D + 8 * D * (double)k * 4 + krein__blocks_bytes(map, n) +
+           4 * rows * (D + 2 * (double)k);
 }
 
 /* ---- what the methods share --------------------------------------------- */

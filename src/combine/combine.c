@@ -129,6 +129,8 @@ static krein_status normalise(krein_ctx *ctx, const krein_mkl *o, int64_t M, dou
     return KREIN_OK;
 }
 
+bool krein__combine_alone(const krein_mkl *o) { return methods[o->method]->alone; }
+
 krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,
                             const double *scale, const krein_map *map, double *mu) {
     krein_ctx *ctx = job->ctx;
@@ -138,7 +140,7 @@ krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kern
     const krein_combiner *c = methods[o->method];
     mu[0] = 1;
     if (list->n == 1) return KREIN_OK;
-    if (c != &krein__combine_average) {
+    if (!c->alone) {
         if (!map || map->cls->traits & KREIN_MAP_DUAL) {
             TRY(krein__bank_matrices(&bank));
         } else {
@@ -154,26 +156,69 @@ done:
     return st;
 }
 
+/* Ridge regressions with a path of lambdas on a sample, `at_once` of them: krein__judge_exact, and
+ * krein__bank_lambda. Each has its matrix, eigenvectors, workspace and errors; what they share are
+ * inner products and distances. */
+static double sample_bytes(const krein_map *map, int64_t n, int64_t k, int64_t at_once) {
+    enum { ROWS = 1000, BAND = 192 };
+    double N = (double)krein__min(n, ROWS), d = (double)map->d;
+    double each = 8 * N * (6 * N + 100 * (double)(k + 1) + 2 * BAND) + (1 << 20);
+    double shared = 8 * (N + BAND) * (N + BAND + d) + 8 * d * map->ctx->threads + (1 << 20);
+    return shared + N * (12 * d + 32 * (double)k + 64) +
+           krein__judge_workers(map->ctx, shared, each, at_once) * each;
+}
+
 /* Features that are visited many times are kept, or made again. */
+static double visit_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
+    if (map->cls->traits & KREIN_MAP_DUAL)
+        return krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
+    int64_t D = map->cls->features(map, n);
+    return krein__examples_bytes(map, n) + 32 * (double)D * (double)(k + 2) +
+           krein__machines_bytes(map->ctx, n, D, k);
+}
+
+/* combine/ridge_sum.c, and the lambda for it. */
+static double sum_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
+    bool matrices = map->cls->traits & KREIN_MAP_DUAL;
+    double D = (double)(matrices ? krein__bank_rows(map->ctx, n, M) : map->cls->features(map, n));
+    return 16 * D * (double)(M * k) + 8 * D * (D + 4 * (double)k + 4) + sample_bytes(map, n, k, 1);
+}
+
+/* Sums of centered.c, the same for any threads. */
+static double product_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
+    enum { TASKS = 64, ENTRIES = 32768 };
+    double kernels = (double)M, rows = (double)krein__bank_rows(map->ctx, n, M);
+    if (!(map->cls->traits & KREIN_MAP_DUAL)) return 0;
+    return 8 * (rows * (kernels + (double)k + 6) + TASKS * kernels * kernels +
+                map->ctx->threads * (ENTRIES + 64 * kernels));
+}
+
 double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
                             int64_t k) {
-    double D = (double)map->cls->features(map, n);
     krein_cost cost = {0};
+    double kernels = (double)M, own = 0;
     map->cls->cost(map, n, &cost);
-    bool visits =
-        o->method == KREIN_MKL_EASYMKL || o->method == KREIN_MKL_SMSD || o->method == KREIN_MKL_UFO;
-    if (visits && !(map->cls->traits & KREIN_MAP_DUAL))
-        cost.bytes += krein__examples_bytes(map, n) + 32 * D * (double)(k + 2) +
-                      krein__machines_bytes(map->ctx, n, (int64_t)D, k);
-    else if (visits)
-        cost.bytes +=
-            krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
-    bool sums = o->method == KREIN_MKL_LP || o->method == KREIN_MKL_CONV; /* combine/ridge_sum.c */
-    if (sums) {
-        if (map->cls->traits & KREIN_MAP_DUAL) D = (double)krein__bank_rows(map->ctx, n, M);
-        cost.bytes += 16 * D * (double)(M * k) + 8 * D * (D + 4 * (double)k + 4);
+    switch (o->method) {
+    case KREIN_MKL_AVERAGE:
+        return cost.bytes;
+    case KREIN_MKL_PWMK:
+        return cost.bytes + sample_bytes(map, n, k, M);
+    case KREIN_MKL_CENTERED:
+        own = product_bytes(map, n, M, k);
+        break;
+    case KREIN_MKL_LP:
+    case KREIN_MKL_CONV:
+        own = sum_bytes(map, n, M, k);
+        break;
+    case KREIN_MKL_EASYMKL:
+    case KREIN_MKL_SMSD:
+    case KREIN_MKL_UFO:
+        own = visit_bytes(map, n, M, k);
+        break;
+    default:
+        break;
     }
-    return cost.bytes + krein__bank_bytes(map, n, M, k);
+    return cost.bytes + krein__bank_bytes(map, n, M, k) + own + 8 * 16 * kernels * kernels;
 }
 
 /* Products of features, steps of lp and visits of rows, about as many as there usually are. */

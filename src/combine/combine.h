@@ -16,6 +16,7 @@ typedef struct krein_combiner {
     int tasks;       /* KREIN_FOR_... */
     bool indefinite; /* such kernels may take part, with their signature */
     bool row_weights;
+    bool alone; /* it needs neither matrices nor features of the bank */
     krein_status (*find)(krein_bank *bank, const krein_mkl *o, double *mu);
 } krein_combiner;
 
@@ -28,6 +29,8 @@ krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
                                   const krein_kernel_list *list);
 /* And the method and the data. */
 krein_status krein__combine_meet(const krein_job *job, const krein_mkl *o);
+/* Whether the method needs neither matrices nor features: a map need not be fitted for it. */
+bool krein__combine_alone(const krein_mkl *o);
 /* mu (M, >= 0, sum one). map: NULL or a map of kernel values: by matrices; else the kernels'
  * features side by side, fitted, each kernel's times sqrt(scale). */
 krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,

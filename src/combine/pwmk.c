@@ -7,7 +7,7 @@
  * support vector machines: many times the work for much the same number.) delta = 0: in proportion
  * to the accuracies, 1: the worst kernel gets nothing.
  *
- * Accuracies of a few rows do not need features: both routes judge the matrix of the sample.
+ * Accuracies of a few rows do not need features: the matrix of the sample is judged on both routes.
  * Cost: an eigendecomposition for a kernel, 9 x 1000^3 flops, kernels in parallel. */
 #include "combine/pwmk.h"
 
@@ -61,8 +61,7 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
     krein_probe s = {0};
     double *accuracy = NULL;
     NEW(accuracy, b->M);
-    TRY(b->K ? krein__probe_thin(ctx, &b->rows, krein__min(b->rows.n, ROWS), &s)
-             : krein__probe_gather(b->job, krein__min(b->job->n, ROWS), &s));
+    TRY(krein__probe_gather(b->job, krein__min(b->job->n, ROWS), &s));
     TRY(accuracies(b, &s, accuracy));
     krein__pwmk_weights(b->M, accuracy, o->delta, mu);
 done:
@@ -71,5 +70,8 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_pwmk = {
-    .tasks = KREIN_FOR_CLASSES, .indefinite = true, .row_weights = true, .find = find};
+const krein_combiner krein__combine_pwmk = {.tasks = KREIN_FOR_CLASSES,
+                                            .indefinite = true,
+                                            .row_weights = true,
+                                            .alone = true,
+                                            .find = find};

@@ -1,14 +1,14 @@
-/* smsd -- stochastic mirror and sub-gradient descent (li2018multi; thesis, 4.2.2 and algorithm 2)
+/* smsd -- stochastic mirror and sub-gradient descent (li2018multi; li2020, 4.2.2 and algorithm 2)
  *
  *     min  mean multi-class hinge loss + alpha/2 |W|_{2,p}^2 + beta sum_m r_m |W_m|
  *     r_m = sum of the eigenvalues of K_m / n after the theta largest
  *
  * solved as solve/mirror.c says, which also lists what was wrong in print; W_m = mu_m theta_m, and
  * mu are the weights. A kernel whose eigenvalues fall slowly, a narrow one, must do more for the
- * labels than one that is spanned by theta functions, which is not penalised at all (r = 0). That
- * can be all of them, on features: a kernel has as many eigenvalues as features, and the root of
- * the rows may be more. r is divided by n, in the paper not, so that beta means the same for any
- * number of rows. Two classes are two weight vectors here.
+ * labels than one that is spanned by theta functions, which is not penalised at all (r = 0). On
+ * features a kernel has no more eigenvalues than features: with a theta that large none is
+ * penalised. r is divided by n, in the paper not, so that beta means the same for any number of
+ * rows. Two classes are two weight vectors here.
  *
  * Cost: the tails (tails.c), then classes x D an epoch and row. */
 #include "combine/mirrored.h"

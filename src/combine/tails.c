@@ -1,5 +1,5 @@
 /* tails -- sums of tail eigenvalues, the part of the local Rademacher complexity of a class of
- * functions that depends on its kernel (thesis, (3.27) and (4.3))
+ * functions that depends on its kernel (li2020, (3.27) and (4.3))
  *
  *     r_m = (1/n) sum_{j > theta} lambda_j(K_m) = (Tr K_m - sum of the theta largest) / n
  *
@@ -113,7 +113,7 @@ done:
 }
 
 /* The root of the rows may be more than the features of a kernel, which then would have no tail
- * whatever it is: at most a quarter of them. */
+ * whatever it is: at most a quarter of what the kernels have on average. */
 static int64_t before_tail(const krein_bank *bank, double theta) {
     int64_t n = bank->K ? bank->rows.n : bank->job->n, count = krein__main_count(theta, n);
     if (bank->K || !isnan(theta)) return count;

@@ -22,9 +22,16 @@ typedef struct plan {
 
 static double share_of(const krein_joint *j, int64_t m) { return j->share ? j->share[m] : 1; }
 
+/* Of what is left. Where the others' shares were far larger, taking them off leaves rounding: the
+ * mass is not below the share itself. */
+static double fraction(const plan *p, int64_t m) {
+    double share = share_of(p->joint, m);
+    return share / fmax(p->mass, share);
+}
+
 static int64_t portion(const plan *p, int64_t m) {
     int64_t least = 2 * krein__kernel_term_count(p->joint->kernel[m]);
-    return krein__max(least, (int64_t)(p->left * share_of(p->joint, m) / p->mass));
+    return krein__max(least, (int64_t)(p->left * fraction(p, m)));
 }
 
 static krein_status check(krein_ctx *ctx, const krein_joint *j, int64_t D) {
@@ -139,7 +146,7 @@ static krein_status settle_exact(plan *p, bool wide) {
         double features;
         if (!p->open[m] || has_D(p->parts->part[m].map) || is_wide(&before, m) != wide) continue;
         TRY(count(p, m, &features));
-        double others = p->left * (1 - share_of(p->joint, m) / p->mass);
+        double others = p->left * (1 - fraction(p, m));
         if (wide && features > p->left - others / 2)
             TRY(replace(p, m, "tensorsketch"));
         else

@@ -14,8 +14,8 @@ typedef struct krein_joint {
 } krein_joint;
 
 /* A map of sum_m c_m k_m, not yet fitted, with about D features in all. Each kernel has at least
- * one; exact maps (explicit) take what they need of theirs and leave the rest to the others; a spec
- * that has its own D keeps it, outside the shares. */
+ * two for each of its terms; exact maps (explicit) take what they need of theirs and leave the rest
+ * to the others; a spec that has its own D keeps it, outside the shares. */
 krein_status krein__joint_create(krein_ctx *ctx, const krein_joint *joint, int64_t D, int64_t d,
                                  bool sparse, uint64_t seed, krein_map **out);
 /* Once fitted: kernel m has the features first[m] .. first[m+1]-1. */

@@ -2,6 +2,8 @@
  * was trained on several kernels. Prediction goes by the map and does not look at them. */
 #include "model/weights.h"
 
+#include <math.h>
+
 void krein__weights_free(krein_ctx *ctx, int64_t n, krein_kernel_weight *w) {
     for (int64_t m = 0; w && m < n; m++) krein__free(ctx, w[m].kernel);
     krein__free(ctx, w);
@@ -54,7 +56,7 @@ static krein_status get(krein_archive *a, krein_ctx *ctx, int64_t n, krein_kerne
     TRY(krein__archive_array(a, "combination.weights", KREIN_TYPE_F64, &weight, n));
     for (int64_t m = 0; m < n; m++) {
         w[m].weight = weight[m];
-        if (weight[m] < 0 || !*text[m]) {
+        if (!(weight[m] >= 0 && isfinite(weight[m])) || !*text[m]) {
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its kernels' weights)");
             goto done;
         }

@@ -20,7 +20,7 @@
 
 #include <omp.h>
 
-int64_t krein__gram_tile(int64_t n) { return n >= 2048 ? 512 : 256; }
+int64_t krein__gram_tile(int64_t n) { return n >= 2048 ? 512 : krein__max(1, krein__min(n, 256)); }
 
 /* C (m x n) += S (m x n), from column i on in row i when `upper`. */
 static void add(int64_t m, int64_t n, const float *s, int64_t lds, double *c, int64_t ldc,

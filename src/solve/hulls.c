@@ -1,4 +1,4 @@
-/* hulls -- nearest points of the convex hulls of two classes, softened by a ridge [aiolli2015]
+/* hulls -- nearest points of the convex hulls of two classes, softened by a ridge (aiolli2015)
  *
  *     min  f(g) = g'Qg,   Q = (1 - lambda) YKY + lambda I,   g >= 0,   sum_+ g = sum_- g = 1
  *
@@ -12,7 +12,7 @@
  * which is the gap that ends the iterations, and zero at the minimum. Rounds of two parts:
  *
  *   pairs   g_i += t, g_j -= t within a class: i has the least G, j is the one of g_j > 0 with the
- *           largest decrease (G_j - G_i)^2 / (Q_ii + Q_jj - 2 Q_ij) of f, as in LIBSVM [fan2005].
+ *           largest decrease (G_j - G_i)^2 / (Q_ii + Q_jj - 2 Q_ij) of f, as in LIBSVM (fan2005).
  *           n / 4 such steps, which find out which g are zero.
  *   face    conjugate gradients for the g that are not zero, the sums of the classes held; what
  *           would become negative is set to zero and the sums restored, with a shorter step where
@@ -25,6 +25,7 @@
  * 4 n flops a step and 2 m^2 an iteration of conjugate gradients on m rows; 4 m^2 bytes. */
 #include "solve/hulls.h"
 
+#include "base/spec.h"
 #include "num/blas.h"
 
 #include <float.h>
@@ -351,3 +352,8 @@ done:
 }
 
 double krein__hulls_bytes(int64_t n) { return 4 * (double)n * (double)n + 112 * (double)n; }
+
+const krein_class krein__solver_hulls = {
+    "hulls", "nearest points of the hulls of two classes, by pairs and conjugate gradients",
+    "aiolli2015", NULL,
+    "Softened by a ridge; ends at a gap. On kernel matrices. Learner: mkl(method=easymkl)."};
