@@ -11,7 +11,9 @@
  * is positive (indefinite kernels only) v = 0.
  *
  * Kernels are brought to |HK_mH|_F = 1 first, and S gets a ridge of 1e-10: kernels that are the
- * same share their weight. One that is constant has nothing left but rounding: weight 0.
+ * same share their weight. Products of features are sums in float32: where their rounding leaves S
+ * not positive, as it does for hundreds of kernels, the ridge is raised tenfold until it is. One
+ * kernel that is constant has nothing left but rounding: weight 0.
  *
  * Row weights count as repeated rows: with kappa_i the weighted mean of row i and tau that of
  * kappa, (HKH)_ij = sqrt(w_i w_j) (K_ij - kappa_i - kappa_j + tau). S is summed over these entries:
@@ -31,7 +33,7 @@
 
 /* |HKH|_F below this part of |K|_F is rounding. */
 static const double CONSTANT = 1e-12;
-static const double RIDGE = 1e-10;
+static const double RIDGE = 1e-10, MOST = 1e-3;
 
 typedef struct aligned {
     double *S, *a;  /* M x M, M */
@@ -261,13 +263,17 @@ static krein_status weigh(krein_bank *b, const aligned *s, double *mu) {
     memset(mu, 0, (size_t)M * sizeof *mu);
     TRY(not_constant(b, s, index, &n));
     for (int64_t i = 0; i < n; i++) size[i] = sqrt(s->S[index[i] * M + index[i]]);
-    for (int64_t i = 0; i < n; i++) {
-        a[i] = s->a[index[i]] / size[i];
-        for (int64_t j = 0; j < n; j++)
-            S[i * n + j] = s->S[index[i] * M + index[j]] / (size[i] * size[j]);
-        S[i * n + i] += RIDGE;
+    for (double ridge = RIDGE; n > 0; ridge *= 10) {
+        for (int64_t i = 0; i < n; i++) {
+            a[i] = s->a[index[i]] / size[i];
+            for (int64_t j = 0; j < n; j++)
+                S[i * n + j] = s->S[index[i] * M + index[j]] / (size[i] * size[j]);
+            S[i * n + i] += ridge;
+        }
+        st = krein__nnls_form(ctx, n, S, a, v);
+        if (st != KREIN_ENUMERIC || ridge >= MOST) break;
     }
-    if (n > 0) TRY(krein__nnls_form(ctx, n, S, a, v));
+    TRY(st);
     for (int64_t i = 0; i < n; i++) mu[index[i]] = v[i] / size[i];
 done:
     krein__free(ctx, index);

@@ -52,10 +52,15 @@ static krein_status not_positive(krein_ctx *ctx) {
                        "larger --lambda");
 }
 
-/* As much as the rounding of features leaves a meaning (krein__system_floor). */
+/* As much as the rounding of features leaves a meaning. krein__system_floor is for errors of the
+ * entries of G that are independent; those of features that depend on each other (wide kernels, D
+ * beyond the rows) are not, and add up to some 1e-8 of the trace as a matrix: a lambda near that
+ * leaves no factor of A, or weights that are noise. */
 static void raise_lambda(krein_ridge_sum *s) {
-    krein_system all = {.D = s->n, .G = s->g.G, .weight = s->g.weight};
-    s->lambda = fmax(s->lambda, krein__system_floor(&all));
+    const double NOISE = 1e-7;
+    double trace = 0;
+    for (int64_t i = 0; i < s->n; i++) trace += s->g.G[i * s->n + i];
+    s->lambda = fmax(s->lambda, NOISE * trace / s->g.weight);
 }
 
 krein_status krein__ridge_sum_begin(krein_bank *bank, double lambda, krein_ridge_sum **out) {

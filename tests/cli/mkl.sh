@@ -123,6 +123,20 @@ has "all weights zero: the way out" err 'beta'
 run train two.csv --learner mkl -k gaussian -o m.krein
 [[ $rc == 0 || $rc == 2 ]] && pass || fail "-k with mkl" "$(why)"
 
+# ---- hundreds of kernels, and features that depend on each other: float32 sums are no obstacle ----
+for count in 20 200; do
+    run train two.csv --learner 'mkl(method=centered)' --kernels "gaussian(sigma=0.01..10:$count)" -D 800 -o m.krein --json
+    ok "centered, $count kernels"
+    weights "centered, $count kernels" $count
+done
+for method in lp conv 'lp, p=1'; do
+    for D in 200 600; do
+        run train two.csv --learner "mkl(method=$method, base=svm)" --kernels 'gaussian(sigma=1); gaussian(sigma=2); linear' -D $D -o m.krein --json
+        ok "wide kernels, $method, $D features"
+        weights "wide kernels, $method, $D features" 3
+    done
+done
+
 # ---- maps, tangent kernels ----
 run train two.csv --learner mkl --kernels 'gaussian(sigma=1); laplacian(sigma=1)' -m 'orf(D=64); rff(D=32)' -o m.krein --json
 ok "a map for each"
