@@ -283,13 +283,11 @@ def nsmkl_table(records, sets):
 def thesis_table(records, sets):
     methods, lines = list(thesis_methods("", 0, 1)), []
     for name in sets:
-        cells, most = [], 0
-        for method in methods:
-            found = records.of("thesis", name, method)
-            most = max(most, len(found))
-            cells.append(spread(found, 100, 2) if found else "")
-        if most:
-            lines.append([name, most, *cells])
+        every = [records.of("thesis", name, method) for method in methods]
+        sizes = sorted({len(found) for found in every if found})
+        if sizes:
+            lines.append([name, "-".join(map(str, sizes[::len(sizes) - 1 or 1])),
+                          *(spread(found, 100, 2) if found else "" for found in every)])
     theirs = []
     for name, text in THESIS.items():
         v = list(map(float, text.split()))
