@@ -3,7 +3,7 @@
 #include "train.h"
 
 static const char FEW[] = "gaussian(sigma=0.7); linear; poly(degree=2, c=0.5); laplacian(sigma=2)";
-static const char MANY[] = "gaussian(sigma=0.1..10:300)";
+static const char MANY[] = "gaussian(sigma=0.1..10:150)";
 
 static const char *const METHODS[] = {"average", "easymkl", "pwmk", "alignment", "centered",
                                       "lp",      "conv",    "smsd", "ufo"};
@@ -20,7 +20,7 @@ static void plan_is_a_bound(void) {
                {FEW, NULL, 700, 300, 3, 1},
                {FEW, NULL, 400, 100, 40, 2},
                {MANY, "exact", 40, 0, 2, 2},
-               {MANY, "rff", 200, 600, 3, 1}};
+               {MANY, "rff", 200, 300, 3, 1}};
     for (size_t a = 0; a < KREIN__COUNT(all); a++)
         for (size_t k = 0; k < KREIN__COUNT(METHODS); k++) {
             rows r = rings(all[a].n, all[a].classes, 16);
@@ -64,7 +64,7 @@ static krein_status small_run(krein_ctx *ctx, krein_data *data, const char *meth
     krein_report report = {0};
     krein_model *m = NULL;
     char learner[64];
-    snprintf(learner, sizeof learner, "mkl(method=%s)", method);
+    snprintf(learner, sizeof learner, "mkl(method=%s, beta=0.01)", method);
     o.learner = learner;
     o.kernels = "gaussian(sigma=0.5); linear";
     o.map = features ? "orf; explicit" : "exact";
@@ -72,6 +72,8 @@ static krein_status small_run(krein_ctx *ctx, krein_data *data, const char *meth
     o.lambda = 0.01;
     krein_status st = krein_train(ctx, data, &o, &report, &m);
     CHECK((st == KREIN_OK) == (m != NULL));
+    if (st != KREIN_OK && st != KREIN_EMEMORY && st != KREIN_ECANCEL)
+        printf("%s: %s\n", learner, krein_message(ctx));
     krein_report_clear(ctx, &report);
     krein_model_destroy(m);
     return st;

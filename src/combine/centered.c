@@ -11,9 +11,9 @@
  * is positive (indefinite kernels only) v = 0.
  *
  * Kernels are brought to |HK_mH|_F = 1 first, and S gets a ridge of 1e-10: kernels that are the
- * same share their weight. Products of features are sums in float32: where their rounding leaves S
- * not positive, as it does for hundreds of kernels, the ridge is raised tenfold until it is. One
- * kernel that is constant has nothing left but rounding: weight 0.
+ * same share their weight. On features wide kernels lose digits to their means, and S may be
+ * indefinite by more than that: the ridge grows until it is not. One that is constant has nothing
+ * left but rounding: weight 0.
  *
  * Row weights count as repeated rows: with kappa_i the weighted mean of row i and tau that of
  * kappa, (HKH)_ij = sqrt(w_i w_j) (K_ij - kappa_i - kappa_j + tau). S is summed over these entries:
@@ -33,7 +33,7 @@
 
 /* |HKH|_F below this part of |K|_F is rounding. */
 static const double CONSTANT = 1e-12;
-static const double RIDGE = 1e-10, MOST = 1e-3;
+static const double RIDGE = 1e-10, RIDGE_MOST = 1e-3;
 
 typedef struct aligned {
     double *S, *a;  /* M x M, M */
@@ -250,6 +250,17 @@ static krein_status not_constant(const krein_bank *b, const aligned *s, int64_t 
     return KREIN_OK;
 }
 
+/* The form of the n kernels of the index, of length one, with a ridge. */
+static void make_form(const aligned *s, int64_t M, int64_t n, const int64_t *index,
+                      const double *size, double ridge, double *S, double *a) {
+    for (int64_t i = 0; i < n; i++) {
+        a[i] = s->a[index[i]] / size[i];
+        for (int64_t j = 0; j < n; j++)
+            S[i * n + j] = s->S[index[i] * M + index[j]] / (size[i] * size[j]);
+        S[i * n + i] += ridge;
+    }
+}
+
 static krein_status weigh(krein_bank *b, const aligned *s, double *mu) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
@@ -263,15 +274,11 @@ static krein_status weigh(krein_bank *b, const aligned *s, double *mu) {
     memset(mu, 0, (size_t)M * sizeof *mu);
     TRY(not_constant(b, s, index, &n));
     for (int64_t i = 0; i < n; i++) size[i] = sqrt(s->S[index[i] * M + index[i]]);
-    for (double ridge = RIDGE; n > 0; ridge *= 10) {
-        for (int64_t i = 0; i < n; i++) {
-            a[i] = s->a[index[i]] / size[i];
-            for (int64_t j = 0; j < n; j++)
-                S[i * n + j] = s->S[index[i] * M + index[j]] / (size[i] * size[j]);
-            S[i * n + i] += ridge;
-        }
+    bool found = n == 0;
+    for (double ridge = RIDGE; !found; ridge *= 10) {
+        make_form(s, M, n, index, size, ridge, S, a);
         st = krein__nnls_form(ctx, n, S, a, v);
-        if (st != KREIN_ENUMERIC || ridge >= MOST) break;
+        found = st != KREIN_ENUMERIC || ridge > RIDGE_MOST;
     }
     TRY(st);
     for (int64_t i = 0; i < n; i++) mu[index[i]] = v[i] / size[i];
