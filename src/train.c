@@ -219,12 +219,11 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     TRY(check_finite(m));
     r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);
 
-    if (!(m->learner = learner_text(s)) ||
-        !(m->kernel_text = krein__kernel_text(ctx, m->map->kernel)) ||
-        !(m->map_text = krein__map_text(m->map))) {
+    if (!(m->learner = learner_text(s))) {
         st = ctx->status;
         goto done;
     }
+    TRY(krein__model_texts(m));
     TRY(fill_report(s, &job, r));
     krein__stream_close(job.rows);
     job.rows = NULL;

@@ -220,6 +220,8 @@ static void file_keeps_weights(void) {
         if (again) {
             krein_model_describe(again, &info);
             CHECK(info.kernels == M && report.kernels == M);
+            CHECK(strcmp(info.map, report.map) == 0);
+            CHECK_HAS(info.map, k ? "; orf(D=64); explicit" : "exact");
             CHECK(info.kernels == M && strcmp(info.weights[2].kernel, "linear") == 0);
             for (int64_t i = 0; i < report.kernels; i++)
                 CHECK(info.weights[i].weight == report.weights[i].weight);
@@ -375,7 +377,7 @@ static void odd_kernels(void) {
 }
 
 static void memory_may_fail(void) {
-    static const char *const maps[] = {"exact", "orf; explicit"};
+    static const char *const maps[] = {"exact", "rff; explicit"};
     rows r = rings(40, 2, 14);
     for (int k = 0; k < 2; k++) {
         test_memory memory;

@@ -79,8 +79,8 @@ done:
 enum { ROWS = 4096 };
 
 int64_t krein__bank_rows(krein_ctx *ctx, int64_t n, int64_t M) {
-    double room = fmax(0, (double)ctx->budget - (double)atomic_load(&ctx->held)) / 2;
-    double most = sqrt(room / (8 * ((double)M + 3)));
+    /* of the budget alone: not of what happens to be held, so that runs are the same */
+    double most = sqrt((double)ctx->budget / 2 / (8 * ((double)M + 3)));
     return krein__max(krein__min(n, 2), krein__min(krein__min(n, ROWS), (int64_t)most));
 }
 

@@ -10,6 +10,7 @@
 #include "map/joint.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct plan {
@@ -195,4 +196,42 @@ void krein__joint_first(const krein_map *map, int64_t *first) {
     const krein_parts *s = map->state;
     for (int64_t p = 0; p < s->n; p++) first[p] = s->part[p].feature;
     first[s->n] = map->D;
+}
+
+static bool all_default(const krein_parts *s) {
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_map *part = s->part[p].map;
+        if (strcmp(part->cls->cls.name, krein__map_default(part->kernel, part->d, part->D)) != 0)
+            return false;
+    }
+    return true;
+}
+
+krein_status krein__joint_text(const krein_map *map, char **out) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    const krein_parts *s = map->state;
+    char *all = NULL, *text = NULL;
+    size_t used = 0;
+    *out = NULL;
+    if (all_default(s)) return KREIN_OK;
+    for (int64_t p = 0; p < s->n; p++) {
+        text = krein__map_text(s->part[p].map);
+        size_t length = text ? strlen(text) : 0;
+        char *longer = text ? krein__resize(ctx, all, (int64_t)(used + length + 3), 1) : NULL;
+        if (!longer) {
+            st = ctx->status;
+            goto done;
+        }
+        all = longer;
+        used += (size_t)snprintf(all + used, length + 3, "%s%s", p ? "; " : "", text);
+        krein__free(ctx, text);
+        text = NULL;
+    }
+    *out = all;
+    all = NULL;
+done:
+    krein__free(ctx, text);
+    krein__free(ctx, all);
+    return st;
 }

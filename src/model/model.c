@@ -2,6 +2,8 @@
  * docs/model-format.md. */
 #include "model/model.h"
 
+#include "map/joint.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -243,11 +245,15 @@ done:
     return st;
 }
 
-static krein_status texts(krein_model *m) {
+krein_status krein__model_texts(krein_model *m) {
     krein_ctx *ctx = m->ctx;
-    m->kernel_text = krein__kernel_text(ctx, m->map->kernel);
-    m->map_text = m->kernel_text ? krein__map_text(m->map) : NULL;
-    return m->map_text ? KREIN_OK : ctx->status;
+    krein_status st = KREIN_OK;
+    bool joint = m->kernels > 0 && !(m->map->cls->traits & KREIN_MAP_DUAL);
+    if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel))) return ctx->status;
+    if (joint) TRY(krein__joint_text(m->map, &m->map_text));
+    if (!m->map_text && !(m->map_text = krein__map_text(m->map))) st = ctx->status;
+done:
+    return st;
 }
 
 krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out) {
@@ -261,7 +267,7 @@ krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **ou
     st = model_io(a, m);
     if (st == KREIN_EMODEL && !strstr(ctx->message, path)) krein__prefix(ctx, st, "%s: ", path);
     TRY(st);
-    TRY(texts(m));
+    TRY(krein__model_texts(m));
     m->bytes = krein__archive_bytes(a);
     *out = m;
     m = NULL;

@@ -38,6 +38,9 @@ struct krein_model {
     int64_t bytes; /* of the file it came from or went to, 0 before */
 };
 
+/* kernel_text and map_text, once kernel, map and weights are there. */
+krein_status krein__model_texts(krein_model *model);
+
 /* The head of a task, unless a learner has its own, and the scores it needs. */
 krein_head krein__task_head(krein_task task);
 int64_t krein__head_scores(krein_head head, const krein_encoding *e);
