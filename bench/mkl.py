@@ -258,7 +258,7 @@ def ntk_table(records, sets):
         cells = []
         for name in sets:
             found = records.of("ntk", name, method)
-            cells += [spread(found, 1, 3),
+            cells += [f"{spread(found, 1, 3)} ({len(found)})",
                       *(f"{mean_of(found, field):.3f}" for field in ("precision", "recall"))] if found else [""] * 3
         if any(cells):
             lines.append([method, *cells])
