@@ -36,6 +36,7 @@
  * weights, is at most about the root of it, and by experience far below. */
 static const double TOL = 1e-7, TOL_FEW = 1e-11, TOL_MANY = 1e-3;
 static const double FEW = 1 << 20; /* features in all */
+static const double VISITS = 100;  /* of every row where they are many: then it is near enough */
 
 enum { COLUMNS = 256 };
 
@@ -193,6 +194,7 @@ static krein_status train(krein_bank *b, set *s) {
                                .tol = few ? TOL_FEW : TOL_MANY,
                                .deadline = b->job->deadline,
                                .seed = b->job->seed,
+                               .work = few ? 0 : VISITS,
                                .what = "weighing kernels"};
     double worst = 0;
     TRY(krein__machines_train(&s->ex.features, s->m, s->count, &o));
