@@ -214,7 +214,7 @@ krein_status krein__joint_text(const krein_map *map, char **out) {
     char *all = NULL, *text = NULL;
     size_t used = 0;
     *out = NULL;
-    if (all_default(s)) return KREIN_OK;
+    if (map->cls->io != krein__parts_io || all_default(s)) return KREIN_OK;
     for (int64_t p = 0; p < s->n; p++) {
         text = krein__map_text(s->part[p].map);
         size_t length = text ? strlen(text) : 0;

@@ -21,8 +21,8 @@ krein_status krein__joint_create(krein_ctx *ctx, const krein_joint *joint, int64
 /* Once fitted: kernel m has the features first[m] .. first[m+1]-1. */
 void krein__joint_first(const krein_map *map, int64_t *first);
 
-/* The maps of the parts, "m1; m2; ...", as the user would ask for them; NULL where all are the
- * default ones: krein__map_text then says it all. Owned by the caller. */
+/* The maps of the parts, "m1; m2; ...", as the user would ask for them; NULL where it has none
+ * or all are the default ones: krein__map_text then says it all. Owned by the caller. */
 krein_status krein__joint_text(const krein_map *map, char **out);
 
 #endif

@@ -248,9 +248,8 @@ done:
 krein_status krein__model_texts(krein_model *m) {
     krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
-    bool joint = m->kernels > 0 && !(m->map->cls->traits & KREIN_MAP_DUAL);
     if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel))) return ctx->status;
-    if (joint) TRY(krein__joint_text(m->map, &m->map_text));
+    if (m->kernels > 0) TRY(krein__joint_text(m->map, &m->map_text));
     if (!m->map_text && !(m->map_text = krein__map_text(m->map))) st = ctx->status;
 done:
     return st;
