@@ -40,7 +40,8 @@ static const char *start(int *rank, int *size, int *node) {
         return "MPI does not start";
     started_here = !running;
     MPI_Query_thread(&level);
-    if (level < MPI_THREAD_FUNNELED) return "this MPI does not work in programs with threads";
+    if (level < MPI_THREAD_FUNNELED)
+        return "MPI runs without threads; start it with MPI_Init_thread and MPI_THREAD_FUNNELED";
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
     MPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(world, rank);
