@@ -468,11 +468,11 @@ static int under_mpi(const char *what) {
     if (strcmp(what, "leave") == 0 && me == 1) _exit(7);
     if (strcmp(what, "late") == 0 && me == 1) st = krein__fail(ctx, KREIN_EDATA, "too late");
     if (!*what) all_collectives();
+    st = krein__comm_agree(ctx, st);
+    if (*what && me == 0) printf("%s: %s\n", krein_status_text(st), krein_message(ctx));
+    fflush(stdout); /* mpirun ends all as soon as one has ended badly */
     st = krein__comm_close(ctx, st);
-    if (*what) {
-        if (me == 0) printf("%s: %s\n", krein_status_text(st), krein_message(ctx));
-        return st != KREIN_OK;
-    }
+    if (*what) return st != KREIN_OK;
     test_failed += st != KREIN_OK || test_live(&memory) != 0;
     krein_ctx_destroy(ctx);
     return me == 0 ? DONE() : test_failed != 0;

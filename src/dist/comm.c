@@ -132,7 +132,7 @@ krein_status krein__comm_sum(krein_ctx *ctx, int64_t n, double *x) {
     double *in = NULL;
     if (!c) return KREIN_OK;
     if (c->failed) return failed_already(ctx);
-    const int64_t whole = (int64_t)CHUNK / c->size * c->size, most = krein__min(n, whole);
+    const int64_t whole = krein__max(1, CHUNK / c->size) * c->size, most = krein__min(n, whole);
     const int64_t room = most + c->size; /* rounded up to a multiple */
     in = krein__alloc(ctx, 2 * room, sizeof *in);
     TRY(meet(ctx, in ? KREIN_OK : ctx->status, AT_SUM, n));
