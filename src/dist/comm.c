@@ -57,7 +57,7 @@ static krein_status agree_on(krein_ctx *ctx, const verdict *v) {
 }
 
 static krein_status out_of_step(krein_ctx *ctx) {
-    verdict v = {KREIN_ENUMERIC,
+    verdict v = {(int32_t)KREIN_ENUMERIC,
                  "the processes are out of step; give all of them the same command, files and "
                  "version of Krein"};
     return agree_on(ctx, &v);
@@ -66,7 +66,7 @@ static krein_status out_of_step(krein_ctx *ctx) {
 /* The message of rank `first`, the lowest that failed. */
 static krein_status hear(krein_ctx *ctx, int first, krein_status mine) {
     krein_comm *c = ctx->comm;
-    verdict v = {.status = mine};
+    verdict v = {.status = (int32_t)mine};
     if (first == c->rank) memcpy(v.message, ctx->message, sizeof v.message);
     c->wire->broadcast(first, &v, (int)sizeof v);
     v.message[sizeof v.message - 1] = 0;
@@ -381,13 +381,19 @@ static krein_status take_share(krein_ctx *ctx, int node) {
     for (int r = 0; r < c->size; r++)
         if (all[r].node == mine.node) near[here++] = all[r].cpus;
     if (!ctx->own_threads) ctx->threads = krein__cpus_share(&mine.cpus, here, near);
-    int64_t budget = (int64_t)(ctx->own_budget ? ctx->budget : ctx->budget / (uint64_t)here);
+    const int64_t parts = ctx->own_budget ? 1 : krein__max(here, 1);
+    int64_t budget = (int64_t)(ctx->budget < INT64_MAX ? ctx->budget : INT64_MAX) / parts;
     TRY(krein__comm_fold(ctx, KREIN_FOLD_MIN, 1, &budget));
     ctx->budget = (uint64_t)budget;
 done:
     krein__free(ctx, all);
     krein__free(ctx, near);
     return st;
+}
+
+/* What open leaves behind when it fails: nothing. */
+static krein_status leave_if(krein_ctx *ctx, krein_status st) {
+    return st == KREIN_OK ? KREIN_OK : krein__comm_close(ctx, st);
 }
 
 krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire) {
@@ -401,7 +407,7 @@ krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire) 
         return krein__fail(ctx, KREIN_EIO, "%s", wrong);
     }
     ctx->comm = c;
-    return take_share(ctx, node);
+    return leave_if(ctx, take_share(ctx, node));
 }
 
 /* A launcher of another MPI starts processes that do not find each other: each would be rank 0
@@ -422,7 +428,7 @@ krein_status krein__comm_open(krein_ctx *ctx) {
     const krein_transport *wire = krein__transport_load(ctx, &launch);
     if (!wire) return ctx->status;
     const krein_status st = krein__comm_open_with(ctx, wire);
-    return st == KREIN_OK ? check_launch(ctx, &launch) : st;
+    return st == KREIN_OK ? leave_if(ctx, check_launch(ctx, &launch)) : st;
 }
 
 krein_status krein__comm_close(krein_ctx *ctx, krein_status mine) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Under a launcher: who prints, what is refused, how all end alike. The first half pretends that
 # there is one, which needs no MPI.
-# shellcheck source=lib.sh disable=SC2154
+# shellcheck source=../mpi/launch.sh disable=SC2034,SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/../mpi/launch.sh"
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
