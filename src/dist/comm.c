@@ -5,7 +5,8 @@
  *     add        x_0 + x_1 + ... + x_{P-1}, in this order
  *     gather     the sums go to everybody
  * Each rank sends and receives 2 (P-1)/P n doubles, which no algorithm undercuts, and adds
- * (P-1)/P n. MPI_Allreduce may choose its order by the sizes, the network and the version; here the
+ * (P-1)/P n. Few doubles go to everybody at once, and everybody adds them, with the same bits.
+ * MPI_Allreduce may choose its order by the sizes, the network and the version; here the
  * network only moves bytes.
  *
  * What may fail (memory) is done before an agreement, so that after it nobody can be missing. */
@@ -15,7 +16,8 @@
 
 #include <string.h>
 
-enum { CHUNK = 1 << 20 }; /* doubles of a sum at a time; bytes of uneven strings */
+enum { CHUNK = 1 << 20 }; /* doubles at a time */
+enum { FEW = 4096 };      /* doubles of all ranks together that are not worth two messages */
 
 typedef enum meeting {
     AT_AGREE = 1,
@@ -126,17 +128,26 @@ static void sum_chunk(const krein_comm *c, int64_t n, double *x, double *in, dou
     memcpy(x, copy, (size_t)n * sizeof *x);
 }
 
+static void sum_few(const krein_comm *c, int64_t n, double *x, double *in) {
+    const int64_t bytes = n * (int64_t)sizeof *x;
+    c->wire->gather(x, (int)bytes, in);
+    add_in_order(c->size, n, in);
+    memcpy(x, in, (size_t)bytes);
+}
+
 krein_status krein__comm_sum(krein_ctx *ctx, int64_t n, double *x) {
     krein_comm *c = ctx->comm;
     krein_status st = KREIN_OK;
     double *in = NULL;
     if (!c) return KREIN_OK;
     if (c->failed) return failed_already(ctx);
+    const bool few = n <= FEW / c->size;
     const int64_t whole = krein__max(1, CHUNK / c->size) * c->size, most = krein__min(n, whole);
     const int64_t room = most + c->size; /* rounded up to a multiple */
-    in = krein__alloc(ctx, 2 * room, sizeof *in);
+    in = krein__alloc(ctx, few ? n * c->size : 2 * room, sizeof *in);
     TRY(meet(ctx, in ? KREIN_OK : ctx->status, AT_SUM, n));
-    for (int64_t at = 0; at < n; at += most)
+    if (few && n > 0) sum_few(c, n, x, in);
+    for (int64_t at = 0; !few && at < n; at += most)
         sum_chunk(c, krein__min(most, n - at), x + at, in, in + room);
 done:
     krein__free(ctx, in);
