@@ -47,4 +47,17 @@ if(missing)
                       "  sudo apt-get install ${missing}\nor run scripts/deps.sh.")
 endif()
 
-set(KREIN_LIBS PkgConfig::OPENBLAS PkgConfig::XXHASH ZLIB::ZLIB svm OpenMP::OpenMP_C m)
+set(KREIN_LIBS PkgConfig::OPENBLAS PkgConfig::XXHASH ZLIB::ZLIB svm OpenMP::OpenMP_C ${CMAKE_DL_LIBS} m)
+
+# MPI is optional: without it Krein runs one process.
+option(KREIN_MPI "build libkrein_mpi where MPI is found" ON)
+if(KREIN_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(NOT KREIN_MPI)
+  set(MPI_C_FOUND FALSE)
+elseif(MPI_C_FOUND)
+  message(STATUS "MPI: ${MPI_C_LIBRARIES}")
+else()
+  message(STATUS "no MPI: built for one process (libopenmpi-dev brings it)")
+endif()

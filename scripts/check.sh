@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # check.sh [gcc|clang|asan|tsan|layers] ... -- builds and tests; without argument all but tsan.
 #
-#   gcc      gcc -Werror into build-check/; the unit tests tests/test_*.c, the command line
-#            tests tests/cli/*.sh, the Python tests tests/py/*.py, the exported names, the
-#            installed package, what the documentation shows
+#   gcc      gcc -Werror into build-check/; the unit tests tests/test_*.c, those of several
+#            processes under mpirun (tests/mpi), the command line tests tests/cli/*.sh, the
+#            Python tests tests/py/*.py, the exported names, the installed package, what the
+#            documentation shows
 #   clang    clang -Werror into build-clang/; compiled and linked, not run
-#   asan     address and undefined sanitizers into build-asan/; unit and command line tests
+#   asan     address and undefined sanitizers into build-asan/; unit, mpirun and command line
+#            tests
 #   tsan     thread sanitizer (clang) into build-tsan/; unit tests
 #   layers   scripts/layers.sh
 #
@@ -235,6 +237,7 @@ stage_gcc() {
     local -x PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH}
     local test interpreter
     queue_unit build-check
+    queue+=("mpi|bash|tests/mpi/run.sh|build-check")
     run unit build-check/results
     queue=()
     queue_cli
@@ -287,6 +290,7 @@ stage_asan() {
         asan_options=${asan_options/detect_leaks=1/detect_leaks=0}
     fi
     queue_unit build-asan
+    queue+=("mpi|bash|tests/mpi/run.sh|build-asan")
     queue_cli
     run asan build-asan/results
 }

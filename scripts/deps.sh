@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# deps.sh [build|test|bench|lint] ... -- the packages Krein needs from the system.
+# deps.sh [build|test|mpi|bench|lint] ... -- the packages Krein needs from the system.
 #
-# Looks for what the named groups need (default: build; every group includes build)
-# and installs what is missing with apt-get. Where it may not (no apt-get, no way to
+# Looks for what the named groups need (default: build; every group includes build;
+# mpi is for several processes, and everything else works without it) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
 # become root, or KREIN_NO_INSTALL=1) it prints the one command to run and exits 1.
 # Silent, and over in a moment, when all is there.
 # shellcheck disable=SC2034 # the tables are used by name
@@ -28,6 +28,9 @@ python3              command python3
 python3-numpy        python numpy
 python3-sklearn      python sklearn
 liblinear-dev        header linear.h'
+mpi='
+libopenmpi-dev       command mpicc
+openmpi-bin          command mpirun'
 bench='
 python3              command python3
 python3-numpy        python numpy
@@ -47,9 +50,9 @@ table=$build
 for group in "$@"; do
     case $group in
     build) ;;
-    test | bench | lint) table+=${!group} ;;
+    test | mpi | bench | lint) table+=${!group} ;;
     *)
-        echo "usage: scripts/deps.sh [build|test|bench|lint] ..." >&2
+        echo "usage: scripts/deps.sh [build|test|mpi|bench|lint] ..." >&2
         exit 2
         ;;
     esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install-test.sh BUILD -- installs a finished build into a temporary prefix and uses it
-# as a stranger would: the program, the header from C and C++, every program in examples/
-# through pkg-config, and both CMake targets.
+# as a stranger would: the program (also under mpirun), the header from C and C++, every program
+# in examples/ through pkg-config, and both CMake targets.
 # shellcheck disable=SC2046 # pkg-config's answer is several words
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -41,6 +41,13 @@ if [[ -x $build/krein ]]; then
     for file in share/man/man1/krein.1 share/bash-completion/completions/krein; do
         [[ -s $prefix/$file ]] || echo "skipped: install: the program wrote no $file"
     done
+fi
+
+# shellcheck source=tests/mpi/launch.sh
+source "$root/tests/mpi/launch.sh"
+if ! no_mpi "$build" >/dev/null; then
+    step "libkrein_mpi.so" test -s "$libdir/krein/libkrein_mpi.so"
+    step "the installed program finds it" launch 2 "$prefix/bin/krein" ranks
 fi
 
 cd "$stage" || exit 1

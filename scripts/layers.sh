@@ -2,10 +2,11 @@
 # layers.sh -- holds the house plan: who may include whom, and who may name what.
 #
 #   layers       a folder of src includes itself and the folders before it, no other;
-#                files of src itself all of them; src/cli krein.h, cli/ and base/ only
+#                files of src itself all of them; src/cli krein.h, cli/ and base/ only, and
+#                its ranks.c and cmd_ranks.c dist/ as well; src/mpi dist/transport.h only
 #   citations    every key of a paper is in docs/references.bib, once, in an entry that ends
 #   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
-#                LIBSVM included in src/solve/libsvm.c
+#                LIBSVM included in src/solve/libsvm.c, MPI in src/mpi/
 #   paths        no file of the repository names a path of somebody's machine
 #
 # Prints file:line for each violation; the last line is "N passed, N failed, N skipped".
@@ -69,6 +70,7 @@ layers() {
             why = ""
             if (header == "krein.h") next
             if (header ~ /(^|\/)\.\.(\/|$)/) why = "has \"..\"; write \"room/file.h\""
+            else if (room == "mpi") { if (header == "dist/transport.h") next; why = "src/mpi may use dist/transport.h only" }
             else if (room != "" && room != "cli" && !(room in rank)) why = "is in a room that scripts/layers.sh does not know"
             else if (from == room) next
             else if (from == "") {                    # a file beside this one, or one of src itself
@@ -76,7 +78,7 @@ layers() {
                 if ((getline line < (own header)) >= 0) { close(own header); next }
                 why = "is not \"room/file.h\""
             }
-            else if (room == "cli") { if (from == "base" || file ~ /src\/cli\/main\.c$/ && header == "num/blas.h") next; why = "src/cli may use krein.h, cli/ and base/ only" }
+            else if (room == "cli") { if (from == "base" || file ~ /src\/cli\/main\.c$/ && header == "num/blas.h" || file ~ /src\/cli\/(cmd_)?ranks\.c$/ && from == "dist") next; why = "src/cli may use krein.h, cli/ and base/ only" }
             else if (from == "cli") why = "the library may not use the program"
             else if (!(from in rank)) why = "there is no room \"" from "\""
             else if (room == "" || rank[from] < rank[room]) next
@@ -110,6 +112,8 @@ verdict libraries "$(
         sed -E 's/^([^:]+:[0-9]+):.*/\1: OpenBLAS is named outside src\/num\/blas.c/'
     grep -E 'include[[:space:]]*[<"](libsvm/)?svm\.h' <<<"$stripped" | grep -v '^src/solve/libsvm\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: LIBSVM is included outside src\/solve\/libsvm.c/'
+    grep -E 'include[[:space:]]*[<"]mpi\.h|(^|[^A-Za-z0-9_])P?MPI_[A-Z][a-z]' <<<"$stripped" | grep -v '^src/mpi/' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: MPI is named outside src\/mpi/'
     grep -E 'include[[:space:]]*[<"]Random123|(^|[^A-Za-z0-9_])(r123|(philox|threefry)[24]x(32|64))' <<<"$stripped" |
         grep -v '^src/base/rng\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: Random123 is named outside src\/base\/rng.c/'

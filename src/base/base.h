@@ -22,7 +22,9 @@ struct krein_ctx {
     uint64_t budget; /* most bytes that may be held */
     _Atomic uint64_t held, peak;
     struct krein_ctx *parent; /* its held and peak count what this one holds; or NULL */
+    struct krein_comm *comm;  /* the other processes (dist/dist.h); NULL: there are none */
     int threads;
+    bool own_budget, own_threads; /* asked for, not found out */
     krein_log_fn log;
     krein_progress_fn progress;
     krein_cancel_fn cancel;

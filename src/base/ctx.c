@@ -72,12 +72,16 @@ krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
     memset(ctx, 0, sizeof *ctx);
     ctx->memory = options.memory;
     ctx->threads = options.threads;
+    ctx->own_threads = options.threads > 0;
     if (ctx->threads <= 0) {
         const char *text = getenv("OMP_NUM_THREADS");
         long asked = text ? strtol(text, NULL, 10) : 0;
-        ctx->threads = asked > 0 && asked <= 4096 ? (int)asked : krein__cpu_count();
+        const bool valid = asked > 0 && asked <= 4096;
+        ctx->threads = valid ? (int)asked : krein__cpu_count();
+        ctx->own_threads = valid;
     }
     ctx->budget = options.max_memory ? options.max_memory : available_memory() / 10 * 9;
+    ctx->own_budget = options.max_memory > 0;
     ctx->log = options.log;
     ctx->progress = options.progress;
     ctx->cancel = options.cancel;
@@ -182,6 +186,7 @@ double krein__round_digits(double x, int digits) {
 krein_ctx krein__ctx_share(krein_ctx *parent, int shares) {
     krein_ctx own = *parent;
     own.parent = parent;
+    own.comm = NULL;
     own.threads = 1;
     own.log = NULL;
     own.progress = NULL;

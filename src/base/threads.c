@@ -47,15 +47,46 @@ void krein__flush_denormals_restore(unsigned mode) {
     mode_set((mode_get() & ~(unsigned)FLUSH) | (mode & (unsigned)FLUSH));
 }
 
-int krein__cpu_count(void) {
+enum { CPUS = 8192 }; /* the kernel refuses a mask smaller than its own */
+
+static bool has(const krein_cpus *set, int cpu) { return set->word[cpu / 64] >> (cpu % 64) & 1; }
+
+static void add(krein_cpus *set, int cpu) { set->word[cpu / 64] |= (uint64_t)1 << (cpu % 64); }
+
+static int count(const krein_cpus *set) {
+    int n = 0;
+    for (int cpu = 0; cpu < CPUS; cpu++) n += has(set, cpu);
+    return n;
+}
+
+void krein__cpus_get(krein_cpus *out) {
+    memset(out, 0, sizeof *out);
 #if defined(__linux__)
-    cpu_set_t set[8]; /* 8192 CPUs: the kernel refuses a mask smaller than its own */
+    cpu_set_t set[CPUS / CPU_SETSIZE];
     memset(set, 0, sizeof set);
-    if (sched_getaffinity(0, sizeof set, set) == 0) {
-        int count = CPU_COUNT_S(sizeof set, set);
-        if (count > 0) return count;
-    }
+    if (sched_getaffinity(0, sizeof set, set) == 0)
+        for (int cpu = 0; cpu < CPUS; cpu++)
+            if (CPU_ISSET_S((size_t)cpu, sizeof set, set)) add(out, cpu);
+    if (count(out) > 0) return;
 #endif
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int cpu = 0; cpu < (online > 0 ? online : 1) && cpu < CPUS; cpu++) add(out, cpu);
+}
+
+int krein__cpu_count(void) {
+    krein_cpus set;
+    krein__cpus_get(&set);
+    return count(&set);
+}
+
+int krein__cpus_share(const krein_cpus *mine, int64_t n, const krein_cpus *all) {
+    double share = 0;
+    for (int cpu = 0; cpu < CPUS; cpu++) {
+        int64_t users = 0;
+        if (!has(mine, cpu)) continue;
+        for (int64_t k = 0; k < n; k++) users += has(all + k, cpu);
+        share += 1 / (double)krein__max(users, 1);
+    }
+    /* Thirds add up to a little less than one. */
+    return (int)krein__max(1, (int64_t)(share + 1e-6));
 }

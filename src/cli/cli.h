@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 /* Exit statuses. */
@@ -38,6 +39,17 @@ int cli_failure(cli_app *app, krein_status status);
 /* True when standard output is a pipe that nobody reads any more. */
 bool cli_stdout_gone(void);
 double cli_seconds(const cli_app *app); /* since the start of the command */
+
+/* ---- ranks.c: under a launcher, mpirun ---------------------------------- */
+
+void cli_ranks_begin(void);                      /* first of all */
+bool cli_silent(void);                           /* another process speaks for this one */
+void cli_keep(const char *format, va_list list); /* instead of printing it */
+/* True when this process runs the command; else the exit status is set. */
+bool cli_ranks_admit(cli_app *app, int *status);
+int cli_ranks_join(cli_app *app);             /* with the context made */
+int cli_ranks_part(cli_app *app, int status); /* the exit status of all ranks */
+int cli_ranks_end(int status);                /* last of all */
 
 /* ---- progress.c --------------------------------------------------------- */
 
@@ -163,5 +175,6 @@ int cli_cmd_list(cli_app *app);
 int cli_cmd_help(cli_app *app);
 int cli_cmd_demo(cli_app *app);
 int cli_cmd_completion(cli_app *app);
+int cli_cmd_ranks(cli_app *app);
 
 #endif

@@ -57,9 +57,13 @@ static void fill_descriptors(void) {
 int cli_error(int status, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    fputs("krein: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    if (cli_silent()) {
+        cli_keep(format, list);
+    } else {
+        fputs("krein: ", stderr);
+        vfprintf(stderr, format, list);
+        fputc('\n', stderr);
+    }
     va_end(list);
     return status;
 }
@@ -148,9 +152,13 @@ static int run(cli_app *app) {
     if (krein_ctx_create(&options, &app->ctx) != KREIN_OK)
         return cli_error(CLI_FAILED, "out of memory");
     catch_signals();
-    cli_progress_begin(app);
-    const int status = app->command->run(app);
-    cli_progress_erase(app);
+    int status = cli_ranks_join(app);
+    if (status == CLI_OK) {
+        cli_progress_begin(app);
+        status = app->command->run(app);
+        cli_progress_erase(app);
+        status = cli_ranks_part(app, finish(status));
+    }
     krein_ctx_destroy(app->ctx);
     app->ctx = NULL;
     return status;
@@ -166,11 +174,9 @@ static int no_such_command(const char *name) {
     return cli_error(CLI_USAGE, "there is no command '%s'; see 'krein help'", name);
 }
 
-int main(int argc, char **argv) {
-    fill_descriptors();
-    signal(SIGPIPE, SIG_IGN);
+static int call(int argc, char **argv) {
     if (argc < 2) {
-        cli_print_usage(stderr);
+        if (!cli_silent()) cli_print_usage(stderr);
         return CLI_USAGE;
     }
     const char *name = argv[1];
@@ -188,7 +194,16 @@ int main(int argc, char **argv) {
         cli_print_help(stdout, app.command);
         return finish(CLI_OK);
     }
+    int status;
+    if (!cli_ranks_admit(&app, &status)) return status;
     if (!app.command->computes) return finish(app.command->run(&app));
     right_start(argv, app.args.verbose);
-    return finish(run(&app));
+    return run(&app);
+}
+
+int main(int argc, char **argv) {
+    fill_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    cli_ranks_begin();
+    return cli_ranks_end(call(argc, argv));
 }

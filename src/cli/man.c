@@ -151,6 +151,9 @@ static void put_end(FILE *f) {
     fputs(".TP\n\\fBOMP_NUM_THREADS\\fR\nThreads where \\fB\\-\\-threads\\fR is not given.\n"
           ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe code that OpenBLAS uses. Where it is not set and "
           "OpenBLAS does not know the CPU,\nthe program sets it and starts itself again.\n"
+          ".TP\n\\fBKREIN_MPI\\fR\nThe file libkrein_mpi.so, which is loaded under mpirun or srun, "
+          "where it is not found\nby itself. \\fBoff\\fR: the processes know nothing of each "
+          "other.\n"
           ".TP\n\\fBTMPDIR\\fR\nWhere standard input is spooled and the demo works (/tmp).\n",
           f);
     heading(f, "files");

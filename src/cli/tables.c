@@ -479,6 +479,19 @@ const cli_command cli_commands[] = {
      cli_cmd_completion,
      {EVERYWHERE},
      "shells"},
+    {"ranks",
+     "",
+     "the processes that a launcher started",
+     "Under mpirun or srun: where the ranks are, the threads and the memory that each\n"
+     "takes by itself, and how many bytes of a sum over all ranks are made in a second.",
+     "mpirun -n 4 krein ranks",
+     0,
+     0,
+     true,
+     true,
+     cli_cmd_ranks,
+     {EVERYWHERE},
+     ""},
     {.name = NULL}};
 
 /* ---- what comes later --------------------------------------------------- */
