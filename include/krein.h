@@ -241,7 +241,8 @@ typedef struct krein_report {
     int fits; /* plan: within the budget */
     char *advice;
     krein_metrics test;
-    int64_t folds;   /* of the cross-validation that loo comes from; 0: leave-one-out */
+    int64_t folds;   /* of the cross-validation that loo comes from; 0: leave-one-out; 1: one part
+                        of the rows was held out */
     int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
     krein_kernel_weight *weights;
 } krein_report;

@@ -215,6 +215,7 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     TRY(krein__map_fit(m->map, m->encoding.d, m->encoding.sparse, job.rows, job.n));
     ZNEW(m->w, m->map->R * m->k);
     ZNEW(m->intercept, m->k);
+    job.asked = krein__setup_asked(s, m->map);
     TRY(s->learner->fit(&job, &s->learner_values));
     TRY(check_finite(m));
     r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);

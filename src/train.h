@@ -37,6 +37,8 @@ krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krei
 /* Says what would fit where the training does not. */
 krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const krein_data *data,
                                  int64_t n, int64_t k, krein_report *r, bool fail);
+/* The number of features was asked for. */
+bool krein__setup_asked(const krein_setup *s, const krein_map *map);
 /* Folds that the criterion chooses lambda by as well; 0: leave-one-out. */
 int64_t krein__setup_folds(const krein_setup *s);
 /* The search judges kernels by the map where that is random, does not look at the data and has far

@@ -78,6 +78,11 @@ bool krein__setup_random(const krein_setup *s, const krein_map *map, int64_t n) 
            n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 
+bool krein__setup_asked(const krein_setup *s, const krein_map *map) {
+    int64_t slot = krein__option_index(&map->cls->cls, "D");
+    return s->o.features > 0 || (s->o.map && (slot < 0 || map->values.given[slot]));
+}
+
 /* Bytes, flops and passes of the whole training. */
 static void estimate(const krein_setup *s, const krein_map *map, const krein_data *data, int64_t n,
                      int64_t k, krein_report *r) {
@@ -87,6 +92,7 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
     bool path = s->o.lambda < 0;
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     fit.folds = krein__setup_folds(s);
+    fit.asked = krein__setup_asked(s, map);
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;

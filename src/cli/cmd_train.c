@@ -48,7 +48,9 @@ void cli_print_report(FILE *f, const krein_report *r) {
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
     if (isfinite(r->loo)) {
-        const char *how = r->folds > 0 ? "cross-validated" : "leave-one-out";
+        const char *how = r->folds > 1    ? "cross-validated"
+                          : r->folds == 1 ? "held out"
+                                          : "leave-one-out";
         if (r->task == KREIN_TASK_CLASSIFICATION)
             cli_line(f, how, "%.3f %% error", 100 * r->loo);
         else

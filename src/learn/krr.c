@@ -10,6 +10,9 @@
  * (map=exact): the dual problem (solve/dual.c), lambda likewise from one eigendecomposition, or
  * above 2,048 rows by steps.
  *
+ * solver=pcg solves the same equations on features by conjugate gradients instead (krr_pcg.c), in
+ * O(block D + D sample) memory.
+ *
  * An indefinite kernel has features of both signs S. norm=hilbert penalises |w|^2, the machine of
  * the kernel with all signs positive. norm=krein stabilises the risk with the kernel's own lambda
  * w'Sw (solve/krein_ridge.c), which on the kernel matrix is K + n lambda I: what map=exact solves
@@ -22,8 +25,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { NORM = 0 };
+enum { NORM, SOLVER };
 enum { HILBERT = 0, KREIN = 1 };
+enum { AUTO = 0, DIRECT = 1, PCG = 2 };
 
 static const krein_option options[] = {
     {.name = "norm",
@@ -32,6 +36,12 @@ static const krein_option options[] = {
      .words = "hilbert|krein",
      .help = "features with signs (indefinite kernels): penalise |w|^2, or stabilise with the "
              "kernel's own w'Sw; with map=exact it is the latter either way"},
+    {.name = "solver",
+     .type = KREIN_OPTION_WORD,
+     .value = AUTO,
+     .words = "auto|direct|pcg",
+     .help = "on features: normal equations, or conjugate gradients, which need no D x D numbers; "
+             "auto: the latter where the former do not fit into memory, or rows are few"},
     {0}};
 
 /* ---- on features -------------------------------------------------------- */
@@ -83,6 +93,18 @@ static krein_status solve(krein_ctx *ctx, const krein_system *system, const int8
                 : krein__system_solve(ctx, system, lambda, w, intercept);
 }
 
+void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {
+    krein_model *m = job->model;
+    const krein_map *map = m->map;
+    int64_t R = map->R, k = m->k;
+    if (b->z.fused)
+        memcpy(m->w, w, (size_t)(R * k) * sizeof *w);
+    else
+        krein__pgemm(job->ctx, false, false, R, k, map->D, 1, map->mix, map->D, w, k, 0, m->w, k);
+    for (int64_t j = 0; j < R; j++) /* the offset goes into the intercept */
+        for (int64_t c = 0; c < k; c++) m->intercept[c] -= (double)b->z.offset[j] * m->w[j * k + c];
+}
+
 /* Fits with blocks of one kind; lambda stays as chosen. */
 static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     krein_ctx *ctx = job->ctx;
@@ -105,17 +127,9 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
         TRY(krein__krr_system(&b, &ridge, job->lambda, &system));
     }
     krein__ridge_clear(&ridge);
-    if (b.z.fused) {
-        TRY(solve(ctx, &system, sign, job->lambda, m->w, m->intercept));
-    } else {
-        NEW(wz, map->D * m->k);
-        TRY(solve(ctx, &system, sign, job->lambda, wz, m->intercept));
-        krein__pgemm(ctx, false, false, map->R, m->k, map->D, 1, map->mix, map->D, wz, m->k, 0,
-                     m->w, m->k);
-    }
-    for (int64_t j = 0; j < map->R; j++) /* the offset goes into the intercept */
-        for (int64_t c = 0; c < m->k; c++)
-            m->intercept[c] -= (double)b.z.offset[j] * m->w[j * m->k + c];
+    NEW(wz, b.z.width * m->k);
+    TRY(solve(ctx, &system, sign, job->lambda, wz, m->intercept));
+    krein__krr_weights(job, &b, wz);
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
@@ -194,39 +208,29 @@ done:
     return st;
 }
 
-static krein_status fit(krein_job *job, krein_values *values) {
-    krein_model *m = job->model;
-    const krein_map *map = m->map;
-    bool dual = map->cls->traits & KREIN_MAP_DUAL;
-    const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
-    krein_status st = dual ? fit_kernel(job) : fit_features(job, sign);
-    if (!sign) values->number[NORM] = NAN; /* nothing that had to be said */
-    if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
-        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
-    if (st == KREIN_OK) m->lambda = job->lambda;
-    return st;
+/* ---- what it takes ------------------------------------------------------ */
+
+static void dual_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                      int64_t *passes) {
+    double N = (double)n, K = (double)k, L = 45;
+    /* Three matrices in an eigendecomposition: of all rows (cross-validation, an indefinite
+     * kernel), or of those that a walk starts from, beside the one of all rows. */
+    bool walk = dual_walk(map, n), eigen = path || !krein__kernel_positive(map->kernel);
+    double M = KREIN_EIGEN_MAX, some = N * N + (walk ? 3 * M * M : 0);
+    out->bytes += 8 * (eigen ? fmax(3 * N * N, some) : 1.1 * N * N) + 8 * N * L * (2 * K + 1) +
+                  16 * 256 * (N + 256) + 64 * N;
+    out->flops = N * N * krein__gram_flops(map->kernel, map->d) + N * N * N / 3 +
+                 (!path ? 0 : (walk ? 3.0 : 9.0) * N * N * N);
+    *passes = 2;
 }
 
-static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
-                 krein_cost *out, int64_t *passes) {
+static void direct_cost(const krein_map *map, bool krein, int64_t n, int64_t k, bool path,
+                        krein_cost *out, int64_t *passes) {
     double N = (double)n, K = (double)k, L = 45;
-    if (map->cls->traits & KREIN_MAP_DUAL) {
-        /* Three matrices in an eigendecomposition: of all rows (cross-validation, an indefinite
-         * kernel), or of those that a walk starts from, beside the one of all rows. */
-        bool walk = dual_walk(map, n), eigen = path || !krein__kernel_positive(map->kernel);
-        double M = KREIN_EIGEN_MAX, some = N * N + (walk ? 3 * M * M : 0);
-        out->bytes += 8 * (eigen ? fmax(3 * N * N, some) : 1.1 * N * N) + 8 * N * L * (2 * K + 1) +
-                      16 * 256 * (N + 256) + 64 * N;
-        out->flops = N * N * krein__gram_flops(map->kernel, map->d) + N * N * N / 3 +
-                     (!path ? 0 : (walk ? 3.0 : 9.0) * N * N * N);
-        *passes = 2;
-        return;
-    }
     double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
     bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     double sample = (double)krein__krr_loo_rows(n, map->d);
     bool large = D > KREIN_EIGEN_MAX, walk = large && !mixed; /* with a mix: one or the other */
-    bool krein = values->number[NORM] == KREIN;
     double kept = (double)krein__krr_walk_rows(n, (int64_t)D, krein), threads = map->ctx->threads;
     double eigen = 8 * D * D * 4 + 4 * D * D + 4 * D * L * (K + 1) +
                    threads * 4.0 * 256 * (3 * D + 3 * L * K + L) +
@@ -254,6 +258,64 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     *passes = path ? 2 : 1;
 }
 
+/* Normal equations, unless conjugate gradients were asked for; or they do not fit beside the map
+ * into two thirds of the budget (the rest is for rows), for a number of features that was asked
+ * for; or the rows are so few that it is the shorter way. */
+static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t n, int64_t k,
+                      bool path, int64_t folds, bool asked) {
+    krein_cost own = {0}, direct = {0}, pcg = {.folds = folds};
+    int64_t passes, D = map->cls->features(map, n);
+    if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
+    if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
+    map->cls->cost(map, n, &own);
+    direct_cost(map, false, n, k, path, &direct, &passes);
+    krein__krr_pcg_cost(map, n, k, path, &pcg, &passes);
+    bool fits = own.bytes + direct.bytes <= (double)map->ctx->budget / 3 * 2;
+    if (!fits && pcg.bytes < direct.bytes) return asked;
+    return n < D && D > KREIN_EIGEN_MAX && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
+}
+
+static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes) {
+    if (map->cls->traits & KREIN_MAP_DUAL)
+        dual_cost(map, n, k, path, out, passes);
+    else if (takes_pcg(map, values, n, k, path, out->folds, out->asked))
+        krein__krr_pcg_cost(map, n, k, path, out, passes);
+    else
+        direct_cost(map, values->number[NORM] == KREIN, n, k, path, out, passes);
+}
+
+/* ---- the learner -------------------------------------------------------- */
+
+static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
+    if (values->number[SOLVER] != PCG) return KREIN_OK;
+    if (values->number[NORM] == KREIN)
+        return krein__fail(ctx, KREIN_EARG,
+                           "krr(solver=pcg) minimises with |w|^2: take norm=hilbert, or "
+                           "solver=direct for norm=krein");
+    if (!map || !(map->cls->traits & KREIN_MAP_DUAL)) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG,
+                       "krr(solver=pcg) works on features, not on the kernel matrix: use --map "
+                       "nystrom or --map orf in the place of %s",
+                       map->cls->cls.name);
+}
+
+/* Options that need not be said to get the same model are left out of it. */
+static krein_status fit(krein_job *job, krein_values *values) {
+    krein_model *m = job->model;
+    const krein_map *map = m->map;
+    bool dual = map->cls->traits & KREIN_MAP_DUAL;
+    bool pcg = takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
+    const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
+    krein_status st = dual ? fit_kernel(job) : pcg ? krein__krr_pcg(job) : fit_features(job, sign);
+    if (!sign) values->number[NORM] = NAN;
+    values->number[SOLVER] = pcg ? PCG : values->number[SOLVER] == DIRECT ? DIRECT : NAN;
+    if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
+        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
+    if (st == KREIN_OK) m->lambda = job->lambda;
+    return st;
+}
+
 const krein_learner_class krein__learner_krr = {
     .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998",
             options,
@@ -261,9 +323,12 @@ const krein_learner_class krein__learner_krr = {
             "map=exact. lambda by exact leave-one-out unless --lambda is given. norm=krein is for "
             "maps "
             "whose features have signs (see krein list maps, gorf): the stationary point that "
-            "map=exact finds on the kernel matrix."},
+            "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
+            "not fit into memory, passes over the features many times; above 8,192 rows it "
+            "chooses lambda by a tenth of the rows, at most 4,096, held out."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,
     .exact_weights = true,
+    .check = check,
     .fit = fit,
     .cost = cost};

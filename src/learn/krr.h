@@ -1,5 +1,5 @@
 /* krr.h -- the parts of kernel ridge regression: the fit (krr.c) and the choice of lambda
- * (krr_lambda.c). */
+ * (krr_lambda.c), both by conjugate gradients (krr_pcg.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H
 
@@ -17,6 +17,14 @@ typedef struct krein_krr {
 /* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */
 krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double lambda,
                                krein_system *out);
+
+/* Hands weights of the features (width x k, row-major) to the model, whose intercepts are set. */
+void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w);
+
+/* The whole fit by conjugate gradients; needs lambda > 0. What it costs; out->folds is read. */
+krein_status krein__krr_pcg(krein_job *job);
+void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                         int64_t *passes);
 
 /* Set job->lambda, job->loo and job->cv_folds. */
 krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system);

@@ -19,7 +19,9 @@ typedef struct krein_job {
     bool probabilities; /* wanted: fill the model's calibration */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
-    int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out */
+    int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out; 1: one part of the
+                           rows, held out */
+    bool asked;         /* the number of features was asked for */
     double weight;      /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 

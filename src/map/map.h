@@ -38,6 +38,7 @@ typedef struct krein_cost {
     double flops; /* of one row */
     double fit_flops;
     int64_t folds; /* of a learner, in: the cross-validation that was asked for, 0: its own */
+    bool asked;    /* in: D was asked for, and is not made smaller where memory is short */
 } krein_cost;
 
 typedef struct krein_map_class {

@@ -2,7 +2,7 @@
 #ifndef KREIN_LOGISTIC_H
 #define KREIN_LOGISTIC_H
 
-#include "solve/features.h"
+#include "solve/passes.h"
 
 /* sum_i weight_i loss_i + lambda |W|^2. Unknowns are (D + 1) x k, row-major: the weights W of the
  * features, then the intercepts, which are not penalised. */
@@ -49,21 +49,6 @@ double krein__newton_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int th
 
 /* ---- passes over the features ------------------------------------------- */
 
-enum { KREIN_SLICE = 120 }; /* rows of a block that one thread takes at a time */
-
-typedef struct krein_passes {
-    krein_ctx *ctx;
-    int64_t n, D, k, rows, count; /* rows of a block; passes so far */
-    float *w32;                   /* k x D */
-    float *score;                 /* rows x k: scores, then residuals */
-    double *wide;                 /* rows x k */
-    float *part;                  /* slices x k x D: shares of the result */
-    double *tail;                 /* slices x k: sums of residuals */
-} krein_passes;
-
-krein_status krein__passes_begin(krein_features *features, int64_t k, krein_passes *out);
-void krein__passes_end(krein_passes *s);
-double krein__passes_bytes(int64_t D, int64_t k, int64_t rows);
 /* The objective and its gradient ((D + 1) x k); probability (n x k) and loss (n) of every row. */
 krein_status krein__logistic_gradient(krein_passes *s, const krein_logistic *p, const double *w,
                                       float *probability, double *loss, double *objective,

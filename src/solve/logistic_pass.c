@@ -6,83 +6,26 @@
  *     H v        the same with scores Q = Z v of the direction and
  *                R_ic = w_i P_ic (Q_ic - sum_a P_ia Q_ia),   k = 1: R_i = w_i P_i (1 - P_i) Q_i
  *
- * so both are one sweep: scores, residuals from scores, and back. Products are float32 within a
- * block of rows and added up in float64, over slices, strips and blocks that depend on the sizes
- * alone: the bits do not depend on threads, nor on whether features are kept.
- *
- * A thread takes some rows, makes their scores, residuals and share of Z'R at once, so that the
- * features are read from memory once a sweep and from the core's cache the second time. Few scores
- * are bound by that: there a matrix-vector product for each score is best, a GEMM would spend its
- * time on packing. Milliseconds for 1,920 rows of 2,048 features, out of cache, one thread (Zen 4):
- *
- *   scores                             1      3      5      7     10     26     58
- *   products with vectors, fused     1.3    2.3    3.3    4.3    6.2   15.7   33.8
- *   GEMM, fused (120 rows)           3.3    4.4    4.5    5.5    5.2    8.1   15.5
- *   GEMM, by rows, then by columns   5.3    7.0    7.2    8.1    7.4   11.2   19.7
- *
- * One score reads its features at 12 GB/s on a core on which reading alone reaches 20.
+ * so both are one pass there and back (passes.c): scores, residuals from scores, Z'R.
  */
 #include "solve/logistic.h"
 
-#include "num/blas.h"
 #include "num/vec.h"
 
 #include <math.h>
-#include <string.h>
-
-static int64_t slices(int64_t rows) { return (rows + KREIN_SLICE - 1) / KREIN_SLICE; }
-
-krein_status krein__passes_begin(krein_features *t, int64_t k, krein_passes *s) {
-    krein_ctx *ctx = t->ctx;
-    krein_status st = KREIN_OK;
-    memset(s, 0, sizeof *s);
-    s->ctx = ctx;
-    s->n = t->n;
-    s->D = t->D;
-    s->k = k;
-    s->rows = t->rows;
-    NEW(s->w32, t->D * k);
-    NEW(s->score, t->rows * k);
-    NEW(s->wide, t->rows * k);
-    NEW(s->part, slices(t->rows) * t->D * k);
-    NEW(s->tail, slices(t->rows) * k);
-done:
-    if (st != KREIN_OK) krein__passes_end(s);
-    return st;
-}
-
-void krein__passes_end(krein_passes *s) {
-    if (!s->ctx) return;
-    krein__free(s->ctx, s->w32);
-    krein__free(s->ctx, s->score);
-    krein__free(s->ctx, s->wide);
-    krein__free(s->ctx, s->part);
-    krein__free(s->ctx, s->tail);
-    memset(s, 0, sizeof *s);
-}
-
-double krein__passes_bytes(int64_t D, int64_t k, int64_t rows) {
-    double parts = (double)slices(rows), r = (double)rows, K = (double)k;
-    return 4 * (double)D * K * (1 + parts) + 12 * r * K + 8 * parts * K + 1024;
-}
 
 /* ---- residuals from scores ---------------------------------------------- */
 
-/* What a sweep does with the scores of rows first .. first + n - 1: they become residuals, whose
- * sums go to `tail` (k). wide: n x k of scratch. */
-typedef struct sweep sweep;
-typedef void residual_fn(const sweep *w, int64_t first, int64_t n, float *score, double *wide,
-                         double *tail);
-struct sweep {
+typedef struct sweep {
     const krein_logistic *p;
     const double *intercept; /* k, added to the scores */
     float *probability;      /* n x k */
     double *loss;            /* n */
-    residual_fn *residuals;
-};
+} sweep;
 
-static void binary_gradient(const sweep *w, int64_t first, int64_t n, float *score, double *wide,
+static void binary_gradient(const void *state, int64_t first, int64_t n, float *score, double *wide,
                             double *tail) {
+    const sweep *w = state;
     for (int64_t i = 0; i < n; i++) wide[i] = -fabs((double)score[i] + *w->intercept);
     krein__vexp(n, wide, wide);
     for (int64_t i = 0; i < n; i++) {
@@ -95,8 +38,9 @@ static void binary_gradient(const sweep *w, int64_t first, int64_t n, float *sco
     }
 }
 
-static void binary_product(const sweep *w, int64_t first, int64_t n, float *score, double *wide,
+static void binary_product(const void *state, int64_t first, int64_t n, float *score, double *wide,
                            double *tail) {
+    const sweep *w = state;
     (void)wide;
     for (int64_t i = 0; i < n; i++) {
         double p = (double)w->probability[first + i];
@@ -106,8 +50,9 @@ static void binary_product(const sweep *w, int64_t first, int64_t n, float *scor
     }
 }
 
-static void softmax_gradient(const sweep *w, int64_t first, int64_t n, float *score, double *wide,
-                             double *tail) {
+static void softmax_gradient(const void *state, int64_t first, int64_t n, float *score,
+                             double *wide, double *tail) {
+    const sweep *w = state;
     const int64_t k = w->p->k;
     for (int64_t i = 0; i < n; i++) {
         double top = -INFINITY, *f = wide + i * k;
@@ -132,8 +77,9 @@ static void softmax_gradient(const sweep *w, int64_t first, int64_t n, float *sc
     }
 }
 
-static void softmax_product(const sweep *w, int64_t first, int64_t n, float *score, double *wide,
+static void softmax_product(const void *state, int64_t first, int64_t n, float *score, double *wide,
                             double *tail) {
+    const sweep *w = state;
     (void)wide;
     const int64_t k = w->p->k;
     for (int64_t i = 0; i < n; i++) {
@@ -150,110 +96,23 @@ static void softmax_product(const sweep *w, int64_t first, int64_t n, float *sco
     }
 }
 
-/* ---- the sweep ---------------------------------------------------------- */
-
-/* Up to so many scores, each by itself; columns that one thread adds up at a time. */
-enum { FEW = 7, STRIP = 64 };
-
-/* Rows that stay in a core's cache: their features take a quarter of a megabyte. More for a GEMM,
- * which packs the weights anew each time. */
-static int64_t cached_rows(int64_t D, int64_t k) {
-    int64_t rows = ((int64_t)1 << 16) / krein__max(D, 1) / 8 * 8;
-    return k > FEW ? KREIN_SLICE : krein__max(8, krein__min(rows, KREIN_SLICE));
-}
-
-/* Scores (m x k) of m rows. */
-static void forward(const krein_passes *s, int64_t m, const float *z, float *score) {
-    int64_t D = s->D, k = s->k;
-    if (k > FEW) {
-        krein__sgemm(false, true, m, k, D, 1, z, D, s->w32, D, 0, score, k);
-        return;
-    }
-    for (int64_t c = 0; c < k; c++)
-        krein__sgemv(false, m, D, 1, z, D, s->w32 + c * D, 1, 0, score + c, k);
-}
-
-/* part (k x D) = residuals' Z, added to it when `more`. */
-static void backward(const krein_passes *s, int64_t m, const float *z, const float *residual,
-                     bool more, float *part) {
-    int64_t D = s->D, k = s->k;
-    if (k > FEW) {
-        krein__sgemm(true, false, k, D, m, 1, residual, k, z, D, more, part, D);
-        return;
-    }
-    for (int64_t c = 0; c < k; c++)
-        krein__sgemv(true, m, D, 1, z, D, residual + c, k, more, part + c * D, 1);
-}
-
-/* A slice of rows there and back. */
-static void run_slice(krein_passes *s, const sweep *w, int64_t first, int64_t slice, const float *z,
-                      int64_t n) {
-    int64_t D = s->D, k = s->k, step = cached_rows(D, k), from = slice * KREIN_SLICE;
-    for (int64_t i = 0; i < n; i += step) {
-        int64_t m = krein__min(step, n - i), at = (from + i) * k;
-        forward(s, m, z + i * D, s->score + at);
-        w->residuals(w, first + from + i, m, s->score + at, s->wide + at, s->tail + slice * k);
-        backward(s, m, z + i * D, s->score + at, i > 0, s->part + slice * D * k);
-    }
-}
-
-/* Columns j .. j + m - 1 of all shares, in order, to rows of the result. */
-static void add_parts(const krein_passes *s, int64_t all, int64_t j, int64_t m, double *out) {
-    int64_t k = s->k;
-    for (int64_t t = 0; t < all; t++)
-        for (int64_t c = 0; c < k; c++) {
-            const float *part = s->part + (t * k + c) * s->D + j;
-            for (int64_t i = 0; i < m; i++) out[(j + i) * k + c] += (double)part[i];
-        }
-}
-
-static void run_block(krein_passes *s, const sweep *w, int64_t first, const float *z, int64_t n,
-                      double *out) {
-    int64_t D = s->D, all = slices(n);
-    krein_compute compute = krein__compute_begin();
-#pragma omp parallel num_threads(s->ctx->threads)
-    {
-        krein__worker_begin();
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t t = 0; t < all; t++)
-            run_slice(s, w, first, t, z + t * KREIN_SLICE * D,
-                      krein__min(KREIN_SLICE, n - t * KREIN_SLICE));
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < D; j += STRIP) add_parts(s, all, j, krein__min(STRIP, D - j), out);
-        krein__worker_end(compute);
-    }
-    krein__compute_end(compute);
-}
-
-/* out ((D + 1) x k) = [Z 1]'R, R the residuals from the scores [Z 1] v. */
-static krein_status run(krein_passes *s, const sweep *w, const double *v, double *out) {
-    krein_status st = KREIN_OK;
+/* out ((D + 1) x k) = [Z 1]'R + 2 lambda [v 0], R the residuals from the scores [Z 1] v. */
+static krein_status run(krein_passes *s, const sweep *w, krein_residuals *residuals,
+                        const double *v, double *out) {
     const krein_logistic *p = w->p;
-    int64_t D = s->D, k = s->k, n;
-    const float *z;
-    for (int64_t j = 0; j < D; j++)
-        for (int64_t c = 0; c < k; c++) s->w32[c * D + j] = (float)v[j * k + c];
-    memset(out, 0, (size_t)((D + 1) * k) * sizeof *out);
-    for (int64_t b = 0; b < p->features->blocks; b++) {
-        TRY(krein__features_block(p->features, b, &z, &n));
-        memset(s->tail, 0, (size_t)(slices(n) * k) * sizeof *s->tail);
-        run_block(s, w, b * s->rows, z, n, out);
-        for (int64_t i = 0; p->intercept && i < slices(n) * k; i++)
-            out[D * k + i % k] += s->tail[i];
-        TRY(krein__poll(s->ctx));
-    }
+    int64_t D = s->D, k = s->k;
+    krein_status st =
+        krein__passes_run(s, p->features, residuals, w, (krein_strides){k, 1}, v, out, out + D * k);
+    for (int64_t c = 0; !p->intercept && c < k; c++) out[D * k + c] = 0;
     for (int64_t i = 0; i < D * k; i++) out[i] += 2 * p->lambda * v[i];
-    s->count++;
-done:
     return st;
 }
 
 krein_status krein__logistic_gradient(krein_passes *s, const krein_logistic *p, const double *w,
                                       float *probability, double *loss, double *objective,
                                       double *gradient) {
-    sweep sw = {p, w + s->D * s->k, probability, loss,
-                s->k == 1 ? binary_gradient : softmax_gradient};
-    krein_status st = run(s, &sw, w, gradient);
+    sweep sw = {p, w + s->D * s->k, probability, loss};
+    krein_status st = run(s, &sw, s->k == 1 ? binary_gradient : softmax_gradient, w, gradient);
     double square = 0;
     *objective = 0;
     for (int64_t i = 0; i < s->n; i++) *objective += p->weight[i] * loss[i];
@@ -264,7 +123,6 @@ krein_status krein__logistic_gradient(krein_passes *s, const krein_logistic *p, 
 
 krein_status krein__logistic_product(krein_passes *s, const krein_logistic *p,
                                      const float *probability, const double *v, double *out) {
-    sweep sw = {p, v + s->D * s->k, (float *)(uintptr_t)probability, NULL,
-                s->k == 1 ? binary_product : softmax_product};
-    return run(s, &sw, v, out);
+    sweep sw = {p, v + s->D * s->k, (float *)(uintptr_t)probability, NULL};
+    return run(s, &sw, s->k == 1 ? binary_product : softmax_product, v, out);
 }

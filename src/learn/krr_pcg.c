@@ -1,0 +1,417 @@
+/* krr_pcg.c -- kernel ridge regression on features by conjugate gradients (solve/pcg.c)
+ *
+ * For D x D numbers that do not fit into memory, and for fewer rows than features. The features are
+ * kept where 4 n D bytes fit into the budget, else made again from the stream for every pass: rows
+ * that are read from a file are read as often.
+ *
+ * lambda: up to LOO_ROWS rows, where memory allows, by exact leave-one-out on the kernel matrix of
+ * their features (solve/dual.c). Above, leave-one-out has no cheap form. A seeded tenth of the
+ * rows, at most HELD_ROWS, is held out (with
+ * --select cv each fold in turn), and lambdas of half decades, from the largest eigenvalue of the
+ * covariance down, are solved on the others to two or three digits, several at a time in the same
+ * passes, until the held-out loss rises. The chosen lambda is then solved on all rows from nothing,
+ * so that --lambda gives the same model again.
+ */
+#include "learn/krr.h"
+#include "num/blas.h"
+#include "solve/pcg.h"
+#include "solve/sketch.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    SAMPLE = 2048,   /* rows of the preconditioner; fewer where memory is short */
+    LEAST = 64,      /* but so many */
+    LOO_ROWS = 8192, /* leave-one-out is exact up to so many rows */
+    HELD_ROWS = 4096,
+    COLUMNS = 16, /* right sides at a time along the path */
+    PER_DECADE = 2,
+    PATIENCE = 2, /* lambdas without a better loss that end the path */
+    CHOICE_STEPS = 300,
+    STEPS = 2000
+};
+/* The predictions' error is about so much of the predictions, times the root of the condition
+ * number that the preconditioner leaves. */
+static const double TOL = 3e-6, CHOICE_TOL = 3e-3;
+
+/* ---- sizes -------------------------------------------------------------- */
+
+typedef struct sizes {
+    int64_t D, rows, lambdas; /* of a block; at a time */
+    krein_pcg_options pcg;
+    bool kept; /* the features are */
+    bool loo;  /* lambda by exact leave-one-out */
+    double bytes;
+} sizes;
+
+/* Of the preconditioner's rows: as many as a third of the room allows. Not a matter of lambda, nor
+ * of how it is chosen, so that a model can be made again from what was chosen. */
+static int64_t sample_of(int64_t n, int64_t D, double room) {
+    int64_t s = n <= SAMPLE && n <= D ? n : krein__max(1, krein__min(SAMPLE, D / 2));
+    while (s >= 2 * LEAST && krein__sketch_bytes(s, D, s == n) + krein__sketch_work_bytes(s) +
+                                     4 * (double)s * (double)D >
+                                 room / 3)
+        s /= 2;
+    return s;
+}
+
+/* Targets, weights, blocks: what is there all the time. */
+static double rows_bytes(const krein_map *map, int64_t n, int64_t k) {
+    return krein__blocks_bytes(map, n) + 8 * (double)n * (double)k + 24 * (double)n + 4096;
+}
+
+/* Two thirds of the budget are for all this and the map; the rest is for rows. */
+static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds) {
+    sizes s = {.D = map->cls->features(map, n), .rows = krein__min(krein__block_rows(map->d), n)};
+    krein_cost own = {0};
+    map->cls->cost(map, n, &own);
+    double room = (double)map->ctx->budget / 3 * 2 - own.bytes;
+    double N = (double)n, D = (double)s.D, K = (double)k, features = 4 * N * D, M = KREIN_EIGEN_MAX;
+    double held = folds > 0 ? N : (double)krein__min(n, HELD_ROWS), base = rows_bytes(map, n, k);
+    double loo = base + features + 24 * (N * N + M * M) + 8 * N * KREIN_PATH_MAX * (2 * K + 1) +
+                 8 * 512 * N + 65536;
+    s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room;
+    s.lambdas = path && !s.loo ? krein__max(1, COLUMNS / k) : 1;
+    s.pcg.columns = s.lambdas * k;
+    s.pcg.sample = sample_of(n, s.D, room);
+    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, &s.pcg) + 16 * D * K;
+    if (path && !s.loo) s.bytes += 8 * (double)s.pcg.columns * (D + 1 + held) + 8 * held * (K + 2);
+    s.kept = s.bytes + features <= room;
+    if (s.kept) s.bytes += features;
+    if (s.loo) s.bytes = fmax(s.bytes, loo);
+    return s;
+}
+
+void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                         int64_t *passes) {
+    sizes s = shape_of(map, n, k, path, out->folds);
+    krein_cost own = {0};
+    map->cls->cost(map, n, &own);
+    double N = (double)n, D = (double)s.D, K = (double)k, S = (double)s.pcg.sample;
+    double pass = 4 * N * D, sketch = 3 * S * S * D + 9 * S * S * S, apply = 2 * S * D;
+    double fits = path && !s.loo ? (double)krein__max(1, out->folds) : 0;
+    double solve = S == N ? 4 : 60, choice = fits * 60;
+    out->bytes += s.bytes;
+    out->flops = sketch + solve * K * (pass + apply) + choice * COLUMNS * (pass + apply) +
+                 (s.loo ? N * N * D + 9 * N * N * N : 0);
+    if (!s.kept) out->flops += (solve + choice) * N * own.flops;
+    *passes = s.kept ? 3 : 3 + (int64_t)(solve + choice);
+}
+
+/* ---- features ----------------------------------------------------------- */
+
+typedef struct source {
+    krein_job *job;
+    krein_krr b;
+    krein_features features;
+    int64_t next; /* the block that the stream gives next, -1: not known */
+} source;
+
+/* Blocks of the stream, in order. */
+static krein_status make(void *state, int64_t block, float *out) {
+    source *s = state;
+    krein_status st = KREIN_OK;
+    krein_block x;
+    if (block != s->next || block == 0) {
+        TRY(krein__stream_rewind(s->job->rows));
+        s->next = 0;
+    }
+    for (; s->next <= block; s->next++) TRY(krein__stream_next(s->job->rows, &x));
+    const float *z = krein__blocks_features(&s->b.z, &x.x);
+    if (z != out) memcpy(out, z, (size_t)(x.x.n * s->features.D) * sizeof *z);
+done:
+    if (st != KREIN_OK) s->next = -1;
+    return st;
+}
+
+static krein_status source_begin(krein_job *job, const sizes *shape, source *s) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    memset(s, 0, sizeof *s);
+    s->job = job;
+    s->next = -1;
+    TRY(krein__blocks_begin(job->model->map, job->rows, false, &s->b.z));
+    int64_t D = s->b.z.width, rows = krein__min(s->b.z.rows, job->n);
+    s->features = (krein_features){.ctx = ctx,
+                                   .n = job->n,
+                                   .D = D,
+                                   .rows = rows,
+                                   .blocks = (job->n + rows - 1) / rows,
+                                   .made = s->b.z.fused ? s->b.z.raw : s->b.z.mixed,
+                                   .at = -1,
+                                   .make = make,
+                                   .state = s};
+    if (!shape->kept) return KREIN_OK;
+    float *kept = NULL;
+    NEW(kept, job->n * D);
+    s->features.kept = kept;
+    for (int64_t i = 0; i < s->features.blocks; i++) {
+        TRY(make(s, i, kept + i * rows * D));
+        krein__progress(ctx, "features", (double)(i + 1), (double)s->features.blocks);
+        TRY(krein__poll(ctx));
+    }
+done:
+    return st;
+}
+
+static void source_end(source *s) {
+    if (s->job) krein__free(s->job->ctx, s->features.kept);
+    krein__blocks_end(&s->b.z);
+}
+
+/* ---- the choice of lambda ----------------------------------------------- */
+
+typedef struct chooser {
+    krein_job *job;
+    krein_pcg *pcg;
+    const sizes *shape;
+    krein_pcg_rows rows;
+    const int32_t *class;
+    int32_t *fold, *held; /* n: fold of a row, -1: in none; its number among those held out */
+    int64_t most;         /* rows held out at a time */
+    double deadline;
+    double *w, *intercept, *score; /* of some lambdas */
+    double *y, *weight;            /* of the rows held out */
+    int32_t *label;
+} chooser;
+
+static krein_status choose_loo(krein_job *job, krein_features *features,
+                               const krein_targets *targets) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = features->n, D = features->D, m;
+    const float *block;
+    float *z = NULL;
+    double *K = NULL, *alpha = NULL, *intercept = NULL;
+    krein_path path = {0};
+    if (!features->kept) {
+        NEW(z, n * D);
+        for (int64_t b = 0; b < features->blocks; b++) {
+            TRY(krein__features_block(features, b, &block, &m));
+            memcpy(z + b * features->rows * D, block, (size_t)(m * D) * sizeof *z);
+        }
+    }
+    NEW(K, n * n);
+    krein__progress(ctx, "leave-one-out", 0, 0);
+    TRY(krein__rows_gram(ctx, n, D, features->kept ? features->kept : z, K));
+    if (n <= KREIN_EIGEN_MAX) {
+        TRY(krein__dual_path(ctx, K, targets, &path));
+    } else {
+        NEW(alpha, n * targets->k);
+        NEW(intercept, targets->k);
+        TRY(krein__dual_walk(ctx, K, targets, krein__min(n / 2, KREIN_EIGEN_MAX), job->seed, &path,
+                             alpha, intercept));
+    }
+    krein__krr_report(job, &path);
+done:
+    krein__free(ctx, alpha);
+    krein__free(ctx, intercept);
+    krein__free(ctx, z);
+    krein__free(ctx, K);
+    return st;
+}
+
+/* The rows of fold f are held out, the others fitted. */
+static krein_status hold(chooser *c, int64_t f, krein_targets *out) {
+    const krein_job *job = c->job;
+    int64_t k = c->rows.k, m = 0;
+    for (int64_t i = 0; i < job->n; i++) {
+        c->held[i] = c->fold[i] == f ? (int32_t)m : -1;
+        if (c->fold[i] != f) continue;
+        memcpy(c->y + m * k, c->rows.y + i * k, (size_t)k * sizeof *c->y);
+        c->weight[m] = c->rows.weight ? c->rows.weight[i] : 1;
+        if (c->class) c->label[m] = c->class[i];
+        m++;
+    }
+    c->rows.held = c->held;
+    *out =
+        (krein_targets){m, k, c->y, c->rows.weight ? c->weight : NULL, c->class ? c->label : NULL};
+    return krein__pcg_set_rows(c->pcg, &c->rows);
+}
+
+/* Some lambdas on the rows that are fitted now; the others' losses are added to tally. */
+static krein_status try_lambdas(chooser *c, int64_t L, const double *lambda,
+                                const krein_targets *held, krein_tally *tally, bool *converged) {
+    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, c->deadline, "choosing lambda"};
+    krein_pcg_result result;
+    krein_status st =
+        krein__pcg_solve(c->pcg, L, lambda, &limits, c->w, c->intercept, c->score, &result);
+    if (st != KREIN_OK) return st;
+    krein__tally_add(tally, held, L, c->score);
+    *converged = *converged && result.converged;
+    krein__log(c->job->ctx, KREIN_LOG_DEBUG, "lambda %g to %g: %lld iterations", lambda[0],
+               lambda[L - 1], (long long)result.iterations);
+    return KREIN_OK;
+}
+
+/* Down the path, whose lambdas are given; p->n is how far it got. */
+static krein_status descend(chooser *c, int64_t folds, krein_path *p) {
+    krein_status st = KREIN_OK;
+    krein_targets held = {0};
+    int64_t all = p->n, L, done = 0;
+    bool converged = true;
+    for (; done < all && converged; done += L) {
+        krein_tally tally = {0};
+        krein_path part = {0};
+        L = part.n = krein__min(c->shape->lambdas, all - done);
+        for (int64_t f = 0; f < folds; f++) {
+            if (folds > 1 || done == 0) TRY(hold(c, f, &held));
+            TRY(try_lambdas(c, L, p->lambda + done, &held, &tally, &converged));
+        }
+        if (!(tally.weight > 0)) {
+            st = krein__fail(c->job->ctx, KREIN_EDATA,
+                             "lambda cannot be chosen: no row with a weight can be held out; give "
+                             "--lambda");
+            goto done;
+        }
+        krein__tally_end(&tally, c->class != NULL, &part);
+        memcpy(p->loss + done, part.loss, (size_t)L * sizeof *p->loss);
+        memcpy(p->error + done, part.error, (size_t)L * sizeof *p->error);
+        p->n = done + L;
+        krein__path_choose(p);
+        if (krein__path_least(p) + PATIENCE < p->n) break;
+    }
+done:
+    return st;
+}
+
+/* A seeded tenth of the rows, at most HELD_ROWS, in fold 0. */
+static krein_status hold_some(krein_job *job, int32_t *fold) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = krein__max(1, krein__min(HELD_ROWS, job->n / 10)), *index = NULL;
+    NEW(index, m);
+    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)4 << 32}, job->n, m,
+                      index);
+    for (int64_t i = 0; i < job->n; i++) fold[i] = -1;
+    for (int64_t i = 0; i < m; i++) fold[index[i]] = 0;
+done:
+    krein__free(ctx, index);
+    return st;
+}
+
+static krein_status chooser_begin(chooser *c) {
+    krein_job *job = c->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = job->model->map->D, k = c->rows.k, columns = c->shape->pcg.columns, n = job->n;
+    NEW(c->fold, n);
+    NEW(c->held, n);
+    TRY(job->folds > 0 ? krein__krr_folds(job, c->fold) : hold_some(job, c->fold));
+    for (int64_t f = 0; f < krein__max(1, job->folds); f++) {
+        int64_t m = 0;
+        for (int64_t i = 0; i < n; i++) m += c->fold[i] == f;
+        c->most = krein__max(c->most, m);
+    }
+    NEW(c->w, columns * D);
+    NEW(c->intercept, columns);
+    NEW(c->score, c->most * columns);
+    NEW(c->y, c->most * k);
+    NEW(c->weight, c->most);
+    NEW(c->label, c->most);
+done:
+    return st;
+}
+
+static krein_status choose_held(chooser *c) {
+    krein_job *job = c->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_path up = {0}, path = {0};
+    TRY(chooser_begin(c));
+    double top = fmax(krein__pcg_top(c->pcg), 1e-30);
+    /* Not below what float32 products resolve (krein__system_floor). */
+    double least = 1e-7 * krein__pcg_mean_square(c->pcg) / sqrt((double)job->model->map->D);
+    krein__path_grid(&up, fmax(1e-10 * top, least), top * 10, PER_DECADE);
+    path.n = up.n;
+    for (int64_t i = 0; i < up.n; i++) path.lambda[i] = up.lambda[up.n - 1 - i];
+    TRY(descend(c, krein__max(1, job->folds), &path));
+    krein__krr_report(job, &path);
+    job->cv_folds = krein__max(1, krein__min(job->folds, job->n));
+    if (job->folds == 0)
+        krein__log(ctx, KREIN_LOG_INFO, "pcg: lambda by %lld rows held out, %lld lambdas",
+                   (long long)c->most, (long long)path.n);
+    c->rows.held = NULL;
+    TRY(krein__pcg_set_rows(c->pcg, &c->rows));
+done:
+    krein__free(ctx, c->fold);
+    krein__free(ctx, c->held);
+    krein__free(ctx, c->w);
+    krein__free(ctx, c->intercept);
+    krein__free(ctx, c->score);
+    krein__free(ctx, c->y);
+    krein__free(ctx, c->weight);
+    krein__free(ctx, c->label);
+    return st;
+}
+
+/* ---- the fit ------------------------------------------------------------ */
+
+static void report(krein_ctx *ctx, const krein_pcg_result *r) {
+    if (!r->converged && r->residual > 100 * TOL)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "pcg: residual %.1e after %lld iterations; raise --lambda or --time-limit",
+                   r->residual, (long long)r->iterations);
+    krein__log(ctx, KREIN_LOG_INFO, "pcg: %lld iterations, %lld passes, residual %.1e",
+               (long long)r->iterations, (long long)r->passes, r->residual);
+}
+
+/* w (k x D) as the model wants it. */
+static krein_status hand_over(krein_job *job, const source *s, const double *w) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = s->features.D, k = job->model->k;
+    double *wz = NULL;
+    NEW(wz, D * k);
+    for (int64_t j = 0; j < D; j++)
+        for (int64_t c = 0; c < k; c++) wz[j * k + c] = w[c * D + j];
+    krein__krr_weights(job, &s->b, wz);
+done:
+    krein__free(ctx, wz);
+    return st;
+}
+
+krein_status krein__krr_pcg(krein_job *job) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    sizes shape = shape_of(m->map, job->n, m->k, job->lambda < 0, job->folds);
+    source s = {0};
+    krein_pcg *pcg = NULL;
+    krein_pcg_result result;
+    double *y = NULL, *weight = NULL, *w = NULL;
+    int32_t *class = NULL;
+    if (job->lambda == 0)
+        return krein__fail(ctx, KREIN_EARG,
+                           "krr(solver=pcg) needs lambda > 0; give a small --lambda, or auto");
+    NEW(y, job->n * m->k);
+    if (job->data->has_weight) NEW(weight, job->n);
+    if (krein__job_classes(job)) NEW(class, job->n);
+    TRY(krein__job_targets(job, y, class, weight, NULL));
+    TRY(source_begin(job, &shape, &s));
+    krein_pcg_rows rows = {.features = &s.features, .k = m->k, .y = y, .weight = weight};
+    krein_targets targets = {job->n, m->k, y, weight, class};
+    if (shape.loo) TRY(choose_loo(job, &s.features, &targets));
+    shape.pcg.seed = job->seed;
+    TRY(krein__pcg_create(&rows, &shape.pcg, &pcg));
+    if (job->lambda < 0) {
+        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
+        if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
+            c.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
+        TRY(choose_held(&c));
+    }
+    NEW(w, m->k * s.features.D);
+    krein_pcg_limits limits = {TOL, STEPS, job->deadline, "fitting"};
+    TRY(krein__pcg_solve(pcg, 1, &job->lambda, &limits, w, m->intercept, NULL, &result));
+    report(ctx, &result);
+    TRY(hand_over(job, &s, w));
+done:
+    krein__pcg_destroy(pcg);
+    source_end(&s);
+    krein__free(ctx, w);
+    krein__free(ctx, y);
+    krein__free(ctx, weight);
+    krein__free(ctx, class);
+    return st;
+}

@@ -1,0 +1,391 @@
+/* pcg -- ridge regression on features without D x D numbers
+ *
+ *     (Gc + W lambda I) w = Bc     for every output and lambda, as in ridge.c
+ *
+ * by conjugate gradients: all columns walk through the features together, each with steps of its
+ * own, and drop out when they are done. A product with Gc is a pass there and back (passes.c):
+ *
+ *     f_i = (z_i - m)'p,   r_i = w_i f_i,   Gc p = sum r_i z_i - m sum r_i
+ *
+ * 4 n D flops a column, of which one is bound by reading the features, or making them. Everything
+ * is divided by W: A = Gc / W + lambda I. The preconditioner P ~ A comes from a sample of the rows,
+ * for all lambdas (sketch.c).
+ *
+ * Passes are float32, vectors float64. The products' rounding is kept out of the solution by
+ * rounds: the residual that a round starts from comes from the predictions,
+ *
+ *     r = sum w_i (y_i - ybar - (z_i - m)'w) (z_i - m) / W - lambda w,
+ *
+ * an error e of those moves the solution's predictions by no more than |e|; conjugate gradients
+ * then find the correction, and need to find no more than a few digits of it.
+ *
+ * Ends where |r|_{P^-1} <= tol |b|_{P^-1}. Where P is near A that is the error in the norm of A,
+ * relative to the solution, which bounds the error of the predictions: |Z (w - w*)|^2 / W <=
+ * |w - w*|_A^2.
+ */
+#include "solve/pcg.h"
+
+#include "base/rng.h"
+#include "base/spec.h"
+#include "num/blas.h"
+#include "solve/passes.h"
+#include "solve/sketch.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What float32 products find of a correction: four digits. */
+static const double DIGITS = 1e-4;
+
+typedef struct column {
+    int64_t at, output; /* among the solutions; of y */
+    double lambda;
+    double shift; /* m'v of the vector that goes through the features */
+    double rz, first, target, before;
+} column;
+
+struct krein_pcg {
+    krein_ctx *ctx;
+    krein_pcg_rows rows;
+    int64_t n, D, k, most;
+    double weight, mean_square, *mean, *square, *ymean; /* W; D, D, k */
+    krein_sketch sketch;
+    krein_passes passes;
+    column *column, *round; /* most: those that iterate; those of the round */
+    double *r, *p, *q, *z;  /* most x D */
+    double *work, *sum;     /* most x rank; most */
+    double *lambda;         /* most: of the columns */
+};
+
+static double weight_of(const krein_pcg_rows *rows, int64_t i) {
+    if (rows->held && rows->held[i] >= 0) return 0;
+    return rows->weight ? rows->weight[i] : 1;
+}
+
+/* ---- what is fitted ----------------------------------------------------- */
+
+/* Sums of w z and w z^2 of a block. */
+static void add_block(krein_pcg *s, int64_t first, int64_t n, const float *z) {
+    enum { STRIP = 256 };
+    int64_t D = s->D;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t j = 0; j < D; j += STRIP)
+        for (int64_t i = 0; i < n; i++) {
+            double w = weight_of(&s->rows, first + i);
+            for (int64_t a = j; a < krein__min(j + STRIP, D); a++) {
+                double v = (double)z[i * D + a];
+                s->mean[a] += w * v;
+                s->square[a] += w * v * v;
+            }
+        }
+}
+
+/* The weights and means of the rows; a sample of them (ascending rows `index`) to z. */
+static krein_status look(krein_pcg *s, int64_t sample, const int64_t *index, float *z) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, k = s->k, at = 0, n;
+    const float *block;
+    s->weight = s->mean_square = 0;
+    memset(s->mean, 0, (size_t)D * sizeof *s->mean);
+    memset(s->square, 0, (size_t)D * sizeof *s->square);
+    memset(s->ymean, 0, (size_t)k * sizeof *s->ymean);
+    for (int64_t i = 0; i < s->n; i++) {
+        double w = weight_of(&s->rows, i);
+        s->weight += w;
+        for (int64_t c = 0; c < k; c++) s->ymean[c] += w * s->rows.y[i * k + c];
+    }
+    if (!(s->weight > 0)) return krein__fail(s->ctx, KREIN_EDATA, "all row weights are zero");
+    for (int64_t b = 0; b < s->rows.features->blocks; b++) {
+        int64_t first = b * s->rows.features->rows;
+        TRY(krein__features_block(s->rows.features, b, &block, &n));
+        add_block(s, first, n, block);
+        for (; at < sample && index[at] < first + n; at++)
+            memcpy(z + at * D, block + (index[at] - first) * D, (size_t)D * sizeof *z);
+        TRY(krein__poll(s->ctx));
+    }
+    for (int64_t c = 0; c < k; c++) s->ymean[c] /= s->weight;
+    for (int64_t j = 0; j < D; j++) {
+        s->mean[j] /= s->weight;
+        s->mean_square += fmax(s->square[j] / s->weight - s->mean[j] * s->mean[j], 0);
+    }
+done:
+    return st;
+}
+
+krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows) {
+    s->rows = *rows;
+    return look(s, 0, NULL, NULL);
+}
+
+static krein_status make_sketch(krein_pcg *s, int64_t sample, uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, *index = NULL;
+    float *z = NULL;
+    double weight = 0;
+    sample = krein__min(sample, s->n);
+    NEW(index, sample);
+    NEW(z, sample * D);
+    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE | (uint64_t)3 << 32}, s->n, sample,
+                      index);
+    TRY(look(s, sample, index, z));
+    for (int64_t i = 0; i < sample; i++) {
+        double w = weight_of(&s->rows, index[i]);
+        weight += w;
+        for (int64_t j = 0; j < D; j++)
+            z[i * D + j] = (float)(sqrt(w) * ((double)z[i * D + j] - s->mean[j]));
+    }
+    TRY(krein__sketch_make(ctx, sample, D, z, weight, sample == s->n, s->mean_square, &s->sketch));
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, z);
+    return st;
+}
+
+krein_status krein__pcg_create(const krein_pcg_rows *rows, const krein_pcg_options *o,
+                               krein_pcg **out) {
+    krein_ctx *ctx = rows->features->ctx;
+    krein_status st = KREIN_OK;
+    krein_pcg *s = NULL;
+    int64_t D = rows->features->D, m = o->columns;
+    *out = NULL;
+    ZNEW(s, 1);
+    s->ctx = ctx;
+    s->rows = *rows;
+    s->n = rows->features->n;
+    s->D = D;
+    s->k = rows->k;
+    s->most = m;
+    NEW(s->mean, D);
+    NEW(s->square, D);
+    NEW(s->ymean, s->k);
+    TRY(make_sketch(s, o->sample, o->seed));
+    TRY(krein__passes_begin(rows->features, m, &s->passes));
+    NEW(s->column, m);
+    NEW(s->round, m);
+    NEW(s->r, m * D);
+    NEW(s->p, m * D);
+    NEW(s->q, m * D);
+    NEW(s->z, m * D);
+    NEW(s->work, m * s->sketch.rank);
+    NEW(s->sum, m);
+    NEW(s->lambda, m);
+    *out = s;
+    s = NULL;
+done:
+    krein__pcg_destroy(s);
+    return st;
+}
+
+void krein__pcg_destroy(krein_pcg *s) {
+    if (!s) return;
+    void *all[] = {s->mean, s->square, s->ymean, s->column, s->round, s->r,
+                   s->p,    s->q,      s->z,     s->work,   s->sum,   s->lambda};
+    krein__sketch_clear(&s->sketch);
+    krein__passes_end(&s->passes);
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(s->ctx, all[i]);
+    krein__free(s->ctx, s);
+}
+
+double krein__pcg_mean_square(const krein_pcg *s) { return s->mean_square; }
+
+double krein__pcg_top(const krein_pcg *s) {
+    double top = s->mean_square / (double)s->D;
+    for (int64_t i = 0; i < s->sketch.rank; i++) top = fmax(top, s->sketch.value[i]);
+    return top;
+}
+
+double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, const krein_pcg_options *o) {
+    int64_t sample = krein__min(o->sample, n);
+    double m = (double)o->columns, d = (double)D;
+    double rest =
+        krein__passes_bytes(D, o->columns, rows) + 32 * m * d + 8 * m * ((double)sample + 40);
+    return 16 * d + 8 * (double)k + krein__sketch_bytes(sample, D, sample == n) + 8192 +
+           fmax(rest, krein__sketch_work_bytes(sample) + (4 * d + 8) * (double)sample);
+}
+
+/* ---- passes ------------------------------------------------------------- */
+
+typedef struct sweep {
+    const krein_pcg *s;
+    int64_t columns;
+    double *score; /* held rows x all, or NULL */
+    int64_t all;   /* columns of the score */
+} sweep;
+
+/* w_i (z_i - m)'p of each column */
+static void product_residuals(const void *state, int64_t first, int64_t n, float *score,
+                              double *wide, double *tail) {
+    const sweep *w = state;
+    int64_t m = w->columns;
+    (void)wide;
+    for (int64_t i = 0; i < n; i++) {
+        double weight = weight_of(&w->s->rows, first + i);
+        for (int64_t c = 0; c < m; c++) {
+            double r = weight * ((double)score[i * m + c] - w->s->column[c].shift);
+            score[i * m + c] = (float)r;
+            tail[c] += r;
+        }
+    }
+}
+
+/* w_i (y_i - f_i); held rows leave their f_i */
+static void target_residuals(const void *state, int64_t first, int64_t n, float *score,
+                             double *wide, double *tail) {
+    const sweep *w = state;
+    const krein_pcg *s = w->s;
+    int64_t m = w->columns;
+    (void)wide;
+    for (int64_t i = 0; i < n; i++) {
+        double weight = weight_of(&s->rows, first + i);
+        int64_t held = s->rows.held ? s->rows.held[first + i] : -1;
+        for (int64_t c = 0; c < m; c++) {
+            const column *a = s->column + c;
+            double f = (double)score[i * m + c] - a->shift + s->ymean[a->output];
+            double r = weight * (s->rows.y[(first + i) * s->k + a->output] - f);
+            if (held >= 0 && w->score) w->score[held * w->all + a->at] = f;
+            score[i * m + c] = (float)r;
+            tail[c] += r;
+        }
+    }
+}
+
+/* out (columns x D) = sum of residuals times z - m, over W. */
+static krein_status run(krein_pcg *s, krein_residuals *residuals, sweep *w, const double *v,
+                        double *out) {
+    int64_t D = s->D, m = w->columns;
+    for (int64_t c = 0; c < m; c++) s->column[c].shift = krein__ddot(D, s->mean, v + c * D);
+    s->passes.k = m;
+    krein_status st = krein__passes_run(&s->passes, s->rows.features, residuals, w,
+                                        (krein_strides){1, D}, v, out, s->sum);
+    for (int64_t c = 0; c < m; c++)
+        for (int64_t j = 0; j < D; j++)
+            out[c * D + j] = (out[c * D + j] - s->mean[j] * s->sum[c]) / s->weight;
+    return st;
+}
+
+/* ---- conjugate gradients ------------------------------------------------ */
+
+/* z = P^-1 r and r'z of the columns. */
+static void precondition(krein_pcg *s, int64_t m) {
+    int64_t D = s->D;
+    for (int64_t c = 0; c < m; c++) s->lambda[c] = s->column[c].lambda;
+    krein__sketch_apply(&s->sketch, m, s->lambda, s->r, s->z, s->work);
+    for (int64_t c = 0; c < m; c++) s->sum[c] = krein__ddot(D, s->r + c * D, s->z + c * D);
+}
+
+/* Column c gives way to the last of m. */
+static void drop(krein_pcg *s, int64_t c, int64_t m) {
+    int64_t D = s->D, last = m - 1;
+    if (c == last) return;
+    double *all[] = {s->r, s->p, s->z};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++)
+        memcpy(all[i] + c * D, all[i] + last * D, (size_t)D * sizeof(double));
+    s->column[c] = s->column[last];
+    s->sum[c] = s->sum[last];
+}
+
+/* One step of column c along p, with q = Gc p / W. */
+static void step(krein_pcg *s, int64_t c, double *w) {
+    int64_t D = s->D;
+    column *a = s->column + c;
+    double *p = s->p + c * D, *q = s->q + c * D, *r = s->r + c * D, *x = w + a->at * D;
+    for (int64_t j = 0; j < D; j++) q[j] += a->lambda * p[j];
+    double curve = krein__ddot(D, p, q), alpha = curve > 0 ? a->rz / curve : 0;
+    for (int64_t j = 0; j < D; j++) {
+        x[j] += alpha * p[j];
+        r[j] -= alpha * q[j];
+    }
+    if (!(curve > 0)) a->target = INFINITY; /* rounding has the say: the next round */
+}
+
+static bool late(const krein_pcg_limits *o, const krein_pcg_result *out) {
+    return out->iterations >= o->iterations || (o->deadline > 0 && krein__clock() >= o->deadline);
+}
+
+/* Steps of m columns until each has met its target. */
+static krein_status iterate(krein_pcg *s, int64_t m, double *w, const krein_pcg_limits *o,
+                            krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D;
+    memcpy(s->p, s->z, (size_t)(m * D) * sizeof *s->p);
+    while (m > 0 && !late(o, out)) {
+        sweep sw = {.s = s, .columns = m};
+        TRY(run(s, product_residuals, &sw, s->p, s->q));
+        out->iterations++;
+        for (int64_t c = 0; c < m; c++) step(s, c, w);
+        precondition(s, m);
+        for (int64_t c = m - 1; c >= 0; c--) {
+            column *a = s->column + c;
+            double *p = s->p + c * D, *z = s->z + c * D, beta = s->sum[c] / a->rz;
+            a->rz = s->sum[c];
+            for (int64_t j = 0; j < D; j++) p[j] = z[j] + beta * p[j];
+            if (!(a->rz > a->target)) drop(s, c, m--);
+        }
+        krein__progress(s->ctx, o->what, (double)out->iterations, 0);
+    }
+done:
+    return st;
+}
+
+/* Residuals and P^-1 times them of the *m columns, at w. Those that are done drop out. */
+static krein_status begin_round(krein_pcg *s, int64_t *m, const double *w, sweep *sw, bool first,
+                                const krein_pcg_limits *o, krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D;
+    sw->columns = *m;
+    for (int64_t c = 0; c < *m; c++)
+        memcpy(s->p + c * D, w + s->column[c].at * D, (size_t)D * sizeof *w);
+    TRY(run(s, target_residuals, sw, s->p, s->r));
+    for (int64_t c = 0; c < *m; c++)
+        for (int64_t j = 0; j < D; j++) s->r[c * D + j] -= s->column[c].lambda * s->p[c * D + j];
+    precondition(s, *m);
+    for (int64_t c = *m - 1; c >= 0; c--) {
+        column *a = s->column + c;
+        a->rz = s->sum[c];
+        if (first) a->first = a->rz;
+        double reached = a->first > 0 ? sqrt(a->rz / a->first) : 0;
+        bool good = reached <= o->tol, stuck = !first && !(a->rz < a->before / 4);
+        if (good || stuck || late(o, out)) {
+            out->residual = fmax(out->residual, reached);
+            out->converged = out->converged && good;
+            drop(s, c, (*m)--);
+            continue;
+        }
+        a->target = fmax(o->tol * o->tol / 4 * a->first, DIGITS * DIGITS * a->rz);
+        a->before = a->rz;
+    }
+done:
+    return st;
+}
+
+krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambda,
+                              const krein_pcg_limits *o, double *w, double *intercept,
+                              double *score, krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    int64_t D = s->D, k = s->k, all = lambdas * k, left = all, before = s->passes.count;
+    sweep sw = {.s = s, .score = score, .all = all};
+    *out = (krein_pcg_result){.converged = true};
+    memset(w, 0, (size_t)(all * D) * sizeof *w);
+    for (int64_t c = 0; c < all; c++)
+        s->column[c] = (column){.at = c, .output = c % k, .lambda = lambda[c / k]};
+    for (bool first = true; left > 0; first = false) {
+        TRY(begin_round(s, &left, w, &sw, first, o, out));
+        memcpy(s->round, s->column, (size_t)left * sizeof *s->round);
+        TRY(iterate(s, left, w, o, out));
+        memcpy(s->column, s->round, (size_t)left * sizeof *s->round);
+    }
+    for (int64_t c = 0; c < all; c++)
+        intercept[c] = s->ymean[c % k] - krein__ddot(D, s->mean, w + c * D);
+    out->passes = s->passes.count - before;
+done:
+    return st;
+}
+
+const krein_class krein__solver_pcg = {
+    .name = "pcg",
+    .summary = "ridge regression on features by preconditioned conjugate gradients",
+    .cite = "frangella2023",
+    .details = "Needs no D x D numbers: passes over the features, kept or made again, 4 n D flops "
+               "an output each; preconditioned by eigenvectors of a sample of the rows. Used by "
+               "krr where the normal equations do not fit into memory, or with solver=pcg."};
