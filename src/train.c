@@ -207,6 +207,7 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     } else {
         TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
     }
+    TRY(krein__setup_parts(s, &job, m->map));
     r->seconds_select = krein__clock() - mark - (data->seconds_read - read_before);
 
     read_before = data->seconds_read;

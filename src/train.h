@@ -37,6 +37,8 @@ krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krei
 /* Says what would fit where the training does not. */
 krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const krein_data *data,
                                  int64_t n, int64_t k, krein_report *r, bool fail);
+/* Completes the learner's options by the number of parts, once the kernel is known. */
+krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map *map);
 /* Folds that the criterion chooses lambda by as well; 0: leave-one-out. */
 int64_t krein__setup_folds(const krein_setup *s);
 /* The search judges kernels by the map where that is random, does not look at the data and has far

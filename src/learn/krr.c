@@ -36,7 +36,7 @@ static const krein_option options[] = {
 
 /* ---- on features -------------------------------------------------------- */
 
-static krein_status begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b) {
+krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     b->sign = sign;
@@ -47,7 +47,7 @@ done:
     return st;
 }
 
-static void end(krein_ctx *ctx, krein_krr *b) {
+void krein__krr_end(krein_ctx *ctx, krein_krr *b) {
     krein__blocks_end(&b->z);
     krein__free(ctx, b->y);
     krein__free(ctx, b->class);
@@ -83,8 +83,21 @@ static krein_status solve(krein_ctx *ctx, const krein_system *system, const int8
                 : krein__system_solve(ctx, system, lambda, w, intercept);
 }
 
+void krein__krr_leave(const krein_krr *b, const double *w, krein_model *m) {
+    const krein_map *map = b->z.map;
+    if (b->z.fused)
+        memcpy(m->w, w, (size_t)(map->R * m->k) * sizeof *w);
+    else
+        krein__pgemm(map->ctx, false, false, map->R, m->k, map->D, 1, map->mix, map->D, w, m->k, 0,
+                     m->w, m->k);
+    for (int64_t j = 0; j < map->R; j++)
+        for (int64_t c = 0; c < m->k; c++)
+            m->intercept[c] -= (double)b->z.offset[j] * m->w[j * m->k + c];
+}
+
 /* Fits with blocks of one kind; lambda stays as chosen. */
-static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
+static krein_status fit_blocks(krein_job *job, bool fused, const void *state) {
+    const int8_t *sign = state;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
@@ -93,7 +106,7 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
-    TRY(begin(job, fused, sign, &b));
+    TRY(krein__krr_begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
@@ -105,41 +118,37 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
         TRY(krein__krr_system(&b, &ridge, job->lambda, &system));
     }
     krein__ridge_clear(&ridge);
-    if (b.z.fused) {
-        TRY(solve(ctx, &system, sign, job->lambda, m->w, m->intercept));
-    } else {
-        NEW(wz, map->D * m->k);
-        TRY(solve(ctx, &system, sign, job->lambda, wz, m->intercept));
-        krein__pgemm(ctx, false, false, map->R, m->k, map->D, 1, map->mix, map->D, wz, m->k, 0,
-                     m->w, m->k);
-    }
-    for (int64_t j = 0; j < map->R; j++) /* the offset goes into the intercept */
-        for (int64_t c = 0; c < m->k; c++)
-            m->intercept[c] -= (double)b.z.offset[j] * m->w[j * m->k + c];
+    NEW(wz, b.z.width * m->k);
+    TRY(solve(ctx, &system, sign, job->lambda, wz, m->intercept));
+    krein__krr_leave(&b, wz, m);
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
     krein__system_clear(ctx, &system);
-    end(ctx, &b);
+    krein__krr_end(ctx, &b);
     return st;
 }
 
-static krein_status fit_features(krein_job *job, const int8_t *sign) {
+krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state) {
     const krein_map *map = job->model->map;
-    if (!map->mix || sign) return fit_blocks(job, false, sign);
+    if (!map->mix) return fit(job, false, state);
     /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
      * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
      * again from what was chosen. */
     double least = 2 * map->fused_lambda;
-    if (job->lambda >= 0) return fit_blocks(job, job->lambda >= least, NULL);
+    if (job->lambda >= 0) return fit(job, job->lambda >= least, state);
     krein_status st = KREIN_OK;
-    if (isfinite(least)) st = fit_blocks(job, true, NULL);
+    if (isfinite(least)) st = fit(job, true, state);
     if (st != KREIN_OK || job->lambda >= least) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
-    st = fit_blocks(job, false, NULL);
-    return st == KREIN_OK && job->lambda >= least ? fit_blocks(job, true, NULL) : st;
+    st = fit(job, false, state);
+    return st == KREIN_OK && job->lambda >= least ? fit(job, true, state) : st;
+}
+
+static krein_status fit_features(krein_job *job, const int8_t *sign) {
+    return sign ? fit_blocks(job, false, sign) : krein__krr_fit(job, fit_blocks, NULL);
 }
 
 /* ---- on the kernel matrix ----------------------------------------------- */

@@ -27,10 +27,16 @@ enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
 
 typedef struct krein_learner_class {
     krein_class cls;
-    int tasks;          /* KREIN_FOR_... */
-    int64_t exact_rows; /* the kernel matrix is the default up to so many rows; 0: never */
-    bool exact_weights; /* it takes row weights on the kernel matrix */
-    bool probabilities; /* it has them, for classes */
+    int tasks;           /* KREIN_FOR_... */
+    int64_t exact_rows;  /* the kernel matrix is the default up to so many rows; 0: never */
+    bool exact_weights;  /* it takes row weights on the kernel matrix */
+    bool probabilities;  /* it has them, for classes */
+    const char *advised; /* the option that gets the number of parts that theory advises where it
+                            has no value; NULL: none */
+    /* Rows of the largest kernel matrix that it makes of n rows with map=exact, `most` allowed
+     * where it can choose; NULL: all. */
+    int64_t (*matrix_rows)(const krein_ctx *ctx, const krein_values *values, int64_t n,
+                           int64_t most);
     /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
      * NULL where the default will be taken. Asked again with the default: the kernel matrix gives
      * way to features where it is refused. */
