@@ -37,6 +37,10 @@ krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krei
 /* Says what would fit where the training does not. */
 krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const krein_data *data,
                                  int64_t n, int64_t k, krein_report *r, bool fail);
+/* Opens the rows without labels, of the data and of options.unlabeled, and counts them. */
+krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
+                                     const krein_encoding *e, krein_unlabelled *out);
+void krein__unlabelled_close(krein_unlabelled *u);
 /* Completes the learner's options by the number of parts, once the kernel is known. */
 krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map *map);
 /* Folds that the criterion chooses lambda by as well; 0: leave-one-out. */

@@ -64,10 +64,8 @@ static krein_status divide(krein_job *job, const krein_values *values, int64_t p
     }
     TRY(krein__cut_begin(ctx, job->n, parts, dual ? 1 : krein__block_rows(m->encoding.d),
                          values->number[ORDER] == SHUFFLE, job->seed, &cut));
-    TRY(dual ? krein__divide_exact(job, &cut) : krein__divide_features(job, &cut));
-    if (m->encoding.task == KREIN_TASK_REGRESSION)
-        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
-    m->lambda = job->lambda;
+    TRY(dual ? krein__divide_exact(job, &cut) : krein__divide_features(job, &cut, NULL));
+    krein__divide_report(job);
 done:
     krein__cut_end(ctx, &cut);
     return st;

@@ -18,6 +18,13 @@ krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n) {
                        (long long)parts, (long long)n);
 }
 
+void krein__divide_report(krein_job *job) {
+    krein_model *m = job->model;
+    for (int64_t c = 0; !krein__job_classes(job) && c < m->k; c++)
+        m->intercept[c] += job->data->label_mean[c];
+    m->lambda = job->lambda;
+}
+
 static krein_status shuffle_rows(krein_ctx *ctx, uint64_t seed, krein_cut *cut) {
     krein_status st = KREIN_OK;
     int64_t *order = NULL;

@@ -24,6 +24,8 @@ void krein__cut_end(krein_ctx *ctx, krein_cut *cut);
 int64_t krein__cut_most(const krein_cut *cut);
 /* The rows of part j, ascending; index has room for them. */
 void krein__cut_rows(const krein_cut *cut, int64_t j, int64_t *index);
+/* The average of targets as they are in the data. */
+void krein__divide_report(krein_job *job);
 /* No more parts than rows. */
 krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n);
 
@@ -63,7 +65,8 @@ void krein__jurors_end(krein_ctx *ctx, krein_jurors *j);
 
 /* Fill the model's weights and intercepts (of targets as krein__targets_fill makes them) and
  * job->lambda where it is to be chosen. */
-krein_status krein__divide_features(krein_job *job, const krein_cut *cut);
+krein_status krein__divide_features(krein_job *job, const krein_cut *cut,
+                                    const krein_cut *unlabelled); /* NULL: no such rows */
 krein_status krein__divide_exact(krein_job *job, const krein_cut *cut);
 /* Bytes beside the map's, for n rows; rows: of the largest part. */
 double krein__divide_features_bytes(const krein_map *map, int64_t n, int64_t parts, int64_t k,

@@ -50,6 +50,12 @@ static krein_status walk_next(walk *w, int64_t until, krein_block *out) {
         if (w->block.x.n == 0 && ++w->which < w->streams)
             TRY(krein__stream_rewind(w->stream[w->which]));
     }
+    if (w->row < until && w->at == w->block.x.n) {
+        krein_data *data = krein__stream_data(w->stream[w->streams - 1]);
+        st = krein__fail(data->ctx, KREIN_EIO, "%s changed while it was read: it has fewer rows",
+                         data->name);
+        goto done;
+    }
     int64_t n = krein__min(w->block.x.n - w->at, krein__max(0, until - w->row)), at = w->at;
     int64_t labels = w->which < w->streams ? krein__stream_labels(w->stream[w->which]) : 0;
     *out = w->block;
@@ -87,6 +93,7 @@ typedef struct divide {
     krein_job *job;
     krein_krr b;
     source from[2];
+    bool shared;              /* both read one file, which has one place where it is read */
     int64_t sources, columns; /* columns: targets, and with two sources the one more */
     int64_t slots;            /* parts of a group */
     krein_ridge *sum;
@@ -164,6 +171,7 @@ static krein_status add_group(divide *d, walk *w, const int64_t *part, int64_t c
     for (int64_t i = 0; i < count; i++)
         TRY(krein__ridge_begin(d->job->ctx, d->b.z.width, d->columns, d->b.z.rows, &d->sum[i]));
     for (int64_t s = 0; s < d->sources; s++) {
+        if (d->shared) TRY(walk_begin(d->from[s].stream, d->from[s].streams, &w[s]));
         if (d->from[s].cut.owner) TRY(add_shuffled(d, &d->from[s], part, count));
         for (int64_t i = 0; i < count && !d->from[s].cut.owner; i++)
             TRY(add_in_order(d, &d->from[s], &w[s], part[i], &d->sum[i]));
@@ -560,13 +568,27 @@ static int64_t group_size(const krein_ctx *ctx, int64_t parts, double D, double 
     return krein__min(parts, krein__min(many, KREIN_JUDGES));
 }
 
-static krein_status begin(krein_job *job, const krein_cut *cut, bool fused, divide *d) {
+/* Of rows with labels and of those without, or NULL. */
+typedef struct cuts {
+    const krein_cut *labelled, *unlabelled;
+} cuts;
+
+static krein_status begin(krein_job *job, const cuts *c, bool fused, divide *d) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_map *map = job->model->map;
+    const krein_cut *cut = c->labelled;
     int64_t k = job->model->k, rows = krein__block_rows(map->d);
     *d = (divide){.job = job, .sources = 1, .columns = k};
     d->from[0] = (source){.stream = &job->rows, .streams = 1, .cut = *cut, .labelled = true};
+    if (c->unlabelled) {
+        d->from[d->sources++] = (source){.stream = job->unlabelled.rows,
+                                         .streams = job->unlabelled.streams,
+                                         .cut = *c->unlabelled};
+        d->columns++;
+        d->shared =
+            !job->data->in_memory && krein__stream_data(job->unlabelled.rows[0]) == job->data;
+    }
     TRY(krein__krr_begin(job, fused, NULL, &d->b));
     d->slots = group_size(ctx, cut->parts, (double)d->b.z.width, (double)d->columns,
                           map->mix != NULL, cut->owner != NULL, job->lambda < 0);
@@ -602,8 +624,10 @@ done:
     return st;
 }
 
-krein_status krein__divide_features(krein_job *job, const krein_cut *cut) {
-    return krein__krr_fit(job, fit_blocks, cut);
+krein_status krein__divide_features(krein_job *job, const krein_cut *cut,
+                                    const krein_cut *unlabelled) {
+    cuts c = {cut, unlabelled};
+    return krein__krr_fit(job, fit_blocks, &c);
 }
 
 double krein__divide_features_bytes(const krein_map *map, int64_t n, int64_t parts, int64_t k,
