@@ -203,9 +203,11 @@ typedef struct krein_train_options {
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
-    const char *kernels; /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
-                            combines; not with kernel */
+    int64_t memory_rows;   /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
+                              combines; not with kernel */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr), or NULL; rows
+                              of the data with a missing label (NaN) count too for those */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);

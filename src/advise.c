@@ -2,16 +2,16 @@
  *
  *     data -> encoding -> kernel -> kernel matrix of a sample -> advice (select/advise.c)
  */
-#include "kernel/gram.h"
+#include "advise.h"
+
 #include "kernel/inputs.h"
 #include "kernel/median.h"
-#include "learn/learn.h"
 #include "select/capacity.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 2000, DECADES = 8 };
+enum { DECADES = 8 };
 
 void krein_advise_options_init(krein_advise_options *o) {
     memset(o, 0, sizeof *o);
@@ -26,23 +26,13 @@ void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *r) {
     memset(r, 0, sizeof *r);
 }
 
-/* What goes through the steps. */
-typedef struct sample {
-    krein_ctx *ctx;
-    krein_model *model; /* its encoding, for the targets */
-    krein_kernel *kernel;
-    krein_stream *stream;
-    int64_t n, m, k; /* rows; sampled; outputs, 0: no labels */
-    double *K, *y;
-} sample;
-
 static krein_status copy_options(krein_ctx *ctx, const krein_advise_options *given,
                                  krein_advise_options *o) {
     krein_advise_options_init(o);
     if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (o->max_exact < 2 || o->max_exact > 32000)
         return krein__fail(ctx, KREIN_EARG, "advise needs --max-exact from 2 to 32,000");
-    if (o->rows == 0) o->rows = krein__min(ROWS, o->max_exact);
+    if (o->rows == 0) o->rows = krein__min(KREIN_ADVISE_ROWS, o->max_exact);
     if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "advise needs --rows of at least 2");
     if (o->rows > o->max_exact)
         return krein__fail(ctx, KREIN_EARG,
@@ -54,14 +44,14 @@ static krein_status copy_options(krein_ctx *ctx, const krein_advise_options *giv
 /* ---- the sample --------------------------------------------------------- */
 
 /* Rows, kernel matrix and labels, and what is computed from them. */
-static double bytes_needed(const sample *s) {
+double krein__advise_sample_bytes(const krein_sample *s) {
     const krein_encoding *e = &s->model->encoding;
     double m = (double)s->m, wide = e->sparse ? 0 : 4 * m * (double)e->d;
     return wide + 8 * m * (m + (double)s->k) + krein__advise_bytes(s->m, s->k) +
            krein__gram_full_bytes(s->kernel, s->m, e->d, s->ctx->threads);
 }
 
-static krein_status learn(sample *s, krein_data *data, const krein_advise_options *o) {
+static krein_status learn(krein_sample *s, krein_data *data, const krein_advise_options *o) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_encoding *e = &s->model->encoding;
@@ -78,7 +68,8 @@ static krein_status learn(sample *s, krein_data *data, const krein_advise_option
     s->model->head = krein__task_head(e->task);
     if (labels && data->has_label) s->model->k = s->k = krein__head_scores(s->model->head, e);
     TRY(krein__kernel_meet(ctx, s->kernel, e));
-    TRY(krein__reserve_check(ctx, bytes_needed(s), "the kernel matrix and its eigenvectors",
+    TRY(krein__reserve_check(ctx, krein__advise_sample_bytes(s),
+                             "the kernel matrix and its eigenvectors",
                              "use fewer --rows, or raise --max-memory"));
     TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, s->stream, true));
@@ -98,7 +89,7 @@ static void same_units(int64_t m, int64_t k, double *y) {
     }
 }
 
-static krein_status gather(sample *s, krein_data *data, uint64_t seed) {
+krein_status krein__advise_gather(krein_sample *s, krein_data *data, uint64_t seed) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int64_t *index = NULL;
@@ -142,7 +133,8 @@ done:
     return st;
 }
 
-static krein_status fill_report(const sample *s, const krein_advice *a, krein_advise_report *r) {
+static krein_status fill_report(const krein_sample *s, const krein_advice *a,
+                                krein_advise_report *r) {
     const krein_capacity *c = &a->capacity;
     r->n = s->n;
     r->d = s->model->encoding.d;
@@ -180,7 +172,7 @@ krein_status krein_advise(krein_ctx *ctx, krein_data *data, const krein_advise_o
     krein_status st = KREIN_OK;
     krein_advise_options o;
     krein_advice advice = {0};
-    sample s = {.ctx = ctx};
+    krein_sample s = {.ctx = ctx};
     double start = krein__clock();
     memset(r, 0, sizeof *r);
     TRY(copy_options(ctx, options, &o));
@@ -188,7 +180,7 @@ krein_status krein_advise(krein_ctx *ctx, krein_data *data, const krein_advise_o
     ZNEW(s.model, 1);
     s.model->ctx = ctx;
     TRY(learn(&s, data, &o));
-    TRY(gather(&s, data, o.seed));
+    TRY(krein__advise_gather(&s, data, o.seed));
     TRY(krein__advise(ctx, s.m, s.K, s.k, s.y, s.n, &advice));
     TRY(fill_report(&s, &advice, r));
     r->seconds = krein__clock() - start;

@@ -179,6 +179,7 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     job.folds = krein__setup_folds(s);
     TRY(model_begin(ctx, &m));
     job.model = m;
+    data->unlabelled = s->learner->unlabelled;
     TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
                           (krein_keep)s->o.memory_rows, &m->encoding));
     TRY(krein__setup_task(s, &m->encoding));
@@ -186,12 +187,14 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     m->k = krein__head_scores(m->head, &m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
+    TRY(krein__setup_unlabelled(s, data, &m->encoding, &job.unlabelled));
     double read_before = data->seconds_read;
     mark = krein__clock();
     TRY(meet_kernels(s, &job));
-    TRY(krein__setup_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
+    int64_t all = job.n + job.unlabelled.n; /* rows that features are made of */
+    TRY(krein__setup_map(s, data, &m->encoding, all, m->k, r, &m->map));
     TRY(check_range(data, &m->encoding, m->map));
-    if (!r->fits) TRY(krein__setup_refuse(s, m->map, data, job.n, m->k, r, true));
+    if (!r->fits) TRY(krein__setup_refuse(s, m->map, data, all, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->several) {
         TRY(weigh(s, &job));
@@ -207,6 +210,7 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     } else {
         TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
     }
+    TRY(krein__setup_parts(s, &job, m->map));
     r->seconds_select = krein__clock() - mark - (data->seconds_read - read_before);
 
     read_before = data->seconds_read;
@@ -228,6 +232,7 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     TRY(fill_report(s, &job, r));
     krein__stream_close(job.rows);
     job.rows = NULL;
+    krein__unlabelled_close(&job.unlabelled);
     if (s->o.holdout > 0) TRY(krein__model_measure(m, data, KREIN_PART_HELD, &r->test));
     if (s->o.test) TRY(krein_evaluate(ctx, m, s->o.test, &r->test));
     r->passes = krein__max(1, data->passes);
@@ -237,6 +242,8 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
     m = NULL;
 done:
     krein__stream_close(job.rows);
+    krein__unlabelled_close(&job.unlabelled);
+    data->unlabelled = false;
     krein_model_destroy(m);
     return st;
 }
@@ -261,10 +268,13 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     krein_setup s;
     krein_encoding e = {0};
     krein_map *map = NULL;
+    krein_unlabelled more = {0};
     report_init(r);
     TRY(krein__setup_begin(ctx, options, data->options.group != NULL, &s));
+    data->unlabelled = s.learner->unlabelled;
     /* Held-out rows are counted, not drawn: one pass is enough. */
     TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
+    TRY(krein__setup_unlabelled(&s, data, &e, &more));
     TRY(krein__kernel_meet(ctx, s.kernel, &e));
     if (s.several) TRY(krein__combination_meet(&s.combination, &e));
     TRY(krein__setup_task(&s, &e));
@@ -272,7 +282,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     n -= (int64_t)rint(s.o.holdout * (double)n);
     /* train would keep the rows in memory where they are few */
     data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;
-    TRY(krein__setup_map(&s, data, &e, n, k, r, &map));
+    TRY(krein__setup_map(&s, data, &e, n + more.n, k, r, &map));
     r->n = n;
     r->d = e.d;
     r->task = e.task;
@@ -283,8 +293,10 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
         st = ctx->status;
         goto done;
     }
-    if (!r->fits) TRY(krein__setup_refuse(&s, map, data, n, k, r, false));
+    if (!r->fits) TRY(krein__setup_refuse(&s, map, data, n + more.n, k, r, false));
 done:
+    krein__unlabelled_close(&more);
+    data->unlabelled = false;
     krein__map_destroy(map);
     krein__encoding_clear(ctx, &e);
     krein__setup_clear(&s);

@@ -39,6 +39,12 @@ krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const kre
                                  int64_t n, int64_t k, krein_report *r, bool fail);
 /* The number of features was asked for. */
 bool krein__setup_asked(const krein_setup *s, const krein_map *map);
+/* Opens the rows without labels, of the data and of options.unlabeled, and counts them. */
+krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
+                                     const krein_encoding *e, krein_unlabelled *out);
+void krein__unlabelled_close(krein_unlabelled *u);
+/* Completes the learner's options by the number of parts, once the kernel is known. */
+krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map *map);
 /* Folds that the criterion chooses lambda by as well; 0: leave-one-out. */
 int64_t krein__setup_folds(const krein_setup *s);
 /* The search judges kernels by the map where that is random, does not look at the data and has far

@@ -41,6 +41,21 @@ static void set_features(krein_map *map, int64_t D) {
     map->D = D;
 }
 
+/* Of the largest kernel matrix. */
+static int64_t matrix_rows(const krein_setup *s, int64_t n) {
+    if (!s->learner->matrix_rows) return n;
+    return s->learner->matrix_rows(s->ctx, &s->learner_values, n, s->o.max_exact);
+}
+
+static krein_status too_few_parts(const krein_setup *s, int64_t n) {
+    return krein__fail(s->ctx, KREIN_EARG,
+                       "%s with map=exact makes kernel matrices of %lld rows, above --max-exact "
+                       "(%lld); raise it, or use %s=%lld or more",
+                       s->learner->cls.name, (long long)matrix_rows(s, n),
+                       (long long)s->o.max_exact, s->learner->advised,
+                       (long long)((n + s->o.max_exact - 1) / krein__max(1, s->o.max_exact)));
+}
+
 /* Chooses the map once n is known, and creates it. exact: that may be the default. */
 static krein_status make_map(krein_setup *s, int64_t n, int64_t d, bool sparse, bool exact,
                              krein_map **out) {
@@ -55,7 +70,10 @@ static krein_status make_map(krein_setup *s, int64_t n, int64_t d, bool sparse, 
     krein_map *map = *out;
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     D = default_features(s->kernel, n, d);
-    st = krein__map_check_rows(map, n, s->o.max_exact, default_map(s, d, D));
+    if (dual && s->learner->advised && matrix_rows(s, n) > s->o.max_exact)
+        st = too_few_parts(s, n);
+    else
+        st = krein__map_check_rows(map, matrix_rows(s, n), s->o.max_exact, default_map(s, d, D));
     if (st != KREIN_OK) {
         krein__map_destroy(map);
         *out = NULL;

@@ -153,6 +153,13 @@ krein_status krein__setup_begin(krein_ctx *ctx, const krein_train_options *given
         st = no_probabilities(s);
         goto done;
     }
+    if (s->o.unlabeled && !s->learner->unlabelled) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s has no use for rows without labels; leave --unlabeled out, or use "
+                         "--learner sskrr",
+                         s->learner->cls.name);
+        goto done;
+    }
     /* Rows of one group know too much of each other for leave-one-out. */
     const char *select = s->o.select ? s->o.select : grouped ? "cv" : "loo";
     if (strcmp(select, "none") != 0) {

@@ -22,6 +22,7 @@ enum {
     KREIN_STREAM_LANDMARKS = 4,
     KREIN_STREAM_CLUSTER = 6,
     KREIN_STREAM_KERNELS = 7,   /* random kernels */
+    KREIN_STREAM_PARTS = 8,     /* rows of divided learning */
     KREIN_STREAM_GENERATE = 16, /* + column role, see generate.c */
     KREIN_STREAM_MAP = 256      /* + 16 * term + role; see map.h */
 };

@@ -24,7 +24,7 @@ int cli_cmd_plan(cli_app *app) {
     krein_status st = KREIN_OK;
     krein_train_options options;
     krein_report r;
-    krein_data *data = NULL, *test = NULL;
+    krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
     int status = CLI_OK;
     memset(&r, 0, sizeof r);
     if (a->test && a->holdout > 0)
@@ -34,6 +34,10 @@ int cli_cmd_plan(cli_app *app) {
     if (a->test) {
         TRY(cli_open(app, a->test, a->test_labels, &test));
         options.test = test;
+    }
+    if (a->unlabeled) {
+        TRY(cli_open(app, a->unlabeled, NULL, &unlabeled));
+        options.unlabeled = unlabeled;
     }
     TRY(krein_plan(app->ctx, data, &options, &r));
     cli_progress_erase(app);
@@ -60,6 +64,7 @@ done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_report_clear(app->ctx, &r);
     krein_data_close(test);
+    krein_data_close(unlabeled);
     krein_data_close(data);
     return status;
 }

@@ -17,7 +17,7 @@ int cli_train(cli_app *app, const char *output, cli_trained *out) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_train_options options;
-    krein_data *data = NULL, *test = NULL;
+    krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
     memset(out, 0, sizeof *out);
     cli_train_options(a, &options);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
@@ -25,11 +25,16 @@ int cli_train(cli_app *app, const char *output, cli_trained *out) {
         TRY(cli_open(app, a->test, a->test_labels, &test));
         options.test = test;
     }
+    if (a->unlabeled) {
+        TRY(cli_open(app, a->unlabeled, NULL, &unlabeled));
+        options.unlabeled = unlabeled;
+    }
     TRY(krein_train(app->ctx, data, &options, &out->report, &out->model));
     TRY(krein_model_save(app->ctx, out->model, output));
     out->bytes = cli_file_size(output);
 done:
     krein_data_close(test);
+    krein_data_close(unlabeled);
     krein_data_close(data);
     cli_progress_erase(app);
     if (st == KREIN_OK) return CLI_OK;

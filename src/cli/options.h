@@ -64,7 +64,7 @@ typedef struct cli_args {
     int delimiter, header, task, missing, unknown, scale;
     int64_t targets, max_exact;
     /* train */
-    const char *output, *learner, *kernel, *map, *select, *test, *test_labels;
+    const char *output, *learner, *kernel, *map, *select, *test, *test_labels, *unlabeled;
     int64_t features;
     double lambda, time_limit, holdout;
     bool probabilities; /* predict's too */

@@ -78,6 +78,8 @@ static const cli_option train_options[] = {
      .help = "regularisation, or auto: by leave-one-out (auto)"},
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
      .help = "how kernel and parameters are chosen, or none (loo)"},
+    {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
+     .help = "rows without labels, for sskrr"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "searches and iterations stop there with their best"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
@@ -501,7 +503,6 @@ const cli_command cli_commands[] = {
 static const struct {
     const char *command, *option, *instead;
 } later[] = {
-    {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
     {"train", "checkpoint", "leave it out: training runs in one go"},
 };

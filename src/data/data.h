@@ -12,7 +12,13 @@ typedef struct krein_segment {
     int64_t ld;
 } krein_segment;
 
-enum { KREIN_PART_TRAIN = 0, KREIN_PART_HELD = 1, KREIN_PART_DROPPED = 2 };
+enum {
+    KREIN_PART_TRAIN = 0,
+    KREIN_PART_HELD = 1,
+    KREIN_PART_DROPPED = 2,
+    KREIN_PART_UNLABELLED = 3,
+    KREIN_PARTS = 4
+};
 
 struct krein_data {
     krein_ctx *ctx;
@@ -27,14 +33,15 @@ struct krein_data {
     int64_t nrows;            /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
     int64_t nlabel;
-    int64_t label_column; /* in the reader, -1 none */
-    bool label_guessed;   /* it is the first column, because nothing named another */
-    bool one_class;       /* labels of one class will do */
-    bool by_name;         /* columns were matched to an encoding by their names */
-    int64_t *label_map;   /* text label code -> class */
-    uint8_t *part;        /* nrows, or NULL: all are training rows */
-    int64_t count[3];     /* rows of each part */
-    bool learned;         /* nrows and count are known: a file must not change after that */
+    int64_t label_column;       /* in the reader, -1 none */
+    bool label_guessed;         /* it is the first column, because nothing named another */
+    bool one_class;             /* labels of one class will do */
+    bool unlabelled;            /* rows without a label are a part of their own, not an error */
+    bool by_name;               /* columns were matched to an encoding by their names */
+    int64_t *label_map;         /* text label code -> class */
+    uint8_t *part;              /* nrows, or NULL: all are training rows */
+    int64_t count[KREIN_PARTS]; /* rows of each part */
+    bool learned;               /* nrows and count are known: a file must not change after that */
     double label_mean[64];
     double label_most; /* the largest size of a label */
     double seconds_read;
@@ -63,8 +70,9 @@ typedef struct krein_raw_pass {
 krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data);
 krein_status krein__raw_next(krein_raw_pass *p, const krein_raw **raw, int64_t *ld);
 void krein__raw_end(krein_raw_pass *p);
-/* Row i has a missing input or label. */
-bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i);
+/* The part of row i as far as the row itself says: dropped (if `drop`) where an input or the label
+ * is missing, unlabelled, else a training row. */
+int krein__raw_part(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i, bool drop);
 
 /* Where rows are kept while they are learned. */
 typedef enum krein_keep {

@@ -97,10 +97,10 @@ static krein_status by_number(krein_stream *s, krein_reader *r, int64_t most, kr
             "%s has one column of text; it takes rows with the columns of %s, or one "
             "column of row numbers",
             r->path, data->name);
-    if (!data->part && data->count[KREIN_PART_DROPPED] > 0)
+    if (!data->part && data->count[KREIN_PART_DROPPED] + data->count[KREIN_PART_UNLABELLED] > 0)
         return krein__fail(ctx, KREIN_EDATA,
-                           "%s: row numbers are not clear where incomplete rows of %s are dropped; "
-                           "give the rows themselves",
+                           "%s: row numbers are not clear where incomplete rows of %s are dropped "
+                           "or have no label; give the rows themselves",
                            r->path, data->name);
     NEW(index, most);
     TRY(read_numbers(r, data, most, index, &n));

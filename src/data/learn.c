@@ -25,7 +25,7 @@ typedef struct scan {
     double *label;  /* of every row, when rows are held out */
     int32_t *group;
     int64_t rows, label_room;
-    int64_t kept;
+    int64_t kept, unlabelled; /* training rows, and those without a label */
     double label_sum[64];
 } scan;
 
@@ -59,9 +59,13 @@ void krein__raw_end(krein_raw_pass *p) {
     if (p->data) krein__raw_clear(p->data->ctx, &p->buffer);
 }
 
-bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i) {
+static bool no_label(const krein_data *data, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
         if (isnan(raw->label[i * raw->nlabel + k])) return true;
+    return false;
+}
+
+static bool incomplete(const krein_raw *raw, int64_t ld, int64_t i) {
     if (!raw->any_missing) return false;
     for (int64_t k = raw->ptr ? raw->ptr[i] : 0; raw->ptr && k < raw->ptr[i + 1]; k++)
         if (isnan(raw->val[k])) return true;
@@ -71,6 +75,13 @@ bool krein__raw_incomplete(const krein_data *data, const krein_raw *raw, int64_t
     for (int64_t k = 0; k < raw->ncat; k++)
         if (raw->cat[i * raw->ncat + k] == -1) return true;
     return false;
+}
+
+int krein__raw_part(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i,
+                    bool drop) {
+    bool none = no_label(data, raw, i);
+    if (drop && ((none && !data->unlabelled) || incomplete(raw, ld, i))) return KREIN_PART_DROPPED;
+    return none && data->unlabelled ? KREIN_PART_UNLABELLED : KREIN_PART_TRAIN;
 }
 
 /* ---- scanning ----------------------------------------------------------- */
@@ -116,7 +127,9 @@ static krein_status scan_batch(scan *s, const krein_raw *raw, int64_t ld, bool h
     bool drop = s->data->options.missing == KREIN_MISSING_DROP;
     if (holdout) TRY(remember_labels(s, raw));
     for (int64_t i = 0; i < raw->n; i++) {
-        if (drop && krein__raw_incomplete(s->data, raw, ld, i)) continue;
+        int part = krein__raw_part(s->data, raw, ld, i, drop);
+        s->unlabelled += part == KREIN_PART_UNLABELLED;
+        if (part != KREIN_PART_TRAIN) continue;
         s->kept++;
         if (s->data->has_label) TRY(scan_labels(s, raw, i));
         if (s->stats_now) TRY(krein__stats_add(s->ctx, &s->stats, raw, ld, i));
@@ -237,8 +250,7 @@ static krein_status assign_parts(scan *s, const krein_encoding *e, double fracti
         TRY(krein__raw_next(&pass, &raw, &ld));
         if (!raw) break;
         for (int64_t i = 0; i < raw->n; i++, row++)
-            if (drop && krein__raw_incomplete(data, raw, ld, i))
-                data->part[row] = KREIN_PART_DROPPED;
+            data->part[row] = (uint8_t)krein__raw_part(data, raw, ld, i, drop);
     }
     krein__raw_end(&pass);
     TRY(data->options.group ? hold_by_group(s, fraction, seed)
@@ -424,7 +436,7 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
         c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
     r->missing_ok = o->missing != KREIN_MISSING_ERROR;
-    r->label_optional = o->missing == KREIN_MISSING_DROP;
+    r->label_optional = o->missing == KREIN_MISSING_DROP || data->unlabelled;
     int64_t nnum, ncat;
     feature_counts(data, &nnum, &ncat);
     if (!r->sparse && nnum + ncat == 0) st = no_inputs(data);
@@ -494,7 +506,8 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
         goto done;
     }
     data->count[KREIN_PART_TRAIN] = s.kept;
-    data->count[KREIN_PART_DROPPED] = s.rows - s.kept;
+    data->count[KREIN_PART_UNLABELLED] = s.unlabelled;
+    data->count[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
     if (holdout > 0) {
         memset(data->count, 0, sizeof data->count);
         TRY(assign_parts(&s, e, holdout, seed));

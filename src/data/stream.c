@@ -242,7 +242,8 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
         int64_t row = s->pick[i];
         for (int64_t c = 0; c < k && raw->label; c++) {
             double y = raw->label[row * k + c];
-            if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i]) {
+            if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i] &&
+                s->part != KREIN_PART_UNLABELLED) {
                 int64_t class = krein__class_of(s->e, data->label_map, y);
                 if (class < 0) {
                     char text[40];
@@ -274,10 +275,9 @@ static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
     bool drop = krein__data_missing(data, s->e) == KREIN_MISSING_DROP;
     int64_t m = 0;
     for (; s->at < s->raw->n && m < room; s->at++, s->file_row++) {
-        bool incomplete = drop && krein__raw_incomplete(data, s->raw, s->ld, s->at);
-        int part = data->part && s->part >= 0 ? data->part[s->file_row]
-                   : incomplete               ? KREIN_PART_DROPPED
-                                              : KREIN_PART_TRAIN;
+        int part = krein__raw_part(data, s->raw, s->ld, s->at, drop);
+        bool incomplete = part == KREIN_PART_DROPPED;
+        if (data->part && s->part >= 0) part = data->part[s->file_row];
         if (s->part >= 0 && part != s->part) continue;
         s->dropped[to + m] = incomplete;
         s->pick[m++] = s->at;

@@ -46,7 +46,7 @@ static const krein_option options[] = {
 
 /* ---- on features -------------------------------------------------------- */
 
-static krein_status begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b) {
+krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *b) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     b->sign = sign;
@@ -57,7 +57,7 @@ done:
     return st;
 }
 
-static void end(krein_ctx *ctx, krein_krr *b) {
+void krein__krr_end(krein_ctx *ctx, krein_krr *b) {
     krein__blocks_end(&b->z);
     krein__free(ctx, b->y);
     krein__free(ctx, b->class);
@@ -106,7 +106,8 @@ void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {
 }
 
 /* Fits with blocks of one kind; lambda stays as chosen. */
-static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
+static krein_status fit_blocks(krein_job *job, bool fused, const void *state) {
+    const int8_t *sign = state;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
@@ -115,7 +116,7 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
-    TRY(begin(job, fused, sign, &b));
+    TRY(krein__krr_begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
     TRY(accumulate(job, &b, &ridge));
@@ -134,26 +135,30 @@ done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
     krein__system_clear(ctx, &system);
-    end(ctx, &b);
+    krein__krr_end(ctx, &b);
     return st;
 }
 
-static krein_status fit_features(krein_job *job, const int8_t *sign) {
+krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state) {
     const krein_map *map = job->model->map;
-    if (!map->mix || sign) return fit_blocks(job, false, sign);
+    if (!map->mix) return fit(job, false, state);
     /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
      * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
      * again from what was chosen. */
     double least = 2 * map->fused_lambda;
-    if (job->lambda >= 0) return fit_blocks(job, job->lambda >= least, NULL);
+    if (job->lambda >= 0) return fit(job, job->lambda >= least, state);
     krein_status st = KREIN_OK;
-    if (isfinite(least)) st = fit_blocks(job, true, NULL);
+    if (isfinite(least)) st = fit(job, true, state);
     if (st != KREIN_OK || job->lambda >= least) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
-    st = fit_blocks(job, false, NULL);
-    return st == KREIN_OK && job->lambda >= least ? fit_blocks(job, true, NULL) : st;
+    st = fit(job, false, state);
+    return st == KREIN_OK && job->lambda >= least ? fit(job, true, state) : st;
+}
+
+static krein_status fit_features(krein_job *job, const int8_t *sign) {
+    return sign ? fit_blocks(job, false, sign) : krein__krr_fit(job, fit_blocks, NULL);
 }
 
 /* ---- on the kernel matrix ----------------------------------------------- */

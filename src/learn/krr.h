@@ -14,6 +14,13 @@ typedef struct krein_krr {
     int32_t *class;
 } krein_krr;
 
+/* sign: as above. */
+krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *out);
+void krein__krr_end(krein_ctx *ctx, krein_krr *b);
+/* A fit with blocks of one kind, and the kind that lambda allows: both, where it is chosen. */
+typedef krein_status krein_krr_fit(krein_job *job, bool fused, const void *state);
+krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state);
+
 /* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */
 krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double lambda,
                                krein_system *out);
@@ -35,5 +42,7 @@ krein_status krein__krr_folds(krein_job *job, int32_t *fold);
 /* Rows that leave-one-out is averaged over, and those of the walk, which keeps their features. */
 int64_t krein__krr_loo_rows(int64_t n, int64_t d);
 int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein);
+
+extern const krein_learner_class krein__learner_krr;
 
 #endif

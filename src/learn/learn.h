@@ -5,15 +5,22 @@
 #include "model/model.h"
 #include "solve/ridge.h"
 
+/* Rows without labels: those of the data, then those of a file of their own. */
+typedef struct krein_unlabelled {
+    krein_stream *rows[2];
+    int64_t streams, n;
+} krein_unlabelled;
+
 /* What a learner is given and what it leaves behind. */
 typedef struct krein_job {
     krein_ctx *ctx;
     krein_data *data;
     krein_stream *rows; /* the training rows */
     int64_t n;
-    krein_model *model; /* encoding and fitted map in, weights out */
-    double lambda;      /* < 0: chosen by leave-one-out */
-    int64_t folds;      /* > 0: chosen by cross-validation with so many folds instead */
+    krein_unlabelled unlabelled; /* none where the learner has no use for them */
+    krein_model *model;          /* encoding and fitted map in, weights out */
+    double lambda;               /* < 0: chosen by leave-one-out */
+    int64_t folds;               /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
     bool probabilities; /* wanted: fill the model's calibration */
@@ -29,10 +36,17 @@ enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
 
 typedef struct krein_learner_class {
     krein_class cls;
-    int tasks;          /* KREIN_FOR_... */
-    int64_t exact_rows; /* the kernel matrix is the default up to so many rows; 0: never */
-    bool exact_weights; /* it takes row weights on the kernel matrix */
-    bool probabilities; /* it has them, for classes */
+    int tasks;           /* KREIN_FOR_... */
+    int64_t exact_rows;  /* the kernel matrix is the default up to so many rows; 0: never */
+    bool exact_weights;  /* it takes row weights on the kernel matrix */
+    bool probabilities;  /* it has them, for classes */
+    bool unlabelled;     /* it learns from rows without labels too */
+    const char *advised; /* the option that gets the number of parts that theory advises where it
+                            has no value; NULL: none */
+    /* Rows of the largest kernel matrix that it makes of n rows with map=exact, `most` allowed
+     * where it can choose; NULL: all. */
+    int64_t (*matrix_rows)(const krein_ctx *ctx, const krein_values *values, int64_t n,
+                           int64_t most);
     /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
      * NULL where the default will be taken. Asked again with the default: the kernel matrix gives
      * way to features where it is refused. */

@@ -18,6 +18,7 @@
 #include "num/blas.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 /* ---- accumulation ------------------------------------------------------- */
@@ -361,12 +362,15 @@ double krein__scores_bytes(int64_t D, int64_t k, int threads) {
            (double)threads * TILE_ROWS * (4 * (3 * d + L * (K + 1)) + 8 * L * K) + 512;
 }
 
-/* Scores of at most TILE_ROWS rows. */
-static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows,
-                       float *scratch, double *score) {
-    int64_t n = rows->n, R = l->R, D = l->D, L = l->L, k = l->k;
+/* What score_tile and krein__scores_rows start from: fits and levers of at most TILE_ROWS rows. */
+typedef struct tile {
+    float *fit, *lever; /* n x (L k), n x L */
+} tile;
+
+static tile project(const krein_scores *l, const float *r, int64_t n, float *scratch) {
+    int64_t R = l->R, D = l->D, L = l->L, k = l->k;
     float *centred = scratch, *q = centred + TILE_ROWS * R, *square = q + TILE_ROWS * D;
-    float *fit = square + TILE_ROWS * D, *lever = fit + TILE_ROWS * L * k;
+    tile t = {square + TILE_ROWS * D, square + TILE_ROWS * (D + L * k)};
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < R; j++) centred[i * R + j] = r[i * R + j] - l->mean[j];
     if (l->project)
@@ -374,21 +378,60 @@ static void score_tile(const krein_scores *l, const float *r, const krein_target
     else
         q = centred;
     for (int64_t i = 0; l->loo && i < n * D; i++) square[i] = q[i] * q[i];
-    krein__sgemm(false, false, n, L * k, D, 1, q, D, l->fit, L * k, 0, fit, L * k);
-    if (l->loo) krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, lever, L);
+    krein__sgemm(false, false, n, L * k, D, 1, q, D, l->fit, L * k, 0, t.fit, L * k);
+    if (l->loo) krein__sgemm(false, false, n, L, D, 1, square, D, l->lever, L, 0, t.lever, L);
+    return t;
+}
+
+/* Scores of at most TILE_ROWS rows. */
+static void score_tile(const krein_scores *l, const float *r, const krein_targets *rows,
+                       float *scratch, double *score) {
+    int64_t n = rows->n, L = l->L, k = l->k;
+    tile t = project(l, r, n, scratch);
     for (int64_t i = 0; i < n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
         for (int64_t a = 0; a < L; a++) {
-            double rest = l->loo ? 1 - w * (1 / l->weight + (double)lever[i * L + a]) : 1;
+            double rest = l->loo ? 1 - w * (1 / l->weight + (double)t.lever[i * L + a]) : 1;
             for (int64_t c = 0; c < k; c++) {
                 int64_t at = (i * L + a) * k + c;
                 double y = rows->y[i * k + c];
-                double residual = y - l->ymean[c] - (double)fit[at];
+                double residual = y - l->ymean[c] - (double)t.fit[at];
                 /* A leverage of one leaves nothing to judge by: never the best lambda. */
                 score[at] = rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
             }
         }
     }
+}
+
+void krein__scores_rows(krein_scores *l, int64_t n, const float *r, float *fit, float *lever) {
+    krein_ctx *ctx = l->ctx;
+    int64_t tiles = (n + TILE_ROWS - 1) / TILE_ROWS, L = l->L, wide = L * l->k;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+    for (int64_t i = 0; i < tiles; i++) {
+        krein__worker_begin();
+        int64_t from = i * TILE_ROWS, m = krein__min(TILE_ROWS, n - from);
+        tile t = project(l, r + from * l->R, m, l->scratch + omp_get_thread_num() * l->each);
+        memcpy(fit + from * wide, t.fit, (size_t)(m * wide) * sizeof *fit);
+        memcpy(lever + from * L, t.lever, (size_t)(m * L) * sizeof *lever);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+/* Strips of rows: their bits do not depend on the threads. */
+void krein__scores_weights(const krein_scores *l, float *w) {
+    int64_t wide = l->L * l->k, tiles = (l->R + TILE_ROWS - 1) / TILE_ROWS;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(l->ctx->threads) schedule(static, 1)
+    for (int64_t i = 0; i < tiles; i++) {
+        krein__worker_begin();
+        int64_t from = i * TILE_ROWS, m = krein__min(TILE_ROWS, l->R - from);
+        krein__sgemm(false, false, m, wide, l->D, 1, l->project + from * l->D, l->D, l->fit, wide,
+                     0, w + from * wide, wide);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
 }
 
 krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,

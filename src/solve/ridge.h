@@ -107,6 +107,11 @@ krein_status krein__scores_of(krein_ctx *ctx, const krein_system *s, int64_t L, 
 /* r: n x R raw features. Adds the rows' losses and errors to t. */
 krein_status krein__scores_add(krein_scores *l, const float *r, const krein_targets *rows,
                                krein_tally *t);
+/* What the scores are made of: fit (n x (L k), lambda-major) = (z_i - m)'w and lever (n x L) = (z_i
+ * - m)'(G + W lambda I)^-1 (z_i - m) of n rows; and w itself, R x (L k). After krein__scores_begin
+ * with loo. */
+void krein__scores_rows(krein_scores *l, int64_t n, const float *r, float *fit, float *lever);
+void krein__scores_weights(const krein_scores *l, float *w);
 void krein__scores_end(krein_scores *l); /* NULL is fine */
 
 /* Above so many features (rows, in the dual) lambda is chosen by a walk, below by one

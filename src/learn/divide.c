@@ -1,0 +1,203 @@
+/* divide.c -- rows cut into parts, parts worked on side by side, and the rows that judge lambda. */
+#include "learn/divide.h"
+
+#include "num/blas.h"
+
+#include <omp.h>
+#include <string.h>
+
+/* ---- parts -------------------------------------------------------------- */
+
+/* A part that is many blocks long loses nothing by ending at one. */
+enum { BLOCKS = 4 };
+
+krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n) {
+    if (parts <= n) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG,
+                       "parts=%lld of %lld rows: a part needs a row at least; use fewer parts",
+                       (long long)parts, (long long)n);
+}
+
+void krein__divide_report(krein_job *job) {
+    krein_model *m = job->model;
+    for (int64_t c = 0; !krein__job_classes(job) && c < m->k; c++)
+        m->intercept[c] += job->data->label_mean[c];
+    m->lambda = job->lambda;
+}
+
+static krein_status shuffle_rows(krein_ctx *ctx, uint64_t seed, krein_cut *cut) {
+    krein_status st = KREIN_OK;
+    int64_t *order = NULL;
+    NEW(order, cut->n);
+    NEW(cut->owner, cut->n);
+    krein__rng_permute((krein_rng){seed, KREIN_STREAM_PARTS}, cut->n, order);
+    for (int64_t j = 0; j < cut->parts; j++)
+        for (int64_t i = cut->bound[j]; i < cut->bound[j + 1]; i++)
+            cut->owner[order[i]] = (int32_t)j;
+done:
+    krein__free(ctx, order);
+    return st;
+}
+
+krein_status krein__cut_begin(krein_ctx *ctx, int64_t n, int64_t parts, int64_t block, bool shuffle,
+                              uint64_t seed, krein_cut *cut) {
+    krein_status st = KREIN_OK;
+    *cut = (krein_cut){.n = n, .parts = parts};
+    NEW(cut->bound, parts + 1);
+    int64_t unit = n / parts >= BLOCKS * block ? block : 1, units = n / unit;
+    for (int64_t j = 0; j < parts; j++)
+        cut->bound[j] = unit * (units / parts * j + units % parts * j / parts);
+    cut->bound[parts] = n;
+    if (shuffle && parts > 1) TRY(shuffle_rows(ctx, seed, cut));
+done:
+    if (st != KREIN_OK) krein__cut_end(ctx, cut);
+    return st;
+}
+
+void krein__cut_end(krein_ctx *ctx, krein_cut *cut) {
+    krein__free(ctx, cut->bound);
+    krein__free(ctx, cut->owner);
+    memset(cut, 0, sizeof *cut);
+}
+
+int64_t krein__cut_most(const krein_cut *cut) {
+    int64_t most = 0;
+    for (int64_t j = 0; j < cut->parts; j++)
+        most = krein__max(most, cut->bound[j + 1] - cut->bound[j]);
+    return most;
+}
+
+void krein__cut_rows(const krein_cut *cut, int64_t j, int64_t *index) {
+    int64_t n = 0;
+    if (!cut->owner)
+        for (int64_t i = cut->bound[j]; i < cut->bound[j + 1]; i++) index[n++] = i;
+    else
+        for (int64_t i = 0; i < cut->n; i++)
+            if (cut->owner[i] == j) index[n++] = i;
+}
+
+/* ---- several at once ---------------------------------------------------- */
+
+int krein__parts_workers(const krein_ctx *ctx, int64_t items, double bytes) {
+    double room = (double)ctx->budget / 4 / (bytes > 1 ? bytes : 1);
+    int64_t fit = room < 1e6 ? (int64_t)room : 1000000;
+    return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, items)));
+}
+
+/* Workers have no callbacks: the first of them asks the caller, the others are told. */
+typedef struct stop {
+    krein_ctx *ctx;
+    atomic_bool asked;
+} stop;
+
+static int stopped(void *user) {
+    stop *s = user;
+    if (omp_get_thread_num() == 0 && s->ctx->cancel && s->ctx->cancel(s->ctx->user))
+        atomic_store(&s->asked, true);
+    return atomic_load(&s->asked);
+}
+
+krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein_part_work *work,
+                               void *state) {
+    krein_status st = KREIN_OK;
+    if (workers == 1) {
+        for (int64_t i = 0; i < items && st == KREIN_OK; i++) st = work(ctx, state, i);
+        return st;
+    }
+    stop told = {.ctx = ctx};
+    krein_ctx fresh = krein__ctx_share(ctx, workers);
+    fresh.cancel = stopped;
+    fresh.user = &told;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    for (int64_t i = 0; i < items; i++) {
+        krein__worker_begin();
+        krein_ctx own = fresh;
+        krein_status status = work(&own, state, i);
+        if (status != KREIN_OK) {
+            atomic_store(&told.asked, true); /* nobody needs the others */
+#pragma omp critical(krein_divide)
+            if (st == KREIN_OK || st == KREIN_ECANCEL)
+                st = krein__fail(ctx, status, "%s", own.message);
+        }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    return st == KREIN_OK ? krein__poll(ctx) : st;
+}
+
+/* ---- the choice of lambda ----------------------------------------------- */
+
+/* Ascending places in a part of n rows that are sampled. */
+static krein_rng places(uint64_t seed, int64_t part) {
+    return (krein_rng){seed, KREIN_STREAM_PARTS | (uint64_t)(part + 1) << 32};
+}
+
+static krein_status choose_rows(krein_job *job, const krein_cut *cut, int64_t each,
+                                krein_jurors *j) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *place = NULL, *count = NULL, *seen = NULL, *next = NULL, at = 0, *slot = NULL;
+    NEW(place, j->parts * each);
+    NEW(count, j->parts);
+    ZNEW(seen, cut->parts);
+    ZNEW(next, j->parts);
+    NEW(slot, cut->parts);
+    for (int64_t p = 0; p < cut->parts; p++) slot[p] = -1;
+    for (int64_t s = 0; s < j->parts; s++) {
+        int64_t p = j->part[s], n = cut->bound[p + 1] - cut->bound[p];
+        count[s] = krein__min(n, each);
+        slot[p] = s;
+        krein__rng_choose(places(job->seed, p), n, count[s], place + s * each);
+        j->n += count[s];
+    }
+    NEW(j->row, j->n);
+    NEW(j->owner, j->n);
+    for (int64_t i = 0, p = 0; i < cut->n; i++) {
+        while (!cut->owner && i >= cut->bound[p + 1]) p++;
+        int64_t part = cut->owner ? cut->owner[i] : p, s = slot[part], here = seen[part]++;
+        if (s < 0 || next[s] == count[s] || place[s * each + next[s]] != here) continue;
+        j->row[at] = i;
+        j->owner[at++] = (int32_t)s;
+        next[s]++;
+    }
+done:
+    krein__free(ctx, place);
+    krein__free(ctx, count);
+    krein__free(ctx, seen);
+    krein__free(ctx, next);
+    krein__free(ctx, slot);
+    return st;
+}
+
+krein_status krein__jurors_begin(krein_job *job, const krein_cut *cut, int64_t parts, int64_t rows,
+                                 krein_jurors *j) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = job->model;
+    double *label = NULL;
+    memset(j, 0, sizeof *j);
+    j->parts = krein__min(parts, cut->parts);
+    NEW(j->part, j->parts);
+    for (int64_t s = 0; s < j->parts; s++) j->part[s] = (2 * s + 1) * cut->parts / (2 * j->parts);
+    TRY(choose_rows(job, cut, (rows + j->parts - 1) / j->parts, j));
+    NEW(label, j->n * job->data->nlabel);
+    NEW(j->y, j->n * m->k);
+    NEW(j->weight, j->n);
+    NEW(j->class, j->n);
+    TRY(krein__stream_gather(job->rows, j->row, j->n, &j->x, label, j->weight, NULL));
+    krein__targets_fill(m, job->data, j->n, label, j->y, j->class);
+    j->targets = (krein_targets){j->n, m->k, j->y, job->data->has_weight ? j->weight : NULL,
+                                 krein__job_classes(job) ? j->class : NULL};
+done:
+    krein__free(ctx, label);
+    if (st != KREIN_OK) krein__jurors_end(ctx, j);
+    return st;
+}
+
+void krein__jurors_end(krein_ctx *ctx, krein_jurors *j) {
+    void *all[] = {j->part, j->row, j->owner, j->y, j->weight, j->class};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+    krein__matrix_clear(ctx, &j->x);
+    memset(j, 0, sizeof *j);
+}

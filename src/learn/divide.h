@@ -1,0 +1,77 @@
+/* divide.h -- ridge regression on parts of the rows, whose models are averaged: what dckrr and
+ * sskrr share (divide.c), on features (divide_features.c) and on kernel matrices (divide_exact.c).
+ */
+#ifndef KREIN_DIVIDE_H
+#define KREIN_DIVIDE_H
+
+#include "learn/learn.h"
+
+/* ---- parts -------------------------------------------------------------- */
+
+/* n rows in `parts` parts: part j has those that stand at bound[j] .. bound[j + 1] - 1, in the
+ * order of the data or in a shuffled one. */
+typedef struct krein_cut {
+    int64_t n, parts;
+    int64_t *bound; /* parts + 1 */
+    int32_t *owner; /* n: the part of each row; NULL: the order of the data */
+} krein_cut;
+
+/* Cuts stand at multiples of `block` rows where the parts are large enough. */
+krein_status krein__cut_begin(krein_ctx *ctx, int64_t n, int64_t parts, int64_t block, bool shuffle,
+                              uint64_t seed, krein_cut *out);
+void krein__cut_end(krein_ctx *ctx, krein_cut *cut);
+/* Rows of the largest part. */
+int64_t krein__cut_most(const krein_cut *cut);
+/* The rows of part j, ascending; index has room for them. */
+void krein__cut_rows(const krein_cut *cut, int64_t j, int64_t *index);
+/* The average of targets as they are in the data. */
+void krein__divide_report(krein_job *job);
+/* No more parts than rows. */
+krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n);
+
+/* ---- several at once ---------------------------------------------------- */
+
+/* Work on item i. Whatever it leaves behind is its own: items run in any order. */
+typedef krein_status krein_part_work(krein_ctx *ctx, void *state, int64_t i);
+/* All items, `workers` at a time with a thread each; one worker has all threads. */
+krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein_part_work *work,
+                               void *state);
+/* Items of so many bytes that run at once: by sizes alone, in a quarter of the budget. */
+int krein__parts_workers(const krein_ctx *ctx, int64_t items, double bytes);
+
+/* ---- the choice of lambda ----------------------------------------------- */
+
+/* Exact leave-one-out of the average. A row of part j is in one of the averaged models only:
+ *     f_-i(x_i) = sum over l != j of s_l f_l(x_i) + s_j f_j,-i(x_i),   s_l the share of part l.
+ * Its least loss is at the lambda that is best for the average, which is below the one that is
+ * best for a part. Made of at most KREIN_JUDGES parts, spread over all, and a sample of their rows.
+ */
+enum { KREIN_JUDGES = 32 };
+typedef struct krein_jurors {
+    int64_t parts, *part; /* the parts that take part, ascending */
+    int64_t n, *row;      /* the sampled rows, ascending */
+    int32_t *owner;       /* place of a row's part in `part` */
+    krein_matrix x;
+    double *y, *weight;
+    int32_t *class;
+    krein_targets targets; /* of the above */
+} krein_jurors;
+
+krein_status krein__jurors_begin(krein_job *job, const krein_cut *cut, int64_t parts, int64_t rows,
+                                 krein_jurors *out);
+void krein__jurors_end(krein_ctx *ctx, krein_jurors *j);
+
+/* ---- the fits ----------------------------------------------------------- */
+
+/* Fill the model's weights and intercepts (of targets as krein__targets_fill makes them) and
+ * job->lambda where it is to be chosen. */
+krein_status krein__divide_features(krein_job *job, const krein_cut *cut,
+                                    const krein_cut *unlabelled); /* NULL: no such rows */
+krein_status krein__divide_exact(krein_job *job, const krein_cut *cut);
+/* Bytes beside the map's, for n rows; rows: of the largest part. */
+double krein__divide_features_bytes(const krein_map *map, int64_t n, int64_t parts, int64_t k,
+                                    bool shuffle, bool path);
+double krein__divide_exact_bytes(const krein_map *map, int64_t n, int64_t rows, int64_t parts,
+                                 int64_t k, bool path);
+
+#endif
