@@ -117,17 +117,17 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
     bool features = krein__setup_random(s, map, n);
     bool search = s->criterion.cls && (s->free > 0 || s->list.n > 0);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
-    double combine = 0;
+    krein_cost combine = {0};
     if (s->several) {
         const krein_combination *c = &s->combination;
-        select = fmax(select, krein__combine_bytes(&c->o, map, n, c->list.n, k));
-        combine = krein__combine_flops(&c->o, map, n, c->list.n, k);
+        combine = krein__combine_cost(&c->o, map, n, c->list.n, k);
+        select = fmax(select, combine.bytes);
     }
     r->bytes_peak =
         (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
-    r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops + combine +
-               (search ? krein__select_flops(n, s->free, s->list.n, features) : 0);
-    r->passes = 1 + passes + (s->free > 0) + 2 * (combine > 0) +
+    r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
+               combine.flops + (search ? krein__select_flops(n, s->free, s->list.n, features) : 0);
+    r->passes = 1 + passes + (s->free > 0) + 2 * (combine.flops > 0) +
                 ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
     r->fits = r->bytes_peak <= ctx->budget;
 }

@@ -82,12 +82,13 @@ static krein_status parse_kernel(krein_setup *s) {
 
 /* features: that the user wants of this map alone; 0: none are named. */
 static krein_status check_map(const krein_setup *s, const char *spec, const krein_kernel *kernel,
-                              int64_t features) {
+                              int64_t features, bool *dual) {
     krein_map *map = NULL;
     krein_status st = krein__map_create(s->ctx, spec, kernel, features, s->o.seed, &map);
     if (st == KREIN_OK && s->learner->check)
         st = s->learner->check(s->ctx, &s->learner_values, map);
     if (st == KREIN_OK) st = krein__map_check(map, features, NULL);
+    if (st == KREIN_OK) *dual = map->cls->traits & KREIN_MAP_DUAL;
     krein__map_destroy(map);
     return st;
 }
@@ -124,12 +125,12 @@ done:
 static krein_status check_maps(krein_setup *s) {
     krein_status st = KREIN_OK;
     const krein_kernel_list *list = s->several ? &s->combination.list : &s->list;
-    if (list->n == 0) return check_map(s, s->o.map, s->kernel, s->o.features);
+    bool dual = false;
+    if (list->n == 0) return check_map(s, s->o.map, s->kernel, s->o.features, &dual);
     for (int64_t i = 0; i < list->n && st == KREIN_OK; i++)
         st = check_map(s, s->several ? krein__combination_spec(&s->combination, i) : s->o.map,
-                       list->kernel[i], s->several ? 0 : s->o.features);
-    if (st == KREIN_OK && s->several && strncmp(s->combination.spec[0], "exact", 5) != 0)
-        s->o.map = KREIN_MAP_JOINT;
+                       list->kernel[i], s->several ? 0 : s->o.features, &dual);
+    if (s->several && !(dual && s->combination.specs == 1)) s->o.map = KREIN_MAP_JOINT;
     return st;
 }
 
@@ -185,7 +186,13 @@ done:
 krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e) {
     const char *name = s->learner->cls.name;
     bool classes = e->task == KREIN_TASK_CLASSIFICATION;
-    if (!(s->learner->tasks & (classes ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS)))
+    bool fits = s->learner->tasks & (classes ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS);
+    if (!fits && s->several)
+        return krein__fail(s->ctx, KREIN_EDATA,
+                           "%s(base=%s) is for classification and the labels are numbers; use "
+                           "base=krr, or --task classification",
+                           s->several->cls.name, name);
+    if (!fits)
         return krein__fail(s->ctx, KREIN_EDATA,
                            classes ? "%s is for regression and the labels are classes; use another "
                                      "learner (krein list learners), or --task regression"

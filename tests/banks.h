@@ -243,4 +243,44 @@ static inline void sum_to_one(int64_t M, double *mu) {
     for (int64_t m = 0; m < M; m++) mu[m] /= sum;
 }
 
+/* Both routes of the methods: the same bits for any number of threads, and every allocation may
+ * fail. */
+static inline void same_for_threads(const krein_combiner *const *method, int64_t methods,
+                                    const char *kernels, int64_t n, double lambda) {
+    bench b;
+    open_bench(&b, n, 3, true, kernels, NULL);
+    b.job.lambda = lambda;
+    for (int64_t i = 0; i < 2 * methods; i++) {
+        double one[KERNELS_MAX], two[KERNELS_MAX];
+        krein_bank *bank = i % 2 ? &b.features : &b.matrices;
+        krein_mkl o = plain_options();
+        ctx->threads = 1;
+        CHECK(method[i / 2]->find(bank, &o, one) == KREIN_OK);
+        ctx->threads = 3;
+        CHECK(method[i / 2]->find(bank, &o, two) == KREIN_OK);
+        ctx->threads = 2;
+        CHECK(memcmp(one, two, (size_t)b.M * sizeof *one) == 0);
+    }
+    close_bench(&b);
+}
+static inline void memory_may_fail(const krein_combiner *const *method, int64_t methods,
+                                   const char *kernels) {
+    krein_ctx *before = ctx;
+    for (int64_t i = 0; i < 2 * methods; i++) {
+        test_memory m;
+        bench b;
+        ctx = test_ctx_with(1, &m);
+        open_bench(&b, 12, 2, true, kernels, NULL);
+        TEST_EVERY_ALLOCATION(&m, k) {
+            double mu[KERNELS_MAX];
+            krein_status st =
+                weigh(i % 2 ? &b.features : &b.matrices, method[i / 2], plain_options(), mu);
+            CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
+        }
+        close_bench(&b);
+        krein_ctx_destroy(ctx);
+    }
+    ctx = before;
+}
+
 #endif

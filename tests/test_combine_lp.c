@@ -288,41 +288,10 @@ static void conv_of_many_rows(void) {
 static const krein_combiner *const ALL[] = {&krein__combine_lp, &krein__combine_conv};
 
 static void threads(void) {
-    bench b;
-    open_bench(&b, test_sanitized() ? 60 : 150, 3, true, FOUR, NULL);
-    b.job.lambda = -1; /* by leave-one-out */
-    for (int i = 0; i < 4; i++) {
-        double one[KERNELS_MAX], two[KERNELS_MAX];
-        krein_bank *bank = i % 2 ? &b.features : &b.matrices;
-        krein_mkl o = plain_options();
-        ctx->threads = 1;
-        CHECK(ALL[i / 2]->find(bank, &o, one) == KREIN_OK);
-        ctx->threads = 3;
-        CHECK(ALL[i / 2]->find(bank, &o, two) == KREIN_OK);
-        ctx->threads = 2;
-        CHECK(memcmp(one, two, (size_t)b.M * sizeof *one) == 0);
-    }
-    close_bench(&b);
+    same_for_threads(ALL, KREIN__COUNT(ALL), FOUR, test_sanitized() ? 60 : 150,
+                     -1); /* lambda by leave-one-out */
 }
-
-static void memory(void) {
-    krein_ctx *before = ctx;
-    for (int i = 0; i < 4; i++) {
-        test_memory m;
-        bench b;
-        ctx = test_ctx_with(1, &m);
-        open_bench(&b, 12, 2, true, FOUR, NULL);
-        TEST_EVERY_ALLOCATION(&m, k) {
-            double mu[KERNELS_MAX];
-            krein_status st =
-                weigh(i % 2 ? &b.features : &b.matrices, ALL[i / 2], plain_options(), mu);
-            CHECK(test_has_failed(&m) ? st == KREIN_EMEMORY : st == KREIN_OK);
-        }
-        close_bench(&b);
-        krein_ctx_destroy(ctx);
-    }
-    ctx = before;
-}
+static void memory(void) { memory_may_fail(ALL, KREIN__COUNT(ALL), FOUR); }
 
 int main(int argc, char **argv) {
     (void)argc;

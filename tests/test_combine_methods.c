@@ -284,40 +284,8 @@ static void pwmk(void) {
 static const krein_combiner *const ALL[] = {&krein__combine_alignment, &krein__combine_centered,
                                             &krein__combine_pwmk};
 
-static void threads(void) {
-    bench b;
-    open_bench(&b, 150, 3, true, FOUR, NULL);
-    for (int i = 0; i < 6; i++) {
-        double one[KERNELS_MAX], two[KERNELS_MAX];
-        krein_bank *bank = i % 2 ? &b.features : &b.matrices;
-        ctx->threads = 1;
-        CHECK(ALL[i / 2]->find(bank, &(krein_mkl){.delta = .5}, one) == KREIN_OK);
-        ctx->threads = 3;
-        CHECK(ALL[i / 2]->find(bank, &(krein_mkl){.delta = .5}, two) == KREIN_OK);
-        ctx->threads = 2;
-        CHECK(memcmp(one, two, (size_t)b.M * sizeof *one) == 0);
-    }
-    close_bench(&b);
-}
-
-static void memory(void) {
-    krein_ctx *before = ctx;
-    for (int i = 0; i < 6; i++) {
-        test_memory m;
-        bench b;
-        ctx = test_ctx_with(1, &m);
-        open_bench(&b, 12, 2, true, FOUR, NULL);
-        TEST_EVERY_ALLOCATION(&m, k) {
-            double mu[KERNELS_MAX];
-            krein_status st =
-                weigh(i % 2 ? &b.features : &b.matrices, ALL[i / 2], plain_options(), mu);
-            CHECK(test_has_failed(&m) ? st == KREIN_EMEMORY : st == KREIN_OK);
-        }
-        close_bench(&b);
-        krein_ctx_destroy(ctx);
-    }
-    ctx = before;
-}
+static void threads(void) { same_for_threads(ALL, KREIN__COUNT(ALL), FOUR, 150, 1e-3); }
+static void memory(void) { memory_may_fail(ALL, KREIN__COUNT(ALL), FOUR); }
 
 int main(int argc, char **argv) {
     (void)argc;

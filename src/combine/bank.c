@@ -266,25 +266,51 @@ void krein__moments_centre(krein_moments *m) {
     for (int64_t q = 0; q < k; q++) m->ysquare[q] -= m->weight * m->ymean[q] * m->ymean[q];
 }
 
-double krein__bank_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
-    krein_ctx *ctx = map->ctx;
-    if (map->cls->traits & KREIN_MAP_DUAL) {
-        double rows = (double)krein__bank_rows(ctx, n, M);
-        return 8 * rows * rows * ((double)M + 3) + rows * (4 * (double)map->d + 64 * (double)k);
-    }
-    double D = (double)map->cls->features(map, n), rows = (double)krein__block_rows(map->d);
-    double tile = (double)krein__gram_tile((int64_t)D), c = (double)k + 1;
+krein_bank_size krein__bank_size(const krein_map *map, int64_t n, int64_t M, int64_t k) {
+    bool matrices = map->cls->traits & KREIN_MAP_DUAL;
+    double rows = (double)(matrices ? krein__bank_rows(map->ctx, n, M) : n);
+    double side = matrices ? rows : (double)map->cls->features(map, n);
+    return (krein_bank_size){map, n, M, k, matrices, rows, side};
+}
+
+static double moments_bytes(const krein_bank_size *s) {
+    const krein_map *map = s->map;
+    double D = s->side, rows = (double)krein__block_rows(map->d), k = (double)s->k, c = k + 1;
+    double tile = (double)krein__gram_tile((int64_t)D);
     /* a sum of its own for every kernel, with tiles no wider than its features */
-    double all = 8 * D * D + 12 * D * c + 4 * D * tile * ctx->threads +
-                 (double)M * (4 * rows * c + 8 * c + sizeof(krein_ridge));
-    return all + 16 * D * D + 8 * D * (double)k * 4 + krein__blocks_bytes(map, n) +
-           4 * rows * (D + 2 * (double)k);
+    double all = 8 * D * D + 12 * D * c + 4 * D * tile * map->ctx->threads +
+                 (double)s->M * (4 * rows * c + 8 * c + sizeof(krein_ridge));
+    return all + 16 * D * D + 32 * D * k + krein__blocks_bytes(map, s->n) + 4 * rows * (D + 2 * k);
+}
+
+void krein__bank_cost(const krein_bank_size *s, krein_cost *out) {
+    double M = (double)s->M, rows = s->rows, d = (double)s->map->d;
+    double matrices = 8 * rows * rows * (M + 3) + rows * (4 * d + 64 * (double)s->k);
+    /* and a few numbers for every pair of kernels */
+    out->bytes += (s->matrices ? matrices : moments_bytes(s)) + 128 * M * M;
+    out->flops += s->matrices ? M * rows * rows * (2 * d + 20) : rows * s->side * s->side / M;
+}
+
+double krein__bank_cross_flops(const krein_bank_size *s) {
+    double M = (double)s->M;
+    return s->matrices ? s->rows * s->rows * M * M : s->rows * s->side * s->side;
+}
+
+/* Each has its matrix, eigenvectors, workspace and errors; they share inner products and distances.
+ */
+double krein__bank_sample_bytes(const krein_bank_size *s, int64_t at_once) {
+    enum { BAND = 192 };
+    krein_ctx *ctx = s->map->ctx;
+    double N = (double)krein__min(s->n, KREIN_BANK_SAMPLE), d = (double)s->map->d;
+    double each = 8 * N * (6 * N + 100 * (double)(s->k + 1) + 2 * BAND) + (1 << 20);
+    double shared = 8 * (N + BAND) * (N + BAND + d) + 8 * d * ctx->threads + (1 << 20);
+    return shared + N * (12 * d + 32 * (double)s->k + 64) +
+           krein__judge_workers(ctx, shared, each, at_once) * each;
 }
 
 /* ---- what the methods share --------------------------------------------- */
 
 krein_status krein__bank_lambda(krein_bank *b, double *lambda) {
-    enum { FEW = 1000 };
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     krein_probe s = {0};
@@ -292,7 +318,7 @@ krein_status krein__bank_lambda(krein_bank *b, double *lambda) {
     double *K = NULL, *sum = NULL;
     *lambda = b->job->lambda;
     if (*lambda >= 0) return KREIN_OK;
-    TRY(krein__probe_gather(b->job, krein__min(b->job->n, FEW), &s));
+    TRY(krein__probe_gather(b->job, krein__min(b->job->n, KREIN_BANK_SAMPLE), &s));
     krein_rows x = krein__matrix_rows(&s.x);
     NEW(K, s.n * s.n);
     ZNEW(sum, s.n * s.n);

@@ -9,6 +9,9 @@
 #include "kernel/gram_shared.h"
 #include "select/select.h"
 
+/* Rows of the samples on which single kernels, or their mean, are tried by ridge regression. */
+enum { KREIN_BANK_SAMPLE = 1000 };
+
 typedef struct krein_bank {
     krein_ctx *ctx;
     krein_job *job;
@@ -30,10 +33,24 @@ krein_status krein__bank_scales(krein_job *job, krein_kernel *const *kernel, int
  * rows are many. */
 krein_status krein__bank_matrices(krein_bank *bank);
 void krein__bank_clear(krein_bank *bank);
-/* Rows of the matrices; bytes of a bank of M kernels for a model with that map, the moments of its
- * features included. */
+/* Rows of the matrices. */
 int64_t krein__bank_rows(krein_ctx *ctx, int64_t n, int64_t M);
-double krein__bank_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k);
+
+/* How large a bank of M kernels is, for a model of k outputs on n rows with that map. */
+typedef struct krein_bank_size {
+    const krein_map *map;
+    int64_t n, M, k;
+    bool matrices;
+    double rows; /* of the matrices, or all of them */
+    double side; /* of what is factored: those rows, or features */
+} krein_bank_size;
+krein_bank_size krein__bank_size(const krein_map *map, int64_t n, int64_t M, int64_t k);
+/* Bytes and flops of its matrices, or of the moments of its features (those of each kernel alone),
+ * added to out; flops of the products between all kernels; bytes of ridge regressions on a sample,
+ * `at_once` of them (krein__judge_exact, krein__bank_lambda). */
+void krein__bank_cost(const krein_bank_size *s, krein_cost *out);
+double krein__bank_cross_flops(const krein_bank_size *s);
+double krein__bank_sample_bytes(const krein_bank_size *s, int64_t at_once);
 
 /* Second moments of the features of all rows, from one pass, as they are (not centred). Row
  * weights w count as repeated rows. Of y only what krein__judged_fill makes: +-1 codes of the

@@ -308,5 +308,15 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_centered = {
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES, .row_weights = true, .find = find};
+static void cost(const krein_bank_size *s, krein_cost *out) {
+    double M = (double)s->M;
+    out->flops += krein__bank_cross_flops(s);
+    if (!s->matrices) return;
+    out->bytes += 8 * (s->rows * (M + (double)s->k + 6) + TASKS * M * M +
+                       s->map->ctx->threads * (32768 + 64 * M));
+}
+
+const krein_combiner krein__combine_centered = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+                                                .row_weights = true,
+                                                .find = find,
+                                                .cost = cost};

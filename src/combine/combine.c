@@ -2,10 +2,7 @@
  * together. */
 #include "combine/combine.h"
 
-#include "learn/examples.h"
 #include "map/joint.h"
-#include "solve/machine.h"
-#include "solve/mirror.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,19 +103,6 @@ krein_status krein__combine_meet(const krein_job *job, const krein_mkl *o) {
 
 /* ---- weights ------------------------------------------------------------ */
 
-/* The options that may have taken all kernels out. */
-static const char *way_out(krein_mkl_method method) {
-    switch (method) {
-    case KREIN_MKL_SMSD:
-    case KREIN_MKL_UFO:
-        return "lower beta";
-    case KREIN_MKL_PWMK:
-        return "lower delta";
-    default:
-        return "are the labels constant, or the kernels? use method=average";
-    }
-}
-
 static krein_status normalise(krein_ctx *ctx, const krein_mkl *o, int64_t M, double *mu) {
     double sum = 0;
     for (int64_t m = 0; m < M; m++) {
@@ -129,10 +113,12 @@ static krein_status normalise(krein_ctx *ctx, const krein_mkl *o, int64_t M, dou
                                name_of(o).text, (long long)m + 1, mu[m]);
         sum += mu[m];
     }
+    const char *way_out = methods[o->method]->way_out;
     if (!(sum > 0))
         return krein__fail(ctx, KREIN_ENUMERIC,
                            "mkl(method=%s) gives all kernels the weight zero; %s", name_of(o).text,
-                           way_out(o->method));
+                           way_out ? way_out
+                                   : "are the labels constant, or the kernels? use method=average");
     for (int64_t m = 0; m < M; m++) mu[m] /= sum;
     return KREIN_OK;
 }
@@ -164,98 +150,16 @@ done:
     return st;
 }
 
-/* Ridge regressions with a path of lambdas on a sample, `at_once` of them: krein__judge_exact, and
- * krein__bank_lambda. Each has its matrix, eigenvectors, workspace and errors; what they share are
- * inner products and distances. */
-static double sample_bytes(const krein_map *map, int64_t n, int64_t k, int64_t at_once) {
-    enum { ROWS = 1000, BAND = 192 };
-    double N = (double)krein__min(n, ROWS), d = (double)map->d;
-    double each = 8 * N * (6 * N + 100 * (double)(k + 1) + 2 * BAND) + (1 << 20);
-    double shared = 8 * (N + BAND) * (N + BAND + d) + 8 * d * map->ctx->threads + (1 << 20);
-    return shared + N * (12 * d + 32 * (double)k + 64) +
-           krein__judge_workers(map->ctx, shared, each, at_once) * each;
-}
-
-/* Features that are visited many times are kept, or made again. */
-static double visit_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
-    if (map->cls->traits & KREIN_MAP_DUAL)
-        return krein__mirror_bytes(krein__bank_rows(map->ctx, n, M), M, krein__max(k, 2), 0, true);
-    int64_t D = map->cls->features(map, n);
-    return krein__examples_bytes(map, n) + 32 * (double)D * (double)(k + 2) +
-           krein__machines_bytes(map->ctx, n, D, k);
-}
-
-/* combine/ridge_sum.c, and the lambda for it. */
-static double sum_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
-    bool matrices = map->cls->traits & KREIN_MAP_DUAL;
-    double D = (double)(matrices ? krein__bank_rows(map->ctx, n, M) : map->cls->features(map, n));
-    return 16 * D * (double)(M * k) + 8 * D * (D + 4 * (double)k + 4) + sample_bytes(map, n, k, 1);
-}
-
-/* Sums of centered.c, the same for any threads. */
-static double product_bytes(const krein_map *map, int64_t n, int64_t M, int64_t k) {
-    enum { TASKS = 64, ENTRIES = 32768 };
-    double kernels = (double)M, rows = (double)krein__bank_rows(map->ctx, n, M);
-    if (!(map->cls->traits & KREIN_MAP_DUAL)) return 0;
-    return 8 * (rows * (kernels + (double)k + 6) + TASKS * kernels * kernels +
-                map->ctx->threads * (ENTRIES + 64 * kernels));
-}
-
-double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
-                            int64_t k) {
-    krein_cost cost = {0};
-    double kernels = (double)M, own = 0;
-    map->cls->cost(map, n, &cost);
-    switch (o->method) {
-    case KREIN_MKL_AVERAGE:
-        return cost.bytes;
-    case KREIN_MKL_PWMK:
-        return cost.bytes + sample_bytes(map, n, k, M);
-    case KREIN_MKL_CENTERED:
-        own = product_bytes(map, n, M, k);
-        break;
-    case KREIN_MKL_LP:
-    case KREIN_MKL_CONV:
-        own = sum_bytes(map, n, M, k);
-        break;
-    case KREIN_MKL_EASYMKL:
-    case KREIN_MKL_SMSD:
-    case KREIN_MKL_UFO:
-        own = visit_bytes(map, n, M, k);
-        break;
-    default:
-        break;
-    }
-    return cost.bytes + krein__bank_bytes(map, n, M, k) + own + 8 * 16 * kernels * kernels;
-}
-
-/* Products of features, steps of lp and visits of rows, about as many as there usually are. */
-double krein__combine_flops(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
-                            int64_t k) {
-    enum { STEPS = 15, VISITS = 60 };
-    bool matrices = map->cls->traits & KREIN_MAP_DUAL;
-    double rows = (double)(matrices ? krein__bank_rows(map->ctx, n, M) : n), count = (double)M;
-    double D = matrices ? rows : (double)map->cls->features(map, n);
-    double gram = matrices ? count * rows * rows * 40 : rows * D * D / count;
-    double all = matrices ? rows * rows * count * count : rows * D * D;
-    switch (o->method) {
-    case KREIN_MKL_AVERAGE:
-        return 0;
-    case KREIN_MKL_PWMK:
-        return count * 9 * pow(fmin((double)n, 500), 3);
-    case KREIN_MKL_CENTERED:
-        return gram + all;
-    case KREIN_MKL_LP:
-        return all + STEPS * D * D * D / 3;
-    case KREIN_MKL_CONV:
-        return gram + all + STEPS * D * D * D / 3;
-    case KREIN_MKL_EASYMKL:
-    case KREIN_MKL_SMSD:
-    case KREIN_MKL_UFO:
-        return gram + VISITS * rows * D * (double)(k + 1);
-    default:
-        return gram;
-    }
+krein_cost krein__combine_cost(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+                               int64_t k) {
+    const krein_combiner *c = methods[o->method];
+    krein_bank_size size = krein__bank_size(map, n, M, k);
+    krein_cost of_map = {0}, out = {0};
+    map->cls->cost(map, n, &of_map);
+    out.bytes = of_map.bytes;
+    if (!c->alone) krein__bank_cost(&size, &out);
+    if (c->cost) c->cost(&size, &out);
+    return out;
 }
 
 /* ---- random tangent kernels --------------------------------------------- */

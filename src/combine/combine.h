@@ -17,7 +17,11 @@ typedef struct krein_combiner {
     bool indefinite; /* such kernels may take part, with their signature */
     bool row_weights;
     bool alone; /* it needs neither matrices nor features of the bank */
+    const char
+        *way_out; /* what to change where it leaves no kernel over; NULL: nothing of its own */
     krein_status (*find)(krein_bank *bank, const krein_mkl *o, double *mu);
+    /* Bytes and flops, roughly, beside those of the bank, added to out; NULL: none to speak of. */
+    void (*cost)(const krein_bank_size *size, krein_cost *out);
 } krein_combiner;
 
 extern const krein_combiner krein__combine_average, krein__combine_alignment,
@@ -35,11 +39,9 @@ bool krein__combine_alone(const krein_mkl *o);
  * features side by side, fitted, each kernel's times sqrt(scale). */
 krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,
                             const double *scale, const krein_map *map, double *mu);
-/* Bytes that it takes for a model with that map, which is among them, and flops, roughly. */
-double krein__combine_bytes(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
-                            int64_t k);
-double krein__combine_flops(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
-                            int64_t k);
+/* Bytes and flops for a model with that map, whose bytes are among them. */
+krein_cost krein__combine_cost(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+                               int64_t k);
 /* Kernels of method nsmkl where none are given: `count` tangent kernels of random depth 1 .. 5 and
  * scale. */
 krein_status krein__combine_draw(krein_ctx *ctx, const krein_mkl *o, uint64_t seed,

@@ -57,5 +57,7 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_conv = {
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES, .row_weights = true, .find = find};
+const krein_combiner krein__combine_conv = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+                                            .row_weights = true,
+                                            .find = find,
+                                            .cost = krein__lp_cost};

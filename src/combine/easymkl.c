@@ -261,4 +261,15 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
     return b->K ? by_matrices(b, o->lambda, mu) : by_features(b, o->lambda, mu);
 }
 
-const krein_combiner krein__combine_easymkl = {.tasks = KREIN_FOR_CLASSES, .find = find};
+static void cost(const krein_bank_size *s, krein_cost *out) {
+    double D = s->side, k = (double)s->k;
+    out->flops += VISITS * s->rows * D * (k + 1);
+    if (s->matrices) /* the sum of the matrices, and what the solver keeps of it (solve/hulls.c) */
+        out->bytes += 16 * D * D + 8 * D * ((double)s->M + 64);
+    else
+        out->bytes += krein__examples_bytes(s->map, s->n) + 32 * D * (k + 2) +
+                      krein__machines_bytes(s->map->ctx, s->n, (int64_t)D, s->k);
+}
+
+const krein_combiner krein__combine_easymkl = {
+    .tasks = KREIN_FOR_CLASSES, .find = find, .cost = cost};

@@ -281,5 +281,17 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
     return krein__lp_weights(b, o->p, NULL, mu);
 }
 
-const krein_combiner krein__combine_lp = {
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES, .row_weights = true, .find = find};
+/* ridge_sum.c, and the lambda for it. */
+void krein__lp_cost(const krein_bank_size *s, krein_cost *out) {
+    enum { USUAL = 8 }; /* factorisations */
+    double D = s->side, k = (double)s->k;
+    out->bytes +=
+        16 * D * (double)s->M * k + 8 * D * (D + 4 * k + 4) + krein__bank_sample_bytes(s, 1);
+    out->flops +=
+        krein__bank_cross_flops(s) + USUAL * (D * D * D / 3 + 2 * D * D * (double)s->M * k);
+}
+
+const krein_combiner krein__combine_lp = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+                                          .row_weights = true,
+                                          .find = find,
+                                          .cost = krein__lp_cost};

@@ -6,5 +6,6 @@
 
 /* theta (M) for the kernels scale_m K_m (NULL: K_m). */
 krein_status krein__lp_weights(krein_bank *bank, double p, const double *scale, double *theta);
+void krein__lp_cost(const krein_bank_size *size, krein_cost *out);
 
 #endif

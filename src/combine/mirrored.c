@@ -98,3 +98,12 @@ krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double 
         m.beta = m.beta > LEAST ? m.beta / 4 : 0;
     }
 }
+
+/* Rows are examples, or those of the matrices. */
+void krein__mirrored_cost(const krein_bank_size *s, krein_cost *out) {
+    enum { USUAL = 10 }; /* epochs */
+    int64_t classes = krein__max(s->k, 2), D = s->matrices ? 0 : (int64_t)s->side;
+    out->flops += USUAL * 4 * s->rows * s->side * (double)classes;
+    out->bytes += krein__mirror_bytes((int64_t)s->rows, s->M, classes, D, s->matrices);
+    if (!s->matrices) out->bytes += krein__examples_bytes(s->map, s->n);
+}

@@ -6,5 +6,6 @@
 
 /* r: M, how much the penalty counts for each kernel. */
 krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu);
+void krein__mirrored_cost(const krein_bank_size *size, krein_cost *out);
 
 #endif

@@ -15,8 +15,6 @@
 
 #include <math.h>
 
-enum { ROWS = 1000 };
-
 void krein__pwmk_weights(int64_t M, const double *accuracy, double delta, double *mu) {
     double least = INFINITY, sum = 0;
     for (int64_t m = 0; m < M; m++) least = fmin(least, accuracy[m]);
@@ -61,7 +59,7 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
     krein_probe s = {0};
     double *accuracy = NULL;
     NEW(accuracy, b->M);
-    TRY(krein__probe_gather(b->job, krein__min(b->job->n, ROWS), &s));
+    TRY(krein__probe_gather(b->job, krein__min(b->job->n, KREIN_BANK_SAMPLE), &s));
     TRY(accuracies(b, &s, accuracy));
     krein__pwmk_weights(b->M, accuracy, o->delta, mu);
 done:
@@ -70,8 +68,15 @@ done:
     return st;
 }
 
+static void cost(const krein_bank_size *s, krein_cost *out) {
+    out->bytes += krein__bank_sample_bytes(s, s->M);
+    out->flops += (double)s->M * 9 * pow((double)krein__min(s->n, KREIN_BANK_SAMPLE), 3);
+}
+
 const krein_combiner krein__combine_pwmk = {.tasks = KREIN_FOR_CLASSES,
                                             .indefinite = true,
                                             .row_weights = true,
                                             .alone = true,
-                                            .find = find};
+                                            .way_out = "lower delta, or use method=average",
+                                            .find = find,
+                                            .cost = cost};

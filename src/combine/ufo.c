@@ -17,5 +17,8 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_ufo = {
-    .tasks = KREIN_FOR_CLASSES, .row_weights = true, .find = find};
+const krein_combiner krein__combine_ufo = {.tasks = KREIN_FOR_CLASSES,
+                                           .row_weights = true,
+                                           .way_out = "lower beta",
+                                           .find = find,
+                                           .cost = krein__mirrored_cost};

@@ -26,7 +26,7 @@ launch() {
     local -a options=()
     shift
     "$MPIRUN" --version 2>/dev/null | grep -q 'Open MPI' && options=(-q --oversubscribe)
-    folder=$(mktemp -d /tmp/krein-mpi.XXXXXX) || return 1
+    folder=$(mktemp -d "${TMPDIR:-/tmp}/krein-mpi.XXXXXX") || return 1
     TMPDIR=$folder timeout -k 10 "$LAUNCH_LIMIT" "$MPIRUN" "${options[@]}" -n "$n" "$@"
     status=$?
     rm -rf "$folder"
