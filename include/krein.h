@@ -203,9 +203,13 @@ typedef struct krein_train_options {
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
-    const char *kernels; /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
-                            combines; not with kernel */
+    int64_t memory_rows;    /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    const char *kernels;    /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
+                               combines; not with kernel */
+    const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
+                               same training goes on from it; it stays when training ends, so that a
+                               model that could not be saved is not lost: remove it then */
+    double checkpoint_seconds; /* between two writes; 0: 30 */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);

@@ -80,6 +80,10 @@ static const cli_option train_options[] = {
      .help = "how kernel and parameters are chosen, or none (loo)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "searches and iterations stop there with their best"},
+    {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
+     .help = "state of a long training, to go on from it (krr)"},
+    {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
+     .help = "time between two writes of that file (30)"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
      .help = "store what is needed to predict probabilities"},
     END};
@@ -490,7 +494,6 @@ static const struct {
 } later[] = {
     {"train", "unlabeled", "train on the labelled rows alone"},
     {"train", "multilabel", "train one model for each class"},
-    {"train", "checkpoint", "leave it out: training runs in one go"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {

@@ -105,8 +105,7 @@ static void print_bars(FILE *f, int64_t n, const krein_kernel_weight *w) {
         }
     }
     if (n > BARS_MAX)
-        fprintf(f, "%*sand %" PRId64 " more, together %.4f\n", INDENT, "",
-                n - BARS_MAX, rest);
+        fprintf(f, "%*sand %" PRId64 " more, together %.4f\n", INDENT, "", n - BARS_MAX, rest);
 }
 
 void cli_print_kernel(FILE *f, const char *kernel, int64_t n, const krein_kernel_weight *w) {

@@ -122,6 +122,24 @@ krein_status krein__reader_begin(krein_reader *r) {
     return r->cls->begin(r);
 }
 
+krein_status krein__reader_seek(krein_reader *r, const krein_mark *to) {
+    return to->row > 0 ? r->cls->seek(r, to) : KREIN_OK;
+}
+
+void krein__reader_use(krein_reader *r, krein_ctx *ctx) {
+    r->ctx = ctx;
+    krein__bytes_use(r->state->in, ctx);
+}
+
+void krein__reader_buffer(krein_reader *r, size_t bytes) {
+    krein_block *b = &r->state->block;
+    r->state->buffer = bytes;
+    krein__free(r->ctx, b->buf); /* what looked at the file had a larger one */
+    b->buf = NULL;
+    b->room = b->begin = b->end = b->length = 0;
+    b->npiece = 0;
+}
+
 krein_status krein__reader_next(krein_reader *r, krein_raw *raw) {
     double start = krein__clock();
     raw->n = 0;

@@ -60,19 +60,36 @@ krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double la
     return krein__ridge_system(ridge, map->mix, map->D, krein__map_fused(map, lambda), out);
 }
 
-static krein_status accumulate(krein_job *job, krein_krr *b, krein_ridge *ridge) {
+/* From the first row, or from where a checkpoint of this pass stands. */
+static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein_ridge *ridge) {
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
+    krein_checkpoint *c = job->checkpoint;
+    krein_sums now = krein__checkpoint_sums(c);
     krein_block block;
-    TRY(krein__stream_rewind(job->rows));
+    if (now.pass == pass) {
+        TRY(krein__checkpoint_take(c, ridge));
+        TRY(krein__stream_seek(job->rows, &now.place));
+    } else {
+        TRY(krein__stream_rewind(job->rows));
+    }
+    now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place};
     for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
+        krein__stream_tell(job->rows, &now.place);
+        if (krein__checkpoint_due(c)) TRY(krein__checkpoint_keep(c, &now, ridge, false));
+        st = krein__stream_next(job->rows, &block);
+        if (st == KREIN_ECANCEL && c) {
+            TRY(krein__checkpoint_keep(c, &now, ridge, true));
+            st = KREIN_ECANCEL;
+        }
+        if (st != KREIN_OK) goto done;
         if (block.x.n == 0) break;
         float *z = krein__blocks_features(&b->z, &block.x);
         krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
         krein__ridge_add(ridge, block.x.n, z, b->y, block.weight);
         krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
     }
+    TRY(krein__checkpoint_keep(c, &now, ridge, false));
 done:
     return st;
 }
@@ -83,8 +100,15 @@ static krein_status solve(krein_ctx *ctx, const krein_system *system, const int8
                 : krein__system_solve(ctx, system, lambda, w, intercept);
 }
 
-/* Fits with blocks of one kind; lambda stays as chosen. */
-static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
+/* What was chosen before the pass that a checkpoint stands in. */
+static void recall(krein_job *job, const krein_sums *s) {
+    job->lambda = s->lambda;
+    job->loo = s->loo;
+    job->cv_folds = s->folds;
+}
+
+/* Fits with blocks of one kind; lambda stays as chosen. pass: its number, for checkpoints. */
+static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const int8_t *sign) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
@@ -93,10 +117,12 @@ static krein_status fit_blocks(krein_job *job, bool fused, const int8_t *sign) {
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
+    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
+    if (sums.pass == pass) recall(job, &sums);
     TRY(begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
-    TRY(accumulate(job, &b, &ridge));
+    TRY(accumulate(job, &b, pass, &ridge));
     bool choose = job->lambda < 0, mix = map->mix && b.z.fused;
     TRY(krein__krr_system(&b, &ridge, choose ? map->fused_lambda : job->lambda, &system));
     if (choose) TRY(krein__krr_choose_loo(job, &b, &system));
@@ -126,20 +152,24 @@ done:
 
 static krein_status fit_features(krein_job *job, const int8_t *sign) {
     const krein_map *map = job->model->map;
-    if (!map->mix || sign) return fit_blocks(job, false, sign);
+    if (!map->mix || sign) return fit_blocks(job, 1, false, sign);
     /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
      * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
      * again from what was chosen. */
     double least = 2 * map->fused_lambda;
-    if (job->lambda >= 0) return fit_blocks(job, job->lambda >= least, NULL);
+    if (job->lambda >= 0) return fit_blocks(job, 1, job->lambda >= least, NULL);
     krein_status st = KREIN_OK;
-    if (isfinite(least)) st = fit_blocks(job, true, NULL);
+    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
+    if (isfinite(least) && sums.pass <= 1) st = fit_blocks(job, 1, true, NULL);
     if (st != KREIN_OK || job->lambda >= least) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
-    st = fit_blocks(job, false, NULL);
-    return st == KREIN_OK && job->lambda >= least ? fit_blocks(job, true, NULL) : st;
+    if (sums.pass <= 2)
+        st = fit_blocks(job, 2, false, NULL);
+    else
+        recall(job, &sums);
+    return st == KREIN_OK && job->lambda >= least ? fit_blocks(job, 3, true, NULL) : st;
 }
 
 /* ---- on the kernel matrix ----------------------------------------------- */
@@ -265,5 +295,6 @@ const krein_learner_class krein__learner_krr = {
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,
     .exact_weights = true,
+    .checkpoint = true,
     .fit = fit,
     .cost = cost};

@@ -2,8 +2,7 @@
 #ifndef KREIN_LEARN_H
 #define KREIN_LEARN_H
 
-#include "model/model.h"
-#include "solve/ridge.h"
+#include "learn/checkpoint.h"
 
 /* What a learner is given and what it leaves behind. */
 typedef struct krein_job {
@@ -20,7 +19,8 @@ typedef struct krein_job {
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
     int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out */
-    double weight;      /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    krein_checkpoint *checkpoint; /* where a learner with .checkpoint keeps its state, or NULL */
+    double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 
 enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
@@ -31,6 +31,7 @@ typedef struct krein_learner_class {
     int64_t exact_rows; /* the kernel matrix is the default up to so many rows; 0: never */
     bool exact_weights; /* it takes row weights on the kernel matrix */
     bool probabilities; /* it has them, for classes */
+    bool checkpoint;    /* on features it can be interrupted and go on */
     /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
      * NULL where the default will be taken. Asked again with the default: the kernel matrix gives
      * way to features where it is refused. */
