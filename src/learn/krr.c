@@ -73,10 +73,11 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
     } else {
         TRY(krein__stream_rewind(job->rows));
     }
+    int64_t before = ridge->n;
     now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place};
     for (;;) {
         krein__stream_tell(job->rows, &now.place);
-        if (krein__checkpoint_due(c)) TRY(krein__checkpoint_keep(c, &now, ridge, false));
+        if (ridge->n > before && krein__checkpoint_due(c)) TRY(krein__checkpoint_keep(c, &now, ridge, false));
         st = krein__stream_next(job->rows, &block);
         if (st == KREIN_ECANCEL && c) {
             TRY(krein__checkpoint_keep(c, &now, ridge, true));
