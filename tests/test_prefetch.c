@@ -301,6 +301,42 @@ static void failing_memory(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A file of several times the memory budget: what plan says is enough. */
+static void small_budget(void) {
+    const char *path = test_path("large.npy");
+    krein_ctx *ctx = test_ctx(2);
+    krein_generate_options g;
+    krein_generate_options_init(&g);
+    g.n = 150000;
+    g.d = 20;
+    CHECK(krein_generate(ctx, "friedman", &g, path) == KREIN_OK); /* 12.6 MB */
+    krein_ctx_destroy(ctx);
+    for (int threads = 1; threads <= 2; threads++) {
+        krein_ctx_options o;
+        krein_train_options t = defaults();
+        krein_model *m = NULL;
+        krein_data *data = NULL;
+        krein_report r;
+        krein_ctx_options_init(&o);
+        o.threads = threads;
+        o.max_memory = 4 << 20;
+        CHECK(krein_ctx_create(&o, &ctx) == KREIN_OK);
+        t.kernel = "gaussian(sigma=4)";
+        t.map = "rff(D=32)";
+        t.lambda = 1e-3;
+        t.memory_rows = -1;
+        CHECK(krein_data_open(ctx, path, NULL, &data) == KREIN_OK);
+        CHECK(krein_plan(ctx, data, &t, &r) == KREIN_OK && r.fits);
+        krein_report_clear(ctx, &r);
+        krein_status st = krein_train(ctx, data, &t, NULL, &m);
+        if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
+        CHECK(st == KREIN_OK && krein_ctx_peak_bytes(ctx) <= o.max_memory);
+        krein_model_destroy(m);
+        krein_data_close(data);
+        krein_ctx_destroy(ctx);
+    }
+}
+
 int main(void) {
     RUN(same_rows);
     RUN(early_ends);
@@ -308,5 +344,6 @@ int main(void) {
     RUN(errors_in_order);
     RUN(cancelled);
     RUN(failing_memory);
+    RUN(small_budget);
     return DONE();
 }

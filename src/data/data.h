@@ -44,6 +44,7 @@ struct krein_data {
     int64_t label_at;
     int64_t label_skip;        /* rows to be left out there, after a seek */
     struct krein_ahead *ahead; /* the thread that reads now, or NULL */
+    double batch_bytes;        /* of the largest batch read so far, and of its text or array */
     double ahead_room;         /* bytes that may be used to read ahead; < 0: by the budget */
 };
 

@@ -526,6 +526,7 @@ krein_status krein__data_recall(krein_data *data, const krein_learned *l, const 
         r->column[j].frozen = true;
     }
     if (e->label_text) TRY(recall_words(data, e));
+    data->batch_bytes = krein__reader_bytes(r); /* none was read yet */
     data->nrows = l->nrows;
     data->label_most = l->label_most;
     memcpy(data->count, l->count, sizeof data->count);

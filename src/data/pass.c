@@ -16,6 +16,7 @@
  */
 #include "data/data.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -245,6 +246,7 @@ krein_status krein__raw_next(krein_raw_pass *p, krein_raw **raw, int64_t *ld) {
         TRY(krein__data_read(data, &p->buffer));
         *raw = &p->buffer;
         p->batch_bytes = raw_bytes(&p->buffer);
+        data->batch_bytes = fmax(data->batch_bytes, p->batch_bytes);
         p->rows = p->buffer.from.row + p->buffer.n;
     }
     if ((*raw)->n == 0) {

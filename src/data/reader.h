@@ -134,6 +134,8 @@ krein_status krein__reader_seek(krein_reader *r, const krein_mark *to);
 void krein__reader_use(krein_reader *r, krein_ctx *ctx);
 /* Bytes read at a time, from the next begin on. */
 void krein__reader_buffer(krein_reader *r, size_t bytes);
+/* What reading a batch takes, roughly: its text or array, and the rows made of it. */
+double krein__reader_bytes(const krein_reader *r);
 /* raw must be zeroed before the first call. raw->n == 0: the end. */
 krein_status krein__reader_next(krein_reader *r, krein_raw *raw);
 void krein__reader_close(krein_reader *r);
