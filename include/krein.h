@@ -208,6 +208,10 @@ typedef struct krein_train_options {
                               combines; not with kernel */
     krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr), or NULL; rows
                               of the data with a missing label (NaN) count too for those */
+    const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
+                               same training goes on from it; it stays when training ends, so that a
+                               model that could not be saved is not lost: remove it then */
+    double checkpoint_seconds; /* between two writes; 0: 30 */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init(krein_train_options *options);

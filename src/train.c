@@ -162,7 +162,31 @@ static char *learner_text(krein_setup *s) {
     return krein__spec_text(s->ctx, &s->several->cls, &s->several_values);
 }
 
-static krein_status train(krein_setup *s, krein_data *data, krein_report *r, krein_model **out) {
+/* The first pass over the data, or what a checkpoint knows of it. */
+static krein_status learn(krein_setup *s, krein_checkpoint *c, krein_data *data,
+                          krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    data->unlabelled = s->learner->unlabelled;
+    if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
+    TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
+                          (krein_keep)s->o.memory_rows, e));
+    if (c) TRY(krein__checkpoint_learned(c, data, e, s->o.holdout == 0));
+done:
+    return st;
+}
+
+/* Kernel and map are known, and need not be chosen again. */
+static krein_status keep_choice(krein_checkpoint *c, const krein_map *map) {
+    if (!c) return KREIN_OK;
+    if (map->cls->traits & KREIN_MAP_DUAL)
+        krein__log(map->ctx, KREIN_LOG_WARNING,
+                   "--checkpoint keeps no state of training on the kernel matrix; features "
+                   "(--map, --features) can be interrupted");
+    return krein__checkpoint_chosen(c, map);
+}
+
+static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data, krein_report *r,
+                          krein_model **out) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = NULL;
@@ -177,23 +201,24 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
                    "OPENBLAS_CORETYPE=%s before the program starts",
                    krein__blas_core(), krein__blas_better_core());
     job.folds = krein__setup_folds(s);
+    job.checkpoint = c;
     TRY(model_begin(ctx, &m));
     job.model = m;
-    data->unlabelled = s->learner->unlabelled;
-    TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
-                          (krein_keep)s->o.memory_rows, &m->encoding));
+    TRY(learn(s, c, data, &m->encoding));
     TRY(krein__setup_task(s, &m->encoding));
     m->head = head_of(s, &m->encoding);
     m->k = krein__head_scores(m->head, &m->encoding);
     m->n = job.n = data->count[KREIN_PART_TRAIN];
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
     TRY(krein__setup_unlabelled(s, data, &m->encoding, &job.unlabelled));
-    double read_before = data->seconds_read;
+    double waited = data->seconds_waited;
     mark = krein__clock();
     TRY(meet_kernels(s, &job));
     int64_t all = job.n + job.unlabelled.n; /* rows that features are made of */
     TRY(krein__setup_map(s, data, &m->encoding, all, m->k, r, &m->map));
     TRY(check_range(data, &m->encoding, m->map));
+    /* Reading ahead takes what the training surely leaves. */
+    data->ahead_room = fmax(0, (double)ctx->budget - (double)r->bytes_peak);
     if (!r->fits) TRY(krein__setup_refuse(s, m->map, data, all, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->several) {
@@ -211,18 +236,19 @@ static krein_status train(krein_setup *s, krein_data *data, krein_report *r, kre
         TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
     }
     TRY(krein__setup_parts(s, &job, m->map));
-    r->seconds_select = krein__clock() - mark - (data->seconds_read - read_before);
+    r->seconds_select = krein__clock() - mark - (data->seconds_waited - waited);
 
-    read_before = data->seconds_read;
+    waited = data->seconds_waited;
     mark = krein__clock();
     take_kernel(s, m->map);
+    TRY(keep_choice(c, m->map));
     TRY(krein__map_fit(m->map, m->encoding.d, m->encoding.sparse, job.rows, job.n));
     ZNEW(m->w, m->map->R * m->k);
     ZNEW(m->intercept, m->k);
     job.asked = krein__setup_asked(s, m->map);
     TRY(s->learner->fit(&job, &s->learner_values));
     TRY(check_finite(m));
-    r->seconds_fit = krein__clock() - mark - (data->seconds_read - read_before);
+    r->seconds_fit = krein__clock() - mark - (data->seconds_waited - waited);
 
     if (!(m->learner = learner_text(s))) {
         st = ctx->status;
@@ -253,10 +279,14 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     krein_report own = {0};
     krein_report *r = report ? report : &own;
     krein_setup s;
+    krein_checkpoint *c = NULL;
     *out = NULL;
     report_init(r);
     krein_status st = krein__setup_begin(ctx, options, data->options.group != NULL, &s);
-    if (st == KREIN_OK) st = train(&s, data, r, out);
+    if (st == KREIN_OK && s.o.checkpoint) st = krein__setup_checkpoint(&s, data, &c);
+    if (st == KREIN_OK) st = train(&s, c, data, r, out);
+    if (st == KREIN_ECANCEL) krein__checkpoint_cancelled(c, ctx);
+    krein__checkpoint_close(c);
     krein__setup_clear(&s);
     if (st != KREIN_OK || !report) krein_report_clear(ctx, r);
     return st;

@@ -28,6 +28,8 @@ typedef struct krein_setup {
 krein_status krein__setup_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,
                                 krein_setup *s);
 void krein__setup_clear(krein_setup *s);
+/* Opens the checkpoint that the options name; what it knows to be chosen is not free any more. */
+krein_status krein__setup_checkpoint(krein_setup *s, krein_data *data, krein_checkpoint **out);
 /* What the learner does not do with the labels that there are. */
 krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e);
 /* The map and what training with it takes. Features are the default as well where the kernel matrix

@@ -113,7 +113,8 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
     fit.asked = krein__setup_asked(s, map);
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
-    double stream = 4 * rows * d + rows * 64, kept = data->in_memory ? 4.0 * (double)n * d : 0;
+    double stream = 4 * rows * d + rows * 64 + (data->in_memory ? 0 : data->batch_bytes),
+           kept = data->in_memory ? 4.0 * (double)n * d : 0;
     bool features = krein__setup_random(s, map, n);
     bool search = s->criterion.cls && (s->free > 0 || s->list.n > 0);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;

@@ -209,3 +209,34 @@ krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e) {
                            "--probabilities are for classes and the labels are numbers");
     return KREIN_OK;
 }
+
+static krein_status no_checkpoint(const krein_setup *s) {
+    char others[256] = "";
+    for (int64_t i = 0; i < krein__learner_count; i++) {
+        const krein_learner_class *l = (const krein_learner_class *)krein__learners[i];
+        size_t used = strlen(others);
+        if (l->checkpoint)
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", l->cls.name);
+    }
+    return krein__fail(s->ctx, KREIN_EARG,
+                       "--checkpoint: %s keeps no state to go on from; learners that do: %s",
+                       s->several ? s->several->cls.name : s->learner->cls.name, others);
+}
+
+krein_status krein__setup_checkpoint(krein_setup *s, krein_data *data, krein_checkpoint **out) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_train_options o = s->o;
+    *out = NULL;
+    if (s->several || !s->learner->checkpoint) return no_checkpoint(s);
+    TRY(krein__checkpoint_open(ctx, &o, data, out));
+    o.kernel = krein__checkpoint_kernel(*out);
+    o.map = krein__checkpoint_map(*out);
+    if (!o.kernel || !o.map) goto done;
+    o.kernels = NULL;
+    o.features = 0;
+    krein__setup_clear(s);
+    st = krein__setup_begin(ctx, &o, data->options.group != NULL, s);
+done:
+    return st;
+}

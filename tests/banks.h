@@ -246,7 +246,7 @@ static inline void sum_to_one(int64_t M, double *mu) {
 /* Both routes of the methods: the same bits for any number of threads, and every allocation may
  * fail. */
 static inline void same_for_threads(const krein_combiner *const *method, int64_t methods,
-                                    const char *kernels, int64_t n, double lambda) {
+                                    const char *const *kernels, int64_t n, double lambda) {
     bench b;
     open_bench(&b, n, 3, true, kernels, NULL);
     b.job.lambda = lambda;
@@ -264,7 +264,7 @@ static inline void same_for_threads(const krein_combiner *const *method, int64_t
     close_bench(&b);
 }
 static inline void memory_may_fail(const krein_combiner *const *method, int64_t methods,
-                                   const char *kernels) {
+                                   const char *const *kernels) {
     krein_ctx *before = ctx;
     for (int64_t i = 0; i < 2 * methods; i++) {
         test_memory m;

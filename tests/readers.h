@@ -100,7 +100,7 @@ static inline krein_status read_rows(krein_reader *r, text *t) {
     int batches = 0;
     if ((st = krein__reader_begin(r))) return st;
     while (!(st = krein__reader_next(r, &raw)) && raw.n) {
-        CHECK(raw.first_row == row);
+        CHECK(raw.from.row == row);
         row += raw.n;
         for (int64_t i = 0; i < raw.n; i++) {
             for (int64_t j = 0; raw.num && j < raw.nnum; j++)

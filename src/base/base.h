@@ -23,6 +23,7 @@ struct krein_ctx {
     _Atomic uint64_t held, peak;
     struct krein_ctx *parent; /* its held and peak count what this one holds; or NULL */
     struct krein_comm *comm;  /* the other processes (dist/dist.h); NULL: there are none */
+    bool beside;              /* it has no account of its own: the parent's budget holds */
     int threads;
     bool own_budget, own_threads; /* asked for, not found out */
     krein_log_fn log;
@@ -38,6 +39,9 @@ struct krein_ctx {
  * left of the budget, no callbacks. Made before they run, while nothing changes what the parent
  * holds; each takes a copy. */
 krein_ctx krein__ctx_share(krein_ctx *parent, int shares);
+/* A context for a thread that runs beside the one that entered the library: a message of its own,
+ * the parent's memory, no callbacks. */
+krein_ctx krein__ctx_beside(krein_ctx *parent);
 
 /* Sets the message and returns status. The first word of the text is the place. */
 krein_status krein__fail(krein_ctx *ctx, krein_status status, const char *format, ...)

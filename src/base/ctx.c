@@ -183,6 +183,16 @@ double krein__round_digits(double x, int digits) {
     return strtod(buf, NULL);
 }
 
+krein_ctx krein__ctx_beside(krein_ctx *parent) {
+    krein_ctx own = *parent;
+    own.parent = parent;
+    own.beside = true;
+    own.log = NULL;
+    own.progress = NULL;
+    own.cancel = NULL;
+    return own;
+}
+
 krein_ctx krein__ctx_share(krein_ctx *parent, int shares) {
     krein_ctx own = *parent;
     own.parent = parent;

@@ -21,12 +21,13 @@ static header *header_of(void *p) { return (header *)((char *)p - HEADER); }
 
 static void *refuse(krein_ctx *ctx, double bytes) {
     char want[32], have[32], held[32];
+    const krein_ctx *account = ctx->beside ? ctx->parent : ctx;
     krein__fail(ctx, KREIN_EMEMORY,
                 "out of memory: %s more are needed, %s of the %s budget are in use; raise "
                 "--max-memory, or use fewer features or rows",
                 krein__bytes_text(bytes, want),
-                krein__bytes_text((double)atomic_load(&ctx->held), held),
-                krein__bytes_text((double)ctx->budget, have));
+                krein__bytes_text((double)atomic_load(&account->held), held),
+                krein__bytes_text((double)account->budget, have));
     return NULL;
 }
 
@@ -37,12 +38,14 @@ static void raise_peak(krein_ctx *ctx, uint64_t held) {
 }
 
 static void discharge(krein_ctx *ctx, size_t bytes) {
+    if (ctx->beside) ctx = ctx->parent;
     atomic_fetch_sub(&ctx->held, bytes);
     if (ctx->parent) atomic_fetch_sub(&ctx->parent->held, bytes);
 }
 
 /* Counts the bytes in, or says no. */
 static bool charge(krein_ctx *ctx, size_t bytes) {
+    if (ctx->beside) ctx = ctx->parent;
     uint64_t held = atomic_fetch_add(&ctx->held, bytes) + bytes;
     if (held > ctx->budget) {
         atomic_fetch_sub(&ctx->held, bytes);

@@ -32,6 +32,7 @@ int cli_train(cli_app *app, const char *output, cli_trained *out) {
     TRY(krein_train(app->ctx, data, &options, &out->report, &out->model));
     TRY(krein_model_save(app->ctx, out->model, output));
     out->bytes = cli_file_size(output);
+    if (a->checkpoint) remove(a->checkpoint); /* the model is safe */
 done:
     krein_data_close(test);
     krein_data_close(unlabeled);
@@ -115,8 +116,17 @@ int cli_cmd_train(cli_app *app) {
     int status;
     if (a->test && a->holdout > 0)
         return cli_error(CLI_USAGE, "train: --test and --holdout exclude each other");
+    if (a->checkpoint_every > 0 && !a->checkpoint)
+        return cli_error(CLI_USAGE, "train: --checkpoint-every needs --checkpoint FILE");
     char *output = output_name(a, &status);
     if (!output) return status;
+    if (a->checkpoint && (status = cli_check_output(a->checkpoint, a->operand[0])) == CLI_OK &&
+        strcmp(a->checkpoint, output) == 0)
+        status = cli_error(CLI_USAGE, "train: --checkpoint and --output are the same file");
+    if (status != CLI_OK) {
+        free(output);
+        return status;
+    }
     status = cli_train(app, output, &trained);
     if (status == CLI_OK && a->json) {
         json_t *object = report_json(&trained.report, trained.bytes);

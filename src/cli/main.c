@@ -75,6 +75,8 @@ bool cli_stdout_gone(void) {
 
 int cli_failure(cli_app *app, krein_status status) {
     cli_progress_erase(app);
+    if (cli_cancelled() && status == KREIN_ECANCEL && app->args.checkpoint)
+        return cli_error(CLI_FAILED, "%s", krein_message(app->ctx));
     if (cli_cancelled())
         return cli_error(CLI_FAILED,
                          app->streamed ? "cancelled" : "cancelled; nothing was written");

@@ -66,7 +66,8 @@ typedef struct cli_args {
     /* train */
     const char *output, *learner, *kernel, *map, *select, *test, *test_labels, *unlabeled;
     int64_t features;
-    double lambda, time_limit, holdout;
+    double lambda, time_limit, holdout, checkpoint_every;
+    const char *checkpoint;
     bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;

@@ -82,6 +82,10 @@ static const cli_option train_options[] = {
      .help = "rows without labels, for sskrr"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "searches and iterations stop there with their best"},
+    {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
+     .help = "state of a long training, to go on from it (krr)"},
+    {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
+     .help = "time between two writes of that file (30)"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
      .help = "store what is needed to predict probabilities"},
     END};
@@ -230,10 +234,12 @@ const cli_command cli_commands[] = {
      "CSV, LIBSVM or NPY, plain or gzipped; - is standard input. Of several --kernels,\n"
      "learners that take several (mkl) train on a weighted sum and print the weights,\n"
      "and -m may be a list with a map for each; other learners get the best kernel by\n"
-     "--select.",
+     "--select. With --checkpoint a training that was interrupted, also by SIGTERM or\n"
+     "a crash, goes on where it stood when the same command is given again.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"
+     "krein train huge.npy -D 512 --checkpoint huge.state -o huge.krein\n"
      "krein train data.csv --learner mkl --kernels \"gaussian(sigma=1..8:4); linear\"\n"
      "krein train data.csv --learner \"mkl(method=easymkl, base=svm)\" \\\n"
      "    --kernels \"gaussian; poly(degree=2..3:2)\"",
@@ -504,7 +510,6 @@ static const struct {
     const char *command, *option, *instead;
 } later[] = {
     {"train", "multilabel", "train one model for each class"},
-    {"train", "checkpoint", "leave it out: training runs in one go"},
 };
 
 const char *cli_later_option(const char *command, const char *name) {

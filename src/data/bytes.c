@@ -272,6 +272,33 @@ krein_status krein__bytes_rewind(krein_bytes *b) {
     return KREIN_OK;
 }
 
+krein_status krein__bytes_seek(krein_bytes *b, int64_t offset) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    char *skipped = NULL;
+    size_t got;
+    TRY(krein__bytes_rewind(b));
+    if (!b->gzip) {
+        if (lseek(b->fd, (off_t)offset, SEEK_SET) < 0) st = io_error(b, errno);
+        b->done = offset;
+        goto done;
+    }
+    NEW(skipped, SPOOL);
+    for (int64_t left = offset; left > 0; left -= (int64_t)got) {
+        TRY(krein__bytes_read(b, skipped, (size_t)krein__min(left, SPOOL), &got));
+        if (got == 0) {
+            st = krein__fail(ctx, KREIN_EIO, "%s: the file is shorter than it was", b->path);
+            goto done;
+        }
+        TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, skipped);
+    return st;
+}
+
+void krein__bytes_use(krein_bytes *b, krein_ctx *ctx) { b->ctx = ctx; }
+
 krein_status krein__bytes_at(krein_bytes *b, int64_t offset, void *buf, size_t count) {
     size_t got;
     int error = read_at(b->fd, offset, buf, count, &got);

@@ -15,6 +15,9 @@ krein_status krein__bytes_open(krein_ctx *ctx, const char *path, krein_bytes **o
  * error stays: every later read reports it again. */
 krein_status krein__bytes_read(krein_bytes *b, void *buf, size_t want, size_t *got);
 krein_status krein__bytes_rewind(krein_bytes *b);
+/* The next read begins at that byte of the uncompressed content. */
+krein_status krein__bytes_seek(krein_bytes *b, int64_t offset);
+void krein__bytes_use(krein_bytes *b, krein_ctx *ctx);
 /* Exactly `count` bytes of the (uncompressed) content at an offset; not for gzip before
  * krein__bytes_spool. */
 krein_status krein__bytes_at(krein_bytes *b, int64_t offset, void *buf, size_t count);

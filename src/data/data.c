@@ -41,6 +41,7 @@ static krein_status create(krein_ctx *ctx, const char *name, const krein_data_op
     data->ctx = ctx;
     data->nrows = -1;
     data->label_column = -1;
+    data->ahead_room = -1;
     DUP(data->name, name);
     TRY(copy_options(data, options));
     *out = data;
@@ -148,6 +149,7 @@ void krein__data_forget(krein_data *data) {
 
 void krein__data_reset(krein_data *data) {
     krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
     if (!data->borrowed) krein__data_forget(data);
     krein__free(ctx, data->part);
     krein__free(ctx, data->label_map);
@@ -160,6 +162,7 @@ void krein__data_reset(krein_data *data) {
 void krein_data_close(krein_data *data) {
     if (!data) return;
     krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
     drop_segments(data);
     krein__reader_close(data->reader);
     krein__reader_close(data->labels);
@@ -303,44 +306,53 @@ krein_status krein__data_label_role(krein_data *data) {
     return KREIN_OK;
 }
 
-/* One batch with the separate file of labels read in step. */
+/* Labels of raw->n rows from the separate file, whose batches end elsewhere. */
+static krein_status fetch_labels(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
+    krein_status st = KREIN_OK;
+    krein_raw *batch = &data->label_batch;
+    int64_t have = 0, first = -1;
+    krein__free(ctx, raw->label);
+    NEW(raw->label, krein__max(raw->n, 1));
+    raw->nlabel = 1;
+    while (have < raw->n || raw->n == 0) {
+        if (data->label_at == batch->n) {
+            TRY(krein__reader_next(data->labels, batch));
+            data->label_at = krein__min(data->label_skip, batch->n);
+            data->label_skip -= data->label_at;
+            if (batch->n == 0) break;
+            if (data->label_at == batch->n) continue;
+        }
+        if (raw->n == 0) {
+            st = krein__fail(ctx, KREIN_EFORMAT, "%s has more rows than %s", data->labels->path,
+                             data->reader->path);
+            goto done;
+        }
+        if (first < 0) raw->labels = batch->from;
+        first = 0;
+        int64_t m = krein__min(raw->n - have, batch->n - data->label_at);
+        memcpy(raw->label + have, batch->label + data->label_at, (size_t)m * sizeof *raw->label);
+        have += m;
+        data->label_at += m;
+    }
+    if (have < raw->n)
+        st = krein__fail(ctx, KREIN_EFORMAT, "%s has fewer rows than %s", data->labels->path,
+                         data->reader->path);
+done:
+    return st;
+}
+
+krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
+    krein_status st = krein__reader_next(data->reader, raw);
+    return st == KREIN_OK && data->labels && data->has_label ? fetch_labels(data, ctx, raw) : st;
+}
+
 krein_status krein__data_read(krein_data *data, krein_raw *raw) {
     krein_ctx *ctx = data->ctx;
     double start = krein__clock();
-    krein_status st = krein__reader_next(data->reader, raw);
-    if (st == KREIN_OK && data->labels && data->has_label) {
-        /* The label file's batches end elsewhere: copy until as many rows are there. */
-        int64_t have = 0;
-        krein__free(ctx, raw->label);
-        raw->label = krein__alloc(ctx, krein__max(raw->n, 1), sizeof *raw->label);
-        if (!raw->label) return ctx->status;
-        raw->nlabel = 1;
-        while (have < raw->n && st == KREIN_OK) {
-            if (data->label_at == data->label_batch.n) {
-                st = krein__reader_next(data->labels, &data->label_batch);
-                data->label_at = 0;
-                if (st != KREIN_OK || data->label_batch.n == 0) break;
-            }
-            int64_t m = krein__min(raw->n - have, data->label_batch.n - data->label_at);
-            memcpy(raw->label + have, data->label_batch.label + data->label_at,
-                   (size_t)m * sizeof *raw->label);
-            have += m;
-            data->label_at += m;
-        }
-        if (st == KREIN_OK && have < raw->n)
-            st = krein__fail(ctx, KREIN_EFORMAT, "%s has fewer rows than %s", data->labels->path,
-                             data->reader->path);
-        if (st == KREIN_OK && raw->n == 0) {
-            if (data->label_at == data->label_batch.n) {
-                st = krein__reader_next(data->labels, &data->label_batch);
-                data->label_at = 0;
-            }
-            if (st == KREIN_OK && data->label_at < data->label_batch.n)
-                st = krein__fail(ctx, KREIN_EFORMAT, "%s has more rows than %s", data->labels->path,
-                                 data->reader->path);
-        }
-    }
-    data->seconds_read += krein__clock() - start;
+    krein_status st = krein__data_fetch(data, ctx, raw);
+    double seconds = krein__clock() - start;
+    data->seconds_read += seconds;
+    data->seconds_waited += seconds;
     if (st == KREIN_OK) {
         double done = (double)data->reader->bytes_done, total = (double)data->reader->bytes;
         krein__progress(ctx, "reading", done, total);
@@ -351,10 +363,11 @@ krein_status krein__data_read(krein_data *data, krein_raw *raw) {
 
 krein_status krein__data_begin(krein_data *data) {
     krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
     krein_status st = krein__reader_begin(data->reader);
     if (st == KREIN_OK && data->labels) {
         krein__raw_clear(ctx, &data->label_batch);
-        data->label_at = 0;
+        data->label_at = data->label_skip = 0;
         data->labels->missing_ok = true;
         data->labels->label_optional = data->reader->label_optional;
         st = krein__reader_begin(data->labels);

@@ -43,11 +43,16 @@ struct krein_data {
     int64_t count[KREIN_PARTS]; /* rows of each part */
     bool learned;               /* nrows and count are known: a file must not change after that */
     double label_mean[64];
-    double label_most; /* the largest size of a label */
-    double seconds_read;
+    double label_most;     /* the largest size of a label */
+    double seconds_read;   /* reading and parsing */
+    double seconds_waited; /* of these, the time in which nothing else was done */
     int64_t passes;
     krein_raw label_batch; /* rows of the label file not used yet, from label_at */
     int64_t label_at;
+    int64_t label_skip;        /* rows to be left out there, after a seek */
+    struct krein_ahead *ahead; /* the thread that reads now, or NULL */
+    double batch_bytes;        /* of the largest batch read so far, and of its text or array */
+    double ahead_room;         /* bytes that may be used to read ahead; < 0: by the budget */
 };
 
 /* Inside the room: roles of the columns, one batch, memory of batches. */
@@ -55,20 +60,39 @@ krein_status krein__data_side_roles(krein_data *data);
 krein_status krein__data_label_role(krein_data *data);
 krein_status krein__data_begin(krein_data *data);
 krein_status krein__data_read(krein_data *data, krein_raw *raw);
+/* The same without progress and times, from any thread: messages go to ctx. */
+krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw);
+/* Ends reading ahead, if there is any: the reader can be used again. */
+void krein__data_quiet(krein_data *data);
 krein_status krein__data_keep(krein_data *data, krein_raw *raw); /* takes the batch over */
 void krein__data_forget(krein_data *data);                       /* the kept rows */
 void krein__data_reset(krein_data *data); /* all that was learned or matched before */
 /* The caller's arrays hold no infinity, and NaN only where cells may be missing. */
 krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing);
 
-/* A pass over the raw rows, from memory or from the file. *raw is NULL at the end. */
+/* A pass over the raw rows, from memory or from the file, whose next batches are then read beside
+ * what is done with the last one (pass.c). Zeroed before its first begin. */
+typedef struct krein_ahead krein_ahead;
 typedef struct krein_raw_pass {
     krein_data *data;
-    int64_t segment;
+    int64_t segment, batches;
     krein_raw buffer;
+    double batch_bytes; /* of the last batch, and the rows up to its end */
+    int64_t rows;
+    int64_t skip; /* rows still to be left out, after a seek */
+    bool ended;
+    bool alone; /* it must not be read ahead */
+    krein_ahead *ahead;
 } krein_raw_pass;
 krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data);
-krein_status krein__raw_next(krein_raw_pass *p, const krein_raw **raw, int64_t *ld);
+/* Right after begin: the first rows are not wanted. from and labels are marks of earlier batches,
+ * at or before that row. */
+krein_status krein__raw_seek(krein_raw_pass *p, int64_t row, const krein_mark *from,
+                             const krein_mark *labels);
+/* *raw is NULL at the end. It is good until the next call; the caller may take its arrays over. */
+krein_status krein__raw_next(krein_raw_pass *p, krein_raw **raw, int64_t *ld);
+/* How many rows at the front of the batch are not wanted; asked once a batch. */
+int64_t krein__raw_skip(krein_raw_pass *p, const krein_raw *raw);
 void krein__raw_end(krein_raw_pass *p);
 /* The part of row i as far as the row itself says: dropped (if `drop`) where an input or the label
  * is missing, unlabelled, else a training row. */
@@ -92,6 +116,14 @@ typedef enum krein_label_use {
  * and the column statistics of the training rows. Fills *e (which the caller clears). */
 krein_status krein__data_learn(krein_data *data, krein_label_use labels, double holdout,
                                uint64_t seed, krein_keep keep, krein_encoding *e);
+/* What learning left behind, beside the encoding: enough to read the rows of a file again without
+ * learning (no rows may be held out). */
+typedef struct krein_learned {
+    int64_t nrows, count[3];
+    double label_mean[64], label_most;
+} krein_learned;
+void krein__data_learned(const krein_data *data, krein_learned *out);
+krein_status krein__data_recall(krein_data *data, const krein_learned *l, const krein_encoding *e);
 /* Prepares the data to be read with an encoding learned elsewhere: matches columns by name or
  * width. need_label: without labels it is an error; else a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
@@ -124,6 +156,14 @@ krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int p
 /* Next compute block, always full (krein__block_rows) but for the last; x.n == 0: the end. */
 krein_status krein__stream_next(krein_stream *s, krein_block *out);
 krein_status krein__stream_rewind(krein_stream *s);
+/* Where the next row stands, for another stream of the same part of the same rows; from memory or
+ * from the file, with batches of any size. */
+typedef struct krein_place {
+    int64_t row, streamed;   /* rows of the data before it; of these, streamed */
+    krein_mark from, labels; /* rows in the file(s) from which it can be reached */
+} krein_place;
+void krein__stream_tell(const krein_stream *s, krein_place *out);
+krein_status krein__stream_seek(krein_stream *s, const krein_place *to);
 void krein__stream_close(krein_stream *s);
 krein_data *krein__stream_data(const krein_stream *s);
 const krein_encoding *krein__stream_encoding(const krein_stream *s);

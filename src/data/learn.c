@@ -29,36 +29,6 @@ typedef struct scan {
     double label_sum[64];
 } scan;
 
-/* ---- passes over raw rows ----------------------------------------------- */
-
-krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data) {
-    memset(p, 0, sizeof *p);
-    p->data = data;
-    if (data->in_memory) return KREIN_OK;
-    return krein__data_begin(data);
-}
-
-krein_status krein__raw_next(krein_raw_pass *p, const krein_raw **raw, int64_t *ld) {
-    krein_data *data = p->data;
-    *raw = NULL;
-    if (data->in_memory) {
-        if (p->segment == data->nsegment) return KREIN_OK;
-        krein_segment *s = &data->segment[p->segment++];
-        *raw = &s->raw;
-        *ld = s->ld;
-        return KREIN_OK;
-    }
-    krein_status st = krein__data_read(data, &p->buffer);
-    if (st != KREIN_OK || p->buffer.n == 0) return st;
-    *raw = &p->buffer;
-    *ld = p->buffer.nnum;
-    return KREIN_OK;
-}
-
-void krein__raw_end(krein_raw_pass *p) {
-    if (p->data) krein__raw_clear(p->data->ctx, &p->buffer);
-}
-
 static bool no_label(const krein_data *data, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
         if (isnan(raw->label[i * raw->nlabel + k])) return true;
@@ -160,27 +130,29 @@ static krein_status scan_file(scan *s, krein_keep keep, bool holdout) {
     krein_data *data = s->data;
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    krein_raw raw = {0};
+    krein_raw_pass pass = {0};
+    krein_raw *raw;
+    int64_t ld;
     bool memory = keep_in_memory(data, keep);
     uint64_t limit = keep == KREIN_KEEP_MEMORY ? UINT64_MAX : ctx->budget / 3;
     uint64_t before = atomic_load(&ctx->held);
-    TRY(krein__data_begin(data));
+    TRY(krein__raw_begin(&pass, data));
     for (;;) {
-        TRY(krein__data_read(data, &raw));
-        if (raw.n == 0) break;
-        TRY(scan_batch(s, &raw, raw.nnum, holdout));
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        TRY(scan_batch(s, raw, ld, holdout));
         if (memory && atomic_load(&ctx->held) - before > limit) {
             krein__log(ctx, KREIN_LOG_INFO,
                        "%s does not fit in memory; it is read in several passes", data->name);
             krein__data_forget(data);
             memory = false;
         }
-        if (memory) TRY(krein__data_keep(data, &raw));
+        if (memory) TRY(krein__data_keep(data, raw));
     }
     data->nrows = s->rows;
     data->in_memory = memory;
 done:
-    krein__raw_clear(ctx, &raw);
+    krein__raw_end(&pass);
     return st;
 }
 
@@ -241,7 +213,7 @@ static krein_status assign_parts(scan *s, const krein_encoding *e, double fracti
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_raw_pass pass = {0};
-    const krein_raw *raw;
+    krein_raw *raw;
     int64_t ld, row = 0;
     bool drop = data->options.missing == KREIN_MISSING_DROP;
     ZNEW(data->part, s->rows);
@@ -528,5 +500,51 @@ done:
     krein__free(ctx, s.label);
     krein__free(ctx, s.group);
     if (st != KREIN_OK) krein__encoding_clear(ctx, e);
+    return st;
+}
+
+void krein__data_learned(const krein_data *data, krein_learned *out) {
+    out->nrows = data->nrows;
+    out->label_most = data->label_most;
+    memcpy(out->count, data->count, sizeof out->count);
+    memcpy(out->label_mean, data->label_mean, sizeof out->label_mean);
+}
+
+/* Words of a text label in the order of the classes. */
+static krein_status recall_words(krein_data *data, const krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *from = data->labels ? data->labels : data->reader;
+    krein_dict *words = &from->column[data->labels ? 0 : data->label_column].dict;
+    krein__dict_clear(ctx, words);
+    for (int64_t k = 0; k < e->nclass; k++)
+        if (krein__dict_add(ctx, words, e->class_name[k], strlen(e->class_name[k])) < 0)
+            return ctx->status;
+    return krein__labels_map(ctx, words, e, &data->label_map);
+}
+
+krein_status krein__data_recall(krein_data *data, const krein_learned *l, const krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    krein__data_reset(data);
+    TRY(prepare_reader(data, true));
+    if (r->sparse ? e->ninput != 0 : e->ninput != r->ncolumn) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: the columns are not those that were learned",
+                         data->name);
+        goto done;
+    }
+    for (int64_t j = 0; j < e->ninput; j++) {
+        if (e->input[j].role != KREIN_ROLE_FEATURE || !e->input[j].text) continue;
+        TRY(krein__dict_copy(ctx, &e->input[j].dict, &r->column[j].dict));
+        r->column[j].frozen = true;
+    }
+    if (e->label_text) TRY(recall_words(data, e));
+    data->batch_bytes = krein__reader_bytes(r); /* none was read yet */
+    data->nrows = l->nrows;
+    data->label_most = l->label_most;
+    memcpy(data->count, l->count, sizeof data->count);
+    memcpy(data->label_mean, l->label_mean, sizeof data->label_mean);
+    data->learned = true;
+done:
     return st;
 }

@@ -364,5 +364,15 @@ done:
     return st;
 }
 
-const krein_reader_class krein__read_csv = {
-    .name = "csv", .open = csv_open, .begin = csv_begin, .next = csv_next, .close = csv_close};
+static krein_status csv_seek(krein_reader *r, const krein_mark *to) {
+    csv *c = r->state->own;
+    c->drop = false;
+    return krein__block_seek(r, to);
+}
+
+const krein_reader_class krein__read_csv = {.name = "csv",
+                                            .open = csv_open,
+                                            .begin = csv_begin,
+                                            .next = csv_next,
+                                            .seek = csv_seek,
+                                            .close = csv_close};

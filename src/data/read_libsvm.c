@@ -399,4 +399,5 @@ const krein_reader_class krein__read_libsvm = {.name = "libsvm",
                                                .open = libsvm_open,
                                                .begin = libsvm_begin,
                                                .next = libsvm_next,
+                                               .seek = krein__block_seek,
                                                .close = libsvm_close};

@@ -215,5 +215,18 @@ done:
     return st;
 }
 
-const krein_reader_class krein__read_npy = {
-    .name = "npy", .open = npy_open, .begin = npy_begin, .next = npy_next, .close = npy_close};
+static krein_status npy_seek(krein_reader *r, const krein_mark *to) {
+    npy *a = r->state->own;
+    if (to->row > a->h.n)
+        return krein__fail(r->ctx, KREIN_EIO, "%s: the file is shorter than it was", r->path);
+    a->i = r->state->row = to->row;
+    if (a->h.fortran) return KREIN_OK;
+    return krein__bytes_seek(r->state->in, a->h.offset + to->row * a->h.d * a->h.size);
+}
+
+const krein_reader_class krein__read_npy = {.name = "npy",
+                                            .open = npy_open,
+                                            .begin = npy_begin,
+                                            .next = npy_next,
+                                            .seek = npy_seek,
+                                            .close = npy_close};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 1 << 16, BUFFER = 4 << 20, LEAST = 16, SHOWN = 8, LONGEST = 64 };
+enum { HEAD = 1 << 16, BUFFER = 4 << 20, SMALL = 1 << 16, LEAST = 16, SHOWN = 8, LONGEST = 64 };
 
 static const krein_reader_class *const classes[] = {
     [KREIN_FORMAT_CSV] = &krein__read_csv,
@@ -79,6 +79,13 @@ done:
     return st;
 }
 
+/* Some megabytes for each thread, but a small part of the memory budget. */
+static size_t good_buffer(const krein_ctx *ctx) {
+    uint64_t wanted = (uint64_t)BUFFER * (uint64_t)ctx->threads, most = ctx->budget / 32;
+    if (most < SMALL) most = SMALL;
+    return (size_t)(wanted < most ? wanted : most);
+}
+
 krein_status krein__reader_open(krein_ctx *ctx, const char *path,
                                 const krein_reader_options *options, krein_reader **out) {
     static const krein_reader_options standard = {.header = -1};
@@ -94,7 +101,7 @@ krein_status krein__reader_open(krein_ctx *ctx, const char *path,
     TRY(krein__bytes_open(ctx, r->path, &r->state->in));
     r->gzip = krein__bytes_gzip(r->state->in);
     r->bytes = krein__bytes_size(r->state->in);
-    r->state->buffer = options->buffer ? options->buffer : (size_t)BUFFER * (size_t)ctx->threads;
+    r->state->buffer = options->buffer ? options->buffer : good_buffer(ctx);
     if (r->state->buffer < LEAST) r->state->buffer = LEAST;
     if (options->format) {
         int k = 0;
@@ -120,6 +127,26 @@ done:
 krein_status krein__reader_begin(krein_reader *r) {
     r->bytes_done = 0;
     return r->cls->begin(r);
+}
+
+krein_status krein__reader_seek(krein_reader *r, const krein_mark *to) {
+    return to->row > 0 ? r->cls->seek(r, to) : KREIN_OK;
+}
+
+void krein__reader_use(krein_reader *r, krein_ctx *ctx) {
+    r->ctx = ctx;
+    krein__bytes_use(r->state->in, ctx);
+}
+
+double krein__reader_bytes(const krein_reader *r) { return 3 * (double)r->state->buffer; }
+
+void krein__reader_buffer(krein_reader *r, size_t bytes) {
+    krein_block *b = &r->state->block;
+    r->state->buffer = bytes;
+    krein__free(r->ctx, b->buf); /* what looked at the file had a larger one */
+    b->buf = NULL;
+    b->room = b->begin = b->end = b->length = 0;
+    b->npiece = 0;
 }
 
 krein_status krein__reader_next(krein_reader *r, krein_raw *raw) {

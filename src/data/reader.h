@@ -62,6 +62,13 @@ typedef struct krein_reader_options {
     size_t buffer;      /* bytes of text read at a time; 0: a good size */
 } krein_reader_options;
 
+/* Where a row begins in the (uncompressed) file. line is for messages. */
+typedef struct krein_mark {
+    int64_t row, byte, line;
+} krein_mark;
+
+enum { KREIN_RAW_ARRAYS = 10 };
+
 typedef struct krein_raw {
     int64_t n;
     int64_t nnum, ncat, nlabel;
@@ -76,7 +83,9 @@ typedef struct krein_raw {
     int32_t *col;
     float *val;
     bool any_missing;  /* some NaN or -1 among the features */
-    int64_t first_row; /* 0-based number of the batch's first row in the file */
+    krein_mark from;   /* the batch's first row; row numbers count from 0 */
+    krein_mark labels; /* a row of the separate file of labels from which this one can be reached */
+    int64_t room[KREIN_RAW_ARRAYS]; /* elements that the arrays have room for */
 } krein_raw;
 
 /* Frees what a batch owns. A batch may be kept by the caller (moved out by struct copy and
@@ -111,6 +120,7 @@ typedef struct krein_reader_class {
     krein_status (*open)(krein_reader *r, const krein_reader_options *options);
     krein_status (*begin)(krein_reader *r); /* roles are set; rewinds too */
     krein_status (*next)(krein_reader *r, krein_raw *raw);
+    krein_status (*seek)(krein_reader *r, const krein_mark *to); /* after begin */
     void (*close)(krein_reader *r);
 } krein_reader_class;
 
@@ -118,6 +128,14 @@ krein_status krein__reader_open(krein_ctx *ctx, const char *path,
                                 const krein_reader_options *options, krein_reader **out);
 /* Call after roles, shifts, frozen and missing_ok are set; starts (again) at the first row. */
 krein_status krein__reader_begin(krein_reader *r);
+/* To a row whose mark a batch had (after begin). Gzipped files are unpacked up to there. */
+krein_status krein__reader_seek(krein_reader *r, const krein_mark *to);
+/* Errors and memory go to another context from now on: that of the thread that reads. */
+void krein__reader_use(krein_reader *r, krein_ctx *ctx);
+/* Bytes read at a time, from the next begin on. */
+void krein__reader_buffer(krein_reader *r, size_t bytes);
+/* What reading a batch takes, roughly: its text or array, and the rows made of it. */
+double krein__reader_bytes(const krein_reader *r);
 /* raw must be zeroed before the first call. raw->n == 0: the end. */
 krein_status krein__reader_next(krein_reader *r, krein_raw *raw);
 void krein__reader_close(krein_reader *r);

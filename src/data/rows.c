@@ -50,11 +50,22 @@ void krein__block_clear(krein_reader *r) {
 krein_status krein__block_rewind(krein_reader *r) {
     krein_block *b = &r->state->block;
     b->begin = b->end = b->length = 0;
+    b->byte = 0;
     b->line = 1;
     b->npiece = 0;
     b->target = r->state->buffer;
     b->eof = b->started = b->closed = false;
     return krein__bytes_rewind(r->state->in);
+}
+
+krein_status krein__block_seek(krein_reader *r, const krein_mark *to) {
+    krein_block *b = &r->state->block;
+    krein_status st = krein__bytes_seek(r->state->in, to->byte);
+    b->byte = to->byte;
+    b->line = to->line;
+    b->started = true; /* no byte order mark here */
+    r->state->row = to->row;
+    return st;
 }
 
 static int64_t count_of(const char *p, const char *end, char c) {
@@ -237,6 +248,7 @@ krein_status krein__block_next(krein_reader *r, bool *empty) {
     for (int64_t i = 0; i < b->npiece; i++) b->line += b->piece[i].lines;
     b->npiece = 0;
     b->length -= b->end;
+    b->byte += (int64_t)b->end;
     if (b->buf) memmove(b->buf, b->buf + b->end, b->length);
     b->begin = b->end = 0;
     b->target = b->room > r->state->buffer ? b->room : r->state->buffer;
@@ -333,20 +345,18 @@ done:
     return st;
 }
 
-static krein_status room(krein_reader *r, int k, void *array, bool wanted, int64_t count,
-                         size_t size) {
-    krein_room *held = &r->state->room[k];
+static krein_status room(krein_reader *r, krein_raw *raw, int k, void *array, bool wanted,
+                         int64_t count, size_t size) {
     void *p;
     memcpy(&p, array, sizeof p);
-    if (wanted && p && p == held->p && held->count >= count) return KREIN_OK;
+    if (wanted && p && raw->room[k] >= count) return KREIN_OK;
     krein__free(r->ctx, p);
     p = NULL;
-    held->p = NULL;
+    raw->room[k] = 0;
     if (wanted) {
         count += count / 8; /* blocks of text do not hold the same number of rows each */
         p = krein__alloc(r->ctx, count, size);
-        held->p = p;
-        held->count = count;
+        if (p) raw->room[k] = count;
     }
     memcpy(array, &p, sizeof p);
     return wanted && !p ? r->ctx->status : KREIN_OK;
@@ -361,19 +371,19 @@ krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_
     raw->ncat = s->ncat;
     raw->nlabel = s->nlabel;
     raw->any_missing = false;
-    raw->first_row = s->row;
+    raw->from = (krein_mark){s->row, s->block.byte + (int64_t)s->block.begin, s->block.line};
     if (s->nnum + s->ncat + s->nlabel > 0 && n > INT64_MAX / 16 / (s->nnum + s->ncat + s->nlabel))
         return krein__fail(r->ctx, KREIN_EMEMORY, "%s: rows too long", r->path);
-    TRY(room(r, 0, &raw->num, s->nnum > 0, n * s->nnum, sizeof *raw->num));
-    TRY(room(r, 1, &raw->cat, s->ncat > 0, n * s->ncat, sizeof *raw->cat));
-    TRY(room(r, 2, &raw->label, s->nlabel > 0, n * s->nlabel, sizeof *raw->label));
-    TRY(room(r, 3, &raw->weight, s->weight, n, sizeof *raw->weight));
-    TRY(room(r, 4, &raw->group, s->group, n, sizeof *raw->group));
-    TRY(room(r, 5, &raw->id, s->id, n, sizeof *raw->id));
-    TRY(room(r, 6, &raw->id_text, s->id, id_bytes, 1));
-    TRY(room(r, 7, &raw->ptr, r->sparse, n + 1, sizeof *raw->ptr));
-    TRY(room(r, 8, &raw->col, r->sparse, nnz, sizeof *raw->col));
-    TRY(room(r, 9, &raw->val, r->sparse, nnz, sizeof *raw->val));
+    TRY(room(r, raw, 0, &raw->num, s->nnum > 0, n * s->nnum, sizeof *raw->num));
+    TRY(room(r, raw, 1, &raw->cat, s->ncat > 0, n * s->ncat, sizeof *raw->cat));
+    TRY(room(r, raw, 2, &raw->label, s->nlabel > 0, n * s->nlabel, sizeof *raw->label));
+    TRY(room(r, raw, 3, &raw->weight, s->weight, n, sizeof *raw->weight));
+    TRY(room(r, raw, 4, &raw->group, s->group, n, sizeof *raw->group));
+    TRY(room(r, raw, 5, &raw->id, s->id, n, sizeof *raw->id));
+    TRY(room(r, raw, 6, &raw->id_text, s->id, id_bytes, 1));
+    TRY(room(r, raw, 7, &raw->ptr, r->sparse, n + 1, sizeof *raw->ptr));
+    TRY(room(r, raw, 8, &raw->col, r->sparse, nnz, sizeof *raw->col));
+    TRY(room(r, raw, 9, &raw->val, r->sparse, nnz, sizeof *raw->val));
 done:
     return st;
 }

@@ -33,6 +33,7 @@ typedef struct krein_block {
     size_t room, target; /* target: bytes wanted in the buffer, grows with long rows */
     size_t begin, end;   /* the whole rows given out; [end, length) is for the next block */
     size_t length;
+    int64_t byte;   /* of the file, at the start of buf */
     int64_t line;   /* of begin */
     bool quotes;    /* newlines inside quoted fields do not end a row */
     bool trim;      /* blank lines at the end of the file are no rows */
@@ -43,16 +44,9 @@ typedef struct krein_block {
     int64_t npiece, most; /* in use, allocated */
 } krein_block;
 
-/* Where the caller's arrays came from, to use them again (see krein_raw). */
-typedef struct krein_room {
-    void *p;
-    int64_t count;
-} krein_room;
-
 struct krein_reader_state {
     krein_bytes *in;
     krein_block block;
-    krein_room room[10];
     size_t buffer; /* bytes per read: options.buffer or the default */
     int64_t nnum, ncat, nlabel;
     bool weight, group, id;           /* roles that occur */
@@ -65,6 +59,8 @@ struct krein_reader_state {
 krein_status krein__block_init(krein_reader *r, bool quotes, bool trim);
 /* To the first row again. */
 krein_status krein__block_rewind(krein_reader *r);
+/* To the start of a row further on. */
+krein_status krein__block_seek(krein_reader *r, const krein_mark *to);
 /* The next block, cut into pieces; *empty at the end of the file. */
 krein_status krein__block_next(krein_reader *r, bool *empty);
 /* The end of the row that begins at p (behind its '\n'), NULL if it is not whole; adds its

@@ -30,8 +30,10 @@ struct krein_stream {
     float *blank;    /* d: the scaled row of all-zero indicators */
 
     krein_raw_pass pass;
-    const krein_raw *raw;
+    krein_raw *raw;
     int64_t ld, at, file_row, streamed;
+    krein_mark from, labels; /* of the last batch */
+    int64_t words;           /* text labels of a learned file: how many there are; else -1 */
 
     float *x;
     double *label, *weight;
@@ -123,11 +125,37 @@ done:
     return st;
 }
 
+/* The words of the label, where it is text; NULL: it is not. */
+static const krein_dict *label_words(const krein_stream *s) {
+    const krein_data *data = s->data;
+    const krein_reader *from = data->labels ? data->labels : data->reader;
+    if (!from || !data->has_label || !s->e->label_text) return NULL;
+    return &from->column[data->labels ? 0 : data->label_column].dict;
+}
+
 krein_status krein__stream_rewind(krein_stream *s) {
-    krein__raw_end(&s->pass);
+    krein_status st = krein__raw_begin(&s->pass, s->data);
+    const krein_dict *words = label_words(s);
     s->raw = NULL;
     s->at = s->file_row = s->streamed = 0;
-    return krein__raw_begin(&s->pass, s->data);
+    s->from = s->labels = (krein_mark){0};
+    /* The map from words to classes is made again from batch to batch where a file brings new
+     * words: its batches are not read ahead. */
+    s->words = words && s->data->learned ? words->n : -1;
+    s->pass.alone = words && !s->data->learned;
+    return st;
+}
+
+void krein__stream_tell(const krein_stream *s, krein_place *out) {
+    *out = (krein_place){s->file_row, s->streamed, s->from, s->labels};
+}
+
+krein_status krein__stream_seek(krein_stream *s, const krein_place *to) {
+    krein_status st = krein__stream_rewind(s);
+    if (st == KREIN_OK) st = krein__raw_seek(&s->pass, to->row, &to->from, &to->labels);
+    s->file_row = to->row;
+    s->streamed = to->streamed;
+    return st;
 }
 
 static void free_ids(krein_stream *s) {
@@ -154,6 +182,12 @@ const krein_encoding *krein__stream_encoding(const krein_stream *s) { return s->
 int64_t krein__stream_labels(const krein_stream *s) { return s->data->nlabel; }
 
 /* ---- rows --------------------------------------------------------------- */
+
+static krein_status changed(const krein_stream *s) {
+    return krein__fail(s->ctx, KREIN_EIO,
+                       "%s changed while it was read: it has other rows than at the first pass",
+                       s->data->name);
+}
 
 static void unit_length(float *x, int64_t d) {
     double square = 0;
@@ -244,6 +278,7 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
             double y = raw->label[row * k + c];
             if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i] &&
                 s->part != KREIN_PART_UNLABELLED) {
+                if (s->words >= 0 && y >= (double)s->words) return changed(s);
                 int64_t class = krein__class_of(s->e, data->label_map, y);
                 if (class < 0) {
                     char text[40];
@@ -255,7 +290,7 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
                     return krein__fail(ctx, KREIN_EDATA,
                                        "%s: row %lld has the class \"%.60s\", which was never seen "
                                        "in training",
-                                       data->name, (long long)(raw->first_row + row + 1), word);
+                                       data->name, (long long)(raw->from.row + row + 1), word);
                 }
                 y = (double)class;
             }
@@ -285,19 +320,29 @@ static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
     return m;
 }
 
-/* A text label's dictionary grows while the file is read; the map to classes must keep up. */
+/* A text label's dictionary grows while the file is read; the map to classes must keep up. All
+ * words of a learned file are there. */
 static krein_status refresh_label_map(krein_stream *s) {
-    krein_data *data = s->data;
-    const krein_reader *from = data->labels ? data->labels : data->reader;
-    if (!from || !data->has_label || !s->e->label_text) return KREIN_OK;
-    const krein_dict *words = &from->column[data->labels ? 0 : data->label_column].dict;
-    return krein__labels_map(s->ctx, words, s->e, &data->label_map);
+    const krein_dict *words = label_words(s);
+    if (!words || s->words >= 0) return KREIN_OK;
+    return krein__labels_map(s->ctx, words, s->e, &s->data->label_map);
 }
 
-static krein_status changed(const krein_stream *s) {
-    return krein__fail(s->ctx, KREIN_EIO,
-                       "%s changed while it was read: it has other rows than at the first pass",
-                       s->data->name);
+/* A batch of rows; s->raw is NULL at the end. */
+static krein_status next_batch(krein_stream *s) {
+    krein_status st = KREIN_OK;
+    TRY(krein__raw_next(&s->pass, &s->raw, &s->ld));
+    s->at = 0;
+    if (!s->raw) goto done;
+    s->at = krein__raw_skip(&s->pass, s->raw);
+    s->from = s->raw->from;
+    s->labels = s->raw->labels;
+    if (s->data->learned && s->file_row + s->raw->n - s->at > s->data->nrows)
+        st = changed(s);
+    else
+        st = refresh_label_map(s);
+done:
+    return st;
 }
 
 krein_status krein__stream_next(krein_stream *s, krein_block *out) {
@@ -309,14 +354,8 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     TRY(krein__poll(s->ctx));
     while (n < s->rows) {
         if (!s->raw || s->at == s->raw->n) {
-            TRY(krein__raw_next(&s->pass, &s->raw, &s->ld));
-            s->at = 0;
+            TRY(next_batch(s));
             if (!s->raw) break;
-            if (data->learned && s->file_row + s->raw->n > data->nrows) {
-                st = changed(s);
-                goto done;
-            }
-            TRY(refresh_label_map(s));
         }
         int64_t m = pick_rows(s, n, s->rows - n);
         if (s->e->sparse)

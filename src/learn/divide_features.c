@@ -611,8 +611,9 @@ static void end(divide *d) {
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
-static krein_status fit_blocks(krein_job *job, bool fused, const void *state) {
+static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const void *state) {
     krein_status st = KREIN_OK;
+    (void)pass; /* of checkpoints, which it does not keep */
     divide d;
     TRY(begin(job, state, fused, &d));
     if (job->lambda < 0) TRY(job->folds > 0 ? krein__krr_choose_folds(job, &d.b) : choose(&d));

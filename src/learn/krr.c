@@ -70,19 +70,38 @@ krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double la
     return krein__ridge_system(ridge, map->mix, map->D, krein__map_fused(map, lambda), out);
 }
 
-static krein_status accumulate(krein_job *job, krein_krr *b, krein_ridge *ridge) {
+/* From the first row, or from where a checkpoint of this pass stands. */
+static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein_ridge *ridge) {
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
+    krein_checkpoint *c = job->checkpoint;
+    krein_sums now = krein__checkpoint_sums(c);
     krein_block block;
-    TRY(krein__stream_rewind(job->rows));
+    if (now.pass == pass) {
+        TRY(krein__checkpoint_take(c, ridge));
+        TRY(krein__stream_seek(job->rows, &now.place));
+    } else {
+        TRY(krein__stream_rewind(job->rows));
+    }
+    int64_t before = ridge->n;
+    now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place};
     for (;;) {
-        TRY(krein__stream_next(job->rows, &block));
+        krein__stream_tell(job->rows, &now.place);
+        if (ridge->n > before && krein__checkpoint_due(c))
+            TRY(krein__checkpoint_keep(c, &now, ridge, false));
+        st = krein__stream_next(job->rows, &block);
+        if (st == KREIN_ECANCEL && c) {
+            TRY(krein__checkpoint_keep(c, &now, ridge, true));
+            st = KREIN_ECANCEL;
+        }
+        if (st != KREIN_OK) goto done;
         if (block.x.n == 0) break;
         float *z = krein__blocks_features(&b->z, &block.x);
         krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
         krein__ridge_add(ridge, block.x.n, z, b->y, block.weight);
         krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
     }
+    TRY(krein__checkpoint_keep(c, &now, ridge, false));
 done:
     return st;
 }
@@ -91,6 +110,13 @@ static krein_status solve(krein_ctx *ctx, const krein_system *system, const int8
                           double lambda, double *w, double *intercept) {
     return sign ? krein__krein_solve(ctx, system, sign, lambda, w, intercept)
                 : krein__system_solve(ctx, system, lambda, w, intercept);
+}
+
+/* What was chosen before the pass that a checkpoint stands in. */
+static void recall(krein_job *job, const krein_sums *s) {
+    job->lambda = s->lambda;
+    job->loo = s->loo;
+    job->cv_folds = s->folds;
 }
 
 void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {
@@ -106,7 +132,7 @@ void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {
 }
 
 /* Fits with blocks of one kind; lambda stays as chosen. */
-static krein_status fit_blocks(krein_job *job, bool fused, const void *state) {
+static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const void *state) {
     const int8_t *sign = state;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -116,10 +142,12 @@ static krein_status fit_blocks(krein_job *job, bool fused, const void *state) {
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
+    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
+    if (sums.pass == pass) recall(job, &sums);
     TRY(krein__krr_begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
-    TRY(accumulate(job, &b, &ridge));
+    TRY(accumulate(job, &b, pass, &ridge));
     bool choose = job->lambda < 0, mix = map->mix && b.z.fused;
     TRY(krein__krr_system(&b, &ridge, choose ? map->fused_lambda : job->lambda, &system));
     if (choose) TRY(krein__krr_choose_loo(job, &b, &system));
@@ -141,24 +169,28 @@ done:
 
 krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state) {
     const krein_map *map = job->model->map;
-    if (!map->mix) return fit(job, false, state);
+    if (!map->mix) return fit(job, 1, false, state);
     /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
      * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
      * again from what was chosen. */
     double least = 2 * map->fused_lambda;
-    if (job->lambda >= 0) return fit(job, job->lambda >= least, state);
+    if (job->lambda >= 0) return fit(job, 1, job->lambda >= least, state);
     krein_status st = KREIN_OK;
-    if (isfinite(least)) st = fit(job, true, state);
+    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
+    if (isfinite(least) && sums.pass <= 1) st = fit(job, 1, true, state);
     if (st != KREIN_OK || job->lambda >= least) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
-    st = fit(job, false, state);
-    return st == KREIN_OK && job->lambda >= least ? fit(job, true, state) : st;
+    if (sums.pass <= 2)
+        st = fit(job, 2, false, state);
+    else
+        recall(job, &sums);
+    return st == KREIN_OK && job->lambda >= least ? fit(job, 3, true, state) : st;
 }
 
 static krein_status fit_features(krein_job *job, const int8_t *sign) {
-    return sign ? fit_blocks(job, false, sign) : krein__krr_fit(job, fit_blocks, NULL);
+    return sign ? fit_blocks(job, 1, false, sign) : krein__krr_fit(job, fit_blocks, NULL);
 }
 
 /* ---- on the kernel matrix ----------------------------------------------- */
@@ -312,6 +344,10 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     bool pcg = takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
+    if (pcg && job->checkpoint)
+        krein__log(job->ctx, KREIN_LOG_WARNING,
+                   "--checkpoint keeps no state of conjugate gradients; krr(solver=direct) can be "
+                   "interrupted");
     krein_status st = dual ? fit_kernel(job) : pcg ? krein__krr_pcg(job) : fit_features(job, sign);
     if (!sign) values->number[NORM] = NAN;
     values->number[SOLVER] = pcg ? PCG : values->number[SOLVER] == DIRECT ? DIRECT : NAN;
@@ -335,5 +371,6 @@ const krein_learner_class krein__learner_krr = {
     .exact_rows = 7500,
     .exact_weights = true,
     .check = check,
+    .checkpoint = true,
     .fit = fit,
     .cost = cost};

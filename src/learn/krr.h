@@ -18,7 +18,7 @@ typedef struct krein_krr {
 krein_status krein__krr_begin(krein_job *job, bool fused, const int8_t *sign, krein_krr *out);
 void krein__krr_end(krein_ctx *ctx, krein_krr *b);
 /* A fit with blocks of one kind, and the kind that lambda allows: both, where it is chosen. */
-typedef krein_status krein_krr_fit(krein_job *job, bool fused, const void *state);
+typedef krein_status krein_krr_fit(krein_job *job, int64_t pass, bool fused, const void *state);
 krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state);
 
 /* The centred system of what was accumulated, as far as fused blocks resolve it at lambda. */

@@ -2,8 +2,7 @@
 #ifndef KREIN_LEARN_H
 #define KREIN_LEARN_H
 
-#include "model/model.h"
-#include "solve/ridge.h"
+#include "learn/checkpoint.h"
 
 /* Rows without labels: those of the data, then those of a file of their own. */
 typedef struct krein_unlabelled {
@@ -29,7 +28,8 @@ typedef struct krein_job {
     int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out; 1: one part of the
                            rows, held out */
     bool asked;         /* the number of features was asked for */
-    double weight;      /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    krein_checkpoint *checkpoint; /* where a learner with .checkpoint keeps its state, or NULL */
+    double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 
 enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
@@ -41,6 +41,7 @@ typedef struct krein_learner_class {
     bool exact_weights;  /* it takes row weights on the kernel matrix */
     bool probabilities;  /* it has them, for classes */
     bool unlabelled;     /* it learns from rows without labels too */
+    bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */
     /* Rows of the largest kernel matrix that it makes of n rows with map=exact, `most` allowed

@@ -138,7 +138,7 @@ static krein_status enum_io(krein_archive *a, const char *name, int *value, int 
     return st;
 }
 
-static krein_status encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
     TRY(krein__archive_int(a, "encoding.d", &e->d, 1, INT32_MAX));
@@ -221,7 +221,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
         goto done;
     }
     TRY(krein__archive_int(a, "n", &m->n, 1, INT64_MAX / 2));
-    TRY(encoding_io(a, ctx, &m->encoding));
+    TRY(krein__encoding_io(a, ctx, &m->encoding));
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     TRY(head_io(a, m));
     TRY(variance_io(a, m));
@@ -261,6 +261,13 @@ krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **ou
     krein_model *m = NULL;
     *out = NULL;
     TRY(krein__archive_load(ctx, path, &a));
+    if (krein__archive_has(a, "checkpoint")) {
+        st = krein__fail(ctx, KREIN_EMODEL,
+                         "%s: this is the checkpoint of a training that has not ended; give the "
+                         "train command again to go on",
+                         path);
+        goto done;
+    }
     ZNEW(m, 1);
     m->ctx = ctx;
     st = model_io(a, m);

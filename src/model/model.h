@@ -45,6 +45,9 @@ krein_status krein__model_texts(krein_model *model);
 krein_head krein__task_head(krein_task task);
 int64_t krein__head_scores(krein_head head, const krein_encoding *e);
 
+/* The encoding in a file. */
+krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
+
 /* Decision values of encoded rows, threaded over tiles; out is x->n x k. */
 typedef struct krein_scorer {
     const krein_model *model;

@@ -57,6 +57,30 @@ void krein__ridge_clear(krein_ridge *s) {
     memset(s, 0, sizeof *s);
 }
 
+/* Reading replaces what was there. */
+static krein_status array_io(krein_archive *a, krein_ctx *ctx, const char *name, double **x,
+                             int64_t n) {
+    if (krein__archive_reading(a)) {
+        krein__free(ctx, *x);
+        *x = NULL;
+    }
+    return krein__archive_array(a, name, KREIN_TYPE_F64, x, n);
+}
+
+krein_status krein__ridge_io(krein_archive *a, krein_ridge *s) {
+    krein_status st = KREIN_OK;
+    int64_t R = s->R, k = s->k;
+    TRY(krein__archive_int(a, "ridge.R", &R, s->R, s->R));
+    TRY(krein__archive_int(a, "ridge.k", &k, s->k, s->k));
+    TRY(krein__archive_int(a, "ridge.n", &s->n, 0, INT64_MAX));
+    TRY(krein__archive_double(a, "ridge.weight", &s->weight));
+    TRY(array_io(a, s->ctx, "ridge.G", &s->G, R * R));
+    TRY(array_io(a, s->ctx, "ridge.B", &s->B, R * (k + 1)));
+    TRY(array_io(a, s->ctx, "ridge.ysum", &s->ysum, k));
+done:
+    return st;
+}
+
 void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight) {
     int64_t R = s->R, k = s->k, c = k + 1;
     krein_ctx *ctx = s->ctx;

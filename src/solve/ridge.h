@@ -3,6 +3,7 @@
 #define KREIN_RIDGE_H
 
 #include "base/spec.h"
+#include "data/archive.h"
 
 extern const krein_class *const krein__solvers[];
 extern const int64_t krein__solver_count;
@@ -64,6 +65,8 @@ krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t ro
 /* r is n x R float32 (scaled in place when there are weights), n <= rows_max <= 4096. */
 void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight);
 void krein__ridge_clear(krein_ridge *s);
+/* The sums, between two blocks: written, or read into one of the same size. */
+krein_status krein__ridge_io(krein_archive *a, krein_ridge *s);
 double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads);
 
 /* The centred normal equations in feature space: (G + weight lambda I) w = B, z = mix' r. */

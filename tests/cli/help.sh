@@ -81,7 +81,7 @@ status trian 2
 has trian err "did you mean 'train'"
 run --seed 3 train x
 status "options first" 2
-for option in --multilabel --checkpoint=a; do
+for option in --multilabel; do
     run train data.csv "$option"
     status "train $option" 2
     has "train $option" err 'is not in this version; .'

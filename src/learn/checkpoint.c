@@ -1,0 +1,400 @@
+/* checkpoint.c -- see checkpoint.h. */
+#include "learn/checkpoint.h"
+
+#include "data/archive.h"
+#include "data/writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { VERSION = 1, FACTS = 40, VALUE = 512 };
+static const double SECONDS = 30;
+
+struct krein_checkpoint {
+    krein_ctx *ctx;
+    char *path;
+    double every, last; /* seconds between writes; when the last one was */
+    bool written;       /* there is a file that this job can go on from */
+    int64_t nfact;
+    char *name[FACTS], *value[FACTS];
+    krein_encoding *e; /* borrowed from the model, once it may be written; else NULL */
+    krein_learned learned;
+    bool has_encoding; /* in the file that was found */
+    char *kernel, *map;
+    krein_sums sums;
+};
+
+/* ---- what a job is ----------------------------------------------------------------------- */
+
+static krein_status add(krein_checkpoint *c, const char *name, const char *value) {
+    krein_ctx *ctx = c->ctx;
+    krein_status st = KREIN_OK;
+    DUP(c->name[c->nfact], name);
+    c->value[c->nfact++] = NULL;
+    DUP(c->value[c->nfact - 1], value ? value : "(default)");
+done:
+    return st;
+}
+
+static krein_status add_number(krein_checkpoint *c, const char *name, double value) {
+    char text[40];
+    return add(c, name, krein__number_text(value, text));
+}
+
+/* A file is the same if name, size and time of the last change are. */
+static krein_status add_file(krein_checkpoint *c, const char *what, const char *path) {
+    struct stat s;
+    char text[VALUE];
+    bool piped = strcmp(path, "-") == 0;
+    if (!piped && stat(path, &s) != 0)
+        return krein__fail(c->ctx, KREIN_EIO, "%s: %s", path, strerror(errno));
+    if (piped || !S_ISREG(s.st_mode))
+        return krein__fail(
+            c->ctx, KREIN_EARG,
+            "--checkpoint: %s is not a file that could be read again; write the data "
+            "to one first",
+            path);
+    snprintf(text, sizeof text, "%s (%lld bytes, changed at %lld.%09ld)", path,
+             (long long)s.st_size, (long long)s.st_mtim.tv_sec, (long)s.st_mtim.tv_nsec);
+    return add(c, what, text);
+}
+
+static krein_status describe_data(krein_checkpoint *c, const krein_data *data) {
+    krein_status st = KREIN_OK;
+    const krein_data_options *o = &data->options;
+    char delimiter[2] = {o->delimiter, 0};
+    const struct {
+        const char *name, *value;
+    } text[] = {{"format", o->format}, {"delimiter", o->delimiter ? delimiter : NULL},
+                {"label", o->label},   {"weights", o->weights},
+                {"group", o->group},   {"ignore", o->ignore}};
+    TRY(add_file(c, "data", data->name));
+    if (data->labels)
+        TRY(add_file(c, "labels", data->labels->path));
+    else
+        TRY(add(c, "labels", NULL));
+    for (int64_t k = 0; k < KREIN__COUNT(text); k++) TRY(add(c, text[k].name, text[k].value));
+    TRY(add_number(c, "header", o->header));
+    TRY(add_number(c, "targets", (double)o->targets));
+    TRY(add_number(c, "task", o->task));
+    TRY(add_number(c, "missing", o->missing));
+    TRY(add_number(c, "unknown", o->unknown_ignore));
+    TRY(add_number(c, "scale", o->scale));
+done:
+    return st;
+}
+
+static krein_status describe(krein_checkpoint *c, const krein_train_options *o,
+                             const krein_data *data) {
+    krein_status st = KREIN_OK;
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+    TRY(add(c, "program", krein_version()));
+    TRY(describe_data(c, data));
+    TRY(add(c, "learner", o->learner));
+    TRY(add(c, "kernel", o->kernel));
+    TRY(add(c, "kernels", o->kernels));
+    TRY(add(c, "map", o->map));
+    TRY(add(c, "select", o->select));
+    TRY(add(c, "seed", seed));
+    TRY(add_number(c, "features", (double)o->features));
+    TRY(add_number(c, "lambda", o->lambda < 0 ? -1 : o->lambda));
+    TRY(add_number(c, "max-exact", (double)o->max_exact));
+    TRY(add_number(c, "time-limit", o->time_limit));
+    TRY(add_number(c, "holdout", o->holdout));
+    TRY(add_number(c, "probabilities", o->probabilities));
+done:
+    return st;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static krein_status mark_io(krein_archive *a, const char *name, krein_mark *m) {
+    krein_status st = KREIN_OK;
+    int64_t *all[] = {&m->row, &m->byte, &m->line};
+    static const char *const part[] = {"row", "byte", "line"};
+    for (int k = 0; k < 3 && st == KREIN_OK; k++) {
+        char full[40];
+        snprintf(full, sizeof full, "%s.%s", name, part[k]);
+        st = krein__archive_int(a, full, all[k], 0, INT64_MAX);
+    }
+    return st;
+}
+
+static krein_status sums_io(krein_archive *a, krein_sums *s) {
+    krein_status st = KREIN_OK;
+    TRY(krein__archive_int(a, "sums.pass", &s->pass, 0, 1000));
+    if (s->pass == 0) goto done;
+    TRY(krein__archive_double(a, "sums.lambda", &s->lambda));
+    TRY(krein__archive_double(a, "sums.loo", &s->loo));
+    TRY(krein__archive_int(a, "sums.folds", &s->folds, 0, INT64_MAX));
+    TRY(krein__archive_int(a, "place.row", &s->place.row, 0, INT64_MAX));
+    TRY(krein__archive_int(a, "place.streamed", &s->place.streamed, 0, INT64_MAX));
+    TRY(mark_io(a, "place.from", &s->place.from));
+    TRY(mark_io(a, "place.labels", &s->place.labels));
+done:
+    return st;
+}
+
+static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_learned *l,
+                               krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    double *mean = l->label_mean;
+    bool reading = krein__archive_reading(a);
+    TRY(krein__encoding_io(a, ctx, e));
+    TRY(krein__archive_double(a, "data.low", &e->low));
+    TRY(krein__archive_double(a, "data.high", &e->high));
+    TRY(krein__archive_int(a, "data.rows", &l->nrows, 0, INT64_MAX));
+    TRY(krein__archive_int(a, "data.train", &l->count[KREIN_PART_TRAIN], 0, INT64_MAX));
+    TRY(krein__archive_int(a, "data.held", &l->count[KREIN_PART_HELD], 0, INT64_MAX));
+    TRY(krein__archive_int(a, "data.dropped", &l->count[KREIN_PART_DROPPED], 0, INT64_MAX));
+    TRY(krein__archive_double(a, "data.label_most", &l->label_most));
+    TRY(krein__archive_array(a, "data.label_mean", KREIN_TYPE_F64, &mean,
+                             KREIN__COUNT(l->label_mean)));
+    if (reading) {
+        memcpy(l->label_mean, mean, sizeof l->label_mean);
+        krein__free(ctx, mean);
+    }
+done:
+    return st;
+}
+
+static krein_status write_file(krein_checkpoint *c, krein_ridge *ridge) {
+    krein_ctx *ctx = c->ctx;
+    krein_status st = KREIN_OK;
+    krein_archive *a = NULL;
+    int64_t version = VERSION, n = c->nfact;
+    char **names = c->name, **values = c->value;
+    bool encoding = c->e != NULL, chosen = c->kernel != NULL;
+    TRY(krein__archive_create(ctx, &a));
+    TRY(krein__archive_int(a, "checkpoint", &version, 1, VERSION));
+    TRY(krein__archive_int(a, "job.facts", &n, 1, FACTS));
+    TRY(krein__archive_texts(a, "job.names", &names, n));
+    TRY(krein__archive_texts(a, "job.values", &values, n));
+    TRY(krein__archive_bool(a, "learned", &encoding));
+    if (encoding) TRY(learned_io(a, ctx, &c->learned, c->e));
+    TRY(krein__archive_bool(a, "chosen", &chosen));
+    if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
+    if (chosen) TRY(krein__archive_text(a, "map", &c->map));
+    TRY(sums_io(a, &c->sums));
+    if (c->sums.pass > 0) TRY(krein__ridge_io(a, ridge));
+    TRY(krein__archive_save(a, c->path));
+    c->written = true;
+    c->last = krein__clock();
+done:
+    krein__archive_destroy(a);
+    return st;
+}
+
+static krein_status unusable(krein_checkpoint *c, const char *why) {
+    return krein__fail(c->ctx, KREIN_EARG,
+                       "--checkpoint %s: %s; remove the file to train from the start, or name "
+                       "another one (it is not overwritten)",
+                       c->path, why);
+}
+
+/* The first thing in which the file's job is not this one. */
+static krein_status compare(krein_checkpoint *c, char **name, char **value, int64_t n) {
+    char why[2 * VALUE + 100] = "it is of another version of the program";
+    bool same = n == c->nfact;
+    for (int64_t k = 0; k < n && same; k++)
+        if (strcmp(name[k], c->name[k]) != 0 || strcmp(value[k], c->value[k]) != 0) {
+            same = false;
+            if (strcmp(name[k], c->name[k]) == 0)
+                snprintf(why, sizeof why,
+                         "it belongs to another training: %s was %.200s, and is %.200s now",
+                         name[k], value[k], c->value[k]);
+        }
+    return same ? KREIN_OK : unusable(c, why);
+}
+
+static krein_status read_job(krein_checkpoint *c, krein_archive *a) {
+    krein_ctx *ctx = c->ctx;
+    krein_status st = KREIN_OK;
+    int64_t version = 0, n = 0;
+    char **name = NULL, **value = NULL;
+    bool chosen = false;
+    TRY(krein__archive_int(a, "checkpoint", &version, 1, VERSION));
+    TRY(krein__archive_int(a, "job.facts", &n, 1, FACTS));
+    TRY(krein__archive_texts(a, "job.names", &name, n));
+    TRY(krein__archive_texts(a, "job.values", &value, n));
+    TRY(compare(c, name, value, n));
+    TRY(krein__archive_bool(a, "learned", &c->has_encoding));
+    TRY(krein__archive_bool(a, "chosen", &chosen));
+    if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
+    if (chosen) TRY(krein__archive_text(a, "map", &c->map));
+    TRY(sums_io(a, &c->sums));
+done:
+    for (int64_t k = 0; k < n; k++) {
+        if (name) krein__free(ctx, name[k]);
+        if (value) krein__free(ctx, value[k]);
+    }
+    krein__free(ctx, name);
+    krein__free(ctx, value);
+    return st;
+}
+
+/* Memory and the disk have their own messages; all else is a file that cannot be used. */
+static krein_status explain(krein_checkpoint *c, krein_status st) {
+    char why[KREIN__MESSAGE];
+    if (st != KREIN_EMODEL) return st;
+    size_t skip = strncmp(c->ctx->message, c->path, strlen(c->path)) == 0 ? strlen(c->path) + 2 : 0;
+    snprintf(why, sizeof why, "this is no whole checkpoint (%.800s)", c->ctx->message + skip);
+    return unusable(c, why);
+}
+
+static krein_status load(krein_checkpoint *c, krein_archive **out) {
+    krein_status st = krein__archive_load(c->ctx, c->path, out);
+    if (st == KREIN_OK && !krein__archive_has(*out, "checkpoint")) {
+        krein__archive_destroy(*out);
+        *out = NULL;
+        return unusable(c, "this is a model");
+    }
+    return explain(c, st);
+}
+
+/* Learns what is in the file; without one, that it could be written. */
+static krein_status look(krein_checkpoint *c) {
+    krein_status st = KREIN_OK;
+    krein_archive *a = NULL;
+    krein_writer *w = NULL;
+    struct stat s;
+    bool there = stat(c->path, &s) == 0;
+    if (there && !S_ISREG(s.st_mode)) return unusable(c, "this is not a file of its own");
+    if (!there || s.st_size == 0) {
+        st = krein__writer_open(c->ctx, c->path, &w);
+        krein__writer_abort(w);
+        return st;
+    }
+    TRY(load(c, &a));
+    TRY(explain(c, read_job(c, a)));
+    c->written = true;
+done:
+    krein__archive_destroy(a);
+    return st;
+}
+
+krein_status krein__checkpoint_open(krein_ctx *ctx, const krein_train_options *o, krein_data *data,
+                                    krein_checkpoint **out) {
+    krein_status st = KREIN_OK;
+    krein_checkpoint *c = NULL;
+    *out = NULL;
+    if (!data->reader)
+        return krein__fail(ctx, KREIN_EARG,
+                           "--checkpoint is for data in a file, and these are in memory");
+    ZNEW(c, 1);
+    c->ctx = ctx;
+    c->every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : SECONDS;
+    c->last = krein__clock();
+    DUP(c->path, o->checkpoint);
+    TRY(describe(c, o, data));
+    TRY(look(c));
+    if (c->sums.pass > 0)
+        krein__log(ctx, KREIN_LOG_INFO, "going on from %s: %lld rows are done", c->path,
+                   (long long)c->sums.place.row);
+    else if (c->written)
+        krein__log(ctx, KREIN_LOG_INFO, "going on from %s: the data are known", c->path);
+    *out = c;
+    c = NULL;
+done:
+    krein__checkpoint_close(c);
+    return st;
+}
+
+void krein__checkpoint_close(krein_checkpoint *c) {
+    if (!c) return;
+    krein_ctx *ctx = c->ctx;
+    for (int64_t k = 0; k < c->nfact; k++) {
+        krein__free(ctx, c->name[k]);
+        krein__free(ctx, c->value[k]);
+    }
+    if (c->nfact < FACTS) krein__free(ctx, c->name[c->nfact]);
+    krein__free(ctx, c->kernel);
+    krein__free(ctx, c->map);
+    krein__free(ctx, c->path);
+    krein__free(ctx, c);
+}
+
+/* ---- before the sums ------------------------------------------------------------------------ */
+
+bool krein__checkpoint_has_encoding(const krein_checkpoint *c) { return c && c->has_encoding; }
+const char *krein__checkpoint_kernel(const krein_checkpoint *c) { return c ? c->kernel : NULL; }
+const char *krein__checkpoint_map(const krein_checkpoint *c) { return c ? c->map : NULL; }
+
+krein_status krein__checkpoint_recall(krein_checkpoint *c, krein_data *data, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    krein_archive *a = NULL;
+    memset(e, 0, sizeof *e);
+    TRY(load(c, &a));
+    TRY(explain(c, learned_io(a, c->ctx, &c->learned, e)));
+    TRY(krein__data_recall(data, &c->learned, e));
+    c->e = e;
+done:
+    krein__archive_destroy(a);
+    if (st != KREIN_OK) krein__encoding_clear(c->ctx, e);
+    return st;
+}
+
+krein_status krein__checkpoint_learned(krein_checkpoint *c, krein_data *data,
+                                       const krein_encoding *e, bool repeatable) {
+    if (data->in_memory || !repeatable)
+        return KREIN_OK; /* learned again in no time, or as it was */
+    krein__data_learned(data, &c->learned);
+    c->e = (krein_encoding *)(uintptr_t)e; /* archives read and write with one function */
+    return write_file(c, NULL);
+}
+
+krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map) {
+    if (c->kernel) return KREIN_OK;
+    c->kernel = krein__kernel_text(c->ctx, map->kernel);
+    c->map = c->kernel ? krein__map_text(map) : NULL;
+    return c->map ? write_file(c, NULL) : c->ctx->status;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+krein_sums krein__checkpoint_sums(const krein_checkpoint *c) {
+    return c ? c->sums : (krein_sums){0};
+}
+
+krein_status krein__checkpoint_take(krein_checkpoint *c, krein_ridge *ridge) {
+    krein_archive *a = NULL;
+    krein_status st = load(c, &a);
+    if (st == KREIN_OK) st = explain(c, krein__ridge_io(a, ridge));
+    krein__archive_destroy(a);
+    c->last = krein__clock();
+    return st;
+}
+
+bool krein__checkpoint_due(const krein_checkpoint *c) {
+    return c && krein__clock() - c->last >= c->every;
+}
+
+krein_status krein__checkpoint_keep(krein_checkpoint *c, const krein_sums *now, krein_ridge *ridge,
+                                    bool must) {
+    if (!c) return KREIN_OK;
+    c->sums = *now;
+    krein_status st = write_file(c, ridge);
+    if (st == KREIN_OK || must) return st;
+    c->last = krein__clock();
+    krein__log(c->ctx, KREIN_LOG_WARNING,
+               "the state could not be written, and training goes on: %s", c->ctx->message);
+    return KREIN_OK;
+}
+
+krein_status krein__checkpoint_cancelled(const krein_checkpoint *c, krein_ctx *ctx) {
+    if (!c || !c->written) return krein__fail(ctx, KREIN_ECANCEL, "cancelled; nothing was written");
+    if (c->sums.pass > 0)
+        return krein__fail(ctx, KREIN_ECANCEL,
+                           "cancelled after %lld rows; the state is in %s: give the same command "
+                           "again to go on",
+                           (long long)c->sums.place.row, c->path);
+    return krein__fail(ctx, KREIN_ECANCEL,
+                       "cancelled; what was learned of the data is in %s: give the same command "
+                       "again to go on",
+                       c->path);
+}

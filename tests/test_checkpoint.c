@@ -1,0 +1,324 @@
+/* test_checkpoint.c -- training that is interrupted and goes on: the same model to the bit, from
+ * every format; files of other jobs, damaged files, learners without a state. */
+#include "train.h"
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROWS = 10000 };
+
+typedef struct stopper {
+    int64_t after; /* polls until it cancels; < 0: never */
+} stopper;
+
+static int cancel(void *user) {
+    stopper *s = user;
+    return s->after >= 0 && s->after-- == 0;
+}
+
+static krein_ctx *make_ctx(int threads, stopper *s) {
+    krein_ctx_options o;
+    krein_ctx *ctx = NULL;
+    krein_ctx_options_init(&o);
+    o.threads = threads;
+    o.cancel = cancel;
+    o.user = s;
+    CHECK(krein_ctx_create(&o, &ctx) == KREIN_OK);
+    return ctx;
+}
+
+typedef struct job {
+    const char *path, *label, *labels, *learner, *map;
+    double lambda, holdout;
+    const char *select;
+    int64_t memory_rows;
+} job;
+
+/* Trains, saves the model, and returns the status; the message goes to text. */
+static krein_status run(const job *j, const char *checkpoint, int64_t polls, int threads,
+                        const char *model, char *text) {
+    stopper s = {polls};
+    krein_ctx *ctx = make_ctx(threads, &s);
+    krein_data_options d;
+    krein_train_options o = defaults();
+    krein_data *data = NULL;
+    krein_model *m = NULL;
+    krein_data_options_init(&d);
+    d.label = j->label;
+    d.labels_file = j->labels;
+    o.learner = j->learner;
+    o.kernel = "gaussian(sigma=2)";
+    o.map = j->map ? j->map : "rff(D=24)";
+    o.lambda = j->lambda;
+    o.holdout = j->holdout;
+    o.select = j->select;
+    o.memory_rows = j->memory_rows;
+    o.checkpoint = checkpoint;
+    o.checkpoint_seconds = 1e-9; /* after every block */
+    krein_status st = krein_data_open(ctx, j->path, &d, &data);
+    if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);
+    s.after = -1;
+    if (st == KREIN_OK) st = krein_model_save(ctx, m, model);
+    snprintf(text, 1024, "%s", krein_message(ctx));
+    krein_model_destroy(m);
+    krein_data_close(data);
+    krein_ctx_destroy(ctx);
+    return st;
+}
+
+static bool same_files(const char *a, const char *b) {
+    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
+    bool same = f && g;
+    for (int c = 0; same && c != EOF;) {
+        c = fgetc(f);
+        same = c == fgetc(g);
+    }
+    if (f) fclose(f);
+    if (g) fclose(g);
+    return same;
+}
+
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+/* Cancelled again and again, `step` polls after it began, until it ends. */
+static void interrupted(const job *j, int64_t step, int least) {
+    const char *ck = test_path("state"), *one = test_path("one"), *two = test_path("two");
+    char text[1024];
+    int turns = 0;
+    krein_status st = run(j, NULL, -1, 2, one, text);
+    if (st != KREIN_OK) printf("%s: %s\n", j->path, text);
+    CHECK(st == KREIN_OK);
+    unlink(ck);
+    unlink(two);
+    do {
+        st = run(j, ck, step * (turns / 3 + 1), 1 + turns % 2, two, text);
+        if (st == KREIN_ECANCEL && exists(ck)) CHECK_HAS(text, "go on");
+        turns++;
+    } while (st == KREIN_ECANCEL && turns < 200);
+    if (st != KREIN_OK) printf("%s\n", text);
+    CHECK(st == KREIN_OK && turns > least);
+    CHECK(exists(ck)); /* the caller removes it */
+    CHECK(same_files(one, two));
+    unlink(ck);
+}
+
+static const char *text_labels(const char *name, const rows *r) {
+    const char *path = test_path(name);
+    FILE *f = fopen(path, "w");
+    fprintf(f, "kind,a,colour,b\n");
+    for (int64_t i = 0; i < r->n; i++)
+        fprintf(f, "%s,%.8g,%s,%.8g\n",
+                r->y[i] > 16   ? "high"
+                : r->y[i] > 12 ? "middle"
+                               : "low",
+                (double)r->x[i * r->d], r->x[i * r->d + 1] > 0.5f ? "red" : "blue",
+                (double)r->x[i * r->d + 2]);
+    fclose(f);
+    return path;
+}
+
+static const char *libsvm(const char *name, const rows *r) {
+    const char *path = test_path(name);
+    FILE *f = fopen(path, "w");
+    for (int64_t i = 0; i < r->n; i++) {
+        fprintf(f, "%.8g", r->y[i]);
+        for (int64_t k = 0; k < r->d; k++)
+            if ((i + k) % 3) fprintf(f, " %d:%.8g", (int)k + 1, (double)r->x[i * r->d + k]);
+        fprintf(f, "\n");
+    }
+    fclose(f);
+    return path;
+}
+
+static void npy(const char *path, const float *x, int64_t n, int64_t d) {
+    FILE *f = fopen(path, "wb");
+    char head[128];
+    memset(head, ' ', sizeof head);
+    int used =
+        snprintf(head + 10, sizeof head - 10,
+                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", (int)n, (int)d);
+    memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+    head[10 + used] = ' ';
+    head[127] = '\n';
+    fwrite(head, 1, sizeof head, f);
+    fwrite(x, sizeof *x, (size_t)(n * d), f);
+    fclose(f);
+}
+
+static void every_format(void) {
+    rows r = friedman(ROWS, 1, 5);
+    char csv[256], words[256], sparse[256], x[256], y[256], zip[300], command[600];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    snprintf(words, sizeof words, "%s", text_labels("b.csv", &r));
+    snprintf(sparse, sizeof sparse, "%s", libsvm("c.txt", &r));
+    snprintf(x, sizeof x, "%s", test_path("x.npy"));
+    snprintf(y, sizeof y, "%s", test_path("y.npy"));
+    snprintf(zip, sizeof zip, "%s.gz", csv);
+    npy(x, r.x, r.n, r.d);
+    float *label = test_new(r.n, sizeof *label);
+    for (int64_t i = 0; i < r.n; i++) label[i] = (float)r.y[i];
+    npy(y, label, r.n, 1);
+    free(label);
+    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    interrupted(&j, 8, 1);
+    j.path = words;
+    interrupted(&j, 8, 1);
+    j.path = sparse;
+    interrupted(&j, 8, 1);
+    j = (job){.path = x, .labels = y, .lambda = -1, .memory_rows = -1};
+    interrupted(&j, 8, 1);
+    snprintf(command, sizeof command, "gzip -kf %s", csv);
+    if (system(command) == 0) {
+        j = (job){.path = zip, .lambda = 1e-4, .memory_rows = -1};
+        interrupted(&j, 8, 1);
+    }
+    j = (job){.path = csv, .lambda = 1e-4, .memory_rows = 1}; /* kept in memory */
+    interrupted(&j, 8, 1);
+    drop(&r);
+}
+
+/* Selection, leave-one-out, folds, held-out rows, landmarks (several passes). */
+static void every_way(void) {
+    rows r = friedman(ROWS / 2, 1, 6);
+    char csv[256];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    job all[] = {{.path = csv, .lambda = -1, .memory_rows = -1},
+                 {.path = csv, .lambda = -1, .select = "cv(k=3)", .memory_rows = -1},
+                 {.path = csv, .lambda = 1e-3, .holdout = 0.2, .memory_rows = -1},
+                 {.path = csv, .lambda = -1, .map = "nystrom(D=20)", .memory_rows = -1}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) interrupted(&all[k], 22, 1);
+    drop(&r);
+}
+
+static void refused(const job *j, const char *ck, krein_status want, const char *words) {
+    char text[1024];
+    krein_status st = run(j, ck, -1, 1, test_path("two"), text);
+    if (st != want) printf("status %d: %s\n", (int)st, text);
+    CHECK(st == want);
+    CHECK_HAS(text, words);
+}
+
+static void other_jobs(void) {
+    rows r = friedman(ROWS / 2, 1, 7);
+    char csv[256], ck[256], text[1024], model[256];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    snprintf(ck, sizeof ck, "%s", test_path("state"));
+    snprintf(model, sizeof model, "%s", test_path("one"));
+    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1}, other = j;
+    unlink(ck);
+    CHECK(run(&j, ck, -1, 1, model, text) == KREIN_OK && exists(ck));
+    other.lambda = 1e-3;
+    refused(&other, ck, KREIN_EARG, "lambda was 0.0001, and is 0.001 now");
+    other = j;
+    other.map = "rff(D=26)";
+    refused(&other, ck, KREIN_EARG, "map was rff(D=24)");
+    other = j;
+    other.label = "x1";
+    refused(&other, ck, KREIN_EARG, "label was (default), and is x1 now");
+    refused(&j, model, KREIN_EARG, "this is a model");
+    other = j;
+    other.learner = "svr";
+    refused(&other, ck, KREIN_EARG, "svr keeps no state");
+    refused(&other, ck, KREIN_EARG, "krr");
+    refused(&j, "/dev/null", KREIN_EARG, "not a file of its own");
+    refused(&j, test_path("no/such/place"), KREIN_EIO, "create the directory");
+    /* the data change */
+    FILE *f = fopen(csv, "a");
+    fprintf(f, "1,0,0,0,0,0,0\n");
+    fclose(f);
+    refused(&j, ck, KREIN_EARG, "data was");
+    /* it was never overwritten: the first job goes on, if its data were as before */
+    struct stat s;
+    CHECK(stat(ck, &s) == 0 && s.st_size > 0);
+    unlink(ck);
+    /* rows that are in memory */
+    krein_ctx *ctx = test_ctx(1);
+    krein_data *data = from_memory(ctx, &r);
+    krein_train_options o = defaults();
+    krein_model *m = NULL;
+    o.checkpoint = ck;
+    CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_EARG && !m);
+    CHECK_HAS(krein_message(ctx), "in memory");
+    krein_data_close(data);
+    krein_ctx_destroy(ctx);
+    drop(&r);
+}
+
+/* Cut off anywhere, or with a changed byte: refused with a way out, never a wrong model. */
+static void damaged(void) {
+    rows r = friedman(3000, 1, 8);
+    char csv[256], ck[256], text[1024], bad[256];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    snprintf(ck, sizeof ck, "%s", test_path("state"));
+    snprintf(bad, sizeof bad, "%s", test_path("bad"));
+    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    unlink(ck);
+    CHECK(run(&j, ck, -1, 1, test_path("one"), text) == KREIN_OK);
+    FILE *f = fopen(ck, "rb");
+    char *bytes = test_new(1 << 20, 1);
+    size_t n = fread(bytes, 1, 1 << 20, f);
+    fclose(f);
+    for (size_t k = 1; k < 40; k++) {
+        size_t cut = k < 20 ? n * k / 20 : n, at = n * (k - 20) / 20;
+        if (k >= 20) bytes[at] = (char)(bytes[at] ^ 16);
+        f = fopen(bad, "wb");
+        fwrite(bytes, 1, cut, f);
+        fclose(f);
+        if (k >= 20) bytes[at] = (char)(bytes[at] ^ 16);
+        refused(&j, bad, KREIN_EARG, "remove the file to train from the start");
+    }
+    f = fopen(bad, "wb"); /* an empty one holds nothing that could be lost */
+    fclose(f);
+    CHECK(run(&j, bad, -1, 1, test_path("two"), text) == KREIN_OK);
+    CHECK(same_files(test_path("one"), test_path("two")));
+    /* and it is no model */
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = NULL;
+    CHECK(krein_model_load(ctx, ck, &m) == KREIN_EMODEL && !m);
+    CHECK_HAS(krein_message(ctx), "checkpoint");
+    krein_ctx_destroy(ctx);
+    free(bytes);
+    drop(&r);
+}
+
+static void failing_memory(void) {
+    rows r = friedman(2500, 1, 9);
+    char csv[256], ck[256], text[1024];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    snprintf(ck, sizeof ck, "%s", test_path("state"));
+    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    unlink(ck);
+    CHECK(run(&j, ck, 5, 1, test_path("one"), text) == KREIN_ECANCEL && exists(ck));
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    int good = 0;
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_data *data = NULL;
+        krein_model *m = NULL;
+        krein_train_options o = defaults();
+        o.kernel = "gaussian(sigma=2)";
+        o.map = "rff(D=24)";
+        o.lambda = 1e-4;
+        o.memory_rows = -1;
+        o.checkpoint = ck;
+        krein_status st = krein_data_open(ctx, csv, NULL, &data);
+        if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);
+        CHECK(st == KREIN_EMEMORY || st == KREIN_OK);
+        good += st == KREIN_OK;
+        krein_model_destroy(m);
+        krein_data_close(data);
+    }
+    CHECK(good >= 1);
+    krein_ctx_destroy(ctx);
+    drop(&r);
+}
+
+int main(void) {
+    RUN(every_format);
+    RUN(every_way);
+    RUN(other_jobs);
+    RUN(damaged);
+    RUN(failing_memory);
+    return DONE();
+}
