@@ -93,6 +93,19 @@ typedef struct how {
     long fail;
 } how;
 
+static inline void say_row(text *t, const krein_raw *raw, int64_t i) {
+    for (int64_t j = 0; raw->num && j < raw->nnum; j++)
+        say(t, "%.9g ", (double)raw->num[i * raw->nnum + j]);
+    for (int64_t j = 0; j < raw->ncat; j++) say(t, "c%d ", (int)raw->cat[i * raw->ncat + j]);
+    for (int64_t j = 0; j < raw->nlabel; j++) say(t, "L%.17g ", raw->label[i * raw->nlabel + j]);
+    if (raw->weight) say(t, "w%g ", raw->weight[i]);
+    if (raw->group) say(t, "g%d ", (int)raw->group[i]);
+    if (raw->id) say(t, "i%s ", raw->id[i]);
+    for (int64_t k = raw->ptr ? raw->ptr[i] : 0; raw->ptr && k < raw->ptr[i + 1]; k++)
+        say(t, "%d:%.9g ", (int)raw->col[k], (double)raw->val[k]);
+    say(t, ";");
+}
+
 static inline krein_status read_rows(krein_reader *r, text *t) {
     krein_raw raw = {0};
     krein_status st;
@@ -102,19 +115,7 @@ static inline krein_status read_rows(krein_reader *r, text *t) {
     while (!(st = krein__reader_next(r, &raw)) && raw.n) {
         CHECK(raw.from.row == row);
         row += raw.n;
-        for (int64_t i = 0; i < raw.n; i++) {
-            for (int64_t j = 0; raw.num && j < raw.nnum; j++)
-                say(t, "%.9g ", (double)raw.num[i * raw.nnum + j]);
-            for (int64_t j = 0; j < raw.ncat; j++) say(t, "c%d ", (int)raw.cat[i * raw.ncat + j]);
-            for (int64_t j = 0; j < raw.nlabel; j++)
-                say(t, "L%.17g ", raw.label[i * raw.nlabel + j]);
-            if (raw.weight) say(t, "w%g ", raw.weight[i]);
-            if (raw.group) say(t, "g%d ", (int)raw.group[i]);
-            if (raw.id) say(t, "i%s ", raw.id[i]);
-            for (int64_t k = raw.ptr ? raw.ptr[i] : 0; raw.ptr && k < raw.ptr[i + 1]; k++)
-                say(t, "%d:%.9g ", (int)raw.col[k], (double)raw.val[k]);
-            say(t, ";");
-        }
+        for (int64_t i = 0; i < raw.n; i++) say_row(t, &raw, i);
         if (batches++ % 3 == 2) { /* a batch that is kept */
             krein_raw kept = raw;
             raw = (krein_raw){0};

@@ -256,12 +256,12 @@ static char *parse_label(place *w, char *p) {
 static void parse_piece(krein_reader *r, krein_raw *raw, krein_piece *piece) {
     place w = {r, piece, raw, piece->first_row, piece->first_pair};
     for (char *p = piece->begin, *end = piece->end; p < end; p++) {
-        p = skip(p);
-        if (*p == '\n' || *p == '#') { /* no row */
+        char *row = krein__libsvm_row(p);
+        if (!row) {
             p = memchr(p, '\n', (size_t)(end - p));
             continue;
         }
-        p = parse_label(&w, p);
+        p = parse_label(&w, row);
         if (p) p = parse_entries(&w, p);
         if (!p) return;
         raw->ptr[++w.i] = w.k;
@@ -342,13 +342,13 @@ static krein_status look(krein_reader *r) {
         for (char *p = b->buf + b->begin, *end = b->buf + b->end; p < end && rows < LOOK;) {
             int64_t index;
             double v;
-            p = skip(p);
-            if (*p != '\n' && *p != '#') {
-                char *q = token_end(p);
-                krein_cell kind = krein__cell(p, (size_t)(q - p), &v);
+            char *row = krein__libsvm_row(p);
+            if (row) {
+                char *q = token_end(row);
+                krein_cell kind = krein__cell(row, (size_t)(q - row), &v);
                 rows++;
-                if (kind == KREIN_CELL_TEXT && !read_index(p, &index) &&
-                    !memchr(p, ',', (size_t)(q - p)) && !memchr(p, ':', (size_t)(q - p)))
+                if (kind == KREIN_CELL_TEXT && !read_index(row, &index) &&
+                    !memchr(row, ',', (size_t)(q - row)) && !memchr(row, ':', (size_t)(q - row)))
                     r->column[0].text = true;
                 if (kind == KREIN_CELL_NUMBER && !number) {
                     number = true;

@@ -54,7 +54,7 @@ krein_status krein__block_rewind(krein_reader *r) {
     b->line = 1;
     b->npiece = 0;
     b->target = r->state->buffer;
-    b->eof = b->started = b->closed = false;
+    b->eof = b->started = b->closed = b->added = false;
     return krein__bytes_rewind(r->state->in);
 }
 
@@ -172,7 +172,8 @@ static krein_status fill(krein_reader *r) {
     if (!b->started && b->length >= 3 && !memcmp(b->buf, "\xef\xbb\xbf", 3)) b->begin = 3;
     if (b->length >= 3 || b->eof) b->started = true;
     if (b->eof && !b->closed) { /* the last row may lack its newline */
-        if (b->length > b->begin && b->buf[b->length - 1] != '\n') b->buf[b->length++] = '\n';
+        b->added = b->length > b->begin && b->buf[b->length - 1] != '\n';
+        if (b->added) b->buf[b->length++] = '\n';
         b->closed = true;
     }
     return st;

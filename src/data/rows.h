@@ -40,6 +40,7 @@ typedef struct krein_block {
     char mark;      /* counted as pairs: ':' for LIBSVM, else 0 */
     char delimiter; /* what may stand before a quote; 0: any of , ; tab and space */
     bool eof, started, closed;
+    bool added; /* the last newline is not in the file */
     krein_piece *piece;
     int64_t npiece, most; /* in use, allocated */
 } krein_block;
@@ -95,5 +96,10 @@ const char *krein__cell_text(const char *text, size_t length, char *buf);
 extern const krein_reader_class krein__read_csv, krein__read_libsvm, krein__read_npy;
 /* Whether the beginning of a file (whole lines, padded) looks like LIBSVM. */
 bool krein__libsvm_looks(const char *text, size_t length);
+/* The first character of a LIBSVM line that is not blank; NULL: the line is no row. */
+static inline char *krein__libsvm_row(char *p) {
+    while (*p == ' ' || *p == '\t' || *p == '\r') p++;
+    return *p == '\n' || *p == '#' ? NULL : p;
+}
 
 #endif
