@@ -95,6 +95,24 @@ void krein__comm_clear(krein_ctx *ctx) {
     if (ctx->comm) ctx->comm->failed = KREIN_OK;
 }
 
+krein_status krein__comm_most(krein_ctx *ctx, int64_t n, double *x) {
+    krein_status st = KREIN_OK;
+    char *all = NULL;
+    int64_t *offset = NULL;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(krein__comm_gather(ctx, x, n * (int64_t)sizeof *x, &all, &offset));
+    for (int r = 0; r < krein__comm_size(ctx); r++)
+        for (int64_t i = 0; i < n; i++) {
+            double other;
+            memcpy(&other, all + offset[r] + i * (int64_t)sizeof other, sizeof other);
+            if (other > x[i]) x[i] = other;
+        }
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
 krein_status krein__comm_barrier(krein_ctx *ctx) { return krein__comm_agree(ctx, KREIN_OK); }
 
 /* ---- sums --------------------------------------------------------------- */

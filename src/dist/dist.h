@@ -45,6 +45,8 @@ void krein__comm_clear(krein_ctx *ctx);
 krein_status krein__comm_sum(krein_ctx *ctx, int64_t n, double *x);
 /* Sum, minimum or maximum over the ranks. */
 krein_status krein__comm_fold(krein_ctx *ctx, krein_fold how, int64_t n, int64_t *x);
+/* x[i] becomes the largest of the ranks. */
+krein_status krein__comm_most(krein_ctx *ctx, int64_t n, double *x);
 /* What root has there. */
 krein_status krein__comm_broadcast(krein_ctx *ctx, int root, void *bytes, int64_t n);
 /* The bytes of all ranks behind each other, those of rank r from offset[r] to offset[r + 1]. Both
