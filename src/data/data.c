@@ -1,5 +1,6 @@
 /* data.c -- opening data and giving its columns their roles. */
 #include "data/data.h"
+#include "data/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,6 +158,8 @@ void krein__data_reset(krein_data *data) {
     data->label_map = NULL;
     data->by_name = data->learned = false;
     memset(data->count, 0, sizeof data->count);
+    memset(data->here, 0, sizeof data->here);
+    memset(data->before, 0, sizeof data->before);
 }
 
 void krein_data_close(krein_data *data) {
@@ -342,8 +345,18 @@ done:
 }
 
 krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
-    krein_status st = krein__reader_next(data->reader, raw);
-    return st == KREIN_OK && data->labels && data->has_label ? fetch_labels(data, ctx, raw) : st;
+    krein_share *share = &data->share;
+    krein_status st = KREIN_OK;
+    raw->n = 0;
+    if (share->on && share->left == 0) return KREIN_OK;
+    st = krein__reader_next(data->reader, raw);
+    if (st != KREIN_OK) return st;
+    if (share->on) { /* a batch may go on behind the share */
+        if (raw->n == 0) return krein__share_changed(data, ctx);
+        raw->n = krein__min(raw->n, share->left);
+        share->left -= raw->n;
+    }
+    return data->labels && data->has_label ? fetch_labels(data, ctx, raw) : st;
 }
 
 krein_status krein__data_read(krein_data *data, krein_raw *raw) {
@@ -372,8 +385,13 @@ krein_status krein__data_begin(krein_data *data) {
         data->labels->label_optional = data->reader->label_optional;
         st = krein__reader_begin(data->labels);
     }
+    if (st == KREIN_OK && data->share.on) st = krein__share_begin(data);
     data->passes++;
     return st;
+}
+
+int64_t krein__data_rows_here(const krein_data *data) {
+    return data->share.on ? data->share.rows : data->nrows;
 }
 
 bool krein__data_may_have_labels(const krein_data *data) {

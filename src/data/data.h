@@ -20,6 +20,14 @@ enum {
     KREIN_PARTS = 4
 };
 
+/* The rows of a file that this process reads, where several share it (share.h); off: all. */
+typedef struct krein_share {
+    bool on;
+    int64_t first, rows, total; /* rows first .. first + rows - 1 of all */
+    krein_mark from, labels;    /* where the first of them stands, in both files */
+    int64_t left;               /* of them, in the pass that is being made */
+} krein_share;
+
 struct krein_data {
     krein_ctx *ctx;
     char *name; /* path or "(memory)" */
@@ -30,18 +38,23 @@ struct krein_data {
     krein_segment *segment;
     int64_t nsegment, capacity;
     bool in_memory, borrowed; /* all rows are in segments; they belong to the caller */
-    int64_t nrows;            /* rows of the file, once known, else -1 */
+    bool share_rows;          /* the processes (dist/dist.h) read a part of the rows each */
+    krein_share share;
+    int64_t nrows; /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
     int64_t nlabel;
-    int64_t label_column;       /* in the reader, -1 none */
-    bool label_guessed;         /* it is the first column, because nothing named another */
-    bool one_class;             /* labels of one class will do */
-    bool unlabelled;            /* rows without a label are a part of their own, not an error */
-    bool by_name;               /* columns were matched to an encoding by their names */
-    int64_t *label_map;         /* text label code -> class */
-    uint8_t *part;              /* nrows, or NULL: all are training rows */
-    int64_t count[KREIN_PARTS]; /* rows of each part */
-    bool learned;               /* nrows and count are known: a file must not change after that */
+    int64_t label_column;        /* in the reader, -1 none */
+    bool label_guessed;          /* it is the first column, because nothing named another */
+    bool one_class;              /* labels of one class will do */
+    bool unlabelled;             /* rows without a label are a part of their own, not an error */
+    bool by_name;                /* columns were matched to an encoding by their names */
+    int64_t *label_map;          /* text label code -> class */
+    uint8_t *part;               /* of the rows read here, or NULL: all are training rows */
+    int64_t count[KREIN_PARTS];  /* rows of each part, those of all processes */
+    int64_t here[KREIN_PARTS];   /* of these, the rows that this process reads */
+    int64_t before[KREIN_PARTS]; /* and those of the processes before it */
+    int root[KREIN_PARTS];       /* the first process that has some */
+    bool learned;                /* nrows and count are known: a file must not change after that */
     double label_mean[64];
     double label_most;     /* the largest size of a label */
     double seconds_read;   /* reading and parsing */
@@ -56,6 +69,8 @@ struct krein_data {
 };
 
 /* Inside the room: roles of the columns, one batch, memory of batches. */
+/* Rows that a pass over the raw rows gives, once known. */
+int64_t krein__data_rows_here(const krein_data *data);
 krein_status krein__data_side_roles(krein_data *data);
 krein_status krein__data_label_role(krein_data *data);
 krein_status krein__data_begin(krein_data *data);
@@ -142,7 +157,7 @@ typedef struct krein_block {
     const double *label;  /* n x nlabel: targets, or class codes; NULL without labels */
     const double *weight; /* n, or NULL */
     const int32_t *group; /* n, or NULL */
-    int64_t first;        /* number of the first row among the streamed ones */
+    int64_t first;        /* number of the first row among the streamed ones of all processes */
     const bool *dropped;  /* n, or NULL: rows with missing cells under --missing drop, kept so
                              that predictions stay in step with the file */
     char *const *id;      /* n, or NULL */
@@ -150,7 +165,8 @@ typedef struct krein_block {
 
 typedef struct krein_stream krein_stream;
 
-/* part: rows of that part only; -1: every row, dropped ones flagged. */
+/* part: rows of that part only; -1: every row, dropped ones flagged. Where the processes share the
+ * rows, a stream gives those of its own process, with the numbers that they have among all. */
 krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
                                 krein_stream **out);
 /* Next compute block, always full (krein__block_rows) but for the last; x.n == 0: the end. */
@@ -166,10 +182,16 @@ void krein__stream_tell(const krein_stream *s, krein_place *out);
 krein_status krein__stream_seek(krein_stream *s, const krein_place *to);
 void krein__stream_close(krein_stream *s);
 krein_data *krein__stream_data(const krein_stream *s);
+/* The processes have a part of the rows each: what is added up over a stream is put together with
+ * the others' (dist/dist.h). */
+bool krein__stream_shared(const krein_stream *s);
+/* The first rank that has rows in the stream (0 where it is not shared), known after learning. */
+int krein__stream_root(const krein_stream *s);
 const krein_encoding *krein__stream_encoding(const krein_stream *s);
 int64_t krein__stream_labels(const krein_stream *s); /* columns of krein_block.label, 0: none */
 /* The rows with the given ascending numbers among the streamed ones, and their labels
- * (n x nlabel), weights and groups (any may be NULL). One pass. */
+ * (n x nlabel), weights and groups (any may be NULL). One pass. Where the processes share the rows,
+ * all of them ask for the same ones, and get them. */
 krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
                                   double *label, double *weight, int32_t *group);
 /* Rows named in a file: rows with the columns of the streamed data (encoded like them), or, where

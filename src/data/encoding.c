@@ -1,6 +1,5 @@
 /* encoding.c -- small things around krein_encoding, and matching a new file to it. */
-#include "data/data.h"
-#include "data/labels.h"
+#include "data/share.h"
 
 #include <string.h>
 
@@ -224,6 +223,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     r->known_only = !krein__data_unknown(data, e);
     r->missing_ok = krein__data_missing(data, e) != KREIN_MISSING_ERROR;
     r->label_optional = krein__data_missing(data, e) == KREIN_MISSING_DROP;
+    TRY(krein__share_find(data));
 done:
     return st;
 }

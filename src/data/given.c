@@ -97,6 +97,12 @@ static krein_status by_number(krein_stream *s, krein_reader *r, int64_t most, kr
             "%s has one column of text; it takes rows with the columns of %s, or one "
             "column of row numbers",
             r->path, data->name);
+    if (data->share.on && data->part)
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "%s: row numbers of rows of which some are held out are for one process; "
+            "give the rows themselves",
+            r->path);
     if (!data->part && data->count[KREIN_PART_DROPPED] + data->count[KREIN_PART_UNLABELLED] > 0)
         return krein__fail(ctx, KREIN_EDATA,
                            "%s: row numbers are not clear where incomplete rows of %s are dropped "

@@ -7,8 +7,8 @@
  * for every pass.
  */
 #include "data/data.h"
-#include "data/labels.h"
-#include "data/stats.h"
+#include "data/share.h"
+#include "dist/dist.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +26,7 @@ typedef struct scan {
     int32_t *group;
     int64_t rows, label_room;
     int64_t kept, unlabelled; /* training rows, and those without a label */
+    int64_t all_kept;         /* training rows of all processes */
     double label_sum[64];
 } scan;
 
@@ -123,7 +124,8 @@ static void feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat)
 static bool keep_in_memory(const krein_data *data, krein_keep keep) {
     if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
     const krein_reader *r = data->reader;
-    return r->format != KREIN_FORMAT_NPY || r->gzip || r->bytes < NPY_IN_MEMORY;
+    return r->format != KREIN_FORMAT_NPY || r->gzip ||
+           r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
 
 static krein_status scan_file(scan *s, krein_keep keep, bool holdout) {
@@ -149,10 +151,89 @@ static krein_status scan_file(scan *s, krein_keep keep, bool holdout) {
         }
         if (memory) TRY(krein__data_keep(data, raw));
     }
-    data->nrows = s->rows;
+    data->nrows = data->share.on ? data->share.total : s->rows;
     data->in_memory = memory;
 done:
     krein__raw_end(&pass);
+    return st;
+}
+
+/* ---- with the other processes ------------------------------------------- */
+
+static krein_status recode_counts(krein_ctx *ctx, const krein_recode *r, krein_stats *s) {
+    krein_status st = KREIN_OK;
+    int64_t *old = NULL;
+    for (int64_t k = 0; k < s->ncat; k++) {
+        int64_t codes = s->codes[k], most = -1;
+        if (codes == 0) continue;
+        NEW(old, codes);
+        memcpy(old, s->code_count[k], (size_t)codes * sizeof *old);
+        for (int64_t c = 0; c < codes; c++)
+            if (old[c]) most = krein__max(most, r->cat[k][c]);
+        TRY(krein__stats_codes(ctx, s, k, most + 1));
+        memset(s->code_count[k], 0, (size_t)s->codes[k] * sizeof *s->code_count[k]);
+        for (int64_t c = 0; c < codes; c++)
+            if (old[c]) s->code_count[k][r->cat[k][c]] = old[c];
+        krein__free(ctx, old);
+        old = NULL;
+    }
+done:
+    krein__free(ctx, old);
+    return st;
+}
+
+/* Words, labels and numbers of rows, so far; columns follow when all parts are known. */
+static krein_status put_together(scan *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    krein_recode codes = {0};
+    int64_t rows[2] = {s->kept, s->unlabelled};
+    if (!data->share.on) return KREIN_OK;
+    TRY(krein__share_words(data, &codes));
+    if (s->stats_now) TRY(recode_counts(ctx, &codes, &s->stats));
+    for (int64_t i = 0; s->label && i < s->rows; i++) {
+        if (codes.label && !isnan(s->label[i]))
+            s->label[i] = (double)codes.label[(int64_t)s->label[i]];
+        if (codes.group) s->group[i] = (int32_t)codes.group[s->group[i]];
+    }
+    TRY(krein__share_labels(ctx, &s->labels));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 2, rows));
+    TRY(krein__comm_most(ctx, 1, &data->label_most));
+    s->all_kept = rows[0];
+done:
+    krein__recode_clear(ctx, &codes);
+    return st;
+}
+
+/* Labels, groups and parts of the rows of all. */
+static krein_status gather_rows(scan *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    char *label = NULL, *group = NULL, *part = NULL;
+    int64_t *offset = NULL;
+    if (!data->share.on) return KREIN_OK;
+    TRY(krein__comm_gather(ctx, s->label, s->rows * (int64_t)sizeof *s->label, &label, &offset));
+    krein__free(ctx, offset);
+    offset = NULL;
+    TRY(krein__comm_gather(ctx, s->group, s->rows * (int64_t)sizeof *s->group, &group, &offset));
+    krein__free(ctx, offset);
+    offset = NULL;
+    TRY(krein__comm_gather(ctx, data->part, s->rows, &part, &offset));
+    krein__free(ctx, s->label);
+    krein__free(ctx, s->group);
+    krein__free(ctx, data->part);
+    s->label = (double *)(void *)label;
+    s->group = (int32_t *)(void *)group;
+    data->part = (uint8_t *)part;
+    label = group = part = NULL;
+    s->rows = data->nrows;
+done:
+    krein__free(ctx, label);
+    krein__free(ctx, group);
+    krein__free(ctx, part);
+    krein__free(ctx, offset);
     return st;
 }
 
@@ -196,7 +277,7 @@ static krein_status hold_by_group(scan *s, double fraction, uint64_t seed) {
     for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
     NEW(order, groups);
     krein__rng_permute(split_stream(seed, 0), groups, order);
-    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->kept; g++)
+    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->all_kept; g++)
         for (int64_t i = 0; i < s->rows; i++)
             if (s->group[i] == order[g] && s->data->part[i] == KREIN_PART_TRAIN) {
                 s->data->part[i] = KREIN_PART_HELD;
@@ -216,7 +297,7 @@ static krein_status assign_parts(scan *s, const krein_encoding *e, double fracti
     krein_raw *raw;
     int64_t ld, row = 0;
     bool drop = data->options.missing == KREIN_MISSING_DROP;
-    ZNEW(data->part, s->rows);
+    ZNEW(data->part, krein__max(1, s->rows));
     TRY(krein__raw_begin(&pass, data));
     for (;;) {
         TRY(krein__raw_next(&pass, &raw, &ld));
@@ -225,8 +306,11 @@ static krein_status assign_parts(scan *s, const krein_encoding *e, double fracti
             data->part[row] = (uint8_t)krein__raw_part(data, raw, ld, i, drop);
     }
     krein__raw_end(&pass);
+    TRY(gather_rows(s));
     TRY(data->options.group ? hold_by_group(s, fraction, seed)
                             : hold_by_class(s, e, fraction, seed));
+    if (data->share.on)
+        memmove(data->part, data->part + data->share.first, (size_t)data->share.rows);
     int64_t nnum, ncat;
     feature_counts(data, &nnum, &ncat);
     TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader && data->reader->sparse));
@@ -236,7 +320,7 @@ static krein_status assign_parts(scan *s, const krein_encoding *e, double fracti
         TRY(krein__raw_next(&pass, &raw, &ld));
         if (!raw) break;
         for (int64_t i = 0; i < raw->n; i++, row++) {
-            data->count[data->part[row]]++;
+            data->here[data->part[row]]++;
             if (data->part[row] != KREIN_PART_TRAIN) continue;
             TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
             for (int64_t k = 0; k < raw->nlabel; k++)
@@ -441,13 +525,16 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
         feature_counts(data, &nnum, &ncat);
         TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
     }
+    TRY(krein__share_find(data));
     if (data->reader)
         TRY(scan_file(&s, keep, holdout > 0));
     else
         TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
-    if (s.kept < 2) {
+    s.all_kept = s.kept;
+    TRY(put_together(&s));
+    if (s.all_kept < 2) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: %lld usable row%s; at least two are needed",
-                         data->name, (long long)s.kept, s.kept == 1 ? "" : "s");
+                         data->name, (long long)s.all_kept, s.all_kept == 1 ? "" : "s");
         goto done;
     }
     if (data->has_label) {
@@ -477,12 +564,15 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
         st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
         goto done;
     }
-    data->count[KREIN_PART_TRAIN] = s.kept;
-    data->count[KREIN_PART_UNLABELLED] = s.unlabelled;
-    data->count[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
+    data->here[KREIN_PART_TRAIN] = s.kept;
+    data->here[KREIN_PART_UNLABELLED] = s.unlabelled;
+    data->here[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
     if (holdout > 0) {
-        memset(data->count, 0, sizeof data->count);
+        memset(data->here, 0, sizeof data->here);
         TRY(assign_parts(&s, e, holdout, seed));
+    }
+    TRY(krein__share_counts(data));
+    if (holdout > 0) {
         if (data->count[KREIN_PART_TRAIN] < 2 || data->count[KREIN_PART_HELD] < 1) {
             st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for --holdout %g", data->name,
                              holdout);
@@ -490,6 +580,10 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
         }
     }
     krein__stats_end(&s.stats);
+    if (data->share.on) {
+        TRY(krein__share_stats(ctx, &s.stats));
+        TRY(krein__comm_sum(ctx, data->nlabel, s.label_sum));
+    }
     TRY(learn_scaling(&s, e));
     data->learned = true;
     for (int64_t k = 0; k < data->nlabel; k++)
@@ -542,7 +636,8 @@ krein_status krein__data_recall(krein_data *data, const krein_learned *l, const 
     data->batch_bytes = krein__reader_bytes(r); /* none was read yet */
     data->nrows = l->nrows;
     data->label_most = l->label_most;
-    memcpy(data->count, l->count, sizeof data->count);
+    memcpy(data->count, l->count, sizeof l->count);
+    memcpy(data->here, data->count, sizeof data->here);
     memcpy(data->label_mean, l->label_mean, sizeof data->label_mean);
     data->learned = true;
 done:

@@ -60,25 +60,24 @@ static void merge_block(krein_stats *s) {
     s->fill = 0;
 }
 
-/* Sparse: room for columns up to d. */
-static krein_status grow(krein_ctx *ctx, krein_stats *s, int64_t d) {
-    if (d <= s->nnum) return KREIN_OK;
-    int64_t room = krein__max(d, 2 * s->nnum);
+krein_status krein__stats_widen(krein_ctx *ctx, krein_stats *s, int64_t nnum) {
     double **all[] = {&s->count, &s->mean, &s->m2, &s->low, &s->high};
-    for (int k = 0; k < 5; k++) {
-        double *bigger = krein__resize(ctx, *all[k], room, sizeof **all[k]);
+    for (int k = 0; k < 5 && nnum > s->nnum; k++) {
+        double *bigger = krein__resize(ctx, *all[k], nnum, sizeof **all[k]);
         if (!bigger) return ctx->status;
-        memset(bigger + s->nnum, 0, (size_t)(room - s->nnum) * sizeof *bigger);
+        memset(bigger + s->nnum, 0, (size_t)(nnum - s->nnum) * sizeof *bigger);
         *all[k] = bigger;
     }
-    s->nnum = room;
+    s->nnum = krein__max(s->nnum, nnum);
     return KREIN_OK;
 }
 
 static krein_status add_sparse(krein_ctx *ctx, krein_stats *s, const krein_raw *raw, int64_t i) {
     int64_t from = raw->ptr[i], to = raw->ptr[i + 1];
     if (to > from) {
-        krein_status st = grow(ctx, s, (int64_t)raw->col[to - 1] + 1);
+        int64_t d = (int64_t)raw->col[to - 1] + 1;
+        krein_status st =
+            d > s->nnum ? krein__stats_widen(ctx, s, krein__max(d, 2 * s->nnum)) : KREIN_OK;
         if (st != KREIN_OK) return st;
     }
     for (int64_t k = from; k < to; k++) {
@@ -94,6 +93,16 @@ static krein_status add_sparse(krein_ctx *ctx, krein_stats *s, const krein_raw *
     return KREIN_OK;
 }
 
+krein_status krein__stats_codes(krein_ctx *ctx, krein_stats *s, int64_t k, int64_t codes) {
+    if (codes <= s->codes[k]) return KREIN_OK;
+    int64_t *bigger = krein__resize(ctx, s->code_count[k], codes, sizeof *bigger);
+    if (!bigger) return ctx->status;
+    memset(bigger + s->codes[k], 0, (size_t)(codes - s->codes[k]) * sizeof *bigger);
+    s->code_count[k] = bigger;
+    s->codes[k] = codes;
+    return KREIN_OK;
+}
+
 krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *raw, int64_t ld,
                               int64_t i) {
     s->n++;
@@ -105,12 +114,8 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
         int64_t code = raw->cat[i * s->ncat + k];
         if (code < 0) continue;
         if (code >= s->codes[k]) {
-            int64_t room = krein__max(2 * code, 16);
-            int64_t *bigger = krein__resize(ctx, s->code_count[k], room, sizeof *s->code_count[k]);
-            if (!bigger) return ctx->status;
-            memset(bigger + s->codes[k], 0, (size_t)(room - s->codes[k]) * sizeof *bigger);
-            s->code_count[k] = bigger;
-            s->codes[k] = room;
+            krein_status st = krein__stats_codes(ctx, s, k, krein__max(2 * code, 16));
+            if (st != KREIN_OK) return st;
         }
         s->code_count[k][code]++;
     }

@@ -23,6 +23,9 @@ krein_status krein__stats_begin(krein_ctx *ctx, krein_stats *s, int64_t nnum, in
 /* Adds row i of a raw batch. num has row stride ld. For sparse rows the columns grow. */
 krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *raw, int64_t ld,
                               int64_t i);
+/* Room for so many columns (sparse), or codes of text column k. */
+krein_status krein__stats_widen(krein_ctx *ctx, krein_stats *s, int64_t nnum);
+krein_status krein__stats_codes(krein_ctx *ctx, krein_stats *s, int64_t k, int64_t codes);
 void krein__stats_end(krein_stats *s); /* merges the last block */
 void krein__stats_clear(krein_ctx *ctx, krein_stats *s);
 

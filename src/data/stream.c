@@ -5,6 +5,7 @@
  */
 #include "base/threads.h"
 #include "data/data.h"
+#include "dist/dist.h"
 #include "data/labels.h"
 
 #include <math.h>
@@ -133,11 +134,17 @@ static const krein_dict *label_words(const krein_stream *s) {
     return &from->column[data->labels ? 0 : data->label_column].dict;
 }
 
+/* The number of this process's first row among the streamed ones. */
+static int64_t first_row(const krein_stream *s) {
+    return s->part < 0 ? s->data->share.first : s->data->before[s->part];
+}
+
 krein_status krein__stream_rewind(krein_stream *s) {
     krein_status st = krein__raw_begin(&s->pass, s->data);
     const krein_dict *words = label_words(s);
     s->raw = NULL;
-    s->at = s->file_row = s->streamed = 0;
+    s->at = s->file_row = 0;
+    s->streamed = first_row(s);
     s->from = s->labels = (krein_mark){0};
     /* The map from words to classes is made again from batch to batch where a file brings new
      * words: its batches are not read ahead. */
@@ -178,6 +185,10 @@ void krein__stream_close(krein_stream *s) {
 }
 
 krein_data *krein__stream_data(const krein_stream *s) { return s->data; }
+bool krein__stream_shared(const krein_stream *s) { return s->data->share.on; }
+int krein__stream_root(const krein_stream *s) {
+    return s->data->share.on && s->part >= 0 ? s->data->root[s->part] : 0;
+}
 const krein_encoding *krein__stream_encoding(const krein_stream *s) { return s->e; }
 int64_t krein__stream_labels(const krein_stream *s) { return s->data->nlabel; }
 
@@ -337,7 +348,7 @@ static krein_status next_batch(krein_stream *s) {
     s->at = krein__raw_skip(&s->pass, s->raw);
     s->from = s->raw->from;
     s->labels = s->raw->labels;
-    if (s->data->learned && s->file_row + s->raw->n - s->at > s->data->nrows)
+    if (s->data->learned && s->file_row + s->raw->n - s->at > krein__data_rows_here(s->data))
         st = changed(s);
     else
         st = refresh_label_map(s);
@@ -374,14 +385,16 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     out->id = s->id;
     out->first = s->streamed;
     s->streamed += n;
-    if (data->learned && s->part >= 0 && n < s->rows && s->streamed != data->count[s->part])
+    if (data->learned && s->part >= 0 && n < s->rows &&
+        s->streamed != data->before[s->part] + data->here[s->part])
         st = changed(s);
 done:
     return st;
 }
 
-krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
-                                  double *label, double *weight, int32_t *group) {
+/* The rows that this process reads. */
+static krein_status gather_here(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                double *label, double *weight, int32_t *group) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_block b;
@@ -430,4 +443,85 @@ krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t
 done:
     if (st != KREIN_OK) krein__matrix_clear(ctx, x);
     return st;
+}
+
+/* Arrays of all processes behind each other, in the order of the ranks. */
+static krein_status join(krein_ctx *ctx, int64_t n, size_t size, void *mine, void *all) {
+    char *joined = NULL;
+    int64_t *offset = NULL;
+    void *old;
+    memcpy(&old, mine, sizeof old);
+    krein_status st = krein__comm_gather(ctx, old, n * (int64_t)size, &joined, &offset);
+    krein__free(ctx, offset);
+    memcpy(all, &joined, sizeof joined);
+    return st;
+}
+
+static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, void *mine, int64_t total,
+                              void *all) {
+    char *joined = NULL;
+    krein_status st = join(ctx, n, size, &mine, &joined);
+    if (st == KREIN_OK) memcpy(all, joined, (size_t)total * size);
+    krein__free(ctx, joined);
+    return st;
+}
+
+static krein_status join_rows(krein_ctx *ctx, const krein_matrix *here, int64_t n,
+                              krein_matrix *x) {
+    krein_status st = KREIN_OK;
+    int64_t *length = NULL, *lengths = NULL;
+    *x = (krein_matrix){.n = n, .d = here->d};
+    if (!here->ptr) return join(ctx, here->n * here->d, sizeof *x->x, (void *)&here->x, &x->x);
+    NEW(length, krein__max(1, here->n));
+    for (int64_t i = 0; i < here->n; i++) length[i] = here->ptr[i + 1] - here->ptr[i];
+    TRY(join(ctx, here->n, sizeof *length, &length, &lengths));
+    NEW(x->ptr, n + 1);
+    x->ptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) x->ptr[i + 1] = x->ptr[i] + lengths[i];
+    x->nnz = x->ptr[n];
+    TRY(join(ctx, here->nnz, sizeof *x->col, (void *)&here->col, &x->col));
+    TRY(join(ctx, here->nnz, sizeof *x->val, (void *)&here->val, &x->val));
+done:
+    krein__free(ctx, length);
+    krein__free(ctx, lengths);
+    return st;
+}
+
+/* Every process takes its own of them out of the stream. */
+static krein_status gather_all(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                               double *label, double *weight, int32_t *group) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_data *data = s->data;
+    int64_t k = data->nlabel, low = 0, high, first = first_row(s);
+    int64_t end = first + (s->part < 0 ? data->share.rows : data->here[s->part]);
+    krein_matrix here = {0};
+    double *own_label = NULL, *own_weight = NULL;
+    int32_t *own_group = NULL;
+    while (low < n && index[low] < first) low++;
+    for (high = low; high < n && index[high] < end;) high++;
+    int64_t m = high - low;
+    memset(x, 0, sizeof *x);
+    NEW(own_label, krein__max(1, m * k));
+    NEW(own_weight, krein__max(1, m));
+    NEW(own_group, krein__max(1, m));
+    TRY(gather_here(s, index + low, m, &here, label ? own_label : NULL, own_weight, own_group));
+    for (int64_t i = 0; !data->options.group && i < m; i++) own_group[i] = (int32_t)(low + i);
+    TRY(join_rows(ctx, &here, n, x));
+    if (label) TRY(join_into(ctx, m * k, sizeof *label, own_label, n * k, label));
+    if (weight) TRY(join_into(ctx, m, sizeof *weight, own_weight, n, weight));
+    if (group) TRY(join_into(ctx, m, sizeof *group, own_group, n, group));
+done:
+    krein__matrix_clear(ctx, &here);
+    krein__free(ctx, own_label);
+    krein__free(ctx, own_weight);
+    krein__free(ctx, own_group);
+    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
+    return st;
+}
+
+krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                  double *label, double *weight, int32_t *group) {
+    return s->data->share.on ? gather_all(s, index, n, x, label, weight, group)
+                             : gather_here(s, index, n, x, label, weight, group);
 }

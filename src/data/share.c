@@ -1,0 +1,284 @@
+/* share.c -- rows of one data set on several processes.
+ *
+ * The rows are cut at multiples of the compute block, so that the blocks are those of one process:
+ * rank r of p has the blocks ceil(B r / p) .. ceil(B (r + 1) / p) - 1 of B; the first rank always
+ * has some, the last ones may have none. Where row numbers must be looked for (text), all processes
+ * look together (survey.h).
+ *
+ * What was learned is put together in the order of the ranks, which is that of the file. A
+ * dictionary is in order of first appearance; behind each other, without those that were there
+ * before, the words of the ranks are again in that order. */
+#include "data/share.h"
+
+#include "data/survey.h"
+#include "dist/dist.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- whose rows --------------------------------------------------------- */
+
+static int64_t cut_of(int64_t total, int rank, int size) {
+    int64_t unit = krein__block_rows(1), blocks = (total + unit - 1) / unit;
+    return krein__min(total, unit * ((blocks * rank + size - 1) / size));
+}
+
+/* Where row cut_of(rank) of the file begins; the same for all. */
+static krein_status find_marks(krein_reader *r, int64_t *total, krein_mark *mine) {
+    krein_ctx *ctx = r->ctx;
+    krein_status st = KREIN_OK;
+    krein_survey *s = NULL;
+    int rank = krein__comm_rank(ctx), size = krein__comm_size(ctx);
+    TRY(krein__reader_begin(r));
+    TRY(krein__survey_open(r, &s));
+    *total = krein__survey_rows(s);
+    for (int q = 0; q < size; q++) {
+        krein_mark mark;
+        TRY(krein__survey_mark(s, cut_of(*total, q, size), &mark));
+        if (q == rank) *mine = mark;
+    }
+done:
+    krein__survey_close(s);
+    return st;
+}
+
+krein_status krein__share_find(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_share s = {.on = true};
+    int rank = krein__comm_rank(ctx), size = krein__comm_size(ctx);
+    int64_t labels = -1;
+    if (!data->share_rows || data->share.on || size == 1 || !data->reader) return KREIN_OK;
+    if (strcmp(data->name, "-") == 0 || (data->labels && strcmp(data->labels->path, "-") == 0)) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "several processes cannot share standard input: write the rows to a file");
+        goto done;
+    }
+    TRY(find_marks(data->reader, &s.total, &s.from));
+    if (data->labels) TRY(find_marks(data->labels, &labels, &s.labels));
+    if (data->labels && labels != s.total) {
+        st = krein__fail(ctx, KREIN_EFORMAT, "%s has %s rows than %s", data->labels->path,
+                         labels > s.total ? "more" : "fewer", data->reader->path);
+        goto done;
+    }
+    s.first = cut_of(s.total, rank, size);
+    s.rows = cut_of(s.total, rank + 1, size) - s.first;
+    data->share = s;
+done:
+    return st;
+}
+
+krein_status krein__share_begin(krein_data *data) {
+    krein_share *s = &data->share;
+    krein_status st = KREIN_OK;
+    s->left = s->rows;
+    if (s->rows == 0) goto done;
+    TRY(krein__reader_seek(data->reader, &s->from));
+    if (data->labels) TRY(krein__reader_seek(data->labels, &s->labels));
+done:
+    return st;
+}
+
+krein_status krein__share_changed(const krein_data *data, krein_ctx *ctx) {
+    return krein__fail(ctx, KREIN_EIO, "%s changed while it was read: it has fewer rows",
+                       data->name);
+}
+
+krein_status krein__share_counts(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    char *all = NULL;
+    int64_t *offset = NULL;
+    memcpy(data->count, data->here, sizeof data->count);
+    memset(data->before, 0, sizeof data->before);
+    if (!data->share.on) goto done;
+    TRY(krein__comm_gather(ctx, data->here, sizeof data->here, &all, &offset));
+    memset(data->count, 0, sizeof data->count);
+    memset(data->root, 0, sizeof data->root);
+    for (int r = 0; r < krein__comm_size(ctx); r++) {
+        int64_t here[KREIN_PARTS];
+        memcpy(here, all + offset[r], sizeof here);
+        for (int k = 0; k < KREIN_PARTS; k++) {
+            if (data->count[k] == 0) data->root[k] = r;
+            data->count[k] += here[k];
+            if (r < krein__comm_rank(ctx)) data->before[k] += here[k];
+        }
+    }
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
+/* ---- words -------------------------------------------------------------- */
+
+static krein_status add_words(krein_ctx *ctx, krein_dict *all, const char *text, int64_t bytes,
+                              int64_t *code) {
+    int64_t n = 0;
+    for (int64_t at = 0; at < bytes; n++) {
+        size_t length = strlen(text + at);
+        int64_t c = krein__dict_add(ctx, all, text + at, length);
+        if (c < 0) return ctx->status;
+        if (code) code[n] = c;
+        at += (int64_t)length + 1;
+    }
+    return KREIN_OK;
+}
+
+/* One dictionary of all; *code: from the old codes of this process. */
+static krein_status unite(krein_ctx *ctx, krein_dict *dict, int64_t **code) {
+    krein_status st = KREIN_OK;
+    char *text = NULL, *all = NULL;
+    int64_t *offset = NULL, bytes = 0, at = 0;
+    krein_dict united = {0};
+    for (int64_t k = 0; k < dict->n; k++) bytes += (int64_t)strlen(dict->word[k]) + 1;
+    NEW(text, krein__max(1, bytes));
+    NEW(*code, krein__max(1, dict->n));
+    for (int64_t k = 0; k < dict->n; k++) {
+        size_t length = strlen(dict->word[k]) + 1;
+        memcpy(text + at, dict->word[k], length);
+        at += (int64_t)length;
+    }
+    TRY(krein__comm_gather(ctx, text, bytes, &all, &offset));
+    for (int r = 0; r < krein__comm_size(ctx); r++)
+        TRY(add_words(ctx, &united, all + offset[r], offset[r + 1] - offset[r],
+                      r == krein__comm_rank(ctx) ? *code : NULL));
+    krein__dict_clear(ctx, dict);
+    *dict = united;
+    united = (krein_dict){0};
+done:
+    krein__dict_clear(ctx, &united);
+    krein__free(ctx, text);
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
+static void recode_rows(krein_data *data, const krein_recode *r) {
+    for (int64_t s = 0; s < data->nsegment; s++) {
+        krein_raw *raw = &data->segment[s].raw;
+        for (int64_t i = 0; i < raw->n; i++) {
+            for (int64_t k = 0; k < raw->ncat; k++) {
+                int32_t *c = &raw->cat[i * raw->ncat + k];
+                if (r->cat[k] && *c >= 0) *c = (int32_t)r->cat[k][*c];
+            }
+            if (r->label && !isnan(raw->label[i]))
+                raw->label[i] = (double)r->label[(int64_t)raw->label[i]];
+            if (r->group && raw->group) raw->group[i] = (int32_t)r->group[raw->group[i]];
+        }
+    }
+}
+
+krein_status krein__share_words(krein_data *data, krein_recode *out) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_reader *r = data->reader;
+    *out = (krein_recode){0};
+    if (!data->share.on) return KREIN_OK;
+    if (r->sparse) TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &r->d));
+    ZNEW(out->cat, r->ncolumn);
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        bool one_label = data->nlabel == 1 && data->has_label;
+        if (c->role == KREIN_ROLE_FEATURE && c->text)
+            TRY(unite(ctx, &c->dict, &out->cat[out->ncat++]));
+        else if (c->role == KREIN_ROLE_LABEL && c->text && one_label)
+            TRY(unite(ctx, &c->dict, &out->label));
+        else if (c->role == KREIN_ROLE_GROUP)
+            TRY(unite(ctx, &c->dict, &out->group));
+    }
+    if (data->labels && data->labels->column[0].text && data->has_label)
+        TRY(unite(ctx, &data->labels->column[0].dict, &out->label));
+    recode_rows(data, out);
+done:
+    return st;
+}
+
+void krein__recode_clear(krein_ctx *ctx, krein_recode *r) {
+    for (int64_t k = 0; k < r->ncat; k++) krein__free(ctx, r->cat[k]);
+    krein__free(ctx, r->cat);
+    krein__free(ctx, r->label);
+    krein__free(ctx, r->group);
+    *r = (krein_recode){0};
+}
+
+/* ---- labels and columns ------------------------------------------------- */
+
+krein_status krein__share_labels(krein_ctx *ctx, krein_label_set *set) {
+    krein_status st = KREIN_OK;
+    char *all = NULL;
+    int64_t *offset = NULL, none = set->n == 0 && !set->many;
+    int64_t flags[2] = {set->many, !none && !set->whole}; /* of any */
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
+    TRY(krein__comm_gather(ctx, set->value, set->n * (int64_t)sizeof *set->value, &all, &offset));
+    for (int64_t at = 0; at < offset[krein__comm_size(ctx)]; at += (int64_t)sizeof(double)) {
+        double value;
+        memcpy(&value, all + at, sizeof value);
+        TRY(krein__labels_add(ctx, set, value));
+    }
+    set->many = set->many || flags[0];
+    set->whole = !flags[1];
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
+static void merge(krein_stats *s, bool sparse, int64_t j, const double *other) {
+    double n = other[0], total = s->count[j] + n;
+    if (n == 0) return;
+    s->low[j] = s->count[j] == 0 ? other[3] : fmin(s->low[j], other[3]);
+    s->high[j] = s->count[j] == 0 ? other[4] : fmax(s->high[j], other[4]);
+    if (sparse) { /* sums */
+        s->mean[j] += other[1];
+        s->m2[j] += other[2];
+    } else {
+        double delta = other[1] - s->mean[j];
+        s->m2[j] += other[2] + delta * delta * s->count[j] * n / total;
+        s->mean[j] += delta * n / total;
+    }
+    s->count[j] = total;
+}
+
+static krein_status share_numbers(krein_ctx *ctx, krein_stats *s, bool sparse) {
+    krein_status st = KREIN_OK;
+    enum { NUMBERS = 5 };
+    double *mine = NULL;
+    char *all = NULL;
+    int64_t *offset = NULL, nnum = s->nnum;
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &nnum));
+    TRY(krein__stats_widen(ctx, s, nnum)); /* sparse: each process saw others */
+    NEW(mine, krein__max(1, NUMBERS * nnum));
+    for (int64_t j = 0; j < nnum; j++) {
+        const double one[NUMBERS] = {s->count[j], s->mean[j], s->m2[j], s->low[j], s->high[j]};
+        memcpy(mine + NUMBERS * j, one, sizeof one);
+        s->count[j] = s->mean[j] = s->m2[j] = s->low[j] = s->high[j] = 0;
+    }
+    TRY(krein__comm_gather(ctx, mine, NUMBERS * nnum * (int64_t)sizeof *mine, &all, &offset));
+    for (int r = 0; r < krein__comm_size(ctx); r++)
+        for (int64_t j = 0; j < nnum; j++) {
+            double other[NUMBERS];
+            memcpy(other, all + offset[r] + (int64_t)sizeof other * j, sizeof other);
+            merge(s, sparse, j, other);
+        }
+done:
+    krein__free(ctx, mine);
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
+krein_status krein__share_stats(krein_ctx *ctx, krein_stats *s) {
+    krein_status st = KREIN_OK;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(share_numbers(ctx, s, s->pending == NULL));
+    for (int64_t k = 0; k < s->ncat; k++) {
+        int64_t codes = s->codes[k];
+        TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &codes));
+        TRY(krein__stats_codes(ctx, s, k, codes));
+        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, codes, s->code_count[k]));
+    }
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &s->n));
+done:
+    return st;
+}
