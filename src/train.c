@@ -7,6 +7,7 @@
  */
 #include "train.h"
 
+#include "dist/dist.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "num/blas.h"
@@ -167,6 +168,7 @@ static krein_status learn(krein_setup *s, krein_checkpoint *c, krein_data *data,
                           krein_encoding *e) {
     krein_status st = KREIN_OK;
     data->unlabelled = s->learner->unlabelled;
+    data->share_rows = true;
     if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
     TRY(krein__data_learn(data, KREIN_LABELS_LEARNED, s->o.holdout, s->o.seed,
                           (krein_keep)s->o.memory_rows, e));
@@ -215,11 +217,12 @@ static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data,
     mark = krein__clock();
     TRY(meet_kernels(s, &job));
     int64_t all = job.n + job.unlabelled.n; /* rows that features are made of */
+    TRY(krein__setup_rows(s, data, &m->encoding, all));
     TRY(krein__setup_map(s, data, &m->encoding, all, m->k, r, &m->map));
     TRY(check_range(data, &m->encoding, m->map));
     /* Reading ahead takes what the training surely leaves. */
     data->ahead_room = fmax(0, (double)ctx->budget - (double)r->bytes_peak);
-    if (!r->fits) TRY(krein__setup_refuse(s, m->map, data, all, m->k, r, true));
+    if (!r->fits) TRY(krein__setup_refuse(s, m->map, all, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
     if (s->several) {
         TRY(weigh(s, &job));
@@ -235,6 +238,7 @@ static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data,
     } else {
         TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
     }
+    TRY(krein__setup_agree(s));
     TRY(krein__setup_parts(s, &job, m->map));
     r->seconds_select = krein__clock() - mark - (data->seconds_waited - waited);
 
@@ -261,6 +265,7 @@ static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data,
     krein__unlabelled_close(&job.unlabelled);
     if (s->o.holdout > 0) TRY(krein__model_measure(m, data, KREIN_PART_HELD, &r->test));
     if (s->o.test) TRY(krein_evaluate(ctx, m, s->o.test, &r->test));
+    TRY(krein__comm_agree(ctx, KREIN_OK)); /* a model is whole where all came to its end */
     r->passes = krein__max(1, data->passes);
     r->seconds_read = data->seconds_read;
     r->seconds_total = krein__clock() - start;
@@ -283,6 +288,7 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     *out = NULL;
     report_init(r);
     krein_status st = krein__setup_begin(ctx, options, data->options.group != NULL, &s);
+    if (st == KREIN_OK) st = krein__setup_together(&s);
     if (st == KREIN_OK && s.o.checkpoint) st = krein__setup_checkpoint(&s, data, &c);
     if (st == KREIN_OK) st = train(&s, c, data, r, out);
     if (st == KREIN_ECANCEL) krein__checkpoint_cancelled(c, ctx);
@@ -312,6 +318,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     n -= (int64_t)rint(s.o.holdout * (double)n);
     /* train would keep the rows in memory where they are few */
     data->in_memory = data->in_memory || 4.0 * (double)n * (double)e.d < (double)ctx->budget / 3;
+    TRY(krein__setup_rows(&s, data, &e, n + more.n));
     TRY(krein__setup_map(&s, data, &e, n + more.n, k, r, &map));
     r->n = n;
     r->d = e.d;
@@ -323,7 +330,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
         st = ctx->status;
         goto done;
     }
-    if (!r->fits) TRY(krein__setup_refuse(&s, map, data, n + more.n, k, r, false));
+    if (!r->fits) TRY(krein__setup_refuse(&s, map, n + more.n, k, r, false));
 done:
     krein__unlabelled_close(&more);
     data->unlabelled = false;

@@ -20,7 +20,8 @@ typedef struct krein_setup {
     krein_combination combination;
     krein_criterion criterion; /* cls NULL: none */
     int64_t free;
-    bool wide; /* a linear kernel of more columns than the memory budget allows */
+    double rows_bytes; /* of the rows in memory, or of a batch, and all that is held beside */
+    bool wide;         /* a linear kernel of more columns than the memory budget allows */
 } krein_setup;
 
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. grouped:
@@ -32,13 +33,20 @@ void krein__setup_clear(krein_setup *s);
 krein_status krein__setup_checkpoint(krein_setup *s, krein_data *data, krein_checkpoint **out);
 /* What the learner does not do with the labels that there are. */
 krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e);
+/* What the rows take, on the process where it is most: before krein__setup_map. */
+krein_status krein__setup_rows(krein_setup *s, const krein_data *data, const krein_encoding *e,
+                               int64_t n);
+/* Where several processes train together (train_together.c): what they do not do; one kernel for
+ * all, that of the first. */
+krein_status krein__setup_together(const krein_setup *s);
+krein_status krein__setup_agree(krein_setup *s);
 /* The map and what training with it takes. Features are the default as well where the kernel matrix
  * would be but does not fit, in memory or to the learner. */
 krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krein_encoding *e,
                               int64_t n, int64_t k, krein_report *r, krein_map **map);
 /* Says what would fit where the training does not. */
-krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const krein_data *data,
-                                 int64_t n, int64_t k, krein_report *r, bool fail);
+krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n, int64_t k,
+                                 krein_report *r, bool fail);
 /* The number of features was asked for. */
 bool krein__setup_asked(const krein_setup *s, const krein_map *map);
 /* Opens the rows without labels, of the data and of options.unlabeled, and counts them. */

@@ -2,6 +2,8 @@
  * many, fewer of them where memory is short. */
 #include "train.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,9 +103,18 @@ bool krein__setup_asked(const krein_setup *s, const krein_map *map) {
     return s->o.features > 0 || (s->o.map && (slot < 0 || map->values.given[slot]));
 }
 
+krein_status krein__setup_rows(krein_setup *s, const krein_data *data, const krein_encoding *e,
+                               int64_t n) {
+    krein_ctx *ctx = s->ctx;
+    int64_t here = data->share.on ? data->here[KREIN_PART_TRAIN] : n;
+    s->rows_bytes = data->in_memory ? 4 * (double)here * (double)e->d : data->batch_bytes;
+    s->rows_bytes += (double)atomic_load(&ctx->held);
+    return krein__comm_most(ctx, 1, &s->rows_bytes);
+}
+
 /* Bytes, flops and passes of the whole training. */
-static void estimate(const krein_setup *s, const krein_map *map, const krein_data *data, int64_t n,
-                     int64_t k, krein_report *r) {
+static void estimate(const krein_setup *s, const krein_map *map, int64_t n, int64_t k,
+                     krein_report *r) {
     krein_ctx *ctx = s->ctx;
     krein_cost total = {0}, fit = {0};
     int64_t passes = 0;
@@ -113,8 +124,7 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
     fit.asked = krein__setup_asked(s, map);
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
-    double stream = 4 * rows * d + rows * 64 + (data->in_memory ? 0 : data->batch_bytes),
-           kept = data->in_memory ? 4.0 * (double)n * d : 0;
+    double stream = 4 * rows * d + rows * 64 + s->rows_bytes;
     bool features = krein__setup_random(s, map, n);
     bool search = s->criterion.cls && (s->free > 0 || s->list.n > 0);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
@@ -124,8 +134,7 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
         combine = krein__combine_cost(&c->o, map, n, c->list.n, k);
         select = fmax(select, combine.bytes);
     }
-    r->bytes_peak =
-        (uint64_t)(stream + kept + fmax(total.bytes + fit.bytes, select)) + atomic_load(&ctx->held);
+    r->bytes_peak = (uint64_t)(stream + fmax(total.bytes + fit.bytes, select));
     r->flops = (double)n * total.flops * (path ? 2 : 1) + total.fit_flops + fit.flops +
                combine.flops + (search ? krein__select_flops(n, s->free, s->list.n, features) : 0);
     r->passes = 1 + passes + (s->free > 0) + 2 * (combine.flops > 0) +
@@ -133,8 +142,8 @@ static void estimate(const krein_setup *s, const krein_map *map, const krein_dat
     r->fits = r->bytes_peak <= ctx->budget;
 }
 
-krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const krein_data *data,
-                                 int64_t n, int64_t k, krein_report *r, bool fail) {
+krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n, int64_t k,
+                                 krein_report *r, bool fail) {
     krein_ctx *ctx = s->ctx;
     char need[32], have[32], advice[200] = "raise --max-memory";
     krein__bytes_text((double)r->bytes_peak, need);
@@ -150,7 +159,7 @@ krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, const kre
         while (D > 16 && !smaller.fits) {
             D /= 2;
             map->D = D;
-            estimate(s, map, data, n, k, &smaller);
+            estimate(s, map, n, k, &smaller);
         }
         map->D = asked;
         if (krein__option_index(&map->cls->cls, "D") < 0)
@@ -179,8 +188,8 @@ static krein_status resize_map(const krein_setup *s, int64_t D, krein_map **map)
 }
 
 /* A smaller default number of features where the asked-for one was ours and does not fit. */
-static krein_status shrink_default(krein_setup *s, krein_map **map, const krein_data *data,
-                                   int64_t n, int64_t k, krein_report *r) {
+static krein_status shrink_default(krein_setup *s, krein_map **map, int64_t n, int64_t k,
+                                   krein_report *r) {
     krein_status st = KREIN_OK;
     int64_t slot = krein__option_index(&(*map)->cls->cls, "D"), first = (*map)->D, D = first;
     bool ours = s->o.map ? slot >= 0 && !(*map)->values.given[slot]
@@ -189,22 +198,22 @@ static krein_status shrink_default(krein_setup *s, krein_map **map, const krein_
     while (!r->fits && D > 64) {
         D /= 2;
         TRY(resize_map(s, D, map));
-        estimate(s, *map, data, n, k, r);
+        estimate(s, *map, n, k, r);
     }
     if (r->fits) return KREIN_OK;
     TRY(resize_map(s, first, map));
-    estimate(s, *map, data, n, k, r);
+    estimate(s, *map, n, k, r);
 done:
     return st;
 }
 
 /* Features instead of what was the default and does not fit. */
-static krein_status replace_map(krein_setup *s, const krein_data *data, int64_t n, int64_t k,
-                                krein_report *r, krein_map **map) {
+static krein_status replace_map(krein_setup *s, int64_t n, int64_t k, krein_report *r,
+                                krein_map **map) {
     krein_map *old = *map;
     krein_status st = make_map(s, n, old->d, old->sparse, false, map);
     krein__map_destroy(old);
-    if (st == KREIN_OK) estimate(s, *map, data, n, k, r);
+    if (st == KREIN_OK) estimate(s, *map, n, k, r);
     return st;
 }
 
@@ -227,14 +236,14 @@ krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krei
                               int64_t n, int64_t k, krein_report *r, krein_map **map) {
     krein_status st = make_map(s, n, e->d, e->sparse, true, map);
     if (st != KREIN_OK) return st;
-    estimate(s, *map, data, n, k, r);
+    estimate(s, *map, n, k, r);
     if (!s->o.map && (*map)->cls->traits & KREIN_MAP_DUAL && (!r->fits || refused(s, data, *map)))
-        st = replace_map(s, data, n, k, r, map);
+        st = replace_map(s, n, k, r, map);
     if (st == KREIN_OK && !r->fits && !s->o.map && !s->several && is_linear(s->kernel, e->d)) {
         s->wide = true;
-        st = replace_map(s, data, n, k, r, map);
+        st = replace_map(s, n, k, r, map);
     }
-    if (st == KREIN_OK) st = shrink_default(s, map, data, n, k, r);
+    if (st == KREIN_OK) st = shrink_default(s, map, n, k, r);
     if (st == KREIN_OK && !s->o.map && s->learner->check)
         st = s->learner->check(s->ctx, &s->learner_values, *map);
     if (st == KREIN_OK && !s->o.map) krein__map_say_more(*map, n, s->o.features);

@@ -5,15 +5,16 @@
 #include "train.h"
 
 #include "advise.h"
+#include "dist/dist.h"
 
 #include <math.h>
 
 /* Rows of the sample: fewer where there is no room for their matrix. */
-static int64_t sample_rows(krein_sample *s) {
+static krein_status choose_sample(krein_sample *s) {
     double room = (double)s->ctx->budget - (double)atomic_load(&s->ctx->held);
     s->m = krein__min(s->n, KREIN_ADVISE_ROWS);
     while (s->m > 16 && krein__advise_sample_bytes(s) > room / 2) s->m /= 2;
-    return s->m;
+    return krein__comm_fold(s->ctx, KREIN_FOLD_MIN, 1, &s->m);
 }
 
 /* A kernel that advice is not for has one part. */
@@ -28,7 +29,8 @@ static krein_status advised(krein_setup *setup, krein_job *job, int64_t *parts) 
                       .n = job->n,
                       .k = job->model->k};
     *parts = 1;
-    if (sample_rows(&s) < 2) return KREIN_OK;
+    TRY(choose_sample(&s));
+    if (s.m < 2) return KREIN_OK;
     TRY(krein__advise_gather(&s, job->data, setup->o.seed));
     st = krein__advise(ctx, s.m, s.K, s.k, s.y, s.n, &advice);
     if (st == KREIN_EDATA || st == KREIN_ENUMERIC) {
@@ -45,6 +47,17 @@ done:
     return st;
 }
 
+/* Parts of features are not divided between processes. */
+static void enough_parts(krein_ctx *ctx, const krein_map *map, int64_t *parts) {
+    int64_t size = krein__comm_size(ctx);
+    if (*parts >= size || map->cls->traits & KREIN_MAP_DUAL) return;
+    krein__log(ctx, KREIN_LOG_WARNING,
+               "as many parts as processes, %lld, where %lld are advised: krr is exact on any "
+               "number of processes",
+               (long long)size, (long long)*parts);
+    *parts = size;
+}
+
 krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map *map) {
     krein_status st = KREIN_OK;
     const krein_learner_class *l = s->learner;
@@ -55,6 +68,7 @@ krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map 
         int64_t rows = l->matrix_rows(s->ctx, &s->learner_values, job->n, s->o.max_exact);
         parts = krein__max(parts, (job->n + rows - 1) / rows);
     }
+    enough_parts(s->ctx, map, &parts);
     s->learner_values.number[slot] = (double)parts;
     krein__log(s->ctx, KREIN_LOG_INFO, "%s: %lld part%s", l->cls.name, (long long)parts,
                parts == 1 ? "" : "s");

@@ -2,6 +2,10 @@
  * label, and those of a file of their own, encoded like the data. */
 #include "train.h"
 
+#include "dist/dist.h"
+
+#include <string.h>
+
 /* One pass: a file does not say how many rows it has. */
 static krein_status count_rows(krein_stream *rows, int64_t *n) {
     krein_status st = KREIN_OK;
@@ -14,6 +18,22 @@ done:
     return st;
 }
 
+static krein_status count_all(krein_ctx *ctx, krein_unlabelled *u) {
+    krein_status st = KREIN_OK;
+    char *all = NULL;
+    int64_t *offset = NULL, one;
+    TRY(krein__comm_gather(ctx, &u->here, sizeof u->here, &all, &offset));
+    for (int r = 0; r < krein__comm_size(ctx); r++) {
+        memcpy(&one, all + offset[r], sizeof one);
+        if (r < krein__comm_rank(ctx)) u->before += one;
+        u->n += one;
+    }
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
 krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
                                      const krein_encoding *e, krein_unlabelled *u) {
     krein_status st = KREIN_OK;
@@ -21,16 +41,18 @@ krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
     if (!s->learner->unlabelled) return KREIN_OK;
     if (data->count[KREIN_PART_UNLABELLED] > 0) {
         TRY(krein__stream_open(data, e, KREIN_PART_UNLABELLED, next));
-        u->n += data->count[KREIN_PART_UNLABELLED];
+        u->here += data->here[KREIN_PART_UNLABELLED];
         next++;
         u->streams++;
     }
     if (s->o.unlabeled) {
+        s->o.unlabeled->share_rows = true;
         TRY(krein__data_match(s->o.unlabeled, e, false));
         TRY(krein__stream_open(s->o.unlabeled, e, KREIN_PART_TRAIN, next));
         u->streams++;
-        TRY(count_rows(*next, &u->n));
+        TRY(count_rows(*next, &u->here));
     }
+    TRY(count_all(s->ctx, u));
     krein__log(s->ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
 done:
     return st;

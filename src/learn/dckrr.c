@@ -64,6 +64,9 @@ static krein_status divide(krein_job *job, const krein_values *values, int64_t p
     }
     TRY(krein__cut_begin(ctx, job->n, parts, dual ? 1 : krein__block_rows(m->encoding.d),
                          values->number[ORDER] == SHUFFLE, job->seed, &cut));
+    if (!dual && krein__stream_shared(job->rows))
+        TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
+                             job->data->here[KREIN_PART_TRAIN], NULL, &cut));
     TRY(dual ? krein__divide_exact(job, &cut) : krein__divide_features(job, &cut, NULL));
     krein__divide_report(job);
 done:
@@ -113,6 +116,7 @@ const krein_learner_class krein__learner_dckrr = {
             "(--max-exact then counts those). lambda by exact leave-one-out of the average unless "
             "--lambda is given. One part is krr. See docs/divide.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .together = true,
     .exact_rows = 7500,
     .exact_weights = true,
     .advised = "parts",

@@ -1,6 +1,7 @@
 /* divide.c -- rows cut into parts, parts worked on side by side, and the rows that judge lambda. */
 #include "learn/divide.h"
 
+#include "dist/dist.h"
 #include "num/blas.h"
 
 #include <omp.h>
@@ -42,7 +43,7 @@ done:
 krein_status krein__cut_begin(krein_ctx *ctx, int64_t n, int64_t parts, int64_t block, bool shuffle,
                               uint64_t seed, krein_cut *cut) {
     krein_status st = KREIN_OK;
-    *cut = (krein_cut){.n = n, .parts = parts};
+    *cut = (krein_cut){.n = n, .parts = parts, .rows = n, .to = parts};
     NEW(cut->bound, parts + 1);
     int64_t unit = n / parts >= BLOCKS * block ? block : 1, units = n / unit;
     for (int64_t j = 0; j < parts; j++)
@@ -54,7 +55,83 @@ done:
     return st;
 }
 
+/* Rows of a process. */
+typedef struct span {
+    int64_t first, rows;
+} span;
+
+/* parts for each of the processes that have rows, in proportion to these. */
+static void divide_parts(int64_t size, const span *of, int64_t n, int64_t parts, int64_t busy,
+                         int64_t *count) {
+    int64_t given = 0, seen = 0;
+    for (int64_t r = 0; r < size; r++) {
+        count[r] = of[r].rows > 0; /* one each, the others by the rows up to its end */
+        seen += of[r].rows;
+        int64_t due = (int64_t)((double)(parts - busy) * (double)seen / (double)n + 0.5);
+        if (count[r]) count[r] += due - given, given = due;
+    }
+}
+
+static krein_status count_parts(krein_ctx *ctx, const span *of, const krein_cut *like,
+                                const krein_cut *cut, int64_t *count) {
+    int64_t size = krein__comm_size(ctx), busy = 0;
+    for (int64_t r = 0; r < size; r++) busy += of[r].rows > 0;
+    if (like) {
+        for (int64_t j = 0; j < like->parts; j++) count[like->rank[j]]++;
+        for (int64_t r = 0; r < size; r++)
+            if (count[r] == 0 && of[r].rows > 0)
+                return krein__fail(ctx, KREIN_EDATA,
+                                   "process %lld has rows without labels and none with one: use "
+                                   "parts=1, or mix the rows of the data",
+                                   (long long)r);
+        return KREIN_OK;
+    }
+    if (cut->parts < busy)
+        return krein__fail(ctx, KREIN_EARG,
+                           "parts=%lld on %lld processes that have rows: a part is not divided; "
+                           "use at least as many parts, fewer processes, or krr, which is exact on "
+                           "any number",
+                           (long long)cut->parts, (long long)busy);
+    divide_parts(size, of, cut->n, cut->parts, busy, count);
+    return KREIN_OK;
+}
+
+krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const krein_cut *like,
+                              krein_cut *cut) {
+    krein_status st = KREIN_OK;
+    int64_t size = krein__comm_size(ctx), at = 0, *offset = NULL, *count = NULL;
+    span mine = {first, rows}, *of = NULL;
+    char *all = NULL;
+    cut->first = first;
+    cut->rows = rows;
+    cut->joint = cut->parts == 1;
+    if (cut->joint) return KREIN_OK;
+    if (cut->owner)
+        return krein__fail(ctx, KREIN_EARG,
+                           "order=shuffle would move rows between processes: use order=blocks, on "
+                           "a file in random order, or one process");
+    TRY(krein__comm_gather(ctx, &mine, sizeof mine, &all, &offset));
+    of = (span *)(void *)all;
+    ZNEW(count, size);
+    NEW(cut->rank, cut->parts);
+    TRY(count_parts(ctx, of, like, cut, count));
+    for (int64_t r = 0; r < size; r++) {
+        if (r == krein__comm_rank(ctx)) cut->from = at, cut->to = at + count[r];
+        for (int64_t j = 0; j < count[r]; j++) {
+            cut->rank[at] = r;
+            cut->bound[at++] =
+                of[r].first + of[r].rows / count[r] * j + of[r].rows % count[r] * j / count[r];
+        }
+    }
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    krein__free(ctx, count);
+    return st;
+}
+
 void krein__cut_end(krein_ctx *ctx, krein_cut *cut) {
+    krein__free(ctx, cut->rank);
     krein__free(ctx, cut->bound);
     krein__free(ctx, cut->owner);
     memset(cut, 0, sizeof *cut);

@@ -14,11 +14,21 @@ typedef struct krein_cut {
     int64_t n, parts;
     int64_t *bound; /* parts + 1 */
     int32_t *owner; /* n: the part of each row; NULL: the order of the data */
+    /* Of these the process has rows first .. first + rows - 1, and works on the parts from .. to -
+     * 1: all of both, unless processes share the rows. */
+    int64_t first, rows, from, to;
+    bool joint;    /* one part, of which every process has some rows */
+    int64_t *rank; /* parts + 1 or NULL: the process that has each part */
 } krein_cut;
 
 /* Cuts stand at multiples of `block` rows where the parts are large enough. */
 krein_status krein__cut_begin(krein_ctx *ctx, int64_t n, int64_t parts, int64_t block, bool shuffle,
                               uint64_t seed, krein_cut *out);
+/* Moves the cuts so that each part is on one of the processes that share the rows, this one having
+ * `rows` of them from `first` on. like: another cut whose parts are to be on the same processes, or
+ * NULL. Collective. */
+krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const krein_cut *like,
+                              krein_cut *cut);
 void krein__cut_end(krein_ctx *ctx, krein_cut *cut);
 /* Rows of the largest part. */
 int64_t krein__cut_most(const krein_cut *cut);

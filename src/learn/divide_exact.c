@@ -10,6 +10,7 @@
  * path from eigendecompositions; of larger ones by steps (solve/path.c) of Cholesky factorisations,
  * from the lambda that is best for a sample of the first part.
  */
+#include "dist/dist.h"
 #include "learn/divide.h"
 #include "learn/krr.h"
 #include "solve/dual.h"
@@ -24,7 +25,8 @@ typedef struct divide {
     double *y, *weight; /* of all rows */
     int32_t *class;
     int workers;
-    double total; /* weight of all rows */
+    double total;        /* weight of all rows */
+    int64_t turn, turns; /* every `turns`-th part is this process's; all have all rows */
 } divide;
 
 /* ---- a part ------------------------------------------------------------- */
@@ -81,10 +83,11 @@ typedef struct average {
     double *b; /* parts x k, weighted */
 } average;
 
-static krein_status solve_part(krein_ctx *ctx, void *state, int64_t j) {
+static krein_status solve_part(krein_ctx *ctx, void *state, int64_t item) {
     krein_status st = KREIN_OK;
     const average *a = state;
     const divide *d = a->d;
+    int64_t j = d->turn + item * d->turns;
     krein_model *m = d->job->model;
     double *alpha = NULL, *b = a->b + j * m->k;
     part p = {0};
@@ -111,7 +114,13 @@ static krein_status solve_parts(const divide *d) {
     average a = {.d = d};
     ZNEW(a.b, d->cut->parts * m->k);
     krein__progress(ctx, "parts", 0, (double)d->cut->parts);
-    TRY(krein__parts_each(ctx, d->cut->parts, d->workers, solve_part, &a));
+    int64_t mine = (d->cut->parts - d->turn + d->turns - 1) / d->turns;
+    TRY(krein__parts_each(ctx, mine, (int)krein__min(d->workers, krein__max(1, mine)), solve_part,
+                          &a));
+    if (d->turns > 1) {
+        TRY(krein__comm_sum(ctx, m->map->R * m->k, m->w));
+        TRY(krein__comm_sum(ctx, d->cut->parts * m->k, a.b));
+    }
     for (int64_t e = 0; e < d->cut->parts * m->k; e++) m->intercept[e % m->k] += a.b[e];
 done:
     krein__free(ctx, a.b);
@@ -193,7 +202,7 @@ done:
 static krein_status score_part(krein_ctx *ctx, void *state, int64_t i) {
     krein_status st = KREIN_OK;
     const court *t = state;
-    int64_t s = t->first + i;
+    int64_t s = t->first + i * t->d->turns;
     double *out = t->part + i * t->j.n * t->path.n * t->d->job->model->k;
     part p = {0};
     TRY(part_begin(ctx, t->d, t->j.part[s], &p));
@@ -213,16 +222,22 @@ static krein_status score_all(court *t, double *score) {
     int64_t size = t->j.n * t->path.n * t->d->job->model->k;
     double weight = 0;
     memset(score, 0, (size_t)size * sizeof *score);
-    for (t->first = 0; t->first < t->j.parts; t->first += t->d->workers) {
-        int64_t count = krein__min(t->d->workers, t->j.parts - t->first);
+    int64_t turns = t->d->turns;
+    memset(t->share, 0, (size_t)t->j.parts * sizeof *t->share);
+    for (t->first = t->d->turn; t->first < t->j.parts; t->first += turns * t->d->workers) {
+        int64_t count = krein__min(t->d->workers, (t->j.parts - t->first + turns - 1) / turns);
         krein__progress(ctx, "leave-one-out", (double)t->first, (double)t->j.parts);
         TRY(krein__parts_each(ctx, count, (int)count, score_part, t));
         for (int64_t i = 0; i < count; i++) {
-            double share = t->share[t->first + i];
+            double share = t->share[t->first + i * turns];
             weight += share;
             for (int64_t e = 0; share > 0 && e < size; e++)
                 score[e] += share * t->part[i * size + e];
         }
+    }
+    if (turns > 1) {
+        TRY(krein__comm_sum(ctx, size, score));
+        TRY(krein__comm_sum(ctx, 1, &weight));
     }
     if (!(weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
@@ -366,7 +381,11 @@ krein_status krein__divide_exact(krein_job *job, const krein_cut *cut) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    divide d = {.job = job, .cut = cut, .x = krein__map_landmarks(m->map)};
+    divide d = {.job = job, .cut = cut, .x = krein__map_landmarks(m->map), .turns = 1};
+    if (krein__stream_shared(job->rows)) {
+        d.turn = krein__comm_rank(ctx);
+        d.turns = krein__comm_size(ctx);
+    }
     NEW(d.y, job->n * m->k);
     NEW(d.weight, job->n);
     NEW(d.class, job->n);

@@ -19,6 +19,7 @@
  * row stays: with a, c = (z_i - m)'A^-1 B of y and of that target, h = (z_i - m)'A^-1 (z_i - m),
  *     f_-i(x_i) = ybar' + M / (W - w_i) ((a - w_i h y_i) - ybar' (c - w_i h)),   ybar' without i.
  */
+#include "dist/dist.h"
 #include "learn/divide.h"
 #include "learn/krr.h"
 #include "num/blas.h"
@@ -35,8 +36,9 @@ typedef struct walk {
     krein_block block;
 } walk;
 
-static krein_status walk_begin(krein_stream *const *stream, int64_t streams, walk *w) {
-    *w = (walk){.stream = stream, .streams = streams};
+static krein_status walk_begin(krein_stream *const *stream, int64_t streams, int64_t first,
+                               walk *w) {
+    *w = (walk){.stream = stream, .streams = streams, .row = first};
     return streams > 0 ? krein__stream_rewind(stream[0]) : KREIN_OK;
 }
 
@@ -119,9 +121,11 @@ static krein_status add_in_order(divide *d, const source *s, walk *w, int64_t pa
                                  krein_ridge *sum) {
     krein_status st = KREIN_OK;
     krein_block rows;
-    TRY(walk_skip(w, s->cut.bound[part]));
+    const krein_cut *cut = &s->cut; /* of a joint part the process has some rows */
+    int64_t until = krein__min(cut->bound[part + 1], cut->first + cut->rows);
+    TRY(walk_skip(w, krein__max(cut->bound[part], cut->first)));
     for (;;) {
-        TRY(walk_next(w, s->cut.bound[part + 1], &rows));
+        TRY(walk_next(w, until, &rows));
         if (rows.x.n == 0) break;
         float *z = krein__blocks_features(&d->b.z, &rows.x);
         fill_targets(d, s, &rows);
@@ -149,7 +153,7 @@ static krein_status add_shuffled(divide *d, const source *s, const int64_t *part
     krein_status st = KREIN_OK;
     walk w;
     krein_block rows;
-    TRY(walk_begin(s->stream, s->streams, &w));
+    TRY(walk_begin(s->stream, s->streams, s->cut.first, &w));
     for (;;) {
         TRY(walk_next(&w, s->cut.n, &rows));
         if (rows.x.n == 0) break;
@@ -171,11 +175,13 @@ static krein_status add_group(divide *d, walk *w, const int64_t *part, int64_t c
     for (int64_t i = 0; i < count; i++)
         TRY(krein__ridge_begin(d->job->ctx, d->b.z.width, d->columns, d->b.z.rows, &d->sum[i]));
     for (int64_t s = 0; s < d->sources; s++) {
-        if (d->shared) TRY(walk_begin(d->from[s].stream, d->from[s].streams, &w[s]));
+        const source *of = &d->from[s];
+        if (d->shared) TRY(walk_begin(of->stream, of->streams, of->cut.first, &w[s]));
         if (d->from[s].cut.owner) TRY(add_shuffled(d, &d->from[s], part, count));
         for (int64_t i = 0; i < count && !d->from[s].cut.owner; i++)
             TRY(add_in_order(d, &d->from[s], &w[s], part[i], &d->sum[i]));
     }
+    if (d->from[0].cut.joint) TRY(krein__ridge_together(&d->sum[0]));
 done:
     return st;
 }
@@ -209,9 +215,13 @@ static krein_status visit(divide *d, const int64_t *part, int64_t parts, double 
                           group_work *work, void *state) {
     krein_status st = KREIN_OK;
     walk w[2];
+    const krein_cut *cut = &d->from[0].cut;
+    int64_t first = 0;
     for (int64_t s = 0; s < d->sources; s++)
-        TRY(walk_begin(d->from[s].stream, d->from[s].streams, &w[s]));
-    for (int64_t first = 0; first < parts; first += d->slots) {
+        TRY(walk_begin(d->from[s].stream, d->from[s].streams, d->from[s].cut.first, &w[s]));
+    while (first < parts && part[first] < cut->from) first++; /* those of this process */
+    while (parts > first && part[parts - 1] >= cut->to) parts--;
+    for (; first < parts; first += d->slots) {
         int64_t count = krein__min(d->slots, parts - first);
         TRY(add_group(d, w, part + first, count));
         TRY(make_systems(d, count, lambda));
@@ -228,6 +238,9 @@ static double share(const divide *d, const krein_system *s) {
     if (!s->G) return 0;
     return d->columns > d->job->model->k ? s->weight * s->ymean[s->k - 1] : s->weight;
 }
+
+/* Parts are on several processes. */
+static bool divided(const divide *d) { return d->from[0].cut.rank != NULL; }
 
 /* ---- the fit ------------------------------------------------------------ */
 
@@ -292,6 +305,11 @@ static krein_status solve_parts(divide *d) {
     ZNEW(a.sum_b, m->k);
     for (int64_t j = 0; j < parts; j++) part[j] = j;
     TRY(visit(d, part, parts, a.lambda, add_parts, &a));
+    if (divided(d)) { /* the one message: the weights of a model */
+        TRY(krein__comm_sum(ctx, size, a.sum_w));
+        TRY(krein__comm_sum(ctx, m->k, a.sum_b));
+        TRY(krein__comm_sum(ctx, 1, &a.weight));
+    }
     if (!(a.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;
@@ -451,6 +469,9 @@ static krein_status open_court(divide *d, court *t) {
     krein_status st = KREIN_OK;
     int64_t size;
     set_path(d, &t->path);
+    if (divided(d)) /* the path of the process that has the first of them */
+        TRY(krein__comm_broadcast(ctx, (int)d->from[0].cut.rank[t->j.part[0]], &t->path,
+                                  sizeof t->path));
     size = t->path.n * d->job->model->k;
     ZNEW(t->own, t->j.n * size);
     NEW(t->w, d->slots * d->b.z.width * t->path.n * d->columns);
@@ -474,6 +495,24 @@ static krein_status hear_parts(divide *d, void *state, int64_t first, int64_t co
         if (t->share[first + i] > 0) add_weights(t, i);
     }
 done:
+    return st;
+}
+
+/* What the parts of all processes say. */
+static krein_status join_courts(krein_ctx *ctx, const divide *d, court *t) {
+    krein_status st = KREIN_OK;
+    int64_t size = t->path.n * d->job->model->k, n = t->j.n * size;
+    double *own = NULL;
+    NEW(own, n);
+    for (int64_t e = 0; e < n; e++) own[e] = (double)t->own[e];
+    TRY(krein__comm_sum(ctx, n, own));
+    for (int64_t e = 0; e < n; e++) t->own[e] = (float)own[e];
+    TRY(krein__comm_sum(ctx, d->b.z.width * size, t->sum_w));
+    TRY(krein__comm_sum(ctx, size, t->sum_b));
+    TRY(krein__comm_sum(ctx, t->j.parts, t->share));
+    TRY(krein__comm_sum(ctx, 1, &t->weight));
+done:
+    krein__free(ctx, own);
     return st;
 }
 
@@ -536,6 +575,8 @@ static krein_status choose(divide *d) {
     ZNEW(t.share, t.j.parts);
     TRY(juror_features(d, &t));
     TRY(visit(d, t.j.part, t.j.parts, d->b.z.map->fused_lambda, hear_parts, &t));
+    if (t.path.n == 0) TRY(open_court(d, &t)); /* none of them is here */
+    if (divided(d)) TRY(join_courts(ctx, d, &t));
     if (!(t.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;

@@ -18,6 +18,7 @@
  * w'Sw (solve/krein_ridge.c), which on the kernel matrix is K + n lambda I: what map=exact solves
  * whatever the norm. Without negative features both are the same.
  */
+#include "dist/dist.h"
 #include "learn/krr.h"
 #include "num/blas.h"
 #include "solve/krein_ridge.h"
@@ -102,6 +103,7 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
         krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
     }
     TRY(krein__checkpoint_keep(c, &now, ridge, false));
+    if (krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
 done:
     return st;
 }
@@ -304,6 +306,7 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     int64_t passes, D = map->cls->features(map, n);
     if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
     if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
+    if (krein__comm_size(map->ctx) > 1) return false; /* it passes over the rows of one process */
     map->cls->cost(map, n, &own);
     direct_cost(map, false, n, k, path, &direct, &passes);
     krein__krr_pcg_cost(map, n, k, path, &pcg, &passes);
@@ -326,6 +329,11 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
 
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     if (values->number[SOLVER] != PCG) return KREIN_OK;
+    if (krein__comm_size(ctx) > 1)
+        return krein__fail(ctx, KREIN_EARG,
+                           "krr(solver=pcg) runs in one process, and there are %d; use "
+                           "solver=direct, or start it without a launcher",
+                           krein__comm_size(ctx));
     if (values->number[NORM] == KREIN)
         return krein__fail(ctx, KREIN_EARG,
                            "krr(solver=pcg) minimises with |w|^2: take norm=hilbert, or "
@@ -368,6 +376,7 @@ const krein_learner_class krein__learner_krr = {
             "not fit into memory, passes over the features many times; above 8,192 rows it "
             "chooses lambda by a tenth of the rows, at most 4,096, held out."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .together = true,
     .exact_rows = 7500,
     .exact_weights = true,
     .check = check,

@@ -1,6 +1,7 @@
 /* krr_lambda.c -- the choice of lambda for kernel ridge regression on features: leave-one-out, or
  * folds with a fit of their own. */
 #include "learn/krr.h"
+#include "dist/dist.h"
 #include "solve/krein_ridge.h"
 
 #include <math.h>
@@ -42,6 +43,7 @@ static krein_status score_all(krein_job *job, krein_krr *b, krein_scores *scores
         krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
                         (double)job->n);
     }
+    if (krein__stream_shared(job->rows)) TRY(krein__tally_together(job->ctx, tally));
 done:
     return st;
 }
@@ -62,12 +64,16 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
                       index);
     TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
     krein_rows rows = krein__matrix_rows(&x);
-    for (int64_t i = 0; i < n; i += b->z.rows) {
+    /* All processes have the sample; each scores some of it. */
+    bool shared = krein__stream_shared(job->rows);
+    int64_t turn = shared ? krein__comm_rank(ctx) : 0, turns = shared ? krein__comm_size(ctx) : 1;
+    for (int64_t i = turn * b->z.rows; i < n; i += turns * b->z.rows) {
         krein_rows part = krein__rows_slice(&rows, i, krein__min(b->z.rows, n - i));
         TRY(score_rows(job, b, scores, tally, &part, label + i * labels,
                        job->data->has_weight ? weight + i : NULL));
         krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
     }
+    if (shared) TRY(krein__tally_together(ctx, tally));
 done:
     krein__matrix_clear(ctx, &x);
     krein__free(ctx, index);
@@ -202,6 +208,7 @@ static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fo
         else
             TRY(krein__scores_add(scores, z, &rows, tally));
     }
+    if (ridge && krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
     krein__progress(job->ctx, "cross-validation", (double)(f + (scores != NULL)),
                     (double)job->folds);
 done:
@@ -234,6 +241,7 @@ krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
         scores = NULL;
         krein__system_clear(ctx, &system);
     }
+    if (krein__stream_shared(job->rows)) TRY(krein__tally_together(ctx, &tally));
     krein__tally_end(&tally, krein__job_classes(job), &path);
     krein__krr_report(job, &path);
 done:

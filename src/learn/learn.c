@@ -1,6 +1,8 @@
 /* learn.c -- the table of learners; targets and folds. */
 #include "learn/learn.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,22 @@ bool krein__job_classes(const krein_job *job) {
     return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
 }
 
+/* From the rows of this process to those of all: x has room for them, and holds its own. */
+static krein_status join(krein_job *job, void *x, size_t size) {
+    krein_ctx *ctx = job->ctx;
+    const krein_data *data = job->data;
+    int64_t here = data->here[KREIN_PART_TRAIN], before = data->before[KREIN_PART_TRAIN];
+    char *all = NULL, *at = x;
+    int64_t *offset = NULL;
+    if (!x || !krein__stream_shared(job->rows)) return KREIN_OK;
+    krein_status st =
+        krein__comm_gather(ctx, at + before * (int64_t)size, here * (int64_t)size, &all, &offset);
+    if (st == KREIN_OK) memcpy(at, all, (size_t)job->n * size);
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
 krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,
                                 int32_t *group) {
     krein_status st = KREIN_OK;
@@ -54,6 +72,10 @@ krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, doubl
             if (group) group[at] = block.group ? block.group[i] : 0;
         }
     }
+    TRY(join(job, y, (size_t)job->model->k * sizeof *y));
+    TRY(join(job, class, sizeof *class));
+    TRY(join(job, weight, sizeof *weight));
+    TRY(join(job, group, sizeof *group));
 done:
     return st;
 }
@@ -118,6 +140,7 @@ krein_status krein__job_weight(krein_job *job, double *out) {
         if (block.x.n == 0) break;
         for (int64_t i = 0; i < block.x.n; i++) job->weight += block.weight[i];
     }
+    if (krein__stream_shared(job->rows)) TRY(krein__comm_sum(job->ctx, 1, &job->weight));
     if (!(job->weight > 0))
         st = krein__fail(job->ctx, KREIN_EDATA, "all row weights are 0: there is nothing to fit");
 done:

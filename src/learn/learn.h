@@ -8,6 +8,7 @@
 typedef struct krein_unlabelled {
     krein_stream *rows[2];
     int64_t streams, n;
+    int64_t here, before; /* of the n: those of this process, and of the ones before it */
 } krein_unlabelled;
 
 /* What a learner is given and what it leaves behind. */
@@ -41,6 +42,7 @@ typedef struct krein_learner_class {
     bool exact_weights;  /* it takes row weights on the kernel matrix */
     bool probabilities;  /* it has them, for classes */
     bool unlabelled;     /* it learns from rows without labels too */
+    bool together;       /* several processes train it, each with its rows (dist/dist.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */

@@ -52,10 +52,15 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_cut cut = {0}, unlabelled = {0};
     TRY(krein__parts_check(ctx, parts, job->n));
     TRY(krein__cut_begin(ctx, job->n, parts, rows, shuffle, job->seed, &cut));
+    if (krein__stream_shared(job->rows))
+        TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
+                             job->data->here[KREIN_PART_TRAIN], NULL, &cut));
     if (more) /* a seed of its own: neither order says anything of the other */
         TRY(krein__cut_begin(ctx, job->unlabelled.n, parts, rows, shuffle, ~job->seed,
                              &unlabelled));
-    else
+    if (more && krein__stream_shared(job->rows))
+        TRY(krein__cut_share(ctx, job->unlabelled.before, job->unlabelled.here, &cut, &unlabelled));
+    if (!more)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "sskrr: every row has a label, so that it is ridge regression; rows without "
                    "labels come by --unlabeled, or with an empty label");
@@ -87,6 +92,7 @@ const krein_learner_class krein__learner_sskrr = {
          "rows. On features only; lambda by exact leave-one-out unless --lambda is given. See "
          "docs/divide.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .together = true,
     .unlabelled = true,
     .check = check,
     .fit = fit,

@@ -158,6 +158,13 @@ static krein_status find_bins(krein_map *map, krein_stream *rows, grids *s, grid
     krein_block block;
     float *x = NULL;
     int32_t *tuples = NULL;
+    if (krein__stream_shared(rows)) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s finds its bins in one process; run it without a launcher, or use "
+                         "another map (krein list maps)",
+                         map->cls->cls.name);
+        goto done;
+    }
     NEW(x, CHUNK * map->d);
     NEW(tuples, ctx->threads * s->width);
     TRY(krein__stream_rewind(rows));

@@ -10,6 +10,7 @@
  * there with that probability and then weighs more, which keeps the mean.
  */
 #include "map/dot.h"
+#include "dist/dist.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,6 +85,12 @@ static krein_status measure(krein_stream *rows, double *longest, double *off, in
             *zeros += sum == 0;
             if (sum > 0) *off = fmax(*off, fabs(sum - 1));
         }
+    }
+    if (krein__stream_shared(rows)) {
+        krein_ctx *ctx = krein__stream_data(rows)->ctx;
+        TRY(krein__comm_most(ctx, 1, longest));
+        TRY(krein__comm_most(ctx, 1, off));
+        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, zeros));
     }
     TRY(krein__stream_rewind(rows));
 done:

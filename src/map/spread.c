@@ -3,6 +3,7 @@
  * R = 2 max |x - c| bounds every distance, whatever c is (the mean of the first block), and costs
  * one pass. Quantiles come from the pairs of a sample. */
 #include "map/signed.h"
+#include "dist/dist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum { SAMPLE = 100 };
 
 typedef struct walk {
-    int64_t d, chosen, kept; /* rows of the sample: wanted, copied */
+    int64_t d, chosen, next, kept; /* rows of the sample: wanted, the next of them, copied */
     int64_t *index;
     double *centre, *row, *sample; /* d, d, SAMPLE x d */
     double reach;                  /* max |x - c|^2 */
@@ -38,7 +39,8 @@ static void visit(walk *w, const krein_rows *x, int64_t i, int64_t number) {
     w->zero = w->zero || square == 0;
     w->unit = w->unit && (square == 0 || fabs(square - 1) < 2e-4);
     w->reach = fmax(w->reach, off);
-    if (w->kept < w->chosen && w->index[w->kept] == number)
+    while (w->next < w->chosen && w->index[w->next] < number) w->next++;
+    if (w->next < w->chosen && w->index[w->next] == number)
         memcpy(w->sample + w->kept++ * w->d, w->row, (size_t)w->d * sizeof *w->row);
 }
 
@@ -82,6 +84,40 @@ static krein_status needs_unit(krein_map *map, const walk *w) {
     return st;
 }
 
+/* Of the first rows of all. */
+static krein_status first_centre(walk *w, krein_stream *rows) {
+    krein_ctx *ctx = krein__stream_data(rows)->ctx;
+    krein_status st = KREIN_OK;
+    krein_block block;
+    TRY(krein__stream_rewind(rows));
+    TRY(krein__stream_next(rows, &block));
+    centre_of(w, &block.x);
+    if (krein__stream_shared(rows))
+        TRY(krein__comm_broadcast(ctx, krein__stream_root(rows), w->centre,
+                                  w->d * (int64_t)sizeof *w->centre));
+done:
+    return st;
+}
+
+/* The processes' rows of the sample behind each other, and what holds for all rows. */
+static krein_status put_together(krein_ctx *ctx, walk *w) {
+    krein_status st = KREIN_OK;
+    char *all = NULL;
+    int64_t *offset = NULL, flags[2] = {!w->unit, w->zero};
+    int64_t row = w->d * (int64_t)sizeof *w->sample;
+    TRY(krein__comm_gather(ctx, w->sample, w->kept * row, &all, &offset));
+    w->kept = offset[krein__comm_size(ctx)] / row;
+    memcpy(w->sample, all, (size_t)(w->kept * row));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
+    w->unit = !flags[0];
+    w->zero = flags[1];
+    TRY(krein__comm_most(ctx, 1, &w->reach));
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
 krein_status krein__spread(krein_map *map, krein_stream *rows, int64_t n, krein_spread *out) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -94,14 +130,15 @@ krein_status krein__spread(krein_map *map, krein_stream *rows, int64_t n, krein_
     NEW(w.sample, SAMPLE * w.d);
     NEW(distance, SAMPLE * (SAMPLE - 1) / 2);
     krein__rng_choose((krein_rng){map->seed, KREIN_STREAM_SAMPLE}, n, w.chosen, w.index);
+    TRY(first_centre(&w, rows));
     TRY(krein__stream_rewind(rows));
     for (;;) {
         TRY(krein__stream_next(rows, &block));
         if (block.x.n == 0) break;
-        if (block.first == 0) centre_of(&w, &block.x);
         for (int64_t i = 0; i < block.x.n; i++) visit(&w, &block.x, i, block.first + i);
         TRY(krein__poll(ctx));
     }
+    if (krein__stream_shared(rows)) TRY(put_together(ctx, &w));
     quantiles(&w, distance, out);
     out->unit = w.unit && !w.zero;
     out->R = 2 * sqrt(w.reach);

@@ -6,6 +6,8 @@
  *                   scores counting a half; exact, from all scores, 8 bytes a row */
 #include "model/model.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +146,70 @@ static void belief_clear(krein_ctx *ctx, belief *in) {
     krein__free(ctx, in->side[1].at);
 }
 
+/* ---- with the other processes ------------------------------------------- */
+
+/* Both halves by the formula of Chan, Golub and LeVeque. n: rows behind each. */
+static void merge(sums *s, int64_t k, double n, const sums *other, double more) {
+    s->square += other->square;
+    s->absolute += other->absolute;
+    s->count += other->count;
+    for (int64_t c = 0; c < k && more > 0; c++) {
+        double delta = other->mean[c] - s->mean[c], total = n + more;
+        s->m2[c] += other->m2[c] + delta * delta * n * more / total;
+        s->mean[c] += delta * more / total;
+    }
+}
+
+typedef struct half {
+    int64_t n;
+    sums s;
+} half;
+
+static krein_status merge_numbers(krein_ctx *ctx, int64_t k, sums *s, int64_t *n) {
+    krein_status st = KREIN_OK;
+    half mine = {*n, *s}, other;
+    char *all = NULL;
+    int64_t *offset = NULL;
+    TRY(krein__comm_gather(ctx, &mine, sizeof mine, &all, &offset));
+    *s = (sums){0};
+    *n = 0;
+    for (int r = 0; r < krein__comm_size(ctx); r++) {
+        memcpy(&other, all + offset[r], sizeof other);
+        merge(s, k, (double)*n, &other.s, (double)other.n);
+        *n += other.n;
+    }
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
+static krein_status join(krein_ctx *ctx, column *c) {
+    char *all = NULL;
+    int64_t *offset = NULL;
+    krein_status st = krein__comm_gather(ctx, c->at, c->n * (int64_t)sizeof *c->at, &all, &offset);
+    if (st == KREIN_OK) {
+        krein__free(ctx, c->at);
+        c->at = (double *)(void *)all;
+        c->n = c->room = offset[krein__comm_size(ctx)] / (int64_t)sizeof *c->at;
+    }
+    krein__free(ctx, offset);
+    return st;
+}
+
+static krein_status put_together(krein_ctx *ctx, const krein_model *m, sums *s, belief *in,
+                                 krein_metrics *out) {
+    krein_status st = KREIN_OK;
+    TRY(merge_numbers(ctx, m->k, s, &out->n));
+    if (out->confusion)
+        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, out->classes * out->classes, out->confusion));
+    if (!in->p) goto done;
+    TRY(krein__comm_sum(ctx, 1, &in->loss));
+    for (int c = 0; c < 2; c++) TRY(join(ctx, &in->side[c]));
+done:
+    return st;
+}
+
 krein_status krein__model_measure(const krein_model *m, krein_data *data, int part,
                                   krein_metrics *out) {
     krein_ctx *ctx = m->ctx;
@@ -176,6 +242,7 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
                 add_number(&s, out->n, c, b.label[i * m->k + c], score[i * m->k + c]);
         }
     }
+    if (krein__stream_shared(stream)) TRY(put_together(ctx, m, &s, &in, out));
     if (out->n == 0) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: there is no row to evaluate", data->name);
         goto done;
@@ -209,6 +276,7 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            "a model made by %s predicts no label, so there is nothing to evaluate; "
                            "use predict",
                            m->learner);
+    data->share_rows = true;
     krein_status st = krein__data_match(data, &m->encoding, true);
     return st == KREIN_OK ? krein__model_measure(m, data, KREIN_PART_TRAIN, out) : st;
 }

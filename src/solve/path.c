@@ -6,6 +6,8 @@
  */
 #include "solve/ridge.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 
 static double grid(int64_t i, int per_decade) {
@@ -65,6 +67,15 @@ static void means(const krein_tally *t, int64_t l, bool classes, krein_path *p, 
     if (!isnan(p->loss[at])) return;
     p->loss[at] = INFINITY;
     if (classes) p->error[at] = INFINITY;
+}
+
+krein_status krein__tally_together(krein_ctx *ctx, krein_tally *t) {
+    krein_status st = KREIN_OK;
+    TRY(krein__comm_sum(ctx, 1, &t->weight));
+    TRY(krein__comm_sum(ctx, KREIN_PATH_MAX, t->loss));
+    TRY(krein__comm_sum(ctx, KREIN_PATH_MAX, t->error));
+done:
+    return st;
 }
 
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p) {

@@ -15,6 +15,7 @@
  */
 #include "solve/ridge.h"
 
+#include "dist/dist.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -111,6 +112,41 @@ void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, cons
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+}
+
+/* The upper triangle, its rows packed behind each other in the lower one's place: half the bytes.
+ */
+static krein_status sum_triangle(krein_ctx *ctx, int64_t n, double *a) {
+    int64_t size = n * (n + 1) / 2, at = 0;
+    krein_status st = KREIN_OK;
+    double *packed = NULL;
+    NEW(packed, size);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(packed + at, a + i * n + i, (size_t)(n - i) * sizeof *a);
+        at += n - i;
+    }
+    TRY(krein__comm_sum(ctx, size, packed));
+    at = 0;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(a + i * n + i, packed + at, (size_t)(n - i) * sizeof *a);
+        at += n - i;
+    }
+done:
+    krein__free(ctx, packed);
+    return st;
+}
+
+krein_status krein__ridge_together(krein_ridge *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(sum_triangle(ctx, s->R, s->G));
+    TRY(krein__comm_sum(ctx, s->R * (s->k + 1), s->B));
+    TRY(krein__comm_sum(ctx, s->k, s->ysum));
+    TRY(krein__comm_sum(ctx, 1, &s->weight));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &s->n));
+done:
+    return st;
 }
 
 /* ---- the system --------------------------------------------------------- */

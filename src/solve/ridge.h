@@ -35,6 +35,7 @@ typedef struct krein_tally {
     double weight, loss[KREIN_PATH_MAX], error[KREIN_PATH_MAX];
 } krein_tally;
 void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, const double *score);
+krein_status krein__tally_together(krein_ctx *ctx, krein_tally *t); /* as krein__ridge_together */
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
 
 /* Held-out scores (n x k) of the rows at one lambda; not numbers where it has no solution. */
@@ -65,6 +66,8 @@ krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t ro
 /* r is n x R float32 (scaled in place when there are weights), n <= rows_max <= 4096. */
 void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight);
 void krein__ridge_clear(krein_ridge *s);
+/* The sums of all processes (dist/dist.h), where they share the rows: called by all of them. */
+krein_status krein__ridge_together(krein_ridge *s);
 /* The sums, between two blocks: written, or read into one of the same size. */
 krein_status krein__ridge_io(krein_archive *a, krein_ridge *s);
 double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads);

@@ -1,0 +1,56 @@
+/* train_together.c -- a training on several processes that share the rows.
+ *
+ * All of them run the same program on the same options. What depends on the rows of one is put
+ * together where it is made (dist/dist.h); what is chosen by the clock, or kept in a file of one
+ * process, is refused. Computers of different kinds may round differently: the kernel that was
+ * chosen is that of the first process. */
+#include "train.h"
+
+#include "dist/dist.h"
+
+#include <string.h>
+
+krein_status krein__setup_together(const krein_setup *s) {
+    krein_ctx *ctx = s->ctx;
+    const krein_learner_class *l = s->several ? s->several : s->learner;
+    int size = krein__comm_size(ctx);
+    if (size == 1) return KREIN_OK;
+    if (!l->together)
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "%s trains in one process, and there are %d; use krr, dckrr or sskrr, or "
+            "start it without a launcher",
+            l->cls.name, size);
+    if (s->o.checkpoint)
+        return krein__fail(ctx, KREIN_EARG,
+                           "--checkpoint keeps the state of one process, and there are %d; leave "
+                           "it out, or start the training without a launcher",
+                           size);
+    if (s->o.time_limit > 0)
+        return krein__fail(ctx, KREIN_EARG,
+                           "--time-limit is for one process: %d have as many clocks; leave it out",
+                           size);
+    return KREIN_OK;
+}
+
+krein_status krein__setup_agree(krein_setup *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    char *mine = NULL, *text = NULL;
+    int64_t length;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    if (!(mine = krein__kernel_text(ctx, s->kernel))) return ctx->status;
+    length = (int64_t)strlen(mine) + 1;
+    TRY(krein__comm_broadcast(ctx, 0, &length, sizeof length));
+    NEW(text, length);
+    if (krein__comm_rank(ctx) == 0) memcpy(text, mine, (size_t)length);
+    TRY(krein__comm_broadcast(ctx, 0, text, length));
+    if (strcmp(text, mine) == 0) goto done;
+    krein__kernel_destroy(ctx, s->kernel);
+    s->kernel = NULL;
+    TRY(krein__kernel_parse(ctx, text, &s->kernel));
+done:
+    krein__free(ctx, mine);
+    krein__free(ctx, text);
+    return st;
+}
