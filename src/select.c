@@ -5,6 +5,8 @@
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -305,6 +307,11 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     m->ctx = ctx;
     job.model = m;
     job.seed = k.o.seed;
+    data->share_rows = true;
+    if (krein__comm_size(ctx) > 1 && deadline > 0) {
+        st = krein__fail(ctx, KREIN_EARG, "--time-limit is for one process: leave it out");
+        goto done;
+    }
     TRY(krein__data_learn(data, labels ? KREIN_LABELS_LEARNED : KREIN_LABELS_IGNORED, 0, k.o.seed,
                           (krein_keep)k.o.memory_rows, &m->encoding));
     for (int64_t c = 0; c < k.n; c++)

@@ -144,7 +144,7 @@ int cli_cmd_predict(cli_app *app) {
     cli_file file = {0};
     sink s = {.scores = a->scores, .probabilities = a->probabilities, .id = a->id != NULL};
     int status = CLI_OK;
-    const char *output = a->output ? a->output : "-";
+    const char *output = a->output && !cli_silent() ? a->output : "-";
     if (a->json && a->output && strcmp(a->output, "-") == 0)
         return cli_error(CLI_USAGE, "predict: --json and -o - both want standard output");
     if ((status = cli_check_output(output, a->operand[1])) != CLI_OK) return status;

@@ -30,6 +30,7 @@ int cli_train(cli_app *app, const char *output, cli_trained *out) {
         options.unlabeled = unlabeled;
     }
     TRY(krein_train(app->ctx, data, &options, &out->report, &out->model));
+    if (cli_silent()) goto done; /* the first process writes */
     TRY(krein_model_save(app->ctx, out->model, output));
     out->bytes = cli_file_size(output);
     if (a->checkpoint) remove(a->checkpoint); /* the model is safe */
@@ -103,7 +104,7 @@ static char *output_name(const cli_args *a, int *status) {
     }
     if (strcmp(name, "-") == 0)
         cli_error(0, "train: a model is not written to standard output; give -o a file name");
-    else if ((*status = cli_check_output(name, a->operand[0])) == CLI_OK)
+    else if ((*status = cli_silent() ? CLI_OK : cli_check_output(name, a->operand[0])) == CLI_OK)
         return name;
     free(name);
     return NULL;

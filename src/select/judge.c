@@ -4,6 +4,7 @@
  * made once, and candidates run in parallel. Where time may run out, candidates of a range are
  * visited from far apart to near, so that what was judged covers the range.
  */
+#include "dist/dist.h"
 #include "kernel/gram_shared.h"
 #include "num/blas.h"
 #include "select/select.h"
@@ -125,6 +126,85 @@ static int rung(void *user) {
     return b->o->stop;
 }
 
+/* ---- candidates on several processes ------------------------------------ */
+
+/* Each process judges some; what it found goes to all, as numbers and texts. */
+enum { TEXTS = KREIN_CRITERIA_MAX + 1 };
+typedef struct letter {
+    int64_t i, judged, length[TEXTS]; /* 0: no text */
+    krein_score score[KREIN_CRITERIA_MAX];
+} letter;
+
+static const char *text_of(const krein_verdict *v, int64_t k) {
+    return k < KREIN_CRITERIA_MAX ? v->refused[k] : v->map;
+}
+
+static krein_status write_letters(krein_ctx *ctx, int64_t n, const int64_t *order,
+                                  const krein_verdict *v, char **out, int64_t *bytes) {
+    krein_status st = KREIN_OK;
+    int64_t size = krein__comm_size(ctx), rank = krein__comm_rank(ctx), room = 0;
+    for (int64_t i = rank; i < n; i += size) {
+        room += (int64_t)sizeof(letter);
+        for (int64_t k = 0; k < TEXTS; k++) {
+            const char *text = text_of(&v[order[i]], k);
+            room += text ? (int64_t)strlen(text) + 1 : 0;
+        }
+    }
+    NEW(*out, krein__max(1, room));
+    char *at = *out;
+    for (int64_t i = rank; i < n; i += size) {
+        const krein_verdict *one = &v[order[i]];
+        letter l = {.i = order[i], .judged = one->judged};
+        memcpy(l.score, one->score, sizeof l.score);
+        for (int64_t k = 0; k < TEXTS; k++)
+            l.length[k] = text_of(one, k) ? (int64_t)strlen(text_of(one, k)) + 1 : 0;
+        memcpy(at, &l, sizeof l);
+        at += sizeof l;
+        for (int64_t k = 0; k < TEXTS; k++) {
+            if (l.length[k]) memcpy(at, text_of(one, k), (size_t)l.length[k]);
+            at += l.length[k];
+        }
+    }
+    *bytes = room;
+done:
+    return st;
+}
+
+static krein_status read_letters(krein_ctx *ctx, const char *at, const char *end,
+                                 krein_verdict *v) {
+    krein_status st = KREIN_OK;
+    while (at < end) {
+        letter l;
+        memcpy(&l, at, sizeof l);
+        at += sizeof l;
+        krein_verdict *one = &v[l.i];
+        krein__verdict_clear(ctx, one);
+        one->judged = l.judged;
+        memcpy(one->score, l.score, sizeof l.score);
+        for (int64_t k = 0; k < TEXTS; k++) {
+            char **to = k < KREIN_CRITERIA_MAX ? &one->refused[k] : &one->map;
+            if (l.length[k]) DUP(*to, at);
+            at += l.length[k];
+        }
+    }
+done:
+    return st;
+}
+
+static krein_status exchange(krein_ctx *ctx, int64_t n, const int64_t *order, krein_verdict *v) {
+    krein_status st = KREIN_OK;
+    char *mine = NULL, *all = NULL;
+    int64_t *offset = NULL, bytes = 0;
+    TRY(write_letters(ctx, n, order, v, &mine, &bytes));
+    TRY(krein__comm_gather(ctx, mine, bytes, &all, &offset));
+    TRY(read_letters(ctx, all, all + offset[krein__comm_size(ctx)], v));
+done:
+    krein__free(ctx, mine);
+    krein__free(ctx, all);
+    krein__free(ctx, offset);
+    return st;
+}
+
 krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double deadline,
                                const char *what, krein_judge_one *one, const void *state,
                                krein_verdict *out) {
@@ -134,11 +214,12 @@ krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double de
     bell b = {&o, ctx};
     NEW(order, n);
     krein__far_to_near(n, order);
+    const int64_t turn = krein__comm_rank(ctx), turns = krein__comm_size(ctx);
     const krein_ctx fresh = krein__ctx_share(ctx, threads);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
-        if (o.stop || (i > 0 && late(deadline))) continue;
+        if (o.stop || i % turns != turn || (i > 0 && late(deadline))) continue;
         krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
         if (what) {
             local.cancel = rung;
@@ -157,6 +238,7 @@ krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int threads, double de
     krein__compute_end(compute);
     if (!what) asked(&o, ctx);
     if (o.status != KREIN_OK) st = krein__fail(ctx, o.status, "%s", o.message);
+    if (st == KREIN_OK && turns > 1) st = exchange(ctx, n, order, out);
 done:
     krein__free(ctx, order);
     return st;

@@ -2,6 +2,7 @@
  *
  * A pass over the data serves as many candidates as fit into memory, at most GROUP: the rows are
  * read and encoded once for them. Maps that look at the data are fitted first. */
+#include "dist/dist.h"
 #include "select/select.h"
 
 #include <math.h>
@@ -35,13 +36,13 @@ static krein_targets targets_of(bench *b, const krein_block *block) {
                            b->labels.classes ? b->class : NULL};
 }
 
-static krein_status keep_first(bench *b, const krein_rows *x) {
+static krein_status keep_first(bench *b) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
-    int64_t *all = NULL;
-    NEW(all, x->n);
-    for (int64_t i = 0; i < x->n; i++) all[i] = i;
-    TRY(krein__matrix_gather(ctx, x, all, x->n, &b->first));
+    int64_t *all = NULL, n = krein__min(b->job->n, krein__block_rows(b->job->model->encoding.d));
+    NEW(all, n);
+    for (int64_t i = 0; i < n; i++) all[i] = i;
+    TRY(krein__stream_gather(b->job->rows, all, n, &b->first, NULL, NULL, NULL));
 done:
     krein__free(ctx, all);
     return st;
@@ -61,8 +62,9 @@ static krein_status count_labels(bench *b) {
         if (block.x.n == 0) break;
         krein_targets rows = targets_of(b, &block);
         krein__labels_count(&b->labels, &rows);
-        if (block.first == 0) TRY(keep_first(b, &block.x));
     }
+    if (krein__stream_shared(job->rows)) TRY(krein__labels_together(b->ctx, &b->labels));
+    TRY(keep_first(b));
     TRY(krein__labels_counted(b->ctx, &b->labels));
 done:
     return st;
@@ -152,6 +154,7 @@ static krein_status run(bench *b, int64_t seats) {
         for (int64_t s = 0; s < seats; s++) {
             bool again = false;
             if (!b->seat[s].view) continue;
+            if (krein__stream_shared(rows)) TRY(krein__feature_view_together(b->seat[s].view));
             TRY(krein__feature_view_end_pass(b->seat[s].view, &again));
             more = more || again;
         }
@@ -188,7 +191,7 @@ static krein_status seats_for(bench *b, krein_kernel *const *kernel, int64_t n, 
         if (st != KREIN_OK) return st;
     }
     *out = krein__max(1, krein__min((int64_t)fmin(room / most, 1e6), krein__min(n, GROUP)));
-    return st;
+    return krein__comm_fold(ctx, KREIN_FOLD_MIN, 1, out); /* they pass together */
 }
 
 /* The candidates whose map suits the kernel and the criteria; the others have their answer. */

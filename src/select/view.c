@@ -1,6 +1,8 @@
 /* view.c -- labels as columns, and what the two kinds of views share. */
 #include "select/view.h"
 
+#include "dist/dist.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +36,16 @@ void krein__labels_count(krein_labels *l, const krein_targets *rows) {
         for (int64_t c = 0; c < l->k; c++) l->target[c] += w * rows->y[i * l->k + c];
         if (l->classes) l->mean[rows->class[i]] += w;
     }
+}
+
+krein_status krein__labels_together(krein_ctx *ctx, krein_labels *l) {
+    krein_status st = KREIN_OK;
+    TRY(krein__comm_sum(ctx, 1, &l->weight));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &l->heavy));
+    TRY(krein__comm_sum(ctx, l->k, l->target));
+    TRY(krein__comm_sum(ctx, l->m - 1, l->mean));
+done:
+    return st;
 }
 
 krein_status krein__labels_counted(krein_ctx *ctx, krein_labels *l) {

@@ -180,6 +180,18 @@ done:
     return st;
 }
 
+krein_status krein__feature_trials_together(krein_feature_trials *f) {
+    krein_status st = KREIN_OK;
+    for (int64_t t = 0; t < f->n && f->pass < 2; t++) {
+        trial_state *s = &f->state[t];
+        if (f->pass == 1) TRY(krein__tally_together(f->ctx, &s->tally));
+        for (int64_t p = 0; f->pass == 0 && p < f->trial[t].folds; p++)
+            TRY(krein__ridge_together(&s->part[p]));
+    }
+done:
+    return st;
+}
+
 krein_status krein__feature_trials_end_pass(krein_feature_trials *f) {
     krein_status st = KREIN_OK;
     if (f->pass++ > 0) return KREIN_OK;
