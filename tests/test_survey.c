@@ -295,6 +295,43 @@ static void many_rows(void) {
     free(t.s);
 }
 
+/* Several files: short and long ones, with a header each, compressed ones, one with quotes. */
+static void several_files(void) {
+    static const char *const part[] = {"a,b\n1,2\n3,4\n",
+                                       "\xef\xbb\xbf"
+                                       "a,b\n5,6\n",
+                                       "a,b\n7,8\n9,10\n11,12\n13,14\n15,16\n17,18\n19,20\n",
+                                       "a,b\n1,2\n\"3\",\"4\"\n5,6\n5,6\n5,6\n5,6\n5,6\n\n",
+                                       "a,b\r\n21,22\r\n23,24",
+                                       "a,b\n0,inf\n"};
+    how h = {.options = {.header = 1, .delimiter = ','}};
+    char name[32];
+    for (int zip = 0; zip < 7; zip++) {
+        for (int k = 0; me == 0 && k < 6; k++) {
+            snprintf(name, sizeof name, k < 5 ? "part-%d" : "part-%d-bad", k);
+            if (k == zip - 1)
+                put_gz(name, part[k], strlen(part[k]), "wb");
+            else
+                put(name, part[k], strlen(part[k]));
+        }
+        CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+        for (int b = 0; b < 2; b++) {
+            h.options.buffer = b == 0 ? 16 : 0;
+            survey("part-?", h, 19, 1);
+            survey("part-*", h, 20, 1);
+        }
+        CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+    }
+    for (int k = 0; me == 0 && k < 3; k++) {
+        snprintf(name, sizeof name, "sparse-%d", k);
+        put_text(name, k == 0 ? "# x\n1 1:2\n2 1:3\n" : k == 1 ? "\n\n1 3:4 # y\n" : "3 1:1");
+    }
+    CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+    h = libsvm;
+    h.options.buffer = 16;
+    survey("sparse-*", h, 4, 1);
+}
+
 static void arrays(void) {
     char bytes[4096];
     double values[39];
@@ -312,6 +349,7 @@ static void arrays(void) {
         h.options.buffer = 64;
         survey("a.npy", h, 13, 1);
         survey("a.npy.gz", h, 13, 1);
+        survey("a.npy*", h, 26, 1);
         CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     }
 }
@@ -424,6 +462,7 @@ static void all_cases(void) {
     RUN(sparse);
     RUN(drawn);
     RUN(many_rows);
+    RUN(several_files);
     RUN(arrays);
     RUN(torn);
     RUN(broken_gzip);
