@@ -177,7 +177,7 @@ static void names(void) {
     free(got);
     remove_all();
     for (int k = 0; k < 12; k++) { /* bytes decide: p10 before p2 */
-        char name[16], line[16];
+        char name[32], line[32];
         snprintf(name, sizeof name, "p%d.csv", k);
         snprintf(line, sizeof line, "%d,0\n", k);
         put_text(name, line);

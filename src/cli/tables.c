@@ -233,8 +233,8 @@ const cli_command cli_commands[] = {
      "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
      "CSV, LIBSVM or NPY, plain or gzipped; - is standard input, a pattern in quotes\n"
      "('part-*.csv') all files that match. Of several --kernels, learners that take\n"
-     "several (mkl) train on a weighted sum and print the weights, and -m may be a list\n"
-     "with a map for each; other learners get the best kernel by --select. With\n"
+     "several (mkl) train on a weighted sum and print the weights, and -m may be a\n"
+     "list with a map for each; other learners get the best kernel by --select. With\n"
      "--checkpoint a training that was interrupted, also by SIGTERM or a crash, goes\n"
      "on where it stood when the same command is given again.",
      "krein train data.csv\n"
