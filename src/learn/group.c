@@ -39,33 +39,38 @@ struct krein_group {
 
 /* ---- how much ---------------------------------------------------------------------------- */
 
-static int64_t blocks_of(const krein_ctx *ctx, int64_t rows, int64_t d, int64_t k) {
-    double each = (double)rows * (4 * (double)d + 8 * (double)k + 8);
-    double most = BYTES / each < EACH ? BYTES / each : EACH;
-    return most < LEAST || ctx->threads == 1 ? 1 : (int64_t)most * ctx->threads;
+/* What it depends on. */
+typedef struct shape {
+    int64_t n, d, k, R, D; /* rows, columns, outputs, features and those behind the mix */
+    bool mixed;
+} shape;
+
+static int64_t blocks_of(const krein_ctx *ctx, const shape *s) {
+    int64_t rows = krein__block_rows(s->d), there = (s->n + rows - 1) / rows;
+    double most = BYTES / ((double)rows * (4 * (double)s->d + 8 * (double)s->k + 8));
+    if (ctx->threads == 1 || most < LEAST) return 1;
+    return krein__min(there, (most < EACH ? (int64_t)most : EACH) * ctx->threads);
 }
 
-static double bytes_of(const krein_ctx *ctx, int64_t d, int64_t k, int64_t R, int64_t D,
-                       bool mixed) {
-    int64_t r = krein__block_rows(d), most = blocks_of(ctx, r, d, k), threads = ctx->threads;
-    double rows = (double)r, c = (double)k + 1, wide = (double)R;
-    double block = rows * (4 * (double)d + 8 * c) + sizeof(taken);
-    double products = 4 * ((double)krein__gram_room(R) + (wide + rows) * c);
-    double features = 4 * rows * (wide + (mixed ? (double)D : 0)) + sizeof(krein_blocks);
-    return (double)most * block + (double)threads * (features + 2 * (products + 8)) +
+static double bytes_of(const krein_ctx *ctx, const shape *s) {
+    double rows = (double)krein__block_rows(s->d), c = (double)s->k + 1, R = (double)s->R;
+    double block = rows * (4 * (double)s->d + 8 * c) + sizeof(taken);
+    double products = 4 * ((double)krein__gram_room(s->R) + (R + rows) * c);
+    double features = 4 * rows * (R + (s->mixed ? (double)s->D : 0)) + sizeof(krein_blocks);
+    return (double)blocks_of(ctx, s) * block + ctx->threads * (features + 2 * (products + 8)) +
            sizeof(krein_group);
 }
 
 /* Whether there are groups of more than one block. */
-static bool pays(const krein_ctx *ctx, int64_t d, int64_t k, int64_t R, int64_t D, bool mixed) {
-    return R <= FEATURES && blocks_of(ctx, krein__block_rows(d), d, k) > 1 &&
-           bytes_of(ctx, d, k, R, D, mixed) <= (double)ctx->budget / 16;
+static bool pays(const krein_ctx *ctx, const shape *s) {
+    return s->R <= FEATURES && blocks_of(ctx, s) > 1 &&
+           bytes_of(ctx, s) <= (double)ctx->budget / 16;
 }
 
 double krein__group_bytes(const krein_map *map, int64_t n, int64_t k) {
     int64_t D = map->cls->features(map, n);
-    bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
-    return pays(map->ctx, map->d, k, D, D, mixed) ? bytes_of(map->ctx, map->d, k, D, D, mixed) : 0;
+    shape s = {n, map->d, k, D, D, krein__map_traits(map) & KREIN_MAP_MIX};
+    return pays(map->ctx, &s) ? bytes_of(map->ctx, &s) : 0;
 }
 
 /* ---- set-up ------------------------------------------------------------------------------- */
@@ -93,10 +98,11 @@ done:
     return st;
 }
 
-krein_status krein__group_begin(krein_blocks *z, krein_ridge *ridge, krein_group **out) {
+krein_status krein__group_begin(krein_blocks *z, int64_t n, krein_ridge *ridge, krein_group **out) {
     krein_ctx *ctx = ridge->ctx;
     krein_status st = KREIN_OK;
     const krein_map *map = z->map;
+    shape s = {n, map->d, ridge->k, map->R, map->D, !z->fused};
     krein_group *g = NULL;
     *out = NULL;
     ZNEW(g, 1);
@@ -106,8 +112,8 @@ krein_status krein__group_begin(krein_blocks *z, krein_ridge *ridge, krein_group
     g->most = 1;
     pthread_mutex_init(&g->mutex, NULL);
     pthread_cond_init(&g->change, NULL);
-    if (map->sparse || !pays(ctx, map->d, ridge->k, map->R, map->D, !z->fused)) goto done;
-    g->most = blocks_of(ctx, z->rows, map->d, ridge->k);
+    if (map->sparse || !pays(ctx, &s)) goto done;
+    g->most = blocks_of(ctx, &s);
     ZNEW(g->block, g->most);
     for (int64_t i = 0; i < g->most; i++) TRY(block_begin(ctx, z, ridge->k, &g->block[i]));
     ZNEW(g->own, ctx->threads);

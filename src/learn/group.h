@@ -16,8 +16,8 @@
 
 typedef struct krein_group krein_group;
 
-/* Adds to ridge; both are borrowed. */
-krein_status krein__group_begin(krein_blocks *z, krein_ridge *ridge, krein_group **out);
+/* n: rows to come, at most. Adds to ridge; z and ridge are borrowed. */
+krein_status krein__group_begin(krein_blocks *z, int64_t n, krein_ridge *ridge, krein_group **out);
 void krein__group_end(krein_group *g); /* NULL is fine */
 /* Takes a block, with its targets and weights (or NULL), unless the group is full. */
 void krein__group_take(krein_group *g, const krein_rows *x, const double *y, const double *weight);

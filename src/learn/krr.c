@@ -95,7 +95,7 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
     krein_sums now = krein__checkpoint_sums(c);
     krein_group *group = NULL;
     int64_t rows = 0;
-    TRY(krein__group_begin(&b->z, ridge, &group));
+    TRY(krein__group_begin(&b->z, job->n, ridge, &group));
     if (now.pass == pass) {
         TRY(krein__checkpoint_take(c, ridge));
         TRY(krein__stream_seek(job->rows, &now.place));
