@@ -1,14 +1,15 @@
 /* bench_pipe.c -- the whole pipe against what the machine allows, within one run.
  *
- *   bench_pipe [--small] [--threads N] [ridge] [transform] [nystrom] [predict] [read] [solve]
+ *   bench_pipe [--small] [--threads N] [ridge] [few] [transform] [nystrom] [predict] [read] [solve]
  *
  * All sections when none is named; each runs in a process of its own, so that the first training
  * is the first thing that a process does. --small is for trying it out: its ratios mean nothing.
  *
  * The limits are the BLAS calls alone, on the same blocks and the same number of threads. They are
- * taken from the faster of two ways: OpenBLAS with its own threads, or our loop over tiles with
- * one-threaded calls. A ratio is a time divided by the time of the limit; 1 cannot be beaten but
- * by noise. Every time is the best of several runs that alternate with those of the limit.
+ * taken from the fastest of three ways: OpenBLAS with its own threads, or one-threaded calls in a
+ * loop over tiles, or over blocks. A ratio is a time divided by the time of the limit; 1 cannot be
+ * beaten but by noise. Every time is the best of several runs that alternate with those of the
+ * limit.
  *
  * As `krein` does, the program starts itself again where OpenBLAS chose old code for this CPU. */
 #include "base/base.h"
@@ -83,14 +84,25 @@ static void against(const char *name, double seconds, double limit, double targe
 
 /* ---- the limits --------------------------------------------------------- */
 
+typedef enum way { TILES, OWN, BLOCKS, WAYS } way;
+
 static int64_t block_of(int64_t n, int64_t rows, int64_t i) { return krein__min(rows, n - i); }
 
-/* X W for all n rows of x (n x d), block by block into the same out (rows x F). */
-static void sgemm_pass(bool own, int64_t n, int64_t d, int64_t F, int64_t rows, const float *x,
+/* X W for all n rows of x (n x d), block by block into the same out (rows x F for each thread). */
+static void sgemm_pass(way how, int64_t n, int64_t d, int64_t F, int64_t rows, const float *x,
                        const float *w, float *out) {
+    if (how == BLOCKS) {
+        krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t i = 0; i < n; i += rows)
+            krein__sgemm(false, false, block_of(n, rows, i), F, d, 1, x + i * d, d, w, F, 0,
+                         out + omp_get_thread_num() * rows * F, F);
+        krein__compute_end(c);
+        return;
+    }
     for (int64_t i = 0; i < n; i += rows) {
         int64_t m = block_of(n, rows, i);
-        if (own) {
+        if (how == OWN) {
             krein__sgemm(false, false, m, F, d, 1, x + i * d, d, w, F, 0, out, F);
             continue;
         }
@@ -103,13 +115,23 @@ static void sgemm_pass(bool own, int64_t n, int64_t d, int64_t F, int64_t rows, 
     }
 }
 
-/* Upper triangle of Z'Z in float32 for n rows, the same block z (rows x D) every time. */
-static void ssyrk_pass(bool own, int64_t n, int64_t D, int64_t rows, const float *z, float *g) {
+/* Upper triangle of Z'Z in float32 for n rows, the same block z (rows x D, for each thread) every
+ * time; g is D x D for each thread. */
+static void ssyrk_pass(way how, int64_t n, int64_t D, int64_t rows, const float *z, float *g) {
     enum { T = 512 };
     int64_t tiles = (D + T - 1) / T;
+    if (how == BLOCKS) {
+        krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t i = 0; i < n; i += rows)
+            krein__ssyrk(D, block_of(n, rows, i), 1, z + omp_get_thread_num() * rows * D, D, 1,
+                         g + omp_get_thread_num() * D * D, D);
+        krein__compute_end(c);
+        return;
+    }
     for (int64_t i = 0; i < n; i += rows) {
         int64_t m = block_of(n, rows, i);
-        if (own) {
+        if (how == OWN) {
             krein__ssyrk(D, m, 1, z, D, 1, g, D);
             continue;
         }
@@ -131,11 +153,18 @@ static void ssyrk_pass(bool own, int64_t n, int64_t D, int64_t rows, const float
 typedef struct limits {
     int64_t n, d, F, D, rows; /* F = 0: no sgemm; D = 0: no ssyrk */
     float *x, *w, *out, *z, *g;
-    bool own_sgemm, own_ssyrk;
+    way how_sgemm, how_ssyrk;
     double sgemm, ssyrk; /* best seconds so far */
 } limits;
 
-/* Finds the faster way of each on a part of the rows. */
+static way fastest(const double *t) {
+    way best = TILES;
+    for (int k = 1; k < WAYS; k++)
+        if (t[k] < t[best]) best = (way)k;
+    return best;
+}
+
+/* Finds the fastest way of each on a part of the rows. */
 static limits limits_begin(int64_t n, int64_t d, int64_t F, int64_t D, const float *x) {
     limits l = {.n = n, .d = d, .F = F, .D = D, .rows = krein__block_rows(d)};
     int64_t part = krein__min(n, 10 * l.rows);
@@ -143,40 +172,43 @@ static limits limits_begin(int64_t n, int64_t d, int64_t F, int64_t D, const flo
     l.sgemm = F ? NEVER : 0;
     l.ssyrk = D ? NEVER : 0;
     if (F) {
-        double t[2] = {NEVER, NEVER};
+        double t[WAYS] = {NEVER, NEVER, NEVER};
         l.w = floats(d * F);
-        l.out = floats(l.rows * F);
-        for (int r = 0; r < 6; r++)
-            TIME(t[r % 2], sgemm_pass(r % 2, part, d, F, l.rows, x, l.w, l.out));
-        l.own_sgemm = t[1] < t[0];
+        l.out = floats(threads * l.rows * F);
+        for (int r = 0; r < 3 * WAYS; r++)
+            TIME(t[r % WAYS], sgemm_pass((way)(r % WAYS), part, d, F, l.rows, x, l.w, l.out));
+        l.how_sgemm = fastest(t);
     }
     if (D) {
-        double t[2] = {NEVER, NEVER};
-        l.z = floats(l.rows * D);
-        l.g = floats(D * D);
-        for (int r = 0; r < 6; r++) TIME(t[r % 2], ssyrk_pass(r % 2, part, D, l.rows, l.z, l.g));
-        l.own_ssyrk = t[1] < t[0];
+        double t[WAYS] = {NEVER, NEVER, NEVER};
+        l.z = floats(threads * l.rows * D);
+        l.g = floats(threads * D * D);
+        for (int r = 0; r < 3 * WAYS; r++)
+            TIME(t[r % WAYS], ssyrk_pass((way)(r % WAYS), part, D, l.rows, l.z, l.g));
+        l.how_ssyrk = fastest(t);
     }
     return l;
 }
 
 static void limits_run(limits *l) {
     if (l->F)
-        TIME(l->sgemm, sgemm_pass(l->own_sgemm, l->n, l->d, l->F, l->rows, l->x, l->w, l->out));
-    if (l->D) TIME(l->ssyrk, ssyrk_pass(l->own_ssyrk, l->n, l->D, l->rows, l->z, l->g));
+        TIME(l->sgemm, sgemm_pass(l->how_sgemm, l->n, l->d, l->F, l->rows, l->x, l->w, l->out));
+    if (l->D) TIME(l->ssyrk, ssyrk_pass(l->how_ssyrk, l->n, l->D, l->rows, l->z, l->g));
 }
 
-static const char *way(bool own) { return own ? "OpenBLAS's threads" : "our tiles"; }
+static const char *way_name(way how) {
+    return how == OWN ? "OpenBLAS's threads" : how == TILES ? "tiles" : "blocks";
+}
 
 static void limits_print(const limits *l) {
     char name[96];
     double n = (double)l->n, d = (double)l->d, F = (double)l->F, D = (double)l->D;
     if (l->F) {
-        snprintf(name, sizeof name, "limit: sgemm, %s", way(l->own_sgemm));
+        snprintf(name, sizeof name, "limit: sgemm, %s", way_name(l->how_sgemm));
         printf("  %-46s %9.3f s    %7.1f GFLOP/s\n", name, l->sgemm, 2e-9 * n * d * F / l->sgemm);
     }
     if (l->D) {
-        snprintf(name, sizeof name, "limit: ssyrk, %s", way(l->own_ssyrk));
+        snprintf(name, sizeof name, "limit: ssyrk, %s", way_name(l->how_ssyrk));
         printf("  %-46s %9.3f s    %7.1f GFLOP/s\n", name, l->ssyrk, 1e-9 * n * D * D / l->ssyrk);
     }
 }
@@ -297,6 +329,25 @@ static void ridge(void) {
     krein_report_clear(ctx, &r);
     TIME(chosen, train_once(&p, "orf(D=2048)", -1));
     against("train, lambda by leave-one-out", chosen, l.sgemm + l.ssyrk, 0);
+    limits_end(&l);
+    problem_end(&p);
+}
+
+/* Few features, of which a block has few tiles: bench/outofcore.sh takes its limit from here. */
+static void few(void) {
+    problem p = problem_make(small ? 20000 : 400000, 50);
+    const int64_t D = 512;
+    double best = NEVER, rows = (double)p.n * 1e-6;
+    printf("ridge on few features: n = %lld, d = %lld, orf(D=%lld)\n", (long long)p.n,
+           (long long)p.d, (long long)D);
+    limits l = limits_begin(p.n, p.d, D / 2, D, p.x);
+    for (int k = 0; k < 4; k++) {
+        limits_run(&l);
+        TIME(best, train_once(&p, "orf(D=512)", 1e-4));
+    }
+    limits_print(&l);
+    row("limit of both", rows / (l.sgemm + l.ssyrk), "million rows/s");
+    against("train, lambda given, best of 4", best, l.sgemm + l.ssyrk, 0);
     limits_end(&l);
     problem_end(&p);
 }
@@ -494,8 +545,9 @@ static void solve(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} sections[] = {{"ridge", ridge},     {"transform", transform}, {"nystrom", nystrom},
-                {"predict", predict}, {"read", reading},        {"solve", solve}};
+} sections[] = {{"ridge", ridge},     {"few", few},         {"transform", transform},
+                {"nystrom", nystrom}, {"predict", predict}, {"read", reading},
+                {"solve", solve}};
 
 static void machine(void) {
     char line[256], cpu[200] = "unknown CPU", load[64] = "unknown";

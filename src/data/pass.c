@@ -66,7 +66,8 @@ static void *read_ahead(void *user) {
         pthread_mutex_unlock(&a->mutex);
         if (atomic_load(&a->stop)) break;
         fill(a, s);
-        bool last = s->status != KREIN_OK || s->raw.n == 0; /* then it is the caller's */
+        /* Once it is ready the batch is the caller's, who may keep it and leave an empty one. */
+        bool last = s->status != KREIN_OK || s->raw.n == 0;
         pthread_mutex_lock(&a->mutex);
         a->ready++;
         pthread_cond_broadcast(&a->change);

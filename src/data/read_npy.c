@@ -18,12 +18,18 @@ typedef struct npy {
     krein_npy h;
     int64_t i; /* rows read */
     unsigned char *buf;
-    int64_t room; /* rows */
+    int64_t room;  /* rows */
+    int64_t *run;  /* d: so many features from this column on that can be taken at once */
+    double *shift; /* d */
 } npy;
 
 static void npy_close(krein_reader *r) {
     npy *a = r->state->own;
-    if (a) krein__free(r->ctx, a->buf);
+    if (a) {
+        krein__free(r->ctx, a->buf);
+        krein__free(r->ctx, a->run);
+        krein__free(r->ctx, a->shift);
+    }
     krein__free(r->ctx, a);
     r->state->own = NULL;
 }
@@ -41,6 +47,8 @@ static krein_status npy_open(krein_reader *r, const krein_reader_options *option
     TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
     if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
     ZNEW(r->column, a->h.d);
+    ZNEW(a->run, a->h.d);
+    ZNEW(a->shift, a->h.d);
     r->ncolumn = a->h.d;
     r->n = a->h.n;
     TRY(krein__block_init(r, false, false));
@@ -110,6 +118,40 @@ static bool take(krein_reader *r, krein_raw *raw, krein_piece *piece, int64_t i,
     return true;
 }
 
+/* Rows of floats in this machine's byte order are most of what there is, and a file larger than
+ * memory is read several times: their features are taken a run at a time. False: one of them is not
+ * a finite number, and take() knows what that means. */
+static bool take_run(const npy *a, int64_t j, const unsigned char *p, float *out) {
+    const double *shift = a->shift + j;
+    int64_t n = a->run[j];
+    uint32_t bad = 0;
+    for (int64_t k = 0; k < n && a->h.size == 4; k++) {
+        float v;
+        memcpy(&v, p + 4 * k, sizeof v);
+        out[k] = (float)((double)v - shift[k]);
+    }
+    for (int64_t k = 0; k < n && a->h.size == 8; k++) {
+        double v;
+        memcpy(&v, p + 8 * k, sizeof v);
+        out[k] = (float)(v - shift[k]);
+    }
+    for (int64_t k = 0; k < n; k++) {
+        uint32_t bits;
+        memcpy(&bits, out + k, sizeof bits);
+        bad |= (bits & 0x7f800000) == 0x7f800000;
+    }
+    return !bad;
+}
+
+static void find_runs(const krein_reader *r, npy *a) {
+    bool plain = a->h.kind == 'f' && a->h.size >= 4 && !a->h.swap && !a->h.fortran;
+    for (int64_t j = a->h.d - 1; j >= 0; j--) {
+        bool feature = plain && r->column[j].role == KREIN_ROLE_FEATURE;
+        a->run[j] = !feature ? 0 : j + 1 < a->h.d ? a->run[j + 1] + 1 : 1;
+        a->shift[j] = r->column[j].shift;
+    }
+}
+
 static void convert(krein_reader *r, krein_raw *raw, krein_piece *piece, int64_t m) {
     const npy *a = r->state->own;
     int64_t si = a->h.fortran ? a->h.size : a->h.d * a->h.size,
@@ -118,8 +160,17 @@ static void convert(krein_reader *r, krein_raw *raw, krein_piece *piece, int64_t
     for (int64_t i = piece->first_row; i < piece->first_row + piece->rows; i++) {
         const unsigned char *p = a->buf + i * si;
         int64_t num = 0, label = 0;
-        for (int64_t j = 0; j < a->h.d; j++, p += sj)
-            if (!take(r, raw, piece, i, j, krein__npy_element(&a->h, p), &num, &label)) return;
+        for (int64_t j = 0; j < a->h.d;) {
+            int64_t n = a->run[j];
+            if (n > 0 && take_run(a, j, p + j * sj, raw->num + i * raw->nnum + num)) {
+                num += n;
+                j += n;
+                continue;
+            }
+            for (int64_t end = j + krein__max(n, 1); j < end; j++)
+                if (!take(r, raw, piece, i, j, krein__npy_element(&a->h, p + j * sj), &num, &label))
+                    return;
+        }
     }
 }
 
@@ -198,6 +249,7 @@ static krein_status npy_begin(krein_reader *r) {
     char skip[512];
     size_t got;
     TRY(krein__rows_roles(r));
+    find_runs(r, a);
     TRY(krein__bytes_rewind(s->in));
     a->i = 0;
     a->room = krein__max(1, krein__min((int64_t)s->buffer / (a->h.d * a->h.size), a->h.n));

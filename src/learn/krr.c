@@ -19,6 +19,7 @@
  * whatever the norm. Without negative features both are the same.
  */
 #include "dist/dist.h"
+#include "learn/group.h"
 #include "learn/krr.h"
 #include "num/blas.h"
 #include "solve/krein_ridge.h"
@@ -71,13 +72,31 @@ krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double la
     return krein__ridge_system(ridge, map->mix, map->D, krein__map_fused(map, lambda), out);
 }
 
+/* The next blocks of the stream; *rows: how many rows they have, 0 at the end. */
+static krein_status add_blocks(krein_job *job, krein_krr *b, krein_group *group, int64_t *rows) {
+    krein_status st = KREIN_OK;
+    krein_block block = {.x = {.n = 1}};
+    *rows = 0;
+    while (block.x.n > 0 && (*rows == 0 || !krein__group_full(group))) {
+        TRY(krein__stream_next(job->rows, &block));
+        if (block.x.n == 0) break;
+        krein__targets_fill(job->model, job->data, block.x.n, block.label, b->y, NULL);
+        krein__group_take(group, &block.x, b->y, block.weight);
+        *rows += block.x.n;
+    }
+    krein__group_add(group);
+done:
+    return st;
+}
+
 /* From the first row, or from where a checkpoint of this pass stands. */
 static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein_ridge *ridge) {
     krein_status st = KREIN_OK;
-    const krein_model *m = job->model;
     krein_checkpoint *c = job->checkpoint;
     krein_sums now = krein__checkpoint_sums(c);
-    krein_block block;
+    krein_group *group = NULL;
+    int64_t rows = 0;
+    TRY(krein__group_begin(&b->z, job->n, ridge, &group));
     if (now.pass == pass) {
         TRY(krein__checkpoint_take(c, ridge));
         TRY(krein__stream_seek(job->rows, &now.place));
@@ -86,25 +105,23 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
     }
     int64_t before = ridge->n;
     now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place};
-    for (;;) {
+    do {
         krein__stream_tell(job->rows, &now.place);
         if (ridge->n > before && krein__checkpoint_due(c))
             TRY(krein__checkpoint_keep(c, &now, ridge, false));
-        st = krein__stream_next(job->rows, &block);
+        st = add_blocks(job, b, group, &rows);
         if (st == KREIN_ECANCEL && c) {
             TRY(krein__checkpoint_keep(c, &now, ridge, true));
             st = KREIN_ECANCEL;
         }
         if (st != KREIN_OK) goto done;
-        if (block.x.n == 0) break;
-        float *z = krein__blocks_features(&b->z, &block.x);
-        krein__targets_fill(m, job->data, block.x.n, block.label, b->y, NULL);
-        krein__ridge_add(ridge, block.x.n, z, b->y, block.weight);
-        krein__progress(job->ctx, "fitting", (double)(block.first + block.x.n), (double)job->n);
-    }
+        krein__progress(job->ctx, "fitting", (double)now.place.streamed + (double)rows,
+                        (double)job->n);
+    } while (rows > 0);
     TRY(krein__checkpoint_keep(c, &now, ridge, false));
     if (krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
 done:
+    krein__group_end(group);
     return st;
 }
 
@@ -282,9 +299,9 @@ static void direct_cost(const krein_map *map, bool krein, int64_t n, int64_t k, 
                         threads * 16.0 * 256 * D;
     if (krein) steps = eigen = fmax(eigen, fmax(steps, indefinite));
     out->bytes += krein__ridge_bytes((int64_t)D, k, (int64_t)rows, map->ctx->threads) +
-                  8 * rows * D + 8 * rows * (K + 1) + 4 * D * D * mixed +
-                  threads * 4.0 * KREIN_TILE * D + /* padded tiles */
-                  8 * D * D * (mixed ? 3 : 1) +    /* factor; products with mix */
+                  krein__group_bytes(map, n, k) + 8 * rows * D + 8 * rows * (K + 1) +
+                  4 * D * D * mixed + threads * 4.0 * KREIN_TILE * D + /* padded tiles */
+                  8 * D * D * (mixed ? 3 : 1) + /* factor; products with mix */
                   (!path   ? 0
                    : walk  ? steps
                    : large ? fmax(steps, eigen)

@@ -44,10 +44,38 @@ static void tile_at(int64_t q, int64_t tiles, int64_t *i, int64_t *j) {
     *j = *i + 1 + q;
 }
 
+/* The q-th tile: where it stands, and its product in rows of T. */
+typedef struct tile {
+    int64_t i, j, m, n;
+} tile;
+
+static int64_t tile_count(int64_t n) {
+    int64_t tiles = (n + krein__gram_tile(n) - 1) / krein__gram_tile(n);
+    return tiles * (tiles + 1) / 2;
+}
+
+static tile tile_of(int64_t q, int64_t n) {
+    int64_t T = krein__gram_tile(n), i, j;
+    tile_at(q, (n + T - 1) / T, &i, &j);
+    return (tile){i * T, j * T, krein__min(T, n - i * T), krein__min(T, n - j * T)};
+}
+
+static void tile_product(const tile *t, int64_t n, int64_t k, const float *a, int64_t lda,
+                         float *s) {
+    int64_t T = krein__gram_tile(n);
+    if (t->i == t->j)
+        krein__ssyrk(t->m, k, 1, a + t->i, lda, 0, s, T);
+    else
+        krein__sgemm(true, false, t->m, t->n, k, 1, a + t->i, lda, a + t->j, lda, 0, s, T);
+}
+
+static void tile_add(const tile *t, int64_t n, const float *s, double *c, int64_t ldc) {
+    add(t->m, t->n, s, krein__gram_tile(n), c + t->i * ldc + t->j, ldc, t->i == t->j);
+}
+
 void krein__gram_add(krein_ctx *ctx, int64_t n, int64_t k, const float *a, int64_t lda, double *c,
                      int64_t ldc, float *tile_scratch) {
-    const int64_t T = krein__gram_tile(n), tiles = (n + T - 1) / T;
-    const int64_t count = tiles * (tiles + 1) / 2;
+    const int64_t T = krein__gram_tile(n), count = tile_count(n);
     if (n <= 0 || k <= 0) return;
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(ctx->threads) if (count > 1)
@@ -56,18 +84,33 @@ void krein__gram_add(krein_ctx *ctx, int64_t n, int64_t k, const float *a, int64
         float *s = tile_scratch + omp_get_thread_num() * T * T;
 #pragma omp for schedule(dynamic, 1)
         for (int64_t q = 0; q < count; q++) {
-            int64_t i, j;
-            tile_at(q, tiles, &i, &j);
-            int64_t mi = krein__min(T, n - i * T), nj = krein__min(T, n - j * T);
-            if (i == j)
-                krein__ssyrk(mi, k, 1, a + i * T, lda, 0, s, T);
-            else
-                krein__sgemm(true, false, mi, nj, k, 1, a + i * T, lda, a + j * T, lda, 0, s, T);
-            add(mi, nj, s, T, c + i * T * ldc + j * T, ldc, i == j);
+            tile t = tile_of(q, n);
+            tile_product(&t, n, k, a, lda, s);
+            tile_add(&t, n, s, c, ldc);
         }
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+}
+
+int64_t krein__gram_room(int64_t n) {
+    return tile_count(n) * krein__gram_tile(n) * krein__gram_tile(n);
+}
+
+void krein__gram_products(int64_t n, int64_t k, const float *a, int64_t lda, float *tiles) {
+    int64_t T = krein__gram_tile(n), count = n > 0 && k > 0 ? tile_count(n) : 0;
+    for (int64_t q = 0; q < count; q++) {
+        tile t = tile_of(q, n);
+        tile_product(&t, n, k, a, lda, tiles + q * T * T);
+    }
+}
+
+void krein__gram_sum(int64_t n, const float *tiles, double *c, int64_t ldc) {
+    int64_t T = krein__gram_tile(n), count = n > 0 ? tile_count(n) : 0;
+    for (int64_t q = 0; q < count; q++) {
+        tile t = tile_of(q, n);
+        tile_add(&t, n, tiles + q * T * T, c, ldc);
+    }
 }
 
 void krein__pgemm(krein_ctx *ctx, bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alpha,

@@ -82,40 +82,82 @@ done:
     return st;
 }
 
+/* A row with sqrt(w), which both factors carry: r itself, and [y', 1] to right. */
+static void weigh(int64_t R, int64_t k, float *r, const double *y, const double *weight,
+                  float *right) {
+    float root = weight ? (float)sqrt(*weight) : 1;
+    for (int64_t j = 0; weight && j < R; j++) r[j] *= root;
+    for (int64_t j = 0; j < k; j++) right[j] = root * (float)y[j];
+    right[k] = root;
+}
+
+static void count_rows(krein_ridge *s, int64_t n, const double *y, const double *weight) {
+    for (int64_t i = 0; i < n; i++) {
+        double w = weight ? weight[i] : 1;
+        s->weight += w;
+        for (int64_t j = 0; j < s->k; j++) s->ysum[j] += w * y[i * s->k + j];
+    }
+    s->n += n;
+}
+
+enum { STRIP = 256 };
+
+/* Features j .. times right (n x c). */
+static void strip_product(int64_t R, int64_t j, int64_t n, const float *r, int64_t c,
+                          const float *right, float *product) {
+    krein__sgemm(true, false, krein__min(STRIP, R - j), c, n, 1, r + j, R, right, c, 0,
+                 product + j * c, c);
+}
+
+static void strip_add(int64_t R, int64_t j, int64_t c, const float *product, double *B) {
+    int64_t m = krein__min(STRIP, R - j);
+    for (int64_t i = j * c; i < (j + m) * c; i++) B[i] += (double)product[i];
+}
+
 void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight) {
     int64_t R = s->R, k = s->k, c = k + 1;
     krein_ctx *ctx = s->ctx;
     float *right = s->right, *product = s->right + s->rows_max * c;
-    /* Both factors carry sqrt(w). */
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (weight)
-    for (int64_t i = 0; i < n; i++) {
-        float root = weight ? (float)sqrt(weight[i]) : 1;
-        for (int64_t j = 0; weight && j < R; j++) r[i * R + j] *= root;
-        for (int64_t j = 0; j < k; j++) right[i * c + j] = root * (float)y[i * k + j];
-        right[i * c + k] = root;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double w = weight ? weight[i] : 1;
-        s->weight += w;
-        for (int64_t j = 0; j < k; j++) s->ysum[j] += w * y[i * k + j];
-    }
-    s->n += n;
+    for (int64_t i = 0; i < n; i++)
+        weigh(R, k, r + i * R, k ? y + i * k : NULL, weight ? weight + i : NULL, right + i * c);
+    count_rows(s, n, y, weight);
     krein_compute compute = krein__compute_begin();
     krein__gram_add(ctx, R, n, r, R, s->G, R, s->tile);
-    enum { STRIP = 256 };
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
     for (int64_t j = 0; j < R; j += STRIP) {
         krein__worker_begin();
-        int64_t m = krein__min(STRIP, R - j);
-        krein__sgemm(true, false, m, c, n, 1, r + j, R, right, c, 0, product + j * c, c);
-        for (int64_t i = j * c; i < (j + m) * c; i++) s->B[i] += (double)product[i];
+        strip_product(R, j, n, r, c, right, product);
+        strip_add(R, j, c, product, s->B);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
 }
 
-/* The upper triangle, its rows packed behind each other in the lower one's place: half the bytes.
- */
+/* Tiles, then R x (k + 1), then the right factor. */
+int64_t krein__ridge_room(const krein_ridge *s) {
+    return krein__gram_room(s->R) + (s->R + s->rows_max) * (s->k + 1);
+}
+
+void krein__ridge_products(const krein_ridge *s, int64_t n, float *r, const double *y,
+                           const double *weight, float *products) {
+    int64_t R = s->R, k = s->k, c = k + 1;
+    float *product = products + krein__gram_room(R), *right = product + R * c;
+    for (int64_t i = 0; i < n; i++)
+        weigh(R, k, r + i * R, k ? y + i * k : NULL, weight ? weight + i : NULL, right + i * c);
+    krein__gram_products(R, n, r, R, products);
+    for (int64_t j = 0; j < R; j += STRIP) strip_product(R, j, n, r, c, right, product);
+}
+
+void krein__ridge_sum(krein_ridge *s, int64_t n, const double *y, const double *weight,
+                      const float *products) {
+    int64_t R = s->R, c = s->k + 1;
+    count_rows(s, n, y, weight);
+    krein__gram_sum(R, products, s->G, R);
+    for (int64_t j = 0; j < R; j += STRIP) strip_add(R, j, c, products + krein__gram_room(R), s->B);
+}
+
+/* The upper triangle alone, its rows behind each other: half the bytes. */
 static krein_status sum_triangle(krein_ctx *ctx, int64_t n, double *a) {
     int64_t size = n * (n + 1) / 2, at = 0;
     krein_status st = KREIN_OK;

@@ -66,6 +66,14 @@ krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t ro
 /* r is n x R float32 (scaled in place when there are weights), n <= rows_max <= 4096. */
 void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, const double *weight);
 void krein__ridge_clear(krein_ridge *s);
+/* The same in two steps, for threads that work on a block each: its products (which change nothing
+ * in s), krein__ridge_room floats; their addition. To the bit what krein__ridge_add does where the
+ * blocks are added in the same order. */
+int64_t krein__ridge_room(const krein_ridge *s);
+void krein__ridge_products(const krein_ridge *s, int64_t n, float *r, const double *y,
+                           const double *weight, float *products);
+void krein__ridge_sum(krein_ridge *s, int64_t n, const double *y, const double *weight,
+                      const float *products);
 /* The sums of all processes (dist/dist.h), where they share the rows: called by all of them. */
 krein_status krein__ridge_together(krein_ridge *s);
 /* The sums, between two blocks: written, or read into one of the same size. */
