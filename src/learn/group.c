@@ -52,13 +52,15 @@ static int64_t blocks_of(const krein_ctx *ctx, const shape *s) {
     return krein__min(there, (most < EACH ? (int64_t)most : EACH) * ctx->threads);
 }
 
+/* EXTRA: what the allocator adds to a handful of arrays. */
 static double bytes_of(const krein_ctx *ctx, const shape *s) {
+    enum { EXTRA = 512 };
     double rows = (double)krein__block_rows(s->d), c = (double)s->k + 1, R = (double)s->R;
-    double block = rows * (4 * (double)s->d + 8 * c) + sizeof(taken);
+    double block = rows * (4 * (double)s->d + 8 * c) + sizeof(taken) + EXTRA;
     double products = 4 * ((double)krein__gram_room(s->R) + (R + rows) * c);
-    double features = 4 * rows * (R + (s->mixed ? (double)s->D : 0)) + sizeof(krein_blocks);
-    return (double)blocks_of(ctx, s) * block + ctx->threads * (features + 2 * (products + 8)) +
-           sizeof(krein_group);
+    double features = 4 * rows * (R + (s->mixed ? (double)s->D : 0)) + sizeof(krein_blocks) + EXTRA;
+    return (double)blocks_of(ctx, s) * block + ctx->threads * (features + 2 * (products + EXTRA)) +
+           sizeof(krein_group) + EXTRA;
 }
 
 /* Whether there are groups of more than one block. */

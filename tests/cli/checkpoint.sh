@@ -45,6 +45,39 @@ for signal in TERM INT KILL; do
     [[ ! -e state ]] && pass || fail "SIG$signal: the state is gone in the end"
 done
 
+# Several passes: landmarks, lambda by leave-one-out, from text; killed twice.
+rows=30000
+[[ $SANITIZED ]] && rows=8000
+"$KREIN" generate friedman -n $rows -d 10 -o big.csv >/dev/null
+many=(train big.csv -k 'gaussian(sigma=4)' -m 'nystrom(D=64)' --max-memory 24M)
+run "${many[@]}" -o landmarks.krein
+ok "landmarks in one go"
+rm -f state model.krein
+killed=0
+for _ in 1 2 3 4 5 6; do
+    "$KREIN" "${many[@]}" -o model.krein --checkpoint state --checkpoint-every 0.001 >out 2>err &
+    pid=$!
+    sleep 0.$((RANDOM % 5))
+    kill -KILL $pid 2>/dev/null && killed=$((killed + 1))
+    wait $pid 2>/dev/null
+    [[ -e model.krein ]] && break
+done
+rm -f ./*.tmp.*
+run "${many[@]}" -o model.krein --checkpoint state
+ok "landmarks, killed $killed times: goes on"
+cmp -s landmarks.krein model.krein && pass || fail "landmarks, killed $killed times: the same bytes"
+
+# Learners without a state, and a solver without one.
+run "${many[@]}" --learner 'dckrr(parts=2)' -o model.krein --checkpoint state
+status "dckrr" 2
+has "dckrr" err 'dckrr keeps no state to go on from; learners that do: krr'
+run "${many[@]}" --learner 'sskrr' -o model.krein --checkpoint state
+status "sskrr" 2
+run train big.csv -k 'gaussian(sigma=4)' -m 'rff(D=64)' --learner 'krr(solver=pcg)' -l 1e-3 -o pcg.krein --checkpoint state
+ok "pcg"
+has "pcg: warning" err 'keeps no state of conjugate gradients; krr\(solver=direct\) can be interrupted'
+[[ ! -e state ]] && pass || fail "pcg: the state is gone in the end"
+
 # Damaged, and not a checkpoint at all.
 head -c 10000 kept >state
 run "${args[@]}" -o model.krein --checkpoint state

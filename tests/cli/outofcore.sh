@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Files larger than --max-memory, of every format: what streams gives the same as in memory.
+# shellcheck source=lib.sh disable=SC2154
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+n=150000 cells=400000 budget=16M
+[[ $SANITIZED ]] && n=100000 cells=100000
+"$KREIN" generate friedman -n $n -d 10 -q -o big.csv >/dev/null
+"$KREIN" generate friedman -n $n -d 10 -q -o big.libsvm >/dev/null
+"$KREIN" generate friedman -n $cells -d 10 -q -o big.npy >/dev/null
+for file in big.*; do
+    [[ $SANITIZED ]] || (($(stat -c %s $file) > 16 * 1024 * 1024)) && pass || fail "$file is large"
+done
+
+# Both ways, and whether they gave the same file. krein says where rows of text are not kept.
+both() { # title file output arguments...
+    local title="$1, $2" file=$2 out=$3
+    shift 3
+    run "$1" $file "${@:2}" -o in.$out
+    ok "$title in memory"
+    run "$1" $file "${@:2}" -o out.$out --max-memory $budget
+    ok "$title from the file"
+    [[ $file == *.npy ]] || has "$title: it did not fit" err 'does not fit in memory; it is read in several passes'
+    cmp -s in.$out out.$out && pass || fail "$title: the same bytes"
+    rm -f in.$out
+}
+
+kernel=(-k 'gaussian(sigma=4)' -m 'rff(D=32)')
+for file in big.csv big.libsvm big.npy; do
+    both "krr" $file krein train "${kernel[@]}"
+    both "pca" $file csv pca "${kernel[@]}" --components 3
+    [[ $SANITIZED && $file != big.csv ]] && continue
+    both "krr, nystrom" $file krein train -k 'gaussian(sigma=4)' -m 'nystrom(D=32)'
+    both "krr, pcg" $file krein train "${kernel[@]}" --learner 'krr(solver=pcg)' -l 1e-4
+    both "dckrr" $file krein train "${kernel[@]}" --learner 'dckrr(parts=3)' -l 1e-4
+    both "dckrr, shuffled" $file krein train "${kernel[@]}" --learner 'dckrr(parts=3, order=shuffle)' -l 1e-4
+    both "sskrr" $file krein train "${kernel[@]}" --learner 'sskrr(parts=2)' -l 1e-4
+    run transform $file "${kernel[@]}" -o one.npy
+    ok "transform, $file in memory"
+    run transform $file "${kernel[@]}" -o two.npy --max-memory $budget
+    ok "transform, $file"
+    cmp -s one.npy two.npy && pass || fail "transform, $file: the same bytes"
+    rm -f one.npy two.npy
+    for what in predict evaluate; do
+        run $what out.krein $file
+        ok "$what, $file in memory"
+        grep -v '^seconds' out >one
+        run $what out.krein $file --max-memory $budget
+        ok "$what, $file"
+        grep -v '^seconds' out >two
+        cmp -s one two && pass || fail "$what, $file: the same lines"
+    done
+done
+no_leftovers outofcore
+summary
