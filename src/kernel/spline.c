@@ -145,9 +145,7 @@ const krein_kernel_class krein__kernel_spline = {
         {"spline", "prod_j (1 + 2 sum_k cos(2 pi k (x_j-y_j)) / k^q)", "wahba1990", options,
          "Periodic splines on [0, 1]: the ends of the range are neighbours, and new values outside "
          "are taken modulo 1. For few columns: k(x, x) = (1 + 2 zeta(q))^d. Even q are fastest. A "
-         "sum "
-         "of `terms` terms is computed one by one, thousands of times slower; it exists for q <= 1 "
-         "too."},
+         "sum of `terms` terms is slower, and exists for q <= 1 too."},
     .family = KREIN_FAMILY_STATIONARY,
     .rows32 = rows32,
     .rows64 = rows64,
