@@ -109,6 +109,20 @@ def table(head, lines):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [head, rule, *lines]) + "\n"
 
 
+def figure(title, plots):
+    """Two log-log plots beside each other as SVG, by bench/figure. plots: (text below, text beside, {name: [(x, y,
+    half a bar)]}), with the same names in both."""
+    tool = Path(program()).parent / "bench" / "figure"
+    if not os.access(tool, os.X_OK):
+        sys.exit(f"{tool} is not there: make bench builds it")
+    lines = [f"title\t{title}"]
+    for below, beside, series in plots:
+        lines.append(f"plot\t{below}\t{beside}")
+        for name, points in series.items():
+            lines += [f"series\t{name}", *("\t".join(map(repr, point)) for point in points)]
+    return subprocess.run([tool], input="\n".join(lines), capture_output=True, text=True, check=True).stdout
+
+
 def publish(tables, page=None):
     """Prints them, or puts each between its marks in a page of docs/results."""
     if page is None:

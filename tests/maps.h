@@ -42,6 +42,7 @@ static const char *const kernels[] = {
     "rq(alpha=1.5, sigma=1.4)",
     "periodic(p=3, sigma=1.2)",
     "spline(q=2)",
+    "0.4*spline(q=0.8, terms=12)",
     "tanh(gamma=0.4, c=0.2)",
     "epanechnikov",
     "tl1(rho=4)",

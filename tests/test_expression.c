@@ -190,6 +190,7 @@ static void long_expression_prints_whole(void) {
 
 static void expression_errors(void) {
     KERNEL_REFUSED("", "expected a kernel");
+    KERNEL_REFUSED("linear + 2*spline(q=1)", "infinite for q <= 1; cut it, for example with terms");
     KERNEL_REFUSED("2", "a number alone is not a kernel");
     KERNEL_REFUSED("2 + linear", "a number alone is not a kernel");
     KERNEL_REFUSED("linear + 2", "a number alone is not a kernel");

@@ -294,6 +294,7 @@ static void list_errors(void) {
 }
 
 static void range_errors(void) {
+    refused("linear; spline(q=0.5..2:3)", 0, "infinite for q <= 1");
     refused("linear; gaussian(sigma=1..2)", 24, "a range is written low..high:count, as in 0.1");
     refused("gaussian(sigma=1..)", 16, "a range is written");
     refused("gaussian(sigma=1...5:3)", 16, "a range is written"); /* not 1 to 0.5 */

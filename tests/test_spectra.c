@@ -307,6 +307,18 @@ static void zeta(void) {
     CHECK_REL(krein__zeta(-7), 1. / 240, 1e-13);
     CHECK(krein__zeta(-4) == 0 && krein__zeta(1) == INFINITY);
     CHECK_REL(krein__zeta(60), 1, 1e-15);
+    static const double powers[] = {0.1, 0.5, 1, 1.0000001, 1.5, 3, 20};
+    for (int i = 0; i < 7; i++) {
+        double sum = 0;
+        for (int n = 1; n <= 400; n++) {
+            sum += pow(n, -powers[i]);
+            CHECK_REL(krein__harmonic(powers[i], n), sum, 1e-14);
+        }
+        CHECK_REL(krein__power_integral(powers[i], 2, 5),
+                  i == 2 ? log(2.5)
+                         : (pow(5, 1 - powers[i]) - pow(2, 1 - powers[i])) / (1 - powers[i]),
+                  i == 3 ? 1e-8 : 1e-14);
+    }
     CHECK_REL(krein__log_bessel_k(3, 2), log(krein__bessel_k(3, 2)), 1e-13);
     /* K_v(x) ~ Gamma(v)/2 (2/x)^v for small x, far beyond the largest number */
     CHECK_REL(krein__log_bessel_k(400, 0.01), lgamma(400) - log(2) + 400 * log(200), 1e-9);

@@ -46,6 +46,51 @@ static void reference_values(void) {
     }
 }
 
+/* Finite sums against the sum itself: few and many terms, near 0, where the tail's expansion
+ * begins, and far from it; with and without a table; sizes around the blocks. */
+static void finite_sums(void) {
+    static const double orders[] = {0.05, 0.5, 0.8, 1, 1.00001, 1.2, 2, 3, 6.5, 9, 40};
+    static const int64_t terms[] = {1, 2, 255, 256, 3001};
+    enum { N = 1030, TERMS = 3001 };
+    static double u[N], out[N], table[TERMS];
+    float w[N], product[N];
+    for (int i = 0; i < N; i++) {
+        u[i] = sin(1.7 * i) * 2;
+        w[i] = (float)((i + 0.5) / N);
+    }
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+        for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+            double q = orders[k], T = (double)terms[t], worst = 0;
+            const double places[] = {
+                0,      0.5, 0.25, 1e-12, 1 / T, 63.99 / (2 * M_PI * T), 64.01 / (2 * M_PI * T),
+                100 / T};
+            krein_spline s = krein__spline_finite(q, terms[t]);
+            for (int i = 0; i < TERMS; i++) table[i] = pow(i + 1, -q);
+            if (k % 2) s.table = table;
+            for (int i = 0; i < 8; i++) u[i] = places[i];
+            krein__spline_finite_values(&s, N, u, out);
+            for (int i = 0; i < N; i += i < 20 || i > 1020 ? 1 : 37) {
+                double want = 1;
+                for (int64_t j = terms[t]; j > 0; j--) {
+                    double turns = (double)j * u[i], rest = fma((double)j, u[i], -turns);
+                    want += 2 * cos(2 * M_PI * (turns - rint(turns) + rest)) * pow((double)j, -q);
+                }
+                worst = fmax(worst, fabs(out[i] - want));
+                if (i % 3 == 0) CHECK_ABS(krein__spline_value(&s, u[i]), out[i], 1e-14 * T);
+            }
+            /* L(0) times some terms eps */
+            double allowed = 2e-15 * (20 + sqrt(T)) * out[0];
+            if (!(worst <= allowed)) printf("q=%g, %g terms: %g > %g\n", q, T, worst, allowed);
+            CHECK(worst <= allowed);
+            for (int i = 0; i < N; i++) product[i] = 3;
+            krein__spline_multiply(&s, N, 0.125f, w, product);
+            for (int i = 0; i < N; i += 11) {
+                double want = krein__spline_value(&s, 0.125 - (double)w[i]);
+                CHECK_ABS((double)product[i], 3 * want, 1e-6 * (1 + fabs(want)));
+            }
+        }
+}
+
 /* The float32 forms against double; out is multiplied; tails; far and equal places. */
 static void multiply(void) {
     static const double order[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 31, 32, 0.75, 1.5, 2.5, 2.9};
@@ -77,18 +122,24 @@ static void multiply(void) {
     }
 }
 
+static krein_spline spline_of(double q, int64_t terms) {
+    return terms ? krein__spline_finite(q, terms) : krein__spline_expand(q);
+}
+
 /* One map of many features: each is a draw. The variance by a sum over a period. */
 static void unbiased(void) {
-    static const char *const kernels[] = {"spline(q=4)", "spline(q=8)", "spline(q=12)",
-                                          "spline(q=6)", "spline(q=5)", "spline(q=3.2)"};
-    static const double orders[] = {4, 8, 12, 6, 5, 3.2};
+    static const char *const kernels[] = {
+        "spline(q=4)", "spline(q=8)",   "spline(q=12)",          "spline(q=6)",
+        "spline(q=5)", "spline(q=3.2)", "spline(q=1, terms=20)", "spline(q=1.6, terms=300)"};
+    static const double orders[] = {4, 8, 12, 6, 5, 3.2, 1, 1.6};
+    static const int64_t terms[] = {0, 0, 0, 0, 0, 0, 20, 300};
     int64_t D = test_sanitized() ? 4000 : 100000;
-    for (int k = 0; k < 6; k++)
-        for (int64_t d = 1; d <= 3; d++) {
+    for (int k = 0; k < 8; k++)
+        for (int64_t d = 1; d <= (terms[k] ? 1 : 3); d++) {
             float x[6] = {0.21f, 0.83f, 0.4f, 0.35f, 0.7f, 0.52f};
             krein_rows rows = krein__rows_dense(2, d, x, d);
-            krein_spline whole = krein__spline_expand(orders[k]);
-            krein_spline half = krein__spline_expand(orders[k] / 2);
+            krein_spline whole = spline_of(orders[k], terms[k]);
+            krein_spline half = spline_of(orders[k] / 2, terms[k]);
             double want = 1, second = 1;
             for (int64_t j = 0; j < d; j++) {
                 enum { STEPS = 20000 };
@@ -160,6 +211,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     ctx = test_ctx(1);
     RUN(reference_values);
+    RUN(finite_sums);
     RUN(multiply);
     RUN(unbiased);
     RUN(expressions);

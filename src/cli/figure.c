@@ -97,26 +97,39 @@ static void put_label(FILE *f, double x, double y, const char *class, double val
     fprintf(f, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, text);
 }
 
+static void put_tick(FILE *f, const axis *a, const axis *other, bool across, double value) {
+    double here = at(a, value), end = other->from + other->length;
+    if (log10(value) < a->low || log10(value) > a->high) return;
+    if (across) {
+        fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", here, other->from, end);
+        put_label(f, here, fmax(other->from, end) + 16, "tick", value);
+    } else {
+        fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", other->from, here, end);
+        put_label(f, other->from - 6, here + 4, "tick side", value);
+    }
+}
+
+/* Within less than a factor of four: at four to ten multiples of 1, 2 or 5 times a power of ten. */
+static void put_near_ticks(FILE *f, const axis *a, const axis *other, bool across) {
+    double low = pow(10, a->low), high = pow(10, a->high), rough = (high - low) / 8;
+    double power = pow(10, floor(log10(rough))), ratio = rough / power;
+    double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    for (double k = ceil(low / step); k * step <= high; k++)
+        put_tick(f, a, other, across, k * step);
+}
+
 /* Ticks at 1, 2, 5 times the powers of ten, or at powers alone where those are many. */
 static void put_ticks(FILE *f, const axis *a, const axis *other, bool across) {
     static const double steps[] = {1, 2, 5};
     double span = a->high - a->low;
     int stride = span > 8 ? 2 : 1, subdivisions = span > 2.2 ? 1 : 3;
+    if (span < 0.6) {
+        put_near_ticks(f, a, other, across);
+        return;
+    }
     for (int e = (int)floor(a->low); e <= (int)ceil(a->high); e++)
-        for (int k = 0; k < subdivisions; k++) {
-            double value = steps[k] * pow(10, e), l = log10(value);
-            if (l < a->low || l > a->high || (stride == 2 && e % 2)) continue;
-            double here = at(a, value), end = other->from + other->length;
-            if (across) {
-                fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", here, other->from,
-                        end);
-                put_label(f, here, fmax(other->from, end) + 16, "tick", value);
-            } else {
-                fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", other->from, here,
-                        end);
-                put_label(f, other->from - 6, here + 4, "tick side", value);
-            }
-        }
+        for (int k = 0; k < subdivisions && (stride == 1 || e % 2 == 0); k++)
+            put_tick(f, a, other, across, steps[k] * pow(10, e));
 }
 
 static void put_marker(FILE *f, int look, double x, double y) {

@@ -292,6 +292,19 @@ static krein_status check_size(krein_ctx *ctx, krein_kernel *k) {
     return fits ? KREIN_OK : too_long(ctx);
 }
 
+krein_status krein__kernel_check(krein_ctx *ctx, const krein_kernel *k) {
+    krein_status st = KREIN_OK;
+    if (k->left) TRY(krein__kernel_check(ctx, k->left));
+    if (k->right) TRY(krein__kernel_check(ctx, k->right));
+    if (k->node != KREIN_NODE_LEAF || !k->kernel->check) return KREIN_OK;
+    for (int i = 0; i < KREIN_OPTIONS_MAX; i++)
+        if (k->values.count[i] > 1) return KREIN_OK;
+    const char *wrong = k->kernel->check(k->values.number);
+    if (wrong) st = krein__fail(ctx, KREIN_ESPEC, "%s: %s", k->kernel->cls.name, wrong);
+done:
+    return st;
+}
+
 krein_status krein__kernel_weighted_sum(krein_ctx *ctx, krein_kernel *const *kernel,
                                         const double *weight, int64_t n, krein_kernel **out) {
     krein_status st = KREIN_OK;
@@ -330,6 +343,7 @@ krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_lis
         st = too_long(ctx);
     else
         st = check_size(ctx, *out);
+    if (st == KREIN_OK) st = krein__kernel_check(ctx, *out);
 done:
     if (st != KREIN_OK) {
         krein__kernel_destroy(ctx, *out);

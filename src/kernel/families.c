@@ -109,7 +109,8 @@ static krein_status append_all(krein_ctx *ctx, krein_kernel *k, const range *r, 
             r[i].leaf->values.number[r[i].slot] = r[i].value[rest % r[i].n];
             rest /= r[i].n;
         }
-        krein_status st = krein__kernel_copy(ctx, k, &list->kernel[list->n]);
+        krein_status st = krein__kernel_check(ctx, k);
+        if (st == KREIN_OK) st = krein__kernel_copy(ctx, k, &list->kernel[list->n]);
         if (st != KREIN_OK) return st;
         list->n++;
     }

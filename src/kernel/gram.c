@@ -218,7 +218,10 @@ double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int t
 /* Of the base kernels, without what they have in common. */
 static double value_flops(const krein_kernel *k, int64_t d) {
     if (!k) return 0;
-    if (k->node == KREIN_NODE_LEAF) return krein__has_rows(k->kernel) ? 4.0 * (double)d + 20 : 20;
+    if (k->node == KREIN_NODE_LEAF) {
+        double column = k->kernel->flops ? k->kernel->flops(k->values.number) : 4;
+        return krein__has_rows(k->kernel) ? column * (double)d + 20 : 20;
+    }
     return 1 + value_flops(k->left, d) + value_flops(k->right, d);
 }
 

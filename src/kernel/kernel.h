@@ -36,6 +36,8 @@ typedef struct krein_kernel_class {
     krein_family family;
     /* Definiteness with these values; NULL: always positive definite. */
     krein_definite (*definite)(const double *p);
+    /* What is wrong with values each of which is in its range, with the way out; NULL: nothing. */
+    const char *(*check)(const double *p);
     /* v[i] = <x, y_i> becomes k(x, y_i); xx = |x|^2, yy[i] = |y_i|^2. */
     void (*values32)(const double *p, int64_t n, float *v, float xx, const float *yy);
     void (*values64)(const double *p, int64_t n, double *v, double xx, const double *yy);
@@ -45,6 +47,8 @@ typedef struct krein_kernel_class {
                    int64_t ldy, float *out);
     void (*rows64)(const double *p, int64_t d, const double *x, int64_t n, const double *y,
                    int64_t ldy, double *out);
+    /* Operations for a column of a pair of rows; NULL: 4. */
+    double (*flops)(const double *p);
     double (*coordinate)(const double *p, double x, double y);
     double (*finish)(const double *p, double sum);
     /* Kernels on rows that are functions of |x - y|_1: v[i] = |x - y_i|_1 becomes k(x, y_i). NULL:
@@ -112,6 +116,8 @@ char *krein__kernel_text(krein_ctx *ctx, const krein_kernel *k);
 int64_t krein__kernel_free(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot);
 /* The same for ranges, which only entries of a list have. */
 int64_t krein__kernel_range(krein_kernel *k, int64_t i, krein_kernel **leaf, int64_t *slot);
+/* KREIN_ESPEC where a base kernel does not take its values together; ranges are left alone. */
+krein_status krein__kernel_check(krein_ctx *ctx, const krein_kernel *k);
 /* One expression at the cursor, to the end of the text; in a list to a ";", and with ranges. */
 krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_list,
                                     krein_kernel **out);

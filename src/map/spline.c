@@ -8,7 +8,9 @@
  * d as k(x, x)^2 = (1 + 2 zeta(q))^(2d) does: for few columns. q = 2 has L_1(u) = 1 - 2 log|2 sin
  * pi u|, infinite at 0: distances below 1e-9 count as that (num/spline.h).
  * Sums, differences and factors split D over their terms; a product has shifts for each kernel.
- * Cost: O(d D) a row, some 15 (even q/2) to 30 (odd) operations each.
+ * A kernel whose sum ends at k = T has the shifts of L_(q/2) with the sum to T.
+ * Cost: O(d D) a row, some 15 (even q/2) to 30 (odd) operations each; with T terms some 200
+ * to 1500.
  */
 #include "map/fourier.h"
 
@@ -18,12 +20,15 @@
 #include <math.h>
 #include <string.h>
 
+enum { Q = 0, TERMS = 1 }; /* options of the kernel */
+
 typedef struct shifts {
     int64_t terms, each; /* each: features of a term */
     krein_term *term;
     float scale[KREIN_TERMS_MAX];
     krein_spline *half; /* terms x KREIN_TERM_LEAVES */
     float **w;          /* the same; d x each */
+    double **table;     /* the same; of finite sums */
 } shifts;
 
 static bool is_spline(const krein_kernel_class *c) { return strcmp(c->cls.name, "spline") == 0; }
@@ -45,13 +50,21 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     double D = (double)features(map, n), d = (double)map->d;
     krein_term terms[KREIN_TERMS_MAX];
     int64_t m = 1, leaves = 1;
+    double value = 0, tables = 0; /* value: operations of the costliest leaf */
     if (krein__kernel_terms(map->ctx, map->kernel, terms, &m) == KREIN_OK)
-        for (int64_t t = 0; t < m; t++) leaves = krein__max(leaves, terms[t].n);
-    double slots = (double)(m * KREIN_TERM_LEAVES) * (double)(sizeof(krein_spline) + 8);
-    out->bytes = 4 * d * D * (double)leaves + D + slots +
+        for (int64_t t = 0; t < m; t++) {
+            leaves = krein__max(leaves, terms[t].n);
+            for (int64_t l = 0; l < terms[t].n; l++) {
+                const double *p = terms[t].leaf[l]->values.number;
+                value = fmax(value, p[TERMS] > 0 ? krein__spline_finite_flops(p[TERMS]) : 30);
+                tables += 8 * p[TERMS];
+            }
+        }
+    double slots = (double)(m * KREIN_TERM_LEAVES) * (double)(sizeof(krein_spline) + 16);
+    out->bytes = 4 * d * D * (double)leaves + D + slots + tables +
                  map->ctx->threads * 4 * (d + KREIN_TILE * D) + 32768;
-    out->flops = 30 * d * D * (double)leaves;
-    out->fit_flops = 60 * d * D * (double)leaves;
+    out->flops = value * d * D * (double)leaves;
+    out->fit_flops = 60 * d * D * (double)leaves + 3 * tables;
 }
 
 static krein_status draw(const krein_map *map, krein_rng g, int64_t n, float *w) {
@@ -68,6 +81,19 @@ static krein_status draw(const krein_map *map, krein_rng g, int64_t n, float *w)
     return st;
 }
 
+static krein_status set_half(krein_map *map, const double *p, krein_spline *half, double **table) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    int64_t terms = (int64_t)p[TERMS];
+    *half = terms ? krein__spline_finite(p[Q] / 2, terms) : krein__spline_expand(p[Q] / 2);
+    if (!terms) return KREIN_OK;
+    NEW(*table, terms);
+    for (int64_t k = 0; k < terms; k++) (*table)[k] = pow((double)(k + 1), -p[Q] / 2);
+    half->table = *table;
+done:
+    return st;
+}
+
 static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -77,7 +103,7 @@ static krein_status fit_term(krein_map *map, shifts *s, int64_t t) {
     s->scale[t] = (float)sqrt(fabs(term->coefficient) / (double)s->each);
     for (int64_t l = 0; l < term->n; l++) {
         int64_t slot = t * KREIN_TERM_LEAVES + l;
-        s->half[slot] = krein__spline_expand(term->leaf[l]->values.number[0] / 2);
+        TRY(set_half(map, term->leaf[l]->values.number, &s->half[slot], &s->table[slot]));
         NEW(s->w[slot], map->d * s->each);
         krein_rng g = {map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t + l)};
         TRY(draw(map, g, s->each, s->w[slot]));
@@ -119,6 +145,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     map->scratch = map->d;
     NEW(s->half, s->terms * KREIN_TERM_LEAVES);
     ZNEW(s->w, s->terms * KREIN_TERM_LEAVES);
+    ZNEW(s->table, s->terms * KREIN_TERM_LEAVES);
     for (int64_t t = 0; t < s->terms; t++) TRY(fit_term(map, s, t));
     TRY(signs(map, s));
 done:
@@ -147,7 +174,10 @@ static void clear(krein_map *map) {
     shifts *s = map->state;
     for (int64_t i = 0; s->w && i < s->terms * KREIN_TERM_LEAVES; i++)
         krein__free(map->ctx, s->w[i]);
+    for (int64_t i = 0; s->table && i < s->terms * KREIN_TERM_LEAVES; i++)
+        krein__free(map->ctx, s->table[i]);
     krein__free(map->ctx, s->w);
+    krein__free(map->ctx, s->table);
     krein__free(map->ctx, s->half);
     krein__free(map->ctx, s->term);
 }

@@ -13,7 +13,7 @@
  * h <= C^(-1/2)/2, two points per standard deviation of the peak. Some 40 to 150 points.
  *
  * zeta(s) by the formula of Euler and Maclaurin behind 15 terms, reflected for s < 0; DLMF 25.2.9,
- * 25.4.1.
+ * 25.4.1. Its partial sums likewise, with the formula at both ends.
  */
 #include "num/special.h"
 
@@ -59,24 +59,48 @@ double krein__log_bessel_k(double nu, double x) {
     return nu * asinh(nu / x) - C + log(0.5 * peak_integral(nu, a, b));
 }
 
-double krein__zeta(double s) {
-    /* B_2j / (2j)! */
+/* start + sum_j B_2j / (2j)! s (s+1) ... (s+2j-2) N^(-s-2j+1) */
+static double euler_maclaurin(double s, double N, double start) {
     static const double c[] = {1. / 12,           -1. / 720,
                                1. / 30240,        -1. / 1209600,
                                1. / 47900160,     -691. / 1307674368000,
                                1. / 74724249600., -3617. / 10670622842880000.};
-    enum { N = 16 };
+    double sum = start, term = s * pow(N, -s - 1);
+    for (int j = 0; j < (int)(sizeof c / sizeof *c); j++) {
+        sum += c[j] * term;
+        term *= (s + 2 * j + 1) * (s + 2 * j + 2) / (N * N);
+    }
+    return sum;
+}
+
+enum { FIRST = 16 }; /* from there on by the formula */
+
+double krein__zeta(double s) {
+    const double N = FIRST;
     if (s == 1) return INFINITY;
     if (s < 0) /* 2 (2 pi)^(s-1) sin(pi s / 2) Gamma(1-s) zeta(1-s), exactly 0 at -2, -4, ... */
         return fmod(s, 2) == 0 ? 0
                                : 2 * pow(two_pi, s - 1) * sin(two_pi / 4 * fmod(s, 4)) *
                                      tgamma(1 - s) * krein__zeta(1 - s);
-    double sum = pow(N, 1 - s) / (s - 1) + 0.5 * pow(N, -s), term = s * pow(N, -s - 1);
-    for (int j = 0; j < (int)(sizeof c / sizeof *c); j++) {
-        sum += c[j] * term;
-        term *= (s + 2 * j + 1) * (s + 2 * j + 2) / (N * N);
+    double sum = euler_maclaurin(s, N, pow(N, 1 - s) / (s - 1) + 0.5 * pow(N, -s));
+    for (int k = FIRST - 1; k >= 1; k--) sum += pow(k, -s);
+    return sum;
+}
+
+/* a^(1-s) (e^y - 1) / (1 - s), y = (1 - s) log(b/a) */
+double krein__power_integral(double s, double a, double b) {
+    const double length = log(b / a), y = (1 - s) * length;
+    return pow(a, 1 - s) * length * (y == 0 ? 1 : expm1(y) / y);
+}
+
+double krein__harmonic(double s, double n) {
+    double sum = 0;
+    if (n > FIRST) {
+        double ends = 0.5 * (pow(FIRST, -s) + pow(n, -s));
+        sum = euler_maclaurin(s, FIRST, krein__power_integral(s, FIRST, n) + ends) -
+              euler_maclaurin(s, n, 0);
     }
-    for (int k = N - 1; k >= 1; k--) sum += pow(k, -s);
+    for (double k = n > FIRST ? FIRST - 1 : n; k >= 1; k--) sum += pow(k, -s);
     return sum;
 }
 

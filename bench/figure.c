@@ -1,0 +1,83 @@
+/* figure.c -- the figure of krein approx --plot (src/cli/figure.c) from numbers on standard input,
+ * for the measurements. Lines with tabs between their fields:
+ *
+ *     title <text>
+ *     plot <text below> <text beside>     twice
+ *     series <name>                       of the plot above; the same names in both
+ *     <x> <y> <half a bar>                of the series above; 0: no bar
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERIES = 16, POINTS = 64, LINE = 512 };
+
+typedef struct drawing {
+    char title[LINE], text[2][2][LINE], name[2][SERIES][LINE];
+    cli_point points[2][SERIES][POINTS];
+    cli_series series[2][SERIES];
+    cli_plot plots[2];
+    int count;
+} drawing;
+
+/* The next field of the line, "" past the end. */
+static char *field(char **line) {
+    char *at = *line ? strsep(line, "\t") : NULL;
+    return at ? at : "";
+}
+
+static bool take_plot(drawing *d, char *line) {
+    if (d->count == 2) return false;
+    cli_plot *p = &d->plots[d->count];
+    for (int side = 0; side < 2; side++)
+        snprintf(d->text[d->count][side], LINE, "%s", field(&line));
+    *p = (cli_plot){d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count]};
+    d->count++;
+    return true;
+}
+
+static bool take_series(drawing *d, char *line) {
+    int k = d->count - 1;
+    if (k < 0 || d->plots[k].n == SERIES) return false;
+    int64_t s = d->plots[k].n++;
+    snprintf(d->name[k][s], LINE, "%s", field(&line));
+    d->series[k][s] = (cli_series){d->name[k][s], 0, d->points[k][s]};
+    return true;
+}
+
+static bool take_point(drawing *d, char *line) {
+    int k = d->count - 1;
+    if (k < 0 || d->plots[k].n == 0) return false;
+    int64_t s = d->plots[k].n - 1;
+    if (d->series[k][s].n == POINTS) return false;
+    double x = strtod(field(&line), NULL), y = strtod(field(&line), NULL);
+    d->points[k][s][d->series[k][s].n++] = (cli_point){x, y, strtod(field(&line), NULL)};
+    return true;
+}
+
+static bool take(drawing *d, char *line) {
+    char *rest = line, *word = field(&rest);
+    if (strcmp(word, "title") == 0) return snprintf(d->title, LINE, "%s", field(&rest)) >= 0;
+    if (strcmp(word, "plot") == 0) return take_plot(d, rest);
+    if (strcmp(word, "series") == 0) return take_series(d, rest);
+    if (rest) rest[-1] = '\t';
+    return take_point(d, line);
+}
+
+int main(void) {
+    static drawing d;
+    char line[LINE];
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        if (take(&d, line)) continue;
+        fprintf(stderr, "figure: too much, or out of order: %s\n", line);
+        return 1;
+    }
+    if (d.count != 2 || d.plots[0].n != d.plots[1].n) {
+        fprintf(stderr, "figure: two plots with as many series are wanted\n");
+        return 1;
+    }
+    cli_figure(stdout, d.title, d.plots);
+    return 0;
+}
