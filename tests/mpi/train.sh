@@ -66,7 +66,7 @@ data arrays b 1000
 as_one "exact, by default" 2 1e-4 b.npy --labels b_y.npy
 as_one "best of a list" 3 1e-4 b.npy --labels b_y.npy --kernels 'gaussian(sigma=1..4:3); laplacian(sigma=2)'
 as_one "features of a kernel that is chosen" 2 $CLOSE a.npy --labels a_y.npy -D 32
-as_one indefinite 3 1e-4 a.npy --labels a_y.npy -k 'tl1(sigma=3)' -m gorf -D 48 --learner 'krr(norm=krein)'
+as_one indefinite 3 1e-4 a.npy --labels a_y.npy -k 'gaussian(sigma=1) - 0.5*gaussian(sigma=4)' -m gorf -D 48 --learner 'krr(norm=krein)'
 as_one "numbers in a file of labels" 2 $CLOSE a.npy --labels a_y.txt "${fixed[@]}" -l auto
 gzip -k partly.csv mixed.csv
 input=(--missing mean)
@@ -95,7 +95,7 @@ for n in 1919 1920 1921 3840 3841; do
     head -n $((n + 1)) all.csv >rows.csv
     one=''
     as_one "$n rows" $((n % 2 + 2)) $CLOSE rows.csv "${fixed[@]}" -l auto
-    has "$n rows: all of them" out "^rows +${n:0:1},${n:1}\$"
+    has "$n rows: all of them" many.txt "^rows +${n:0:1},${n:1}\$"
 done
 head -n 6 all.csv >five.csv
 as_one "more ranks than rows" 20 $CLOSE five.csv -k 'gaussian(sigma=2)' -l 1e-2
@@ -108,7 +108,7 @@ as_one "the first rank drops all: nystrom" 2 $NEAR late.csv --missing drop -k 'g
 data idle idle.csv
 input=()
 as_one "the first rank weighs nothing" 2 $NEAR idle.csv --weights w -D 48 -k 'gaussian(sigma=2)'
-as_one "the first rank weighs nothing: parts" 2 $NEAR idle.csv --weights w "${fixed[@]}" --learner 'dckrr(parts=6)'
+as_one "the first rank weighs nothing: other parts" 2 0.2 idle.csv --weights w "${fixed[@]}" --learner 'dckrr(parts=6)'
 data gap gap.csv
 input=(--missing mean)
 as_one "a column of the first rank alone" 3 $CLOSE gap.csv --missing mean "${fixed[@]}" -l auto
