@@ -365,11 +365,12 @@ static void parts(void) {
     k.o.weights = NULL;
     k.o.ignore = "w";
     k.t.lambda = -1;
-    k.t.learner = "dckrr";
-    write_rows("parts.csv", 3 * BLOCK, plain_cells);
-    if (ranks == 1) return;
-    k.t.learner = "dckrr(parts=1)";
     k.tolerance = 1e-5;
+    k.t.learner = "dckrr"; /* as many as are advised: one rank has all of the rows */
+    write_rows("parts.csv", 500, plain_cells);
+    as_one(k);
+    write_rows("parts.csv", 3 * BLOCK, plain_cells);
+    k.t.learner = "dckrr(parts=1)";
     as_one(k);
     if (ranks > 2) return;
     k.t.learner = "dckrr(parts=4, order=shuffle)";

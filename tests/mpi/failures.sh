@@ -23,7 +23,6 @@ fixed=(-D 48 -l 1e-3 -k 'gaussian(sigma=2)')
 "$KREIN" generate arm -n 6000 -o good.csv >/dev/null
 sed '5991s/^[^,]*,/inf,/' good.csv >bad.csv
 fails "a bad cell in the last rank's rows" 1 4 '^krein: bad\.csv:5991: ' train bad.csv "${fixed[@]}"
-sed '11s/,[^,]*$/,word/' good.csv >words.csv
 sed '5000s/,[^,]*$/,word/' good.csv >late.csv
 fails "a word in the second rank's rows" 1 2 '^krein: late\.csv:5000: ' train late.csv "${fixed[@]}"
 fails "a missing file" 1 3 "^krein: .*nowhere\\.csv" train nowhere.csv
