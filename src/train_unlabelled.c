@@ -4,8 +4,6 @@
 
 #include "dist/dist.h"
 
-#include <string.h>
-
 /* One pass: a file does not say how many rows it has. */
 static krein_status count_rows(krein_stream *rows, int64_t *n) {
     krein_status st = KREIN_OK;
@@ -15,22 +13,6 @@ static krein_status count_rows(krein_stream *rows, int64_t *n) {
         *n += block.x.n;
     } while (block.x.n > 0);
 done:
-    return st;
-}
-
-static krein_status count_all(krein_ctx *ctx, krein_unlabelled *u) {
-    krein_status st = KREIN_OK;
-    char *all = NULL;
-    int64_t *offset = NULL, one;
-    TRY(krein__comm_gather(ctx, &u->here, sizeof u->here, &all, &offset));
-    for (int r = 0; r < krein__comm_size(ctx); r++) {
-        memcpy(&one, all + offset[r], sizeof one);
-        if (r < krein__comm_rank(ctx)) u->before += one;
-        u->n += one;
-    }
-done:
-    krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 
@@ -52,7 +34,8 @@ krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
         u->streams++;
         TRY(count_rows(*next, &u->here));
     }
-    TRY(count_all(s->ctx, u));
+    u->n = u->here;
+    TRY(krein__comm_before(s->ctx, 1, &u->n, &u->before));
     krein__log(s->ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
 done:
     return st;

@@ -178,6 +178,57 @@ static void every_format(void) {
     drop(&r);
 }
 
+static void refused(const job *j, const char *ck, krein_status want, const char *words) {
+    char text[1024];
+    krein_status st = run(j, ck, -1, 1, test_path("two"), text);
+    if (st != want) printf("status %d: %s\n", (int)st, text);
+    CHECK(st == want);
+    CHECK_HAS(text, words);
+}
+
+/* The lines of a CSV file with a header, over files p0.csv, p1.csv, ...; returns their pattern. */
+static const char *split(const char *path, int64_t lines) {
+    FILE *f = fopen(path, "r"), *g = NULL;
+    char header[256] = "", line[256], name[32];
+    CHECK(f && fgets(header, sizeof header, f));
+    for (int64_t n = 0; f && fgets(line, sizeof line, f); n++) {
+        if (n % lines == 0) {
+            if (g) fclose(g);
+            snprintf(name, sizeof name, "p%d.csv", (int)(n / lines));
+            g = fopen(test_path(name), "w");
+            fputs(header, g);
+        }
+        fputs(line, g);
+    }
+    if (f) fclose(f);
+    if (g) fclose(g);
+    return test_path("p?.csv");
+}
+
+/* Several files: goes on in the middle of one of them; a changed file is another job. */
+static void parts(void) {
+    rows r = friedman(ROWS, 1, 5);
+    char words[256], pattern[256], whole[256], ck[256], text[1024];
+    snprintf(words, sizeof words, "%s", text_labels("b.csv", &r));
+    snprintf(pattern, sizeof pattern, "%s", split(words, ROWS / 3));
+    snprintf(whole, sizeof whole, "%s", test_path("whole"));
+    snprintf(ck, sizeof ck, "%s", test_path("ck"));
+    job j = {.path = words, .lambda = 1e-4, .memory_rows = -1};
+    CHECK(run(&j, NULL, -1, 2, whole, text) == KREIN_OK);
+    j.path = pattern;
+    interrupted(&j, 8, 1);
+    CHECK(same_files(whole, test_path("one")));
+    CHECK(run(&j, ck, 12, 1, test_path("two"), text) == KREIN_ECANCEL && exists(ck));
+    FILE *f = fopen(test_path("p2.csv"), "a");
+    fprintf(f, "low,1,red,1\n");
+    fclose(f);
+    refused(&j, ck, KREIN_EARG, "data was");
+    refused(&j, ck, KREIN_EARG, "4 files");
+    unlink(ck);
+    test_empty_dir();
+    drop(&r);
+}
+
 /* Selection, leave-one-out, folds, held-out rows, landmarks (several passes). */
 static void every_way(void) {
     rows r = friedman(ROWS / 2, 1, 6);
@@ -189,14 +240,6 @@ static void every_way(void) {
                  {.path = csv, .lambda = -1, .map = "nystrom(D=20)", .memory_rows = -1}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) interrupted(&all[k], 22, 1);
     drop(&r);
-}
-
-static void refused(const job *j, const char *ck, krein_status want, const char *words) {
-    char text[1024];
-    krein_status st = run(j, ck, -1, 1, test_path("two"), text);
-    if (st != want) printf("status %d: %s\n", (int)st, text);
-    CHECK(st == want);
-    CHECK_HAS(text, words);
 }
 
 static void other_jobs(void) {
@@ -316,6 +359,7 @@ static void failing_memory(void) {
 
 int main(void) {
     RUN(every_format);
+    RUN(parts);
     RUN(every_way);
     RUN(other_jobs);
     RUN(damaged);

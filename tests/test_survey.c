@@ -86,14 +86,13 @@ static krein_reader *open_reader(krein_ctx *c, const char *name, how h) {
 static void each_mark(krein_reader *r, krein_survey *s, const rows *all, int64_t step) {
     const int64_t n = krein__survey_rows(s);
     int wrong = 0;
+    int64_t sum = 0; /* of all marks, the same on all ranks */
     for (int64_t k = 0; k <= n; k += k < n && k + step > n ? n - k : step) {
         const int64_t row = k / step % 2 ? n - k : k; /* not in order */
-        krein_mark mark = {-1, -1, -1};
+        krein_mark mark = {-1, -1, -1, -1};
         rows rest = {0};
         CHECK(krein__survey_mark(s, row, &mark) == KREIN_OK && mark.row == row);
-        int64_t seen[] = {mark.byte, -mark.byte, mark.line, -mark.line};
-        CHECK(krein__comm_fold(ctx, KREIN_FOLD_MIN, 4, seen) == KREIN_OK);
-        CHECK(seen[0] == -seen[1] && seen[2] == -seen[3]);
+        sum = sum * 31 % 1000003 + mark.byte * 7 + mark.line * 3 + mark.file;
         if (k % ranks != me) continue; /* one rank looks at it */
         read_from(r, &mark, ENOUGH, &rest);
         if (!same_from(all, row, n, &rest) && !wrong++)
@@ -103,6 +102,8 @@ static void each_mark(krein_reader *r, krein_survey *s, const rows *all, int64_t
         rows_clear(&rest);
     }
     CHECK(wrong == 0);
+    int64_t seen[] = {sum, -sum};
+    CHECK(krein__comm_fold(ctx, KREIN_FOLD_MIN, 2, seen) == KREIN_OK && seen[0] == -seen[1]);
 }
 
 /* The rows of `name`, with buffers of that many bytes; every step-th of them is looked for. n >= 0:
@@ -149,9 +150,9 @@ static void good_and_bad(const char *content, const char *bad, how h, int64_t n)
     for (int k = 0; k < 3; k++) {
         h.options.buffer = buffers[k];
         survey("good", h, n, 1);
-        survey("good.gz", h, n, 1);
+        if (k != 1) survey("good.gz", h, n, 1);
         if (bad) survey("bad", h, n + 1, 1);
-        if (bad) survey("bad.gz", h, n + 1, 1);
+        if (bad && k == 1) survey("bad.gz", h, n + 1, 1);
     }
     CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     free(t.s);
@@ -294,6 +295,43 @@ static void many_rows(void) {
     free(t.s);
 }
 
+/* Several files: short and long ones, with a header each, compressed ones, one with quotes. */
+static void several_files(void) {
+    static const char *const part[] = {"a,b\n1,2\n3,4\n",
+                                       "\xef\xbb\xbf"
+                                       "a,b\n5,6\n",
+                                       "a,b\n7,8\n9,10\n11,12\n13,14\n15,16\n17,18\n19,20\n",
+                                       "a,b\n1,2\n\"3\",\"4\"\n5,6\n5,6\n5,6\n5,6\n5,6\n\n",
+                                       "a,b\r\n21,22\r\n23,24",
+                                       "a,b\n0,inf\n"};
+    how h = {.options = {.header = 1, .delimiter = ','}};
+    char name[32];
+    for (int zip = 0; zip < 7; zip++) {
+        for (int k = 0; me == 0 && k < 6; k++) {
+            snprintf(name, sizeof name, k < 5 ? "part-%d" : "part-%d-bad", k);
+            if (k == zip - 1)
+                put_gz(name, part[k], strlen(part[k]), "wb");
+            else
+                put(name, part[k], strlen(part[k]));
+        }
+        CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+        for (int b = 0; b < 2; b++) {
+            h.options.buffer = b == 0 ? 16 : 0;
+            survey("part-?", h, 19, 1);
+            survey("part-*", h, 20, 1);
+        }
+        CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+    }
+    for (int k = 0; me == 0 && k < 3; k++) {
+        snprintf(name, sizeof name, "sparse-%d", k);
+        put_text(name, k == 0 ? "# x\n1 1:2\n2 1:3\n" : k == 1 ? "\n\n1 3:4 # y\n" : "3 1:1");
+    }
+    CHECK(krein__comm_barrier(ctx) == KREIN_OK);
+    h = libsvm;
+    h.options.buffer = 16;
+    survey("sparse-*", h, 4, 1);
+}
+
 static void arrays(void) {
     char bytes[4096];
     double values[39];
@@ -311,6 +349,7 @@ static void arrays(void) {
         h.options.buffer = 64;
         survey("a.npy", h, 13, 1);
         survey("a.npy.gz", h, 13, 1);
+        survey("a.npy*", h, 26, 1);
         CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     }
 }
@@ -385,7 +424,7 @@ static void other_files(void) {
     CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     krein_reader *r = open_reader(ctx, me == 1 ? "two" : "one", csv);
     CHECK(r && krein__reader_begin(r) == KREIN_OK);
-    expect(krein__survey_open(r, &s), KREIN_EIO, "different size (8 to 12 bytes)");
+    expect(krein__survey_open(r, &s), KREIN_EIO, "different files (8 to 12 bytes");
     krein__reader_close(r);
 }
 
@@ -423,6 +462,7 @@ static void all_cases(void) {
     RUN(sparse);
     RUN(drawn);
     RUN(many_rows);
+    RUN(several_files);
     RUN(arrays);
     RUN(torn);
     RUN(broken_gzip);

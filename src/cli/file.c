@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,14 +102,34 @@ int64_t cli_file_size(const char *path) {
     return stat(path, &status) == 0 ? (int64_t)status.st_size : -1;
 }
 
+static bool same_file(const char *path, const struct stat *other) {
+    struct stat one;
+    return strcmp(path, "-") != 0 && stat(path, &one) == 0 && one.st_dev == other->st_dev &&
+           one.st_ino == other->st_ino;
+}
+
+/* Whether path is a pattern for several files, as the library takes it. */
+static bool is_pattern(const char *path) {
+    struct stat status;
+    return strpbrk(path, "*?[") && stat(path, &status) != 0;
+}
+
+static bool is_input(const char *input, const struct stat *out) {
+    glob_t found = {0};
+    bool same = same_file(input, out);
+    if (is_pattern(input) && glob(input, GLOB_NOSORT, NULL, &found) == 0)
+        for (size_t k = 0; k < found.gl_pathc; k++) same |= same_file(found.gl_pathv[k], out);
+    globfree(&found);
+    return same;
+}
+
 int cli_check_output(const char *path, const char *input) {
     struct stat out, in;
     const char *slash = strrchr(path, '/');
     if (strcmp(path, "-") == 0) return CLI_OK;
     if (stat(path, &out) == 0) {
         if (S_ISDIR(out.st_mode)) return errno = EISDIR, complain(path);
-        if (input && strcmp(input, "-") != 0 && stat(input, &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino)
+        if (input && is_input(input, &out))
             return cli_error(CLI_USAGE, "%s is the data and would be overwritten; give another -o",
                              path);
         if (!S_ISREG(out.st_mode)) return CLI_OK;
@@ -134,5 +155,10 @@ char *cli_model_name(const char *data) {
             length = k;
             break;
         }
+    if (is_pattern(data)) { /* the text before the part that varies */
+        length = strcspn(base, "*?[");
+        while (length > 0 && strchr("-_.", base[length - 1])) length--;
+        if (length == 0) return join("model", 5, ".krein");
+    }
     return join(base, length, ".krein");
 }

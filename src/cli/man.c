@@ -127,9 +127,12 @@ static void put_table(FILE *f, const char *table) {
 
 static void put_data(FILE *f) {
     heading(f, "data");
-    put_line(f, "DATA is CSV (comma, semicolon, tab or space; header or none; quoted fields),\n"
-                "LIBSVM text, or NPY (one or two dimensions), any of them gzipped. The format is\n"
-                "found from the content; - is standard input.");
+    put_line(f,
+             "DATA is CSV (comma, semicolon, tab or space; header or none; quoted fields),\n"
+             "LIBSVM text, or NPY (one or two dimensions), any of them gzipped. The format is\n"
+             "found from the content; - is standard input. A name with *, ? or [ that is no file\n"
+             "is a pattern: all files that match it are read, in the order of their names, as if\n"
+             "they were one.");
     fputs(".PP\n", f);
     put_line(f, "The label is the column named label, target, class or y, else the first; the\n"
                 "leading field of LIBSVM. Text labels, two distinct values, or at most 20\n"

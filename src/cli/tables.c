@@ -231,11 +231,12 @@ const cli_command cli_commands[] = {
      "fit a model and write it",
      "With no option at all the data are scaled, and kernel width, features and\n"
      "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
-     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input. Of several --kernels,\n"
-     "learners that take several (mkl) train on a weighted sum and print the weights,\n"
-     "and -m may be a list with a map for each; other learners get the best kernel by\n"
-     "--select. With --checkpoint a training that was interrupted, also by SIGTERM or\n"
-     "a crash, goes on where it stood when the same command is given again.",
+     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input, a pattern in quotes\n"
+     "('part-*.csv') all files that match. Of several --kernels, learners that take\n"
+     "several (mkl) train on a weighted sum and print the weights, and -m may be a\n"
+     "list with a map for each; other learners get the best kernel by --select. With\n"
+     "--checkpoint a training that was interrupted, also by SIGTERM or a crash, goes\n"
+     "on where it stood when the same command is given again.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"

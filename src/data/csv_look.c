@@ -169,18 +169,18 @@ static krein_status is_header(krein_reader *r, const sight *s, int64_t rows, boo
     return KREIN_OK;
 }
 
-/* The first rows, one after the other; header is decided before the last of them is read. */
-static krein_status look(krein_reader *r, sight **sights, int header, int64_t *rows) {
+/* The first `most` rows, one after the other; header is decided before the last of them is read. */
+static krein_status look(krein_reader *r, sight **sights, int header, int64_t most, int64_t *rows) {
     krein_ctx *ctx = r->ctx;
     krein_block *b = &r->state->block;
     krein_status st = KREIN_OK;
     bool empty = false, found = header == 1;
     *rows = 0;
-    while (!empty && *rows < LOOK + found) {
+    while (!empty && *rows < most + found) {
         TRY(krein__block_next(r, &empty));
         if (empty) break;
         krein_piece one = {.begin = b->buf + b->begin, .line = b->line};
-        for (char *end = b->buf + b->end; one.begin < end && *rows < LOOK + found;) {
+        for (char *end = b->buf + b->end; one.begin < end && *rows < most + found;) {
             one.end = krein__block_row_end(b, one.begin, end, &one.lines);
             if (*rows == 0) {
                 int64_t n = krein__max(1, krein__csv_count(one.begin, one.end, r->delimiter));
@@ -194,13 +194,13 @@ static krein_status look(krein_reader *r, sight **sights, int header, int64_t *r
                                  one.text);
                 goto done;
             }
-            if (*rows == LOOK && header < 0) TRY(is_header(r, *sights, *rows, &found));
+            if (*rows == most && header < 0) TRY(is_header(r, *sights, *rows, &found));
             one.line += one.lines;
             one.lines = 0;
             one.begin = one.end;
         }
     }
-    if (*rows < LOOK && header < 0 && *rows > 0) TRY(is_header(r, *sights, *rows, &found));
+    if (*rows < most && header < 0 && *rows > 0) TRY(is_header(r, *sights, *rows, &found));
     r->header = found;
 done:
     return st;
@@ -223,7 +223,7 @@ krein_status krein__csv_look(krein_reader *r, const krein_reader_options *option
         b->delimiter = r->delimiter;
     }
     TRY(krein__block_rewind(r));
-    TRY(look(r, &s, options->header, &rows));
+    TRY(look(r, &s, options->header, options->look ? options->look : LOOK, &rows));
     if (rows == 0) {
         st = krein__fail(ctx, KREIN_EFORMAT, "%s: the file is empty", r->path);
         goto done;

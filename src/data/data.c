@@ -57,11 +57,12 @@ krein_status krein_data_open(krein_ctx *ctx, const char *path, const krein_data_
     krein_status st = create(ctx, path, options, out);
     if (st != KREIN_OK) return st;
     krein_data *data = *out;
-    krein_reader_options reading = {data->options.format, data->options.delimiter,
-                                    data->options.header, 0};
+    krein_reader_options reading = {.format = data->options.format,
+                                    .delimiter = data->options.delimiter,
+                                    .header = data->options.header};
     TRY(krein__reader_open(ctx, path, &reading, &data->reader));
     if (data->options.labels_file) {
-        krein_reader_options plain = {NULL, 0, -1, 0};
+        krein_reader_options plain = {.header = -1};
         TRY(krein__reader_open(ctx, data->options.labels_file, &plain, &data->labels));
         if (data->labels->sparse || data->labels->ncolumn != 1) {
             st = krein__fail(ctx, KREIN_EFORMAT, "%s: a file of labels has one column",

@@ -7,7 +7,7 @@
  * for every pass.
  */
 #include "data/data.h"
-#include "data/share.h"
+#include "data/scan.h"
 #include "dist/dist.h"
 
 #include <math.h>
@@ -15,20 +15,6 @@
 #include <string.h>
 
 static const int64_t NPY_IN_MEMORY = (int64_t)64 << 20;
-
-typedef struct scan {
-    krein_data *data;
-    krein_ctx *ctx;
-    krein_label_set labels;
-    krein_stats stats;
-    bool stats_now; /* in the first pass: no rows are held out */
-    double *label;  /* of every row, when rows are held out */
-    int32_t *group;
-    int64_t rows, label_room;
-    int64_t kept, unlabelled; /* training rows, and those without a label */
-    int64_t all_kept;         /* training rows of all processes */
-    double label_sum[64];
-} scan;
 
 static bool no_label(const krein_data *data, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
@@ -58,7 +44,7 @@ int krein__raw_part(const krein_data *data, const krein_raw *raw, int64_t ld, in
 /* ---- scanning ----------------------------------------------------------- */
 
 /* Labels and groups of every row, for choosing held-out rows by class or group. */
-static krein_status remember_labels(scan *s, const krein_raw *raw) {
+static krein_status remember_labels(krein_scan *s, const krein_raw *raw) {
     krein_ctx *ctx = s->ctx;
     if (s->rows + raw->n > s->label_room) {
         int64_t room = krein__max(2 * s->label_room, s->rows + raw->n);
@@ -77,7 +63,7 @@ static krein_status remember_labels(scan *s, const krein_raw *raw) {
     return KREIN_OK;
 }
 
-static krein_status scan_labels(scan *s, const krein_raw *raw, int64_t i) {
+static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; k < raw->nlabel; k++) {
         double y = raw->label[i * raw->nlabel + k];
         if (!isfinite(y))
@@ -93,7 +79,7 @@ static krein_status scan_labels(scan *s, const krein_raw *raw, int64_t i) {
     return KREIN_OK;
 }
 
-static krein_status scan_batch(scan *s, const krein_raw *raw, int64_t ld, bool holdout) {
+static krein_status scan_batch(krein_scan *s, const krein_raw *raw, int64_t ld, bool holdout) {
     krein_status st = KREIN_OK;
     bool drop = s->data->options.missing == KREIN_MISSING_DROP;
     if (holdout) TRY(remember_labels(s, raw));
@@ -110,7 +96,7 @@ done:
     return st;
 }
 
-static void feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
+void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
     *nnum = *ncat = 0;
     if (!data->reader) {
         *nnum = data->segment[0].raw.nnum;
@@ -128,7 +114,7 @@ static bool keep_in_memory(const krein_data *data, krein_keep keep) {
            r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
 
-static krein_status scan_file(scan *s, krein_keep keep, bool holdout) {
+static krein_status scan_file(krein_scan *s, krein_keep keep, bool holdout) {
     krein_data *data = s->data;
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -183,7 +169,7 @@ done:
 }
 
 /* Words, labels and numbers of rows, so far; columns follow when all parts are known. */
-static krein_status put_together(scan *s) {
+static krein_status put_together(krein_scan *s) {
     krein_ctx *ctx = s->ctx;
     krein_data *data = s->data;
     krein_status st = KREIN_OK;
@@ -206,135 +192,9 @@ done:
     return st;
 }
 
-/* Labels, groups and parts of the rows of all. */
-static krein_status gather_rows(scan *s) {
-    krein_ctx *ctx = s->ctx;
-    krein_data *data = s->data;
-    krein_status st = KREIN_OK;
-    char *label = NULL, *group = NULL, *part = NULL;
-    int64_t *offset = NULL;
-    if (!data->share.on) return KREIN_OK;
-    TRY(krein__comm_gather(ctx, s->label, s->rows * (int64_t)sizeof *s->label, &label, &offset));
-    krein__free(ctx, offset);
-    offset = NULL;
-    TRY(krein__comm_gather(ctx, s->group, s->rows * (int64_t)sizeof *s->group, &group, &offset));
-    krein__free(ctx, offset);
-    offset = NULL;
-    TRY(krein__comm_gather(ctx, data->part, s->rows, &part, &offset));
-    krein__free(ctx, s->label);
-    krein__free(ctx, s->group);
-    krein__free(ctx, data->part);
-    s->label = (double *)(void *)label;
-    s->group = (int32_t *)(void *)group;
-    data->part = (uint8_t *)part;
-    label = group = part = NULL;
-    s->rows = data->nrows;
-done:
-    krein__free(ctx, label);
-    krein__free(ctx, group);
-    krein__free(ctx, part);
-    krein__free(ctx, offset);
-    return st;
-}
-
-/* ---- parts -------------------------------------------------------------- */
-
-static krein_rng split_stream(uint64_t seed, int64_t of) {
-    return (krein_rng){seed, KREIN_STREAM_SPLIT | (uint64_t)(of + 1) << 32};
-}
-
-static krein_status hold_by_class(scan *s, const krein_encoding *e, double fraction,
-                                  uint64_t seed) {
-    krein_ctx *ctx = s->ctx;
-    krein_data *data = s->data;
-    krein_status st = KREIN_OK;
-    int64_t *rows = NULL, *chosen = NULL;
-    NEW(rows, s->rows);
-    NEW(chosen, s->rows);
-    int64_t classes = e->task == KREIN_TASK_CLASSIFICATION ? e->nclass : 1;
-    for (int64_t c = 0; c < classes; c++) {
-        int64_t n = 0;
-        for (int64_t i = 0; i < s->rows; i++)
-            if (data->part[i] == KREIN_PART_TRAIN &&
-                (e->nclass == 0 || krein__class_of(e, data->label_map, s->label[i]) == c))
-                rows[n++] = i;
-        int64_t k = krein__min((int64_t)rint(fraction * (double)n), n - 1);
-        if (k < 1) continue;
-        krein__rng_choose(split_stream(seed, c), n, k, chosen);
-        for (int64_t i = 0; i < k; i++) data->part[rows[chosen[i]]] = KREIN_PART_HELD;
-    }
-done:
-    krein__free(ctx, rows);
-    krein__free(ctx, chosen);
-    return st;
-}
-
-/* Whole groups, in a seeded order, until the fraction is reached. */
-static krein_status hold_by_group(scan *s, double fraction, uint64_t seed) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    int64_t *order = NULL, groups = 0, held = 0;
-    for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
-    NEW(order, groups);
-    krein__rng_permute(split_stream(seed, 0), groups, order);
-    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->all_kept; g++)
-        for (int64_t i = 0; i < s->rows; i++)
-            if (s->group[i] == order[g] && s->data->part[i] == KREIN_PART_TRAIN) {
-                s->data->part[i] = KREIN_PART_HELD;
-                held++;
-            }
-done:
-    krein__free(ctx, order);
-    return st;
-}
-
-/* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
-static krein_status assign_parts(scan *s, const krein_encoding *e, double fraction, uint64_t seed) {
-    krein_data *data = s->data;
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_raw_pass pass = {0};
-    krein_raw *raw;
-    int64_t ld, row = 0;
-    bool drop = data->options.missing == KREIN_MISSING_DROP;
-    ZNEW(data->part, krein__max(1, s->rows));
-    TRY(krein__raw_begin(&pass, data));
-    for (;;) {
-        TRY(krein__raw_next(&pass, &raw, &ld));
-        if (!raw) break;
-        for (int64_t i = 0; i < raw->n; i++, row++)
-            data->part[row] = (uint8_t)krein__raw_part(data, raw, ld, i, drop);
-    }
-    krein__raw_end(&pass);
-    TRY(gather_rows(s));
-    TRY(data->options.group ? hold_by_group(s, fraction, seed)
-                            : hold_by_class(s, e, fraction, seed));
-    if (data->share.on)
-        memmove(data->part, data->part + data->share.first, (size_t)data->share.rows);
-    int64_t nnum, ncat;
-    feature_counts(data, &nnum, &ncat);
-    TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader && data->reader->sparse));
-    memset(s->label_sum, 0, sizeof s->label_sum);
-    TRY(krein__raw_begin(&pass, data));
-    for (row = 0;;) {
-        TRY(krein__raw_next(&pass, &raw, &ld));
-        if (!raw) break;
-        for (int64_t i = 0; i < raw->n; i++, row++) {
-            data->here[data->part[row]]++;
-            if (data->part[row] != KREIN_PART_TRAIN) continue;
-            TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
-            for (int64_t k = 0; k < raw->nlabel; k++)
-                s->label_sum[k] += raw->label[i * raw->nlabel + k];
-        }
-    }
-done:
-    krein__raw_end(&pass);
-    return st;
-}
-
 /* ---- the encoding ------------------------------------------------------- */
 
-static krein_status learn_inputs(scan *s, krein_encoding *e) {
+static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_reader *r = s->data->reader;
@@ -398,7 +258,7 @@ static void unit_bounds(krein_encoding *e) {
     e->high = e->high > 0 ? 1 : 0;
 }
 
-static krein_status learn_scaling(scan *s, krein_encoding *e) {
+static krein_status learn_scaling(krein_scan *s, krein_encoding *e) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     const krein_stats *t = &s->stats;
@@ -494,8 +354,36 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     r->missing_ok = o->missing != KREIN_MISSING_ERROR;
     r->label_optional = o->missing == KREIN_MISSING_DROP || data->unlabelled;
     int64_t nnum, ncat;
-    feature_counts(data, &nnum, &ncat);
+    krein__feature_counts(data, &nnum, &ncat);
     if (!r->sparse && nnum + ncat == 0) st = no_inputs(data);
+done:
+    return st;
+}
+
+/* The task, its classes, and the map from the words of the label to them. */
+static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_encoding *e) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_dict *words = NULL;
+    krein_reader *from = data->labels ? data->labels : data->reader;
+    int64_t column = data->labels ? 0 : data->label_column;
+    if (from && from->column[column].text) words = &from->column[column].dict;
+    for (int64_t k = 0; data->options.targets > 1 && from && k < from->ncolumn; k++)
+        if (from->column[k].role == KREIN_ROLE_LABEL && from->column[k].text)
+            words = &from->column[k].dict; /* refused below */
+    krein_task task = data->options.task;
+    if (labels == KREIN_LABELS_CARRIED)
+        task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
+    TRY(krein__labels_decide(ctx, data->name, task, data->options.targets, &s->labels, words, e));
+    if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "%s: the label has one class only (\"%.60s\"); classification needs "
+                         "two: is --label the right column?",
+                         data->name, e->nclass ? e->class_name[0] : "");
+        goto done;
+    }
+    if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
 done:
     return st;
 }
@@ -504,7 +392,7 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
                                uint64_t seed, krein_keep keep, krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_status st = KREIN_OK;
-    scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
+    krein_scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
     bool need_label = labels != KREIN_LABELS_IGNORED;
     memset(e, 0, sizeof *e);
     krein__data_reset(data);
@@ -522,7 +410,7 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
     }
     if (s.stats_now) {
         int64_t nnum, ncat;
-        feature_counts(data, &nnum, &ncat);
+        krein__feature_counts(data, &nnum, &ncat);
         TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
     }
     TRY(krein__share_find(data));
@@ -537,28 +425,7 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
                          data->name, (long long)s.all_kept, s.all_kept == 1 ? "" : "s");
         goto done;
     }
-    if (data->has_label) {
-        krein_dict *words = NULL;
-        krein_reader *from = data->labels ? data->labels : data->reader;
-        int64_t column = data->labels ? 0 : data->label_column;
-        if (from && from->column[column].text) words = &from->column[column].dict;
-        for (int64_t k = 0; data->options.targets > 1 && from && k < from->ncolumn; k++)
-            if (from->column[k].role == KREIN_ROLE_LABEL && from->column[k].text)
-                words = &from->column[k].dict; /* refused below */
-        krein_task task = data->options.task;
-        if (labels == KREIN_LABELS_CARRIED)
-            task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-        TRY(krein__labels_decide(ctx, data->name, task, data->options.targets, &s.labels, words,
-                                 e));
-        if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
-            st = krein__fail(ctx, KREIN_EDATA,
-                             "%s: the label has one class only (\"%.60s\"); classification needs "
-                             "two: is --label the right column?",
-                             data->name, e->nclass ? e->class_name[0] : "");
-            goto done;
-        }
-        if (words) TRY(krein__labels_map(ctx, words, e, &data->label_map));
-    }
+    if (data->has_label) TRY(decide_labels(&s, labels, e));
     TRY(learn_inputs(&s, e));
     if (e->d == 0) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
@@ -569,7 +436,7 @@ krein_status krein__data_learn(krein_data *data, krein_label_use labels, double 
     data->here[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
     if (holdout > 0) {
         memset(data->here, 0, sizeof data->here);
-        TRY(assign_parts(&s, e, holdout, seed));
+        TRY(krein__hold_out(&s, e, holdout, seed));
     }
     TRY(krein__share_counts(data));
     if (holdout > 0) {

@@ -66,11 +66,12 @@ static void *read_ahead(void *user) {
         pthread_mutex_unlock(&a->mutex);
         if (atomic_load(&a->stop)) break;
         fill(a, s);
+        bool last = s->status != KREIN_OK || s->raw.n == 0; /* then it is the caller's */
         pthread_mutex_lock(&a->mutex);
         a->ready++;
         pthread_cond_broadcast(&a->change);
         pthread_mutex_unlock(&a->mutex);
-        if (s->status != KREIN_OK || s->raw.n == 0) break;
+        if (last) break;
     }
     return NULL;
 }

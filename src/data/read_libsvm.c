@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOK = 1000 };
+enum { LOOK = 1000, LOOK_BYTES = 1 << 17 };
 
 static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 static char *skip(char *p) {
@@ -329,17 +329,17 @@ done:
 
 /* ---- open and begin ------------------------------------------------------------------ */
 
-/* Whether one of the first labels is a word. */
-static krein_status look(krein_reader *r) {
+/* Whether one of the first `most` labels is a word. */
+static krein_status look(krein_reader *r, int64_t most) {
     krein_block *b = &r->state->block;
     krein_status st = KREIN_OK;
     int64_t rows = 0;
     bool empty = false, number = false;
     TRY(krein__block_rewind(r));
-    while (rows < LOOK) {
+    while (rows < most) {
         TRY(krein__block_next(r, &empty));
         if (empty) break;
-        for (char *p = b->buf + b->begin, *end = b->buf + b->end; p < end && rows < LOOK;) {
+        for (char *p = b->buf + b->begin, *end = b->buf + b->end; p < end && rows < most;) {
             int64_t index;
             double v;
             char *row = krein__libsvm_row(p);
@@ -367,14 +367,16 @@ done:
 static krein_status libsvm_open(krein_reader *r, const krein_reader_options *options) {
     krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
-    (void)options;
     r->sparse = true;
     ZNEW(r->column, 1);
     r->ncolumn = 1;
     r->column[0].role = KREIN_ROLE_LABEL;
     TRY(krein__block_init(r, false, false));
-    r->state->block.mark = ':'; /* at least as many as entries */
-    TRY(look(r));
+    r->state->block.mark = ':';       /* at least as many as entries */
+    size_t buffer = r->state->buffer; /* a look is short */
+    if (buffer > LOOK_BYTES) r->state->buffer = LOOK_BYTES;
+    st = look(r, options->look ? options->look : LOOK);
+    r->state->buffer = buffer;
 done:
     return st;
 }

@@ -86,13 +86,10 @@ static size_t good_buffer(const krein_ctx *ctx) {
     return (size_t)(wanted < most ? wanted : most);
 }
 
-krein_status krein__reader_open(krein_ctx *ctx, const char *path,
-                                const krein_reader_options *options, krein_reader **out) {
-    static const krein_reader_options standard = {.header = -1};
+static krein_status open_file(krein_ctx *ctx, const char *path, const krein_reader_options *options,
+                              krein_reader **out) {
     krein_status st = KREIN_OK;
     krein_reader *r = NULL;
-    *out = NULL;
-    if (!options) options = &standard;
     ZNEW(r, 1);
     r->ctx = ctx;
     r->n = r->bytes = -1;
@@ -124,6 +121,21 @@ done:
     return st;
 }
 
+krein_status krein__reader_open(krein_ctx *ctx, const char *path,
+                                const krein_reader_options *options, krein_reader **out) {
+    static const krein_reader_options standard = {.header = -1};
+    char **file = NULL;
+    int64_t n = 0;
+    *out = NULL;
+    if (!options) options = &standard;
+    krein_status st = krein__files_match(ctx, path, &file, &n);
+    if (st != KREIN_OK) return st;
+    if (n > 1) return krein__chain_open(ctx, path, file, n, options, out);
+    st = open_file(ctx, n == 1 ? file[0] : path, options, out);
+    krein__files_free(ctx, file, n);
+    return st;
+}
+
 krein_status krein__reader_begin(krein_reader *r) {
     r->bytes_done = 0;
     return r->cls->begin(r);
@@ -135,7 +147,8 @@ krein_status krein__reader_seek(krein_reader *r, const krein_mark *to) {
 
 void krein__reader_use(krein_reader *r, krein_ctx *ctx) {
     r->ctx = ctx;
-    krein__bytes_use(r->state->in, ctx);
+    if (r->state->in) krein__bytes_use(r->state->in, ctx);
+    if (r->cls->use) r->cls->use(r, ctx);
 }
 
 double krein__reader_bytes(const krein_reader *r) { return 3 * (double)r->state->buffer; }

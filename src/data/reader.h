@@ -1,5 +1,8 @@
 /* reader.h -- from a file to raw rows: CSV, LIBSVM, NPY, plain or gzipped.
  *
+ * A path that is no file but a pattern (* ? [) stands for all files that match it, in the order of
+ * their names: their rows follow each other as if they were in one file (read_chain.c).
+ *
  * A reader is opened on a path, looks at the beginning (format, delimiter, header,
  * which columns are text) and fills its columns. The caller then gives every column
  * a role (krein__reader_begin checks them) and asks for batches of rows in file
@@ -60,11 +63,13 @@ typedef struct krein_reader_options {
     char delimiter;     /* 0: detected */
     int header;         /* -1 detected, 0, 1 */
     size_t buffer;      /* bytes of text read at a time; 0: a good size */
+    int64_t look;       /* rows to be looked at; 0: 1,000 */
 } krein_reader_options;
 
-/* Where a row begins in the (uncompressed) file. line is for messages. */
+/* Where a row begins. row counts from the start of the data, byte from that of the (uncompressed)
+ * file; line is for messages. */
 typedef struct krein_mark {
-    int64_t row, byte, line;
+    int64_t row, byte, line, file;
 } krein_mark;
 
 enum { KREIN_RAW_ARRAYS = 10 };
@@ -122,6 +127,7 @@ typedef struct krein_reader_class {
     krein_status (*next)(krein_reader *r, krein_raw *raw);
     krein_status (*seek)(krein_reader *r, const krein_mark *to); /* after begin */
     void (*close)(krein_reader *r);
+    void (*use)(krein_reader *r, krein_ctx *ctx); /* readers of its own; NULL: none */
 } krein_reader_class;
 
 krein_status krein__reader_open(krein_ctx *ctx, const char *path,
@@ -139,6 +145,10 @@ double krein__reader_bytes(const krein_reader *r);
 /* raw must be zeroed before the first call. raw->n == 0: the end. */
 krein_status krein__reader_next(krein_reader *r, krein_raw *raw);
 void krein__reader_close(krein_reader *r);
+
+/* The files behind a reader, one where the path is no pattern. */
+int64_t krein__reader_files(const krein_reader *r);
+const char *krein__reader_file(const krein_reader *r, int64_t k);
 
 /* The column meant by a user's word (name, 1-based number, "first", "last"); a number that
  * is also a name means the name. KREIN_EARG names what there is, and the nearest name.

@@ -372,7 +372,7 @@ krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_
     raw->ncat = s->ncat;
     raw->nlabel = s->nlabel;
     raw->any_missing = false;
-    raw->from = (krein_mark){s->row, s->block.byte + (int64_t)s->block.begin, s->block.line};
+    raw->from = (krein_mark){s->row, s->block.byte + (int64_t)s->block.begin, s->block.line, 0};
     if (s->nnum + s->ncat + s->nlabel > 0 && n > INT64_MAX / 16 / (s->nnum + s->ncat + s->nlabel))
         return krein__fail(r->ctx, KREIN_EMEMORY, "%s: rows too long", r->path);
     TRY(room(r, raw, 0, &raw->num, s->nnum > 0, n * s->nnum, sizeof *raw->num));

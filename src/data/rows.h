@@ -94,6 +94,17 @@ const char *krein__column_text(const krein_reader *r, int64_t j, char *buf);
 const char *krein__cell_text(const char *text, size_t length, char *buf);
 
 extern const krein_reader_class krein__read_csv, krein__read_libsvm, krein__read_npy;
+/* read_chain.c: the files that a path stands for. *n is 0 where the path is no pattern; no match is
+ * an error. *file and its texts are the caller's to free. */
+krein_status krein__files_match(krein_ctx *ctx, const char *path, char ***file, int64_t *n);
+void krein__files_free(krein_ctx *ctx, char **file, int64_t n);
+/* A reader of several files, which it takes over, also when it fails. */
+krein_status krein__chain_open(krein_ctx *ctx, const char *path, char **file, int64_t n,
+                               const krein_reader_options *options, krein_reader **out);
+/* The reader of file k alone, good until another one is asked for or read; of a reader of one file
+ * itself. And the bytes of that file. */
+krein_status krein__reader_enter(krein_reader *r, int64_t k, krein_reader **out);
+int64_t krein__reader_file_bytes(const krein_reader *r, int64_t k);
 /* Whether the beginning of a file (whole lines, padded) looks like LIBSVM. */
 bool krein__libsvm_looks(const char *text, size_t length);
 /* The first character of a LIBSVM line that is not blank; NULL: the line is no row. */

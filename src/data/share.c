@@ -87,26 +87,16 @@ krein_status krein__share_changed(const krein_data *data, krein_ctx *ctx) {
 krein_status krein__share_counts(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     krein_status st = KREIN_OK;
-    char *all = NULL;
-    int64_t *offset = NULL;
+    int64_t root[KREIN_PARTS];
     memcpy(data->count, data->here, sizeof data->count);
     memset(data->before, 0, sizeof data->before);
     if (!data->share.on) goto done;
-    TRY(krein__comm_gather(ctx, data->here, sizeof data->here, &all, &offset));
-    memset(data->count, 0, sizeof data->count);
-    memset(data->root, 0, sizeof data->root);
-    for (int r = 0; r < krein__comm_size(ctx); r++) {
-        int64_t here[KREIN_PARTS];
-        memcpy(here, all + offset[r], sizeof here);
-        for (int k = 0; k < KREIN_PARTS; k++) {
-            if (data->count[k] == 0) data->root[k] = r;
-            data->count[k] += here[k];
-            if (r < krein__comm_rank(ctx)) data->before[k] += here[k];
-        }
-    }
+    TRY(krein__comm_before(ctx, KREIN_PARTS, data->count, data->before));
+    for (int k = 0; k < KREIN_PARTS; k++)
+        root[k] = data->here[k] > 0 ? krein__comm_rank(ctx) : krein__comm_size(ctx) - 1;
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MIN, KREIN_PARTS, root));
+    for (int k = 0; k < KREIN_PARTS; k++) data->root[k] = (int)root[k];
 done:
-    krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 
@@ -206,21 +196,16 @@ void krein__recode_clear(krein_ctx *ctx, krein_recode *r) {
 
 krein_status krein__share_labels(krein_ctx *ctx, krein_label_set *set) {
     krein_status st = KREIN_OK;
-    char *all = NULL;
-    int64_t *offset = NULL, none = set->n == 0 && !set->many;
+    double *all = NULL;
+    int64_t count, none = set->n == 0 && !set->many;
     int64_t flags[2] = {set->many, !none && !set->whole}; /* of any */
     TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
-    TRY(krein__comm_gather(ctx, set->value, set->n * (int64_t)sizeof *set->value, &all, &offset));
-    for (int64_t at = 0; at < offset[krein__comm_size(ctx)]; at += (int64_t)sizeof(double)) {
-        double value;
-        memcpy(&value, all + at, sizeof value);
-        TRY(krein__labels_add(ctx, set, value));
-    }
+    TRY(krein__comm_join(ctx, set->value, set->n, sizeof *all, &all, &count));
+    for (int64_t k = 0; k < count; k++) TRY(krein__labels_add(ctx, set, all[k]));
     set->many = set->many || flags[0];
     set->whole = !flags[1];
 done:
     krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 
@@ -243,9 +228,8 @@ static void merge(krein_stats *s, bool sparse, int64_t j, const double *other) {
 static krein_status share_numbers(krein_ctx *ctx, krein_stats *s, bool sparse) {
     krein_status st = KREIN_OK;
     enum { NUMBERS = 5 };
-    double *mine = NULL;
-    char *all = NULL;
-    int64_t *offset = NULL, nnum = s->nnum;
+    double *mine = NULL, *all = NULL;
+    int64_t nnum = s->nnum, count;
     TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &nnum));
     TRY(krein__stats_widen(ctx, s, nnum)); /* sparse: each process saw others */
     NEW(mine, krein__max(1, NUMBERS * nnum));
@@ -254,17 +238,11 @@ static krein_status share_numbers(krein_ctx *ctx, krein_stats *s, bool sparse) {
         memcpy(mine + NUMBERS * j, one, sizeof one);
         s->count[j] = s->mean[j] = s->m2[j] = s->low[j] = s->high[j] = 0;
     }
-    TRY(krein__comm_gather(ctx, mine, NUMBERS * nnum * (int64_t)sizeof *mine, &all, &offset));
-    for (int r = 0; r < krein__comm_size(ctx); r++)
-        for (int64_t j = 0; j < nnum; j++) {
-            double other[NUMBERS];
-            memcpy(other, all + offset[r] + (int64_t)sizeof other * j, sizeof other);
-            merge(s, sparse, j, other);
-        }
+    TRY(krein__comm_join(ctx, mine, NUMBERS * nnum, sizeof *mine, &all, &count));
+    for (int64_t k = 0; k < count; k += NUMBERS) merge(s, sparse, k / NUMBERS % nnum, all + k);
 done:
     krein__free(ctx, mine);
     krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 

@@ -445,23 +445,11 @@ done:
     return st;
 }
 
-/* Arrays of all processes behind each other, in the order of the ranks. */
-static krein_status join(krein_ctx *ctx, int64_t n, size_t size, void *mine, void *all) {
+static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, const void *mine, void *all) {
     char *joined = NULL;
-    int64_t *offset = NULL;
-    void *old;
-    memcpy(&old, mine, sizeof old);
-    krein_status st = krein__comm_gather(ctx, old, n * (int64_t)size, &joined, &offset);
-    krein__free(ctx, offset);
-    memcpy(all, &joined, sizeof joined);
-    return st;
-}
-
-static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, void *mine, int64_t total,
-                              void *all) {
-    char *joined = NULL;
-    krein_status st = join(ctx, n, size, &mine, &joined);
-    if (st == KREIN_OK) memcpy(all, joined, (size_t)total * size);
+    int64_t count;
+    krein_status st = krein__comm_join(ctx, mine, n, size, &joined, &count);
+    if (st == KREIN_OK) memcpy(all, joined, (size_t)count * size);
     krein__free(ctx, joined);
     return st;
 }
@@ -469,18 +457,18 @@ static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, void *mine
 static krein_status join_rows(krein_ctx *ctx, const krein_matrix *here, int64_t n,
                               krein_matrix *x) {
     krein_status st = KREIN_OK;
-    int64_t *length = NULL, *lengths = NULL;
+    int64_t *length = NULL, *lengths = NULL, count;
     *x = (krein_matrix){.n = n, .d = here->d};
-    if (!here->ptr) return join(ctx, here->n * here->d, sizeof *x->x, (void *)&here->x, &x->x);
+    if (!here->ptr)
+        return krein__comm_join(ctx, here->x, here->n * here->d, sizeof *x->x, &x->x, &count);
     NEW(length, krein__max(1, here->n));
     for (int64_t i = 0; i < here->n; i++) length[i] = here->ptr[i + 1] - here->ptr[i];
-    TRY(join(ctx, here->n, sizeof *length, &length, &lengths));
+    TRY(krein__comm_join(ctx, length, here->n, sizeof *length, &lengths, &count));
     NEW(x->ptr, n + 1);
     x->ptr[0] = 0;
     for (int64_t i = 0; i < n; i++) x->ptr[i + 1] = x->ptr[i] + lengths[i];
-    x->nnz = x->ptr[n];
-    TRY(join(ctx, here->nnz, sizeof *x->col, (void *)&here->col, &x->col));
-    TRY(join(ctx, here->nnz, sizeof *x->val, (void *)&here->val, &x->val));
+    TRY(krein__comm_join(ctx, here->col, here->nnz, sizeof *x->col, &x->col, &x->nnz));
+    TRY(krein__comm_join(ctx, here->val, here->nnz, sizeof *x->val, &x->val, &x->nnz));
 done:
     krein__free(ctx, length);
     krein__free(ctx, lengths);
@@ -510,9 +498,9 @@ static krein_status gather_all(krein_stream *s, const int64_t *index, int64_t n,
     TRY(gather_here(s, index + low, m, &here, label ? own_label : NULL, own_weight, own_group));
     for (int64_t i = 0; !data->options.group && i < m; i++) own_group[i] = (int32_t)(low + i);
     TRY(join_rows(ctx, &here, n, x));
-    if (label) TRY(join_into(ctx, m * k, sizeof *label, own_label, n * k, label));
-    if (weight) TRY(join_into(ctx, m, sizeof *weight, own_weight, n, weight));
-    if (group) TRY(join_into(ctx, m, sizeof *group, own_group, n, group));
+    if (label) TRY(join_into(ctx, m * k, sizeof *label, own_label, label));
+    if (weight) TRY(join_into(ctx, m, sizeof *weight, own_weight, weight));
+    if (group) TRY(join_into(ctx, m, sizeof *group, own_group, group));
 done:
     krein__matrix_clear(ctx, &here);
     krein__free(ctx, own_label);

@@ -95,21 +95,43 @@ void krein__comm_clear(krein_ctx *ctx) {
     if (ctx->comm) ctx->comm->failed = KREIN_OK;
 }
 
-krein_status krein__comm_most(krein_ctx *ctx, int64_t n, double *x) {
-    krein_status st = KREIN_OK;
-    char *all = NULL;
+krein_status krein__comm_join(krein_ctx *ctx, const void *mine, int64_t n, size_t size, void *all,
+                              int64_t *count) {
+    char *joined = NULL;
     int64_t *offset = NULL;
+    krein_status st = krein__comm_gather(ctx, mine, n * (int64_t)size, &joined, &offset);
+    if (st == KREIN_OK) *count = offset[krein__comm_size(ctx)] / (int64_t)size;
+    krein__free(ctx, offset);
+    memcpy(all, &joined, sizeof joined);
+    return st;
+}
+
+krein_status krein__comm_before(krein_ctx *ctx, int64_t n, int64_t *x, int64_t *before) {
+    krein_status st = KREIN_OK;
+    int64_t *all = NULL, count;
+    memset(before, 0, (size_t)n * sizeof *before);
     if (krein__comm_size(ctx) == 1) return KREIN_OK;
-    TRY(krein__comm_gather(ctx, x, n * (int64_t)sizeof *x, &all, &offset));
-    for (int r = 0; r < krein__comm_size(ctx); r++)
-        for (int64_t i = 0; i < n; i++) {
-            double other;
-            memcpy(&other, all + offset[r] + i * (int64_t)sizeof other, sizeof other);
-            if (other > x[i]) x[i] = other;
-        }
+    TRY(krein__comm_join(ctx, x, n, sizeof *x, &all, &count));
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int64_t k = 0; k < count; k++) {
+        if (k / n < krein__comm_rank(ctx)) before[k % n] += all[k];
+        x[k % n] += all[k];
+    }
 done:
     krein__free(ctx, all);
-    krein__free(ctx, offset);
+    return st;
+}
+
+krein_status krein__comm_most(krein_ctx *ctx, int64_t n, double *x) {
+    krein_status st = KREIN_OK;
+    double *all = NULL;
+    int64_t count;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(krein__comm_join(ctx, x, n, sizeof *x, &all, &count));
+    for (int64_t k = 0; k < count; k++)
+        if (all[k] > x[k % n]) x[k % n] = all[k];
+done:
+    krein__free(ctx, all);
     return st;
 }
 

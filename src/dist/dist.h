@@ -53,6 +53,11 @@ krein_status krein__comm_broadcast(krein_ctx *ctx, int root, void *bytes, int64_
  * arrays are the caller's to krein__free; NULL on failure. */
 krein_status krein__comm_gather(krein_ctx *ctx, const void *mine, int64_t n, char **all,
                                 int64_t **offset);
+/* n elements of `size` bytes of each rank, likewise behind each other; *count: of all. */
+krein_status krein__comm_join(krein_ctx *ctx, const void *mine, int64_t n, size_t size, void *all,
+                              int64_t *count);
+/* x[i] becomes the sum over the ranks, before[i] the sum over those before this one. */
+krein_status krein__comm_before(krein_ctx *ctx, int64_t n, int64_t *x, int64_t *before);
 /* Pieces of all ranks go to rank 0, all of rank 0's first, then all of rank 1's, ...; rank 0 holds
  * one at a time. next gives a rank's next piece, n = 0 the end of them; it stays valid until next
  * is called again. take is called on rank 0 alone. Neither may call a collective; when one fails,

@@ -44,20 +44,56 @@ static krein_status add_number(krein_checkpoint *c, const char *name, double val
     return add(c, name, krein__number_text(value, text));
 }
 
-/* A file is the same if name, size and time of the last change are. */
-static krein_status add_file(krein_checkpoint *c, const char *what, const char *path) {
-    struct stat s;
-    char text[VALUE];
+static krein_status look_at(krein_checkpoint *c, const char *path, struct stat *s) {
     bool piped = strcmp(path, "-") == 0;
-    if (!piped && stat(path, &s) != 0)
+    if (!piped && stat(path, s) != 0)
         return krein__fail(c->ctx, KREIN_EIO, "%s: %s", path, strerror(errno));
-    if (piped || !S_ISREG(s.st_mode))
+    if (piped || !S_ISREG(s->st_mode))
         return krein__fail(
             c->ctx, KREIN_EARG,
             "--checkpoint: %s is not a file that could be read again; write the data "
             "to one first",
             path);
-    snprintf(text, sizeof text, "%s (%lld bytes, changed at %lld.%09ld)", path,
+    return KREIN_OK;
+}
+
+/* FNV-1a. */
+static uint64_t digest(uint64_t h, const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+    for (size_t k = 0; k < n; k++) h = (h ^ p[k]) * 0x100000001b3u;
+    return h;
+}
+
+/* Several files: names, sizes and times of all of them in one number. */
+static krein_status add_files(krein_checkpoint *c, const char *what, const krein_reader *r) {
+    krein_status st = KREIN_OK;
+    struct stat s;
+    char text[VALUE];
+    int64_t n = krein__reader_files(r), bytes = 0;
+    uint64_t h = 0xcbf29ce484222325u;
+    for (int64_t k = 0; k < n; k++) {
+        const char *path = krein__reader_file(r, k);
+        TRY(look_at(c, path, &s));
+        int64_t facts[] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec,
+                           (int64_t)s.st_mtim.tv_nsec};
+        bytes += facts[0];
+        h = digest(digest(h, path, strlen(path) + 1), facts, sizeof facts);
+    }
+    snprintf(text, sizeof text, "%.400s (%lld files, %lld bytes, state %016llx)", r->path,
+             (long long)n, (long long)bytes, (unsigned long long)h);
+    TRY(add(c, what, text));
+done:
+    return st;
+}
+
+/* A file is the same if name, size and time of the last change are. */
+static krein_status add_file(krein_checkpoint *c, const char *what, const krein_reader *r) {
+    struct stat s;
+    char text[VALUE];
+    if (krein__reader_files(r) > 1) return add_files(c, what, r);
+    krein_status st = look_at(c, r->path, &s);
+    if (st != KREIN_OK) return st;
+    snprintf(text, sizeof text, "%s (%lld bytes, changed at %lld.%09ld)", r->path,
              (long long)s.st_size, (long long)s.st_mtim.tv_sec, (long)s.st_mtim.tv_nsec);
     return add(c, what, text);
 }
@@ -71,9 +107,9 @@ static krein_status describe_data(krein_checkpoint *c, const krein_data *data) {
     } text[] = {{"format", o->format}, {"delimiter", o->delimiter ? delimiter : NULL},
                 {"label", o->label},   {"weights", o->weights},
                 {"group", o->group},   {"ignore", o->ignore}};
-    TRY(add_file(c, "data", data->name));
+    TRY(add_file(c, "data", data->reader));
     if (data->labels)
-        TRY(add_file(c, "labels", data->labels->path));
+        TRY(add_file(c, "labels", data->labels));
     else
         TRY(add(c, "labels", NULL));
     for (int64_t k = 0; k < KREIN__COUNT(text); k++) TRY(add(c, text[k].name, text[k].value));
@@ -114,9 +150,9 @@ done:
 
 static krein_status mark_io(krein_archive *a, const char *name, krein_mark *m) {
     krein_status st = KREIN_OK;
-    int64_t *all[] = {&m->row, &m->byte, &m->line};
-    static const char *const part[] = {"row", "byte", "line"};
-    for (int k = 0; k < 3 && st == KREIN_OK; k++) {
+    int64_t *all[] = {&m->row, &m->byte, &m->line, &m->file};
+    static const char *const part[] = {"row", "byte", "line", "file"};
+    for (int k = 0; k < 4 && st == KREIN_OK; k++) {
         char full[40];
         snprintf(full, sizeof full, "%s.%s", name, part[k]);
         st = krein__archive_int(a, full, all[k], 0, INT64_MAX);

@@ -106,9 +106,8 @@ static krein_status count_parts(krein_ctx *ctx, const span *of, const krein_cut 
 krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const krein_cut *like,
                               krein_cut *cut) {
     krein_status st = KREIN_OK;
-    int64_t size = krein__comm_size(ctx), at = 0, *offset = NULL, *count = NULL;
+    int64_t size = krein__comm_size(ctx), at = 0, ranks, *count = NULL;
     span mine = {first, rows}, *of = NULL;
-    char *all = NULL;
     cut->first = first;
     cut->rows = rows;
     cut->joint = cut->parts == 1;
@@ -117,8 +116,7 @@ krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const
         return krein__fail(ctx, KREIN_EARG,
                            "order=shuffle would move rows between processes: use order=blocks, on "
                            "a file in random order, or one process");
-    TRY(krein__comm_gather(ctx, &mine, sizeof mine, &all, &offset));
-    of = (span *)(void *)all;
+    TRY(krein__comm_join(ctx, &mine, 1, sizeof mine, &of, &ranks));
     ZNEW(count, size);
     NEW(cut->rank, cut->parts);
     TRY(count_parts(ctx, of, like, cut, count));
@@ -131,8 +129,7 @@ krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const
         }
     }
 done:
-    krein__free(ctx, all);
-    krein__free(ctx, offset);
+    krein__free(ctx, of);
     krein__free(ctx, count);
     return st;
 }

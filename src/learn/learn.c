@@ -39,17 +39,15 @@ bool krein__job_classes(const krein_job *job) {
 
 /* From the rows of this process to those of all: x has room for them, and holds its own. */
 static krein_status join(krein_job *job, void *x, size_t size) {
-    krein_ctx *ctx = job->ctx;
     const krein_data *data = job->data;
-    int64_t here = data->here[KREIN_PART_TRAIN], before = data->before[KREIN_PART_TRAIN];
     char *all = NULL, *at = x;
-    int64_t *offset = NULL;
+    int64_t count;
     if (!x || !krein__stream_shared(job->rows)) return KREIN_OK;
     krein_status st =
-        krein__comm_gather(ctx, at + before * (int64_t)size, here * (int64_t)size, &all, &offset);
-    if (st == KREIN_OK) memcpy(at, all, (size_t)job->n * size);
-    krein__free(ctx, all);
-    krein__free(ctx, offset);
+        krein__comm_join(job->ctx, at + data->before[KREIN_PART_TRAIN] * (int64_t)size,
+                         data->here[KREIN_PART_TRAIN], size, &all, &count);
+    if (st == KREIN_OK) memcpy(at, all, (size_t)count * size);
+    krein__free(job->ctx, all);
     return st;
 }
 

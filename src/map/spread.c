@@ -102,19 +102,17 @@ done:
 /* The processes' rows of the sample behind each other, and what holds for all rows. */
 static krein_status put_together(krein_ctx *ctx, walk *w) {
     krein_status st = KREIN_OK;
-    char *all = NULL;
-    int64_t *offset = NULL, flags[2] = {!w->unit, w->zero};
-    int64_t row = w->d * (int64_t)sizeof *w->sample;
-    TRY(krein__comm_gather(ctx, w->sample, w->kept * row, &all, &offset));
-    w->kept = offset[krein__comm_size(ctx)] / row;
-    memcpy(w->sample, all, (size_t)(w->kept * row));
+    double *all = NULL;
+    int64_t flags[2] = {!w->unit, w->zero};
+    size_t row = (size_t)w->d * sizeof *w->sample;
+    TRY(krein__comm_join(ctx, w->sample, w->kept, row, &all, &w->kept));
+    memcpy(w->sample, all, (size_t)w->kept * row);
     TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
     w->unit = !flags[0];
     w->zero = flags[1];
     TRY(krein__comm_most(ctx, 1, &w->reach));
 done:
     krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 

@@ -166,35 +166,28 @@ typedef struct half {
 } half;
 
 static krein_status merge_numbers(krein_ctx *ctx, int64_t k, sums *s, int64_t *n) {
-    krein_status st = KREIN_OK;
-    half mine = {*n, *s}, other;
-    char *all = NULL;
-    int64_t *offset = NULL;
-    TRY(krein__comm_gather(ctx, &mine, sizeof mine, &all, &offset));
+    half mine = {*n, *s}, *all = NULL;
+    int64_t count;
+    krein_status st = krein__comm_join(ctx, &mine, 1, sizeof mine, &all, &count);
+    if (st != KREIN_OK) return st;
     *s = (sums){0};
     *n = 0;
-    for (int r = 0; r < krein__comm_size(ctx); r++) {
-        memcpy(&other, all + offset[r], sizeof other);
-        merge(s, k, (double)*n, &other.s, (double)other.n);
-        *n += other.n;
+    for (int64_t r = 0; r < count; r++) {
+        merge(s, k, (double)*n, &all[r].s, (double)all[r].n);
+        *n += all[r].n;
     }
-done:
     krein__free(ctx, all);
-    krein__free(ctx, offset);
-    return st;
+    return KREIN_OK;
 }
 
 static krein_status join(krein_ctx *ctx, column *c) {
-    char *all = NULL;
-    int64_t *offset = NULL;
-    krein_status st = krein__comm_gather(ctx, c->at, c->n * (int64_t)sizeof *c->at, &all, &offset);
-    if (st == KREIN_OK) {
-        krein__free(ctx, c->at);
-        c->at = (double *)(void *)all;
-        c->n = c->room = offset[krein__comm_size(ctx)] / (int64_t)sizeof *c->at;
-    }
-    krein__free(ctx, offset);
-    return st;
+    double *all = NULL;
+    krein_status st = krein__comm_join(ctx, c->at, c->n, sizeof *all, &all, &c->n);
+    if (st != KREIN_OK) return st;
+    krein__free(ctx, c->at);
+    c->at = all;
+    c->room = c->n;
+    return KREIN_OK;
 }
 
 static krein_status put_together(krein_ctx *ctx, const krein_model *m, sums *s, belief *in,

@@ -2,10 +2,9 @@
  * the exact map), sums in float64. A row's prediction does not depend on the rows around it. */
 #include "model/model.h"
 
+#include "model/packets.h"
 #include "model/probability.h"
 #include "num/blas.h"
-
-#include "dist/dist.h"
 
 #include <math.h>
 #include <omp.h>
@@ -132,152 +131,6 @@ int64_t krein__model_decide(const krein_model *m, const double *score) {
     return krein__decide(m->head, m->encoding.nclass, score);
 }
 
-/* ---- rows of a stream --------------------------------------------------- */
-
-/* A block of scored rows. */
-typedef struct scored {
-    int64_t n, first;
-    double *score, *p;   /* p: probabilities, or NULL */
-    const bool *dropped; /* or NULL */
-    char *const *id;     /* or NULL */
-} scored;
-
-static krein_status tell(const krein_model *m, const scored *b, krein_predict_fn fn, void *user) {
-    int64_t k = m->k, nclass = m->encoding.nclass;
-    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
-    for (int64_t i = 0; i < b->n; i++) {
-        bool dropped = b->dropped && b->dropped[i];
-        krein_prediction one = {.row = b->first + i,
-                                .label = -1,
-                                .values = dropped || classes ? NULL : b->score + i * k,
-                                .scores = dropped ? NULL : b->score + i * k,
-                                .nscores = k,
-                                .id = b->id ? b->id[i] : NULL,
-                                .probabilities = dropped || !b->p ? NULL : b->p + i * nclass,
-                                .nclasses = nclass};
-        if (classes && !dropped) one.label = krein__model_decide(m, b->score + i * k);
-        krein_status st = fn(user, &one);
-        if (st != KREIN_OK) return st;
-    }
-    return KREIN_OK;
-}
-
-/* ---- rows of several processes ------------------------------------------ */
-
-/* What other processes scored is kept, block by block, until the rows before are through:
- *     n, first, bytes of the ids; scores; probabilities; dropped (n bytes); ids, each ended by 0
- */
-typedef struct packet {
-    char *bytes;
-    int64_t length;
-} packet;
-
-typedef struct packets {
-    krein_ctx *ctx;
-    const krein_model *m;
-    packet *at;
-    int64_t n, room, next;
-    krein_predict_fn fn;
-    void *user;
-} packets;
-
-typedef struct packet_head {
-    int64_t n, first, ids;
-} packet_head;
-
-static krein_status keep_packet(packets *all, const scored *b) {
-    krein_ctx *ctx = all->ctx;
-    krein_status st = KREIN_OK;
-    packet_head head = {b->n, b->first, 0};
-    int64_t scores = b->n * all->m->k * (int64_t)sizeof *b->score;
-    int64_t chances = b->p ? b->n * all->m->encoding.nclass * (int64_t)sizeof *b->p : 0;
-    for (int64_t i = 0; b->id && i < b->n; i++) head.ids += (int64_t)strlen(b->id[i]) + 1;
-    if (all->n == all->room) {
-        int64_t room = krein__max(16, 2 * all->room);
-        packet *at = krein__resize(ctx, all->at, room, sizeof *at);
-        if (!at) return ctx->status;
-        all->at = at;
-        all->room = room;
-    }
-    packet one = {.length = (int64_t)sizeof head + scores + chances + b->n + head.ids};
-    NEW(one.bytes, one.length);
-    char *to = one.bytes;
-    memcpy(to, &head, sizeof head);
-    memcpy(to += sizeof head, b->score, (size_t)scores);
-    to += scores;
-    if (b->p) memcpy(to, b->p, (size_t)chances);
-    to += chances;
-    for (int64_t i = 0; i < b->n; i++) *to++ = b->dropped && b->dropped[i];
-    for (int64_t i = 0; b->id && i < b->n; i++) to = stpcpy(to, b->id[i]) + 1;
-    all->at[all->n++] = one;
-done:
-    return st;
-}
-
-static krein_status next_packet(void *user, const void **bytes, int64_t *n) {
-    packets *all = user;
-    if (all->next > 0) { /* it was sent */
-        krein__free(all->ctx, all->at[all->next - 1].bytes);
-        all->at[all->next - 1].bytes = NULL;
-    }
-    *n = 0;
-    if (all->next == all->n) return KREIN_OK;
-    *bytes = all->at[all->next].bytes;
-    *n = all->at[all->next++].length;
-    return KREIN_OK;
-}
-
-/* Packets come from this program itself. */
-static krein_status tell_packet(void *user, int rank, const void *bytes, int64_t n) {
-    packets *all = user;
-    krein_ctx *ctx = all->ctx;
-    krein_status st = KREIN_OK;
-    const krein_model *m = all->m;
-    const char *from = bytes;
-    packet_head head;
-    scored b = {0};
-    bool *dropped = NULL;
-    char **id = NULL;
-    (void)rank;
-    memcpy(&head, from, sizeof head);
-    from += sizeof head;
-    b.n = head.n;
-    b.first = head.first;
-    NEW(b.score, krein__max(1, b.n * m->k));
-    memcpy(b.score, from, (size_t)(b.n * m->k) * sizeof *b.score);
-    from += b.n * m->k * (int64_t)sizeof *b.score;
-    if (m->calibration.slope) {
-        int64_t size = b.n * m->encoding.nclass;
-        NEW(b.p, size);
-        memcpy(b.p, from, (size_t)size * sizeof *b.p);
-        from += size * (int64_t)sizeof *b.p;
-    }
-    NEW(dropped, b.n);
-    for (int64_t i = 0; i < b.n; i++) dropped[i] = *from++;
-    b.dropped = dropped;
-    if (head.ids > 0) {
-        NEW(id, b.n);
-        for (int64_t i = 0; i < b.n; i++) {
-            id[i] = (char *)(uintptr_t)from;
-            from += strlen(from) + 1;
-        }
-        b.id = id;
-    }
-    (void)n;
-    TRY(tell(m, &b, all->fn, all->user));
-done:
-    krein__free(ctx, b.score);
-    krein__free(ctx, b.p);
-    krein__free(ctx, dropped);
-    krein__free(ctx, id);
-    return st;
-}
-
-static void packets_clear(packets *all) {
-    for (int64_t i = 0; i < all->n; i++) krein__free(all->ctx, all->at[i].bytes);
-    krein__free(all->ctx, all->at);
-}
-
 /* ---- prediction --------------------------------------------------------- */
 
 /* Where processes share the rows, the first one tells of all, in order, when all have scored. */
@@ -287,7 +140,7 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     krein_stream *stream = NULL;
     krein_scorer scorer = {0};
     krein_block b;
-    packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
+    krein_packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
     double *score = NULL, *p = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
     data->share_rows = true;
@@ -301,12 +154,13 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
         if (b.x.n == 0) break;
         krein__scorer_run(&scorer, &b.x, score);
         if (p) krein__scorer_probabilities(&scorer, b.x.n, score, p);
-        scored block = {b.x.n, b.first, score, p, b.dropped, b.id};
-        TRY(krein__stream_shared(stream) ? keep_packet(&all, &block) : tell(m, &block, fn, user));
+        krein_scored block = {b.x.n, b.first, score, p, b.dropped, b.id};
+        TRY(krein__stream_shared(stream) ? krein__packets_keep(&all, &block)
+                                         : krein__tell(m, &block, fn, user));
     }
-    if (krein__stream_shared(stream)) TRY(krein__comm_collect(ctx, next_packet, tell_packet, &all));
+    if (krein__stream_shared(stream)) TRY(krein__packets_tell(&all));
 done:
-    packets_clear(&all);
+    krein__packets_clear(&all);
     krein__scorer_end(&scorer);
     krein__stream_close(stream);
     krein__free(ctx, score);

@@ -194,14 +194,13 @@ done:
 static krein_status exchange(krein_ctx *ctx, int64_t n, const int64_t *order, krein_verdict *v) {
     krein_status st = KREIN_OK;
     char *mine = NULL, *all = NULL;
-    int64_t *offset = NULL, bytes = 0;
+    int64_t bytes = 0;
     TRY(write_letters(ctx, n, order, v, &mine, &bytes));
-    TRY(krein__comm_gather(ctx, mine, bytes, &all, &offset));
-    TRY(read_letters(ctx, all, all + offset[krein__comm_size(ctx)], v));
+    TRY(krein__comm_join(ctx, mine, bytes, 1, &all, &bytes));
+    TRY(read_letters(ctx, all, all + bytes, v));
 done:
     krein__free(ctx, mine);
     krein__free(ctx, all);
-    krein__free(ctx, offset);
     return st;
 }
 

@@ -5,7 +5,7 @@
 #   launch N ARGS...   runs ARGS in N processes, more than CPUs where need be
 #
 # Open MPI wants to be told that it may run as root and on too few CPUs, and keeps sockets in
-# TMPDIR, whose name must be short.
+# TMPDIR, whose name must be short: a socket's may have 107 bytes.
 MPIRUN=${MPIRUN:-mpirun}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_btl_base_warn_component_unused=0
@@ -22,11 +22,12 @@ no_mpi() {
 }
 
 launch() {
-    local n=$1 folder status
+    local n=$1 folder=${TMPDIR:-/tmp} status
     local -a options=()
     shift
     "$MPIRUN" --version 2>/dev/null | grep -q 'Open MPI' && options=(-q --oversubscribe)
-    folder=$(mktemp -d "${TMPDIR:-/tmp}/krein-mpi.XXXXXX") || return 1
+    ((${#folder} > 32)) && folder=/tmp
+    folder=$(mktemp -d "$folder/krein-mpi.XXXXXX") || return 1
     TMPDIR=$folder timeout -k 10 "$LAUNCH_LIMIT" "$MPIRUN" "${options[@]}" -n "$n" "$@"
     status=$?
     rm -rf "$folder"
