@@ -18,8 +18,8 @@
 #
 # Tests run from the root of the repository with KREIN (the program), KREIN_DATA (data sets;
 # default ../shared/data), KREIN_LIBRARY (libkrein.so), TMPDIR (a folder of their own) and,
-# under a sanitizer, KREIN_SANITIZED=1. Files in tests/cli and tests/py whose name begins
-# with "_" or "lib", or is common.* or conftest.py, are helpers and not run.
+# under a sanitizer, KREIN_SANITIZED=1. Files in tests/cli, tests/mpi and tests/py whose name
+# begins with "_" or "lib", or is common.*, launch.* or conftest.py, are helpers and not run.
 #
 #   V=1                   show the output of every test, not only of those that failed
 #   KREIN_JOBS=N          builds with N processes (the CPUs)
@@ -105,7 +105,7 @@ scripts_in() { # folder ending
     local file name
     for file in "$1"/*."$2"; do
         name=${file##*/}
-        [[ -e $file && ! $name =~ ^(_|lib|common\.|conftest\.) ]] && echo "$file"
+        [[ -e $file && ! $name =~ ^(_|lib|common\.|launch\.|conftest\.) ]] && echo "$file"
     done
 }
 python() {
@@ -222,6 +222,12 @@ queue_unit() { # folder
     local test
     for test in $(unit_tests "$1"); do queue+=("${test##*/}|$test"); done
 }
+queue_mpi() { # folder
+    local test
+    for test in $(scripts_in tests/mpi sh); do
+        queue+=("mpi-$(basename "$test" .sh)|bash|$test|$1")
+    done
+}
 queue_cli() {
     local test
     [[ -x $KREIN ]] || return
@@ -237,7 +243,7 @@ stage_gcc() {
     local -x PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH}
     local test interpreter
     queue_unit build-check
-    queue+=("mpi|bash|tests/mpi/run.sh|build-check")
+    queue_mpi build-check
     run unit build-check/results
     queue=()
     queue_cli
@@ -290,7 +296,7 @@ stage_asan() {
         asan_options=${asan_options/detect_leaks=1/detect_leaks=0}
     fi
     queue_unit build-asan
-    queue+=("mpi|bash|tests/mpi/run.sh|build-asan")
+    queue_mpi build-asan
     queue_cli
     run asan build-asan/results
 }

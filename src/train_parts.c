@@ -47,15 +47,19 @@ done:
     return st;
 }
 
-/* Parts of features are not divided between processes. */
-static void enough_parts(krein_ctx *ctx, const krein_map *map, int64_t *parts) {
-    int64_t size = krein__comm_size(ctx);
-    if (*parts >= size || map->cls->traits & KREIN_MAP_DUAL) return;
+/* Parts of features are not divided between processes: one at least for each that has rows. */
+static krein_status enough_parts(krein_job *job, const krein_map *map, int64_t *parts) {
+    krein_ctx *ctx = job->ctx;
+    int64_t busy = job->data->here[KREIN_PART_TRAIN] > 0;
+    if (!krein__stream_shared(job->rows) || map->cls->traits & KREIN_MAP_DUAL) return KREIN_OK;
+    krein_status st = krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &busy);
+    if (st != KREIN_OK || *parts >= busy) return st;
     krein__log(ctx, KREIN_LOG_WARNING,
                "as many parts as processes, %lld, where %lld are advised: krr is exact on any "
                "number of processes",
-               (long long)size, (long long)*parts);
-    *parts = size;
+               (long long)busy, (long long)*parts);
+    *parts = busy;
+    return KREIN_OK;
 }
 
 krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map *map) {
@@ -68,7 +72,7 @@ krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map 
         int64_t rows = l->matrix_rows(s->ctx, &s->learner_values, job->n, s->o.max_exact);
         parts = krein__max(parts, (job->n + rows - 1) / rows);
     }
-    enough_parts(s->ctx, map, &parts);
+    TRY(enough_parts(job, map, &parts));
     s->learner_values.number[slot] = (double)parts;
     krein__log(s->ctx, KREIN_LOG_INFO, "%s: %lld part%s", l->cls.name, (long long)parts,
                parts == 1 ? "" : "s");

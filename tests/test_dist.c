@@ -77,6 +77,28 @@ static void folds(void) {
     CHECK(krein__comm_fold(ctx, KREIN_FOLD_MAX, 0, NULL) == KREIN_OK);
 }
 
+/* The largest in each place is another rank's; minus infinity is the least there is. */
+static void maxima(void) {
+    enum { MOST = 3000 };
+    double x[MOST], none = -INFINITY;
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < MOST; i++) x[i] = i % ranks == me ? 1 + (double)i : -1e300 * (double)me;
+    CHECK(krein__comm_most(ctx, MOST, x) == KREIN_OK);
+    for (int64_t i = 0; i < MOST; i++) wrong += x[i] != 1 + (double)i;
+    CHECK(wrong == 0);
+    for (int64_t i = 0; i < 9; i++) x[i] = -value(me, i);
+    CHECK(krein__comm_most(ctx, 9, x) == KREIN_OK);
+    for (int64_t i = 0; i < 9; i++) {
+        double want = -value(0, i);
+        for (int r = 1; r < ranks; r++) want = fmax(want, -value(r, i));
+        CHECK(x[i] == want);
+    }
+    CHECK(krein__comm_most(ctx, 1, &none) == KREIN_OK && none == -INFINITY);
+    none = me == ranks - 1 ? -1e308 : -INFINITY;
+    CHECK(krein__comm_most(ctx, 1, &none) == KREIN_OK && none == -1e308);
+    CHECK(krein__comm_most(ctx, 0, NULL) == KREIN_OK);
+}
+
 static void broadcasts(void) {
     const int64_t sizes[] = {0, 1, 17, 1 << 20};
     char *bytes = test_new(1 << 20, 1);
@@ -193,7 +215,7 @@ static void shares(void) {
 /* ---- failures ----------------------------------------------------------- */
 
 /* One after the other, what a command may do; `fails` at step `point`. */
-enum { STEPS = 7 };
+enum { STEPS = 8 };
 static krein_status step(int k) {
     double x[9] = {0};
     int64_t n = 1, *offset;
@@ -215,6 +237,8 @@ static krein_status step(int k) {
     case 4:
         return collect(&p);
     case 5:
+        return krein__comm_most(ctx, 9, x);
+    case 6:
         return krein__comm_barrier(ctx);
     default:
         return krein__comm_agree(ctx, KREIN_OK);
@@ -298,7 +322,7 @@ static void out_of_step(void) {
 /* Every allocation of every collective fails once on every rank. */
 static void allocations(void) {
     for (int rank = 0; rank < ranks; rank++)
-        for (int k = 0; k < 12; k++) {
+        for (int k = 0; k < 16; k++) {
             krein_status st = KREIN_OK;
             test_fail_at(&memory, me == rank ? k : -1);
             for (int s = 0; s < STEPS && st == KREIN_OK; s++) st = step(s);
@@ -331,6 +355,7 @@ static void all_collectives(void) {
     TOGETHER(shares);
     TOGETHER(sums);
     TOGETHER(folds);
+    TOGETHER(maxima);
     TOGETHER(broadcasts);
     TOGETHER(gathers);
     TOGETHER(collects);

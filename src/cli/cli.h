@@ -36,6 +36,8 @@ bool cli_cancelled(void);
 int cli_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The exit status of a library call that failed, after printing its message. */
 int cli_failure(cli_app *app, krein_status status);
+/* The exit status that it has. */
+int cli_status_of(krein_status status);
 /* True when standard output is a pipe that nobody reads any more. */
 bool cli_stdout_gone(void);
 double cli_seconds(const cli_app *app); /* since the start of the command */

@@ -73,6 +73,11 @@ bool cli_stdout_gone(void) {
     return poll(&fd, 1, 0) > 0 && (fd.revents & POLLERR);
 }
 
+int cli_status_of(krein_status status) {
+    if (status == KREIN_OK) return CLI_OK;
+    return status == KREIN_EARG || status == KREIN_ESPEC ? CLI_USAGE : CLI_FAILED;
+}
+
 int cli_failure(cli_app *app, krein_status status) {
     cli_progress_erase(app);
     if (cli_cancelled() && status == KREIN_ECANCEL && app->args.checkpoint)
@@ -83,7 +88,7 @@ int cli_failure(cli_app *app, krein_status status) {
     if (status == KREIN_EIO && cli_stdout_gone()) return CLI_FAILED;
     const char *text = app->ctx ? krein_message(app->ctx) : "";
     cli_error(CLI_FAILED, "%s", *text ? text : krein_status_text(status));
-    return status == KREIN_EARG || status == KREIN_ESPEC ? CLI_USAGE : CLI_FAILED;
+    return cli_status_of(status);
 }
 
 double cli_seconds(const cli_app *app) { return krein__clock() - app->started; }

@@ -86,6 +86,8 @@ int cli_ranks_part(cli_app *app, int status) {
     const krein_status st = krein__comm_agree(app->ctx, failure_of(app, status));
     /* Said before MPI ends: a launcher may kill all when the first has ended badly. */
     if (status == CLI_OK && st != KREIN_OK) status = cli_failure(app, st);
+    /* Several may have failed, each in its own way: mpirun ends with the status of any. */
+    if (cli_silent()) status = cli_status_of(st);
     krein__comm_close(app->ctx, st);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * The rows are cut at multiples of the compute block, so that the blocks are those of one process:
  * rank r of p has the blocks ceil(B r / p) .. ceil(B (r + 1) / p) - 1 of B; the first rank always
- * has some, the last ones may have none. Where row numbers must be looked for (text), all processes
+ * has some, others may have none. Where row numbers must be looked for (text), all processes
  * look together (survey.h).
  *
  * What was learned is put together in the order of the ranks, which is that of the file. A

@@ -483,13 +483,15 @@ static krein_status gather_all(krein_stream *s, const int64_t *index, int64_t n,
     const krein_data *data = s->data;
     int64_t k = data->nlabel, low = 0, high, first = first_row(s);
     int64_t end = first + (s->part < 0 ? data->share.rows : data->here[s->part]);
+    int64_t total = s->part < 0 ? data->share.total : data->count[s->part];
     krein_matrix here = {0};
     double *own_label = NULL, *own_weight = NULL;
     int32_t *own_group = NULL;
+    memset(x, 0, sizeof *x);
+    if (n > 0 && index[n - 1] >= total) return changed(s); /* nobody has it */
     while (low < n && index[low] < first) low++;
     for (high = low; high < n && index[high] < end;) high++;
     int64_t m = high - low;
-    memset(x, 0, sizeof *x);
     NEW(own_label, krein__max(1, m * k));
     NEW(own_weight, krein__max(1, m));
     NEW(own_group, krein__max(1, m));

@@ -60,15 +60,22 @@ typedef struct span {
     int64_t first, rows;
 } span;
 
-/* parts for each of the processes that have rows, in proportion to these. */
+/* parts for each of the processes that have rows, in proportion to these; a part has a row. */
 static void divide_parts(int64_t size, const span *of, int64_t n, int64_t parts, int64_t busy,
                          int64_t *count) {
-    int64_t given = 0, seen = 0;
+    int64_t given = 0, seen = 0, over = 0;
     for (int64_t r = 0; r < size; r++) {
         count[r] = of[r].rows > 0; /* one each, the others by the rows up to its end */
         seen += of[r].rows;
         int64_t due = (int64_t)((double)(parts - busy) * (double)seen / (double)n + 0.5);
         if (count[r]) count[r] += due - given, given = due;
+        over += krein__max(0, count[r] - of[r].rows);
+        count[r] = krein__min(count[r], of[r].rows);
+    }
+    for (int64_t r = 0; r < size && over > 0; r++) {
+        int64_t more = krein__min(over, of[r].rows - count[r]);
+        count[r] += more;
+        over -= more;
     }
 }
 

@@ -21,13 +21,13 @@ as_rank() { # rank size args...: as mpirun would start it
 run ranks
 ok "ranks of one"
 is "ranks of one: lines" 2 "$(wc -l <out)"
-as_rank 0 4 train arm.csv -o a.krein
-status "train on four" 2
-has "train on four" err '^krein: train runs in one process, but mpirun started 4; run it without mpirun'
-as_rank 1 4 train arm.csv -o a.krein
+as_rank 0 4 cluster arm.csv -o rows.txt
+status "cluster on four" 2
+has "cluster on four" err '^krein: cluster runs in one process, but mpirun started 4; run it without mpirun'
+as_rank 1 4 cluster arm.csv -o rows.txt
 is "rank 1 refuses as well" 2 "$rc"
 is "rank 1 is silent" "" "$(cat out err)"
-is "nobody wrote a model" "" "$(ls ./*.krein 2>/dev/null)"
+is "nobody wrote anything" "" "$(ls rows.txt 2>/dev/null)"
 as_rank 0 2 list kernels
 has "rank 0 lists" out gaussian
 as_rank 1 2 list kernels
@@ -93,10 +93,10 @@ for rank in 0 1; do
     once "rank $rank of 2 complains" err "^krein: rank ${rank}c complains"
 done
 
-together 3 train arm.csv -o b.krein
-is "train" 2 "$rc"
-once "train" err '^krein: train runs in one process'
-is "train: no model" "" "$(ls b.krein 2>/dev/null)"
+together 3 cluster arm.csv -o rows.txt
+is "cluster" 2 "$rc"
+once "cluster" err '^krein: cluster runs in one process'
+is "cluster: no file" "" "$(ls rows.txt 2>/dev/null)"
 together 3 info one.krein
 ok "info"
 once "info" out '^model'
