@@ -298,8 +298,8 @@ static void many_rows(void) {
 /* Several files: short and long ones, with a header each, compressed ones, one with quotes. */
 static void several_files(void) {
     static const char *const part[] = {"a,b\n1,2\n3,4\n",
-                                       "\xef\xbb\xbf"
-                                       "a,b\n5,6\n",
+                                       ("\xef\xbb\xbf"
+                                        "a,b\n5,6\n"),
                                        "a,b\n7,8\n9,10\n11,12\n13,14\n15,16\n17,18\n19,20\n",
                                        "a,b\n1,2\n\"3\",\"4\"\n5,6\n5,6\n5,6\n5,6\n5,6\n\n",
                                        "a,b\r\n21,22\r\n23,24",
