@@ -45,6 +45,7 @@ part "feature maps beside rff (bench_maps)" "$maps" "${small[@]}"
 part "EasyMKL on ten matrices (bench_easymkl)" "$(dirname "$KREIN")/bench/bench_easymkl"
 part "startup (startup.sh)" bash "$here/startup.sh"
 part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
+part "more rows than memory (outofcore.sh)" bash "$here/outofcore.sh" "${small[@]}"
 if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "peers (peers.py)" "$python" "$here/peers.py" "${small[@]}"
     part "sketches (tensorsketch.py)" "$python" "$here/tensorsketch.py" "${small[@]}"

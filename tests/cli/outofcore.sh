@@ -3,12 +3,13 @@
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 n=150000 cells=400000 budget=16M
-[[ $SANITIZED ]] && n=100000 cells=100000
+[[ $SANITIZED ]] && cells=100000
 "$KREIN" generate friedman -n $n -d 10 -q -o big.csv >/dev/null
 "$KREIN" generate friedman -n $n -d 10 -q -o big.libsvm >/dev/null
 "$KREIN" generate friedman -n $cells -d 10 -q -o big.npy >/dev/null
 for file in big.*; do
-    [[ $SANITIZED ]] || (($(stat -c %s $file) > 16 * 1024 * 1024)) && pass || fail "$file is large"
+    [[ $SANITIZED && $file == *.npy ]] && continue
+    (($(stat -c %s "$file") > 16 * 1024 * 1024)) && pass || fail "$file is large"
 done
 
 # Both ways, and whether they gave the same file. krein says where rows of text are not kept.
