@@ -187,7 +187,7 @@ def figure(records):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--seeds", type=int, default=16)
+    p.add_argument("--seeds", type=int, default=20)
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--records", type=Path)
     p.add_argument("--tables", action="store_true", help="measure nothing")
