@@ -1,6 +1,7 @@
 /* share.c -- rows of one data set on several processes.
  *
- * The rows are cut at multiples of the compute block, so that the blocks are those of one process:
+ * The rows are cut at multiples of the compute block, so that the blocks are those of one process
+ * (of up to 4,096 columns, and where no row is left out; else they differ in where they begin):
  * rank r of p has the blocks ceil(B r / p) .. ceil(B (r + 1) / p) - 1 of B; the first rank always
  * has some, others may have none. Where row numbers must be looked for (text), all processes
  * look together (survey.h).
