@@ -56,18 +56,24 @@ static file *files(int *n) {
     return all;
 }
 
-/* Learned, its rows in the file, in batches of a few hundred rows. room: for reading ahead. */
-static krein_data *open_file(krein_ctx *ctx, const char *path, double room, krein_encoding *e) {
+/* Learned, in batches of a few hundred rows. room: for reading ahead. */
+static krein_data *open_kept(krein_ctx *ctx, const char *path, double room, krein_keep keep,
+                             krein_encoding *e) {
     krein_data *data = NULL;
     krein_data_options o;
     krein_data_options_init(&o);
     CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
     krein__reader_buffer(data->reader, 50000);
     data->ahead_room = room;
-    krein_status st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, KREIN_KEEP_STREAM, e);
+    krein_status st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, keep, e);
     if (st != KREIN_OK) printf("%s: %s\n", path, krein_message(ctx));
     CHECK(st == KREIN_OK);
     return data;
+}
+
+/* Its rows in the file. */
+static krein_data *open_file(krein_ctx *ctx, const char *path, double room, krein_encoding *e) {
+    return open_kept(ctx, path, room, KREIN_KEEP_STREAM, e);
 }
 
 /* A sum that depends on the order of rows, labels and entries. */
@@ -119,6 +125,22 @@ static void same_rows(void) {
             CHECK(test_live(&memory) == 0);
             krein_ctx_destroy(ctx);
         }
+}
+
+/* Batches that were read ahead and are kept belong to the caller at once. */
+static void kept(void) {
+    int n;
+    file *all = files(&n);
+    krein_ctx *ctx = test_ctx(2);
+    for (int k = 0; k < n; k++)
+        for (int turn = 0; turn < 20; turn++) {
+            krein_encoding e;
+            krein_data *data = open_kept(ctx, all[k].path, 1e9, KREIN_KEEP_MEMORY, &e);
+            CHECK(data->in_memory && data->nrows == N && data->nsegment > 4);
+            krein__encoding_clear(ctx, &e);
+            krein_data_close(data);
+        }
+    krein_ctx_destroy(ctx);
 }
 
 /* Ends in the middle, rewinds, a second stream on the same data while the thread of the first one
@@ -339,6 +361,7 @@ static void small_budget(void) {
 
 int main(void) {
     RUN(same_rows);
+    RUN(kept);
     RUN(early_ends);
     RUN(seeking);
     RUN(errors_in_order);
