@@ -22,6 +22,8 @@ typedef struct krein_setup {
     int64_t free;
     double rows_bytes; /* of the rows in memory, or of a batch, and all that is held beside */
     bool wide;         /* a linear kernel of more columns than the memory budget allows */
+    bool recalled;     /* kernel and map are those of a checkpoint; what was asked for before: */
+    bool asked;        /* the number of features was */
 } krein_setup;
 
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. grouped:

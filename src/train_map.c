@@ -99,6 +99,7 @@ bool krein__setup_random(const krein_setup *s, const krein_map *map, int64_t n) 
 }
 
 bool krein__setup_asked(const krein_setup *s, const krein_map *map) {
+    if (s->recalled) return s->asked;
     int64_t slot = krein__option_index(&map->cls->cls, "D");
     return s->o.features > 0 || (s->o.map && (slot < 0 || map->values.given[slot]));
 }

@@ -72,6 +72,7 @@ krein_status krein__setup_parts(krein_setup *s, krein_job *job, const krein_map 
         int64_t rows = l->matrix_rows(s->ctx, &s->learner_values, job->n, s->o.max_exact);
         parts = krein__max(parts, (job->n + rows - 1) / rows);
     }
+    TRY(krein__comm_broadcast(s->ctx, 0, &parts, sizeof parts)); /* others may round differently */
     TRY(enough_parts(job, map, &parts));
     s->learner_values.number[slot] = (double)parts;
     krein__log(s->ctx, KREIN_LOG_INFO, "%s: %lld part%s", l->cls.name, (long long)parts,

@@ -223,10 +223,22 @@ static krein_status no_checkpoint(const krein_setup *s) {
                        s->several ? s->several->cls.name : s->learner->cls.name, others);
 }
 
+/* By the user's own map: that of a checkpoint always says how many features it has. */
+static krein_status was_asked(const krein_setup *s, bool *out) {
+    krein_map *map = NULL;
+    *out = s->o.features > 0;
+    if (*out || !s->o.map) return KREIN_OK;
+    krein_status st = krein__map_create(s->ctx, s->o.map, s->kernel, 0, s->o.seed, &map);
+    if (st == KREIN_OK) *out = krein__setup_asked(s, map);
+    krein__map_destroy(map);
+    return st;
+}
+
 krein_status krein__setup_checkpoint(krein_setup *s, krein_data *data, krein_checkpoint **out) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_train_options o = s->o;
+    bool asked;
     *out = NULL;
     if (s->several || !s->learner->checkpoint) return no_checkpoint(s);
     TRY(krein__checkpoint_open(ctx, &o, data, out));
@@ -235,8 +247,11 @@ krein_status krein__setup_checkpoint(krein_setup *s, krein_data *data, krein_che
     if (!o.kernel || !o.map) goto done;
     o.kernels = NULL;
     o.features = 0;
+    TRY(was_asked(s, &asked));
     krein__setup_clear(s);
     st = krein__setup_begin(ctx, &o, data->options.group != NULL, s);
+    s->recalled = true;
+    s->asked = asked;
 done:
     return st;
 }

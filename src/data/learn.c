@@ -68,7 +68,7 @@ static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) 
         double y = raw->label[i * raw->nlabel + k];
         if (!isfinite(y))
             return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is %s",
-                               s->data->name, (long long)(s->rows + i + 1),
+                               s->data->name, (long long)(raw->from.row + i + 1),
                                isinf(y) ? "infinite"
                                         : "NaN; drop such rows with the missing option");
         s->label_sum[k] += y;

@@ -12,7 +12,7 @@
  * same data, closing) waits for the batch at hand.
  *
  * Batches are the same with and without the thread. There is none where a sixteenth of the memory
- * budget (or what the caller of krein__data_ahead allows) does not hold the batches ahead.
+ * budget (or data->ahead_room, once that is set) does not hold the batches ahead.
  */
 #include "data/data.h"
 

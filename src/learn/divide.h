@@ -18,7 +18,7 @@ typedef struct krein_cut {
      * 1: all of both, unless processes share the rows. */
     int64_t first, rows, from, to;
     bool joint;    /* one part, of which every process has some rows */
-    int64_t *rank; /* parts + 1 or NULL: the process that has each part */
+    int64_t *rank; /* parts, or NULL: the process that has each part */
 } krein_cut;
 
 /* Cuts stand at multiples of `block` rows where the parts are large enough. */

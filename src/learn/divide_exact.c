@@ -248,14 +248,17 @@ done:
     return st;
 }
 
-/* A path for parts like this one: K is off by rounding, W lambda must be well above (see
- * dual_frame.c). */
+/* A path for parts like the first one that has weight: K is off by rounding, W lambda must be well
+ * above (see dual_frame.c). */
 static krein_status set_path(court *t) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
     double *diagonal = NULL, trace = 0, most = 0;
     part p = {0};
-    TRY(part_begin(ctx, t->d, t->j.part[0], &p));
+    for (int64_t s = 0; s < t->j.parts && !(p.weight > 0); s++) {
+        part_end(ctx, &p);
+        TRY(part_begin(ctx, t->d, t->j.part[s], &p));
+    }
     NEW(diagonal, p.n);
     TRY(krein__gram_diagonal(ctx, t->d->job->model->map->kernel, &p.x, diagonal));
     for (int64_t i = 0; i < p.n; i++) {

@@ -367,7 +367,10 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_model *m = job->model;
     const krein_map *map = m->map;
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
-    bool pcg = takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
+    /* What a checkpoint has is of normal equations: memory may be short now, and was not then. */
+    bool begun = krein__checkpoint_sums(job->checkpoint).pass > 0;
+    bool pcg =
+        !begun && takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
     if (pcg && job->checkpoint)
         krein__log(job->ctx, KREIN_LOG_WARNING,
