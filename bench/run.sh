@@ -52,6 +52,11 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "support vector machines (liblinear.sh)" bash "$here/liblinear.sh" "${small[@]}"
     part "kernel selection (select.py)" "$python" "$here/select.py" "${small[@]}"
     part "twenty kernels (kernels.py)" "$python" "$here/kernels.py" "${small[@]}"
+    if command -v mpirun >/dev/null; then
+        part "several processes (scale.py)" "$python" "$here/scale.py" "${small[@]}"
+    else
+        echo "scale.py: skipped, there is no mpirun (scripts/deps.sh mpi)"
+    fi
     [[ ${#small[@]} -gt 0 ]] ||
         part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"
 else
