@@ -368,6 +368,25 @@ static void odd_parts(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* The scale of the lambdas is not that of a part without a weight. */
+static void weightless_first_part(void) {
+    krein_ctx *ctx = test_ctx(2);
+    rows r = friedman(40, 1, 2);
+    double w[40];
+    for (int i = 0; i < 40; i++) w[i] = i < 20 ? 0 : 1;
+    krein_data *data = open_rows(ctx, &r, w, 0);
+    krein_train_options o = with("dckrr(parts=2)", "gaussian(sigma=1)", "exact", -1);
+    krein_report report;
+    krein_model *m = NULL;
+    CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
+    CHECK(report.lambda < 10);
+    krein_report_clear(ctx, &report);
+    krein_model_destroy(m);
+    krein_data_close(data);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- memory ------------------------------------------------------------- */
 
 static void failing_memory(void) {
@@ -470,6 +489,7 @@ int main(int argc, char **argv) {
     RUN(advised_parts);
     RUN(bad_input);
     RUN(odd_parts);
+    RUN(weightless_first_part);
     RUN(failing_memory);
     RUN(budget);
     RUN(error_against_parts);

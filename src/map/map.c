@@ -160,11 +160,17 @@ static void subtract(int64_t n, int64_t R, const float *offset, float *z) {
         for (int64_t j = 0; j < R; j++) z[i * R + j] -= offset[j];
 }
 
+/* One where the caller is a thread of several, with scratch for itself alone (learn/group.c): the
+ * environment may allow threads inside of threads. */
+static int threads_for(const krein_map *map, int64_t tiles) {
+    return omp_in_parallel() ? 1 : (int)krein__max(1, krein__min(map->ctx->threads, tiles));
+}
+
 void krein__map_raw(const krein_map *map, const krein_rows *x, const float *offset, float *out,
                     float *scratch) {
     int64_t R = map->R, tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
     int64_t each = map->scratch + KREIN_TILE * R;
-    int threads = (int)krein__min(map->ctx->threads, tiles);
+    int threads = threads_for(map, tiles);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
@@ -203,8 +209,9 @@ float *krein__map_mix32(const krein_map *map) {
 void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
                     float *out) {
     int64_t tiles = (n + KREIN_TILE - 1) / KREIN_TILE, R = map->R, D = map->D;
+    int threads = threads_for(map, tiles);
     krein_compute c = krein__compute_begin();
-#pragma omp parallel for num_threads(map->ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
         int64_t from = t * KREIN_TILE, m = krein__min(KREIN_TILE, n - from);
