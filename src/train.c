@@ -145,6 +145,20 @@ done:
     return st;
 }
 
+/* What is free in the kernel, or the weights of several, with the map that will be used. */
+static krein_status choose_kernel(krein_setup *s, krein_job *job) {
+    krein_ctx *ctx = s->ctx;
+    const krein_map *m = job->model->map;
+    char *map = NULL;
+    if (s->several) return weigh(s, job);
+    if (!s->criterion.cls || s->free == 0)
+        return krein__kernel_set_median(ctx, s->kernel, job->rows, job->n, s->o.seed);
+    if (krein__setup_random(s, m, job->n) && !(map = krein__map_text(m))) return ctx->status;
+    krein_status st = krein__select_kernel(job, &s->criterion, map, s->o.time_limit, s->kernel);
+    krein__free(ctx, map);
+    return st;
+}
+
 /* The map of the model is one of the kernel as it is now. */
 static void take_kernel(krein_setup *s, krein_map *map) {
     krein__kernel_destroy(s->ctx, map->kernel);
@@ -219,25 +233,13 @@ static krein_status train(krein_setup *s, krein_checkpoint *c, krein_data *data,
     int64_t all = job.n + job.unlabelled.n; /* rows that features are made of */
     TRY(krein__setup_rows(s, data, &m->encoding, all));
     TRY(krein__setup_map(s, data, &m->encoding, all, m->k, r, &m->map));
+    TRY(krein__setup_agree_map(s, &m->map));
     TRY(check_range(data, &m->encoding, m->map));
     /* Reading ahead takes what the training surely leaves. */
     data->ahead_room = fmax(0, (double)ctx->budget - (double)r->bytes_peak);
     if (!r->fits) TRY(krein__setup_refuse(s, m->map, all, m->k, r, true));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, job.rows, true));
-    if (s->several) {
-        TRY(weigh(s, &job));
-    } else if (s->criterion.cls && s->free > 0) {
-        char *map = NULL;
-        if (krein__setup_random(s, m->map, job.n) && !(map = krein__map_text(m->map))) {
-            st = ctx->status;
-            goto done;
-        }
-        st = krein__select_kernel(&job, &s->criterion, map, s->o.time_limit, s->kernel);
-        krein__free(ctx, map);
-        TRY(st);
-    } else {
-        TRY(krein__kernel_set_median(ctx, s->kernel, job.rows, job.n, s->o.seed));
-    }
+    TRY(choose_kernel(s, &job));
     TRY(krein__setup_agree(s));
     TRY(krein__setup_parts(s, &job, m->map));
     r->seconds_select = krein__clock() - mark - (data->seconds_waited - waited);

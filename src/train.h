@@ -38,10 +38,11 @@ krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e);
 /* What the rows take, on the process where it is most: before krein__setup_map. */
 krein_status krein__setup_rows(krein_setup *s, const krein_data *data, const krein_encoding *e,
                                int64_t n);
-/* Where several processes train together (train_together.c): what they do not do; one kernel for
- * all, that of the first. */
+/* Where several processes train together (train_together.c): what they do not do; one kernel and
+ * one map for all, those of the first. */
 krein_status krein__setup_together(const krein_setup *s);
 krein_status krein__setup_agree(krein_setup *s);
+krein_status krein__setup_agree_map(const krein_setup *s, krein_map **map);
 /* The map and what training with it takes. Features are the default as well where the kernel matrix
  * would be but does not fit, in memory or to the learner. */
 krein_status krein__setup_map(krein_setup *s, const krein_data *data, const krein_encoding *e,

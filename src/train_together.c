@@ -2,8 +2,8 @@
  *
  * All of them run the same program on the same options. What depends on the rows of one is put
  * together where it is made (dist/dist.h); what is chosen by the clock, or kept in a file of one
- * process, is refused. Computers of different kinds may round differently: the kernel that was
- * chosen is that of the first process. */
+ * process, is refused. Computers of different kinds may round differently, and need other memory
+ * for another number of threads: kernel and map are those of the first process. */
 #include "train.h"
 
 #include "dist/dist.h"
@@ -33,24 +33,56 @@ krein_status krein__setup_together(const krein_setup *s) {
     return KREIN_OK;
 }
 
-krein_status krein__setup_agree(krein_setup *s) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    char *mine = NULL, *text = NULL;
-    int64_t length;
-    if (krein__comm_size(ctx) == 1) return KREIN_OK;
-    if (!(mine = krein__kernel_text(ctx, s->kernel))) return ctx->status;
-    length = (int64_t)strlen(mine) + 1;
+/* The text that the first process has there; NULL where it is this one's. Takes mine over. */
+static krein_status first_text(krein_ctx *ctx, char *mine, char **other) {
+    krein_status st = mine ? KREIN_OK : ctx->status;
+    char *text = NULL;
+    int64_t length = mine ? (int64_t)strlen(mine) + 1 : 0;
+    *other = NULL;
+    TRY(st);
     TRY(krein__comm_broadcast(ctx, 0, &length, sizeof length));
     NEW(text, length);
     if (krein__comm_rank(ctx) == 0) memcpy(text, mine, (size_t)length);
     TRY(krein__comm_broadcast(ctx, 0, text, length));
-    if (strcmp(text, mine) == 0) goto done;
+    if (strcmp(text, mine) != 0) {
+        *other = text;
+        text = NULL;
+    }
+done:
+    krein__free(ctx, mine);
+    krein__free(ctx, text);
+    return st;
+}
+
+krein_status krein__setup_agree(krein_setup *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    char *text = NULL;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(first_text(ctx, krein__kernel_text(ctx, s->kernel), &text));
+    if (!text) goto done;
     krein__kernel_destroy(ctx, s->kernel);
     s->kernel = NULL;
     TRY(krein__kernel_parse(ctx, text, &s->kernel));
 done:
-    krein__free(ctx, mine);
+    krein__free(ctx, text);
+    return st;
+}
+
+krein_status krein__setup_agree_map(const krein_setup *s, krein_map **map) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_map *old = *map, *new = NULL;
+    char *text = NULL;
+    if (krein__comm_size(ctx) == 1) return KREIN_OK;
+    TRY(first_text(ctx, krein__map_text(old), &text));
+    if (!text) goto done;
+    TRY(krein__map_create(ctx, text, s->kernel, 0, s->o.seed, &new));
+    new->d = old->d;
+    new->sparse = old->sparse;
+    krein__map_destroy(old);
+    *map = new;
+done:
     krein__free(ctx, text);
     return st;
 }

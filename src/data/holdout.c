@@ -27,7 +27,7 @@ static krein_status gather_rows(krein_scan *s) {
     krein_status st = KREIN_OK;
     if (!data->share.on) return KREIN_OK;
     TRY(join(ctx, s->rows, sizeof *s->label, &s->label));
-    TRY(join(ctx, s->rows, sizeof *s->group, &s->group));
+    if (data->options.group) TRY(join(ctx, s->rows, sizeof *s->group, &s->group));
     TRY(join(ctx, s->rows, sizeof *data->part, &data->part));
     s->rows = data->nrows;
 done:

@@ -21,7 +21,6 @@
 #include <math.h>
 
 enum { PARTS = 0, ORDER = 1 };
-enum { BLOCKS = 0, SHUFFLE = 1 };
 
 static const krein_option options[] = {
     {.name = "parts",
@@ -30,11 +29,7 @@ static const krein_option options[] = {
      .low = 1,
      .high = 1e6,
      .help = "number of parts; as many as krein advise says when not given"},
-    {.name = "order",
-     .type = KREIN_OPTION_WORD,
-     .value = BLOCKS,
-     .words = "blocks|shuffle",
-     .help = "a part is a stretch of the data, or rows drawn from all over it"},
+    KREIN_OPTION_PARTS_ORDER,
     {0}};
 
 /* Rows of a kernel matrix that take a quarter of the memory budget while lambda is chosen. */
@@ -63,7 +58,7 @@ static krein_status divide(krein_job *job, const krein_values *values, int64_t p
         goto done;
     }
     TRY(krein__cut_begin(ctx, job->n, parts, dual ? 1 : krein__block_rows(m->encoding.d),
-                         values->number[ORDER] == SHUFFLE, job->seed, &cut));
+                         values->number[ORDER] == KREIN_ORDER_SHUFFLE, job->seed, &cut));
     if (!dual && krein__stream_shared(job->rows))
         TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
                              job->data->here[KREIN_PART_TRAIN], NULL, &cut));
@@ -84,7 +79,8 @@ static krein_status fit(krein_job *job, krein_values *values) {
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    bool dual = map->cls->traits & KREIN_MAP_DUAL, shuffle = values->number[ORDER] == SHUFFLE;
+    bool dual = map->cls->traits & KREIN_MAP_DUAL,
+         shuffle = values->number[ORDER] == KREIN_ORDER_SHUFFLE;
     int64_t rows = matrix_rows(map->ctx, values, n, 10000);
     double given = values->number[PARTS], N = (double)n, K = (double)k, R = (double)rows;
     int64_t parts = isnan(given) ? (dual ? krein__max(1, n / krein__max(1, rows)) : 8)

@@ -6,6 +6,15 @@
 
 #include "learn/learn.h"
 
+/* The option that both learners have, and its words. */
+enum { KREIN_ORDER_BLOCKS = 0, KREIN_ORDER_SHUFFLE = 1 };
+#define KREIN_OPTION_PARTS_ORDER                                                                   \
+    {                                                                                              \
+        .name = "order", .type = KREIN_OPTION_WORD, .value = KREIN_ORDER_BLOCKS,                   \
+        .words = "blocks|shuffle",                                                                 \
+        .help = "a part is a stretch of the data, or rows drawn from all over it"                  \
+    }
+
 /* ---- parts -------------------------------------------------------------- */
 
 /* n rows in `parts` parts: part j has those that stand at bound[j] .. bound[j + 1] - 1, in the

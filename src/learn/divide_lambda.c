@@ -149,14 +149,28 @@ static void set_path(const krein_divide *d, krein_path *p) {
     krein__path_grid(p, fmin(top, fmax(top * 1e-10, floor)), top * 10, 4);
 }
 
+static bool any_system(const krein_divide *d) {
+    bool any = false;
+    for (int64_t i = 0; i < d->slots; i++) any = any || d->system[i].G;
+    return any;
+}
+
+/* That of the first process that has it from a part. */
+static krein_status first_path(krein_ctx *ctx, bool mine, krein_path *p) {
+    krein_status st = KREIN_OK;
+    int64_t root = mine ? krein__comm_rank(ctx) : krein__comm_size(ctx) - 1;
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MIN, 1, &root));
+    TRY(krein__comm_broadcast(ctx, (int)root, p, sizeof *p));
+done:
+    return st;
+}
+
 static krein_status open_court(krein_divide *d, court *t) {
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
     int64_t size;
     set_path(d, &t->path);
-    if (krein__divided(d)) /* the path of the process that has the first of them */
-        TRY(krein__comm_broadcast(ctx, (int)d->from[0].cut.rank[t->j.part[0]], &t->path,
-                                  sizeof t->path));
+    if (krein__divided(d)) TRY(first_path(ctx, any_system(d), &t->path));
     size = t->path.n * d->job->model->k;
     ZNEW(t->own, t->j.n * size);
     NEW(t->w, d->slots * d->b.z.width * t->path.n * d->columns);
@@ -170,6 +184,7 @@ static krein_status hear_parts(krein_divide *d, void *state, int64_t first, int6
     krein_status st = KREIN_OK;
     court *t = state;
     t->first = first;
+    if (!any_system(d)) return KREIN_OK; /* no row of theirs has a weight */
     if (t->path.n == 0) TRY(open_court(d, t));
     krein__progress(d->job->ctx, "leave-one-out", (double)first, (double)t->j.parts);
     TRY(krein__parts_each(d->job->ctx, count, (int)krein__min(count, d->job->ctx->threads),
@@ -260,7 +275,7 @@ krein_status krein__divide_choose(krein_divide *d) {
     ZNEW(t.share, t.j.parts);
     TRY(juror_features(d, &t));
     TRY(krein__divide_visit(d, t.j.part, t.j.parts, d->b.z.map->fused_lambda, hear_parts, &t));
-    if (t.path.n == 0) TRY(open_court(d, &t)); /* none of them is here */
+    if (t.path.n == 0) TRY(open_court(d, &t)); /* none of them is here, or has a weight */
     if (krein__divided(d)) TRY(join_courts(ctx, d, &t));
     if (!(t.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");

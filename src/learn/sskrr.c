@@ -18,21 +18,15 @@
 #include <math.h>
 
 enum { PARTS = 0, ORDER = 1 };
-enum { BLOCKS = 0, SHUFFLE = 1 };
 
-static const krein_option options[] = {
-    {.name = "parts",
-     .type = KREIN_OPTION_INTEGER,
-     .value = 1,
-     .low = 1,
-     .high = 1e6,
-     .help = "number of parts, averaged as in dckrr"},
-    {.name = "order",
-     .type = KREIN_OPTION_WORD,
-     .value = BLOCKS,
-     .words = "blocks|shuffle",
-     .help = "a part is a stretch of the data, or rows drawn from all over it"},
-    {0}};
+static const krein_option options[] = {{.name = "parts",
+                                        .type = KREIN_OPTION_INTEGER,
+                                        .value = 1,
+                                        .low = 1,
+                                        .high = 1e6,
+                                        .help = "number of parts, averaged as in dckrr"},
+                                       KREIN_OPTION_PARTS_ORDER,
+                                       {0}};
 
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     (void)values;
@@ -48,7 +42,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_status st = KREIN_OK;
     int64_t parts = (int64_t)values->number[PARTS],
             rows = krein__block_rows(job->model->encoding.d);
-    bool shuffle = values->number[ORDER] == SHUFFLE, more = job->unlabelled.n > 0;
+    bool shuffle = values->number[ORDER] == KREIN_ORDER_SHUFFLE, more = job->unlabelled.n > 0;
     krein_cut cut = {0}, unlabelled = {0};
     TRY(krein__parts_check(ctx, parts, job->n));
     TRY(krein__cut_begin(ctx, job->n, parts, rows, shuffle, job->seed, &cut));
@@ -77,8 +71,8 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     double D = (double)map->cls->features(map, n), N = (double)n, K = (double)k;
     int64_t parts = krein__min((int64_t)values->number[PARTS], n);
     double m = (double)parts, judges = fmin(m, KREIN_JUDGES);
-    out->bytes +=
-        krein__divide_features_bytes(map, n, parts, k, values->number[ORDER] == SHUFFLE, path);
+    out->bytes += krein__divide_features_bytes(map, n, parts, k,
+                                               values->number[ORDER] == KREIN_ORDER_SHUFFLE, path);
     out->flops = N * D * (D + 1 + 2 * K) * (path ? 2 : 1) + m * D * D * D / 3 +
                  (path ? judges * 9 * D * D * D : 0);
     *passes = path ? 3 : 1;
