@@ -143,6 +143,16 @@ static void estimate(const krein_setup *s, const krein_map *map, int64_t n, int6
     r->fits = r->bytes_peak <= ctx->budget;
 }
 
+static bool fits_without_search(const krein_setup *s, const krein_map *map, int64_t n, int64_t k,
+                                const krein_report *r) {
+    krein_setup given = *s;
+    krein_report without = *r;
+    if (!s->criterion.cls || s->free == 0) return false;
+    given.criterion.cls = NULL;
+    estimate(&given, map, n, k, &without);
+    return without.fits;
+}
+
 krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n, int64_t k,
                                  krein_report *r, bool fail) {
     krein_ctx *ctx = s->ctx;
@@ -154,6 +164,10 @@ krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n
                  default_map(s, map->d, default_features(s->kernel, n, map->d)));
     } else if (s->several) {
         snprintf(advice, sizeof advice, "raise --max-memory, or use fewer --features");
+    } else if (fits_without_search(s, map, n, k, r)) {
+        snprintf(advice, sizeof advice,
+                 "choosing the kernel's parameters takes most of it: give them, as in -k "
+                 "\"gaussian(sigma=...)\", or raise --max-memory");
     } else {
         int64_t D = map->D, asked = map->D;
         krein_report smaller = *r;

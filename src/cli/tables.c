@@ -236,7 +236,8 @@ const cli_command cli_commands[] = {
      "several (mkl) train on a weighted sum and print the weights, and -m may be a\n"
      "list with a map for each; other learners get the best kernel by --select. With\n"
      "--checkpoint a training that was interrupted, also by SIGTERM or a crash, goes\n"
-     "on where it stood when the same command is given again.",
+     "on where it stood when the same command is given again. Under mpirun krr, dckrr\n"
+     "and sskrr share the rows between the processes.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"

@@ -16,6 +16,8 @@
 #include <math.h>
 #include <omp.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define GENERATOR(name) extern const krein_generator_class name;
 #include "data/generators.def"
@@ -172,6 +174,30 @@ static krein_status check(krein_ctx *ctx, const krein_generate_options *o, job *
     return KREIN_OK;
 }
 
+/* Arrays have a size that is known beforehand, texts about as much for each number. A folder that
+ * cannot be asked is left to the writing. */
+static krein_status check_room(krein_ctx *ctx, const char *path, const job *j) {
+    double bytes = 4 * (double)j->n * (double)(j->d + 1), room;
+    const char *slash = strrchr(path, '/');
+    char *folder = NULL, need[32], have[32];
+    struct statvfs disk;
+    struct stat file;
+    krein_status st = KREIN_OK;
+    if (strcmp(path, "-") == 0 || (stat(path, &file) == 0 && !S_ISREG(file.st_mode))) goto done;
+    DUP(folder, slash ? path : ".");
+    if (slash) folder[slash - path + 1] = 0;
+    if (statvfs(folder, &disk) != 0) goto done;
+    room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (bytes > room)
+        st = krein__fail(ctx, KREIN_EIO,
+                         "%s: the rows take %s, and the disk has room for %s; use a "
+                         "smaller -n, or another folder",
+                         path, krein__bytes_text(bytes, need), krein__bytes_text(room, have));
+done:
+    krein__free(ctx, folder);
+    return st;
+}
+
 krein_status krein_generate(krein_ctx *ctx, const char *spec, const krein_generate_options *options,
                             const char *path) {
     krein_status st = KREIN_OK;
@@ -190,6 +216,7 @@ krein_status krein_generate(krein_ctx *ctx, const char *spec, const krein_genera
     j.generator = (const krein_generator_class *)(const void *)krein__generators[which];
     TRY(check(ctx, &o, &j));
     TRY(find_format(ctx, path, &j.format));
+    TRY(check_room(ctx, path, &j));
     TRY(krein__writer_open(ctx, path, &w));
     TRY(put_header(w, &j));
     TRY(put_rows(ctx, w, &j));

@@ -7,6 +7,7 @@
  * for every pass.
  */
 #include "data/data.h"
+#include "data/number.h"
 #include "data/scan.h"
 #include "dist/dist.h"
 
@@ -194,6 +195,33 @@ done:
 
 /* ---- the encoding ------------------------------------------------------- */
 
+/* A column of numbers is taken for text where a cell at its beginning is none. */
+static krein_status too_many_texts(const krein_reader *r, int64_t j) {
+    const krein_column *c = &r->column[j];
+    const char *name = c->name ? c->name : "no name", *odd = NULL;
+    int64_t numbers = 0;
+    for (int64_t k = 0; k < c->dict.n; k++) {
+        char cell[40 + KREIN__PAD] = "";
+        double value;
+        snprintf(cell, 40, "%s", c->dict.word[k]);
+        bool number = krein__cell(cell, strlen(cell), &value) == KREIN_CELL_NUMBER;
+        numbers += number;
+        if (!number && !odd) odd = c->dict.word[k];
+    }
+    if (odd && 2 * numbers > c->dict.n)
+        return krein__fail(
+            r->ctx, KREIN_EDATA,
+            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", and "
+            "has %lld distinct texts, most of them numbers; correct that cell, or "
+            "leave the column out with --ignore %lld",
+            r->path, (long long)j + 1, name, odd, (long long)c->dict.n, (long long)j + 1);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s: column %lld (%s) has %lld distinct texts, more than the %d "
+                       "categories allowed; leave it out with --ignore %lld",
+                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
+                       (long long)j + 1);
+}
+
 static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -220,11 +248,7 @@ static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
         e->d += c->text ? c->dict.n : 1;
         if (!c->text) continue;
         if (c->dict.n > KREIN_CATEGORIES_MAX) {
-            st = krein__fail(ctx, KREIN_EDATA,
-                             "%s: column %lld (%s) has %lld distinct texts, more than the %d "
-                             "categories allowed; leave it out with --ignore %lld",
-                             r->path, (long long)j + 1, c->name ? c->name : "no name",
-                             (long long)c->dict.n, KREIN_CATEGORIES_MAX, (long long)j + 1);
+            st = too_many_texts(r, j);
             goto done;
         }
         TRY(krein__dict_copy(ctx, &c->dict, &in->dict));

@@ -89,7 +89,7 @@ static krein_status count_parts(krein_ctx *ctx, const span *of, const krein_cut 
             if (count[r] == 0 && of[r].rows > 0)
                 return krein__fail(ctx, KREIN_EDATA,
                                    "process %lld has rows without labels and none with one: use "
-                                   "parts=1, or mix the rows of the data",
+                                   "parts=1 or fewer processes, or mix the rows of the data",
                                    (long long)r);
         return KREIN_OK;
     }

@@ -30,6 +30,7 @@
 enum { NORM, SOLVER };
 enum { HILBERT = 0, KREIN = 1 };
 enum { AUTO = 0, DIRECT = 1, PCG = 2 };
+enum { MANY = 1024 }; /* features: below, normal equations take no time */
 
 static const krein_option options[] = {
     {.name = "norm",
@@ -329,7 +330,7 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     krein__krr_pcg_cost(map, n, k, path, &pcg, &passes);
     bool fits = own.bytes + direct.bytes <= (double)map->ctx->budget / 3 * 2;
     if (!fits && pcg.bytes < direct.bytes) return asked;
-    return n < D && D > KREIN_EIGEN_MAX && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
+    return n < D && D >= MANY && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
 }
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,

@@ -204,5 +204,10 @@ is "closed pipe: quiet" "" "$(cat err)"
 wait_for 20 test -s code2
 is "generate to a closed pipe: status" 1 "$(cat code2)"
 is "generate to a closed pipe: quiet" "" "$(cat err)"
+# One word makes a column of numbers text.
+awk 'BEGIN { print "y,a"; for (i = 0; i < 1500; i++) print i % 7 "." i "," (i == 40 ? "bad" : i / 8) }' >word.csv
+run train word.csv -o word.krein
+status "a word among numbers" 1
+has "a word among numbers" err 'word.csv: column 2 \(a\) is taken for text because of a cell "bad"'
 no_leftovers errors
 summary

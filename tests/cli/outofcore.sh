@@ -51,5 +51,14 @@ for file in big.csv big.libsvm big.npy; do
         cmp -s one two && pass || fail "$what, $file: the same lines"
     done
 done
+
+# ---- what does not fit says why ----
+run train big.csv -D 32 --max-memory 20M -o no.krein
+status "a search that does not fit" 1
+has "a search that does not fit" err 'choosing the kernel.s parameters takes most of it'
+run generate friedman -n 1000000000000000 -d 50 -o huge.npy
+status "more than the disk" 1
+has "more than the disk" err 'huge.npy: the rows take .* and the disk has room for'
+[[ -e huge.npy ]] && fail "more than the disk: nothing is written" || pass
 no_leftovers outofcore
 summary
