@@ -94,7 +94,7 @@ has "another header" err 'part-9.csv: the header has "color" for column 4, that 
 
 # Interrupted in one of several files, and gone on with.
 n=40000
-[[ $SANITIZED ]] && n=6000
+[[ $SANITIZED ]] && n=20000
 "$KREIN" generate friedman -n $n -d 10 -o big.csv >/dev/null
 { read -r header; split -l $((n / 3)) -d - big-; } <big.csv
 for part in big-0?; do { echo "$header"; cat "$part"; } >"$part.csv"; done
@@ -104,7 +104,8 @@ ok "a larger file"
 args=(train 'big-0?.csv' "${args[@]}" -o resumed.krein --checkpoint state)
 "$KREIN" "${args[@]}" --checkpoint-every 0.001 >out 2>err &
 pid=$!
-wait_for 60 test -e state
+begun() { [[ -e state ]] || ! kill -0 $pid 2>/dev/null; }
+wait_for 60 begun
 kill -KILL $pid 2>/dev/null
 wait $pid 2>/dev/null
 rm -f ./*.tmp.*
