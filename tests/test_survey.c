@@ -8,12 +8,10 @@
 
 #include "readers.h"
 
+#include "ranks.h" /* behind it: its names are for whole files */
+
 #include "data/survey.h"
 #include "dist/dist.h"
-
-static krein_ctx *ctx, *alone; /* of this rank; of a process that knows no others */
-static test_memory memory;
-static int me, ranks;
 
 /* ---- reading from a row on ---------------------------------------------------------------- */
 
@@ -471,37 +469,10 @@ static void all_cases(void) {
     RUN(allocations);
 }
 
-static void run_ranks(int size) {
-    wire_fork(size);
-    ctx = test_ctx_with(size == 1 ? 3 : size == 2 ? 2 : 1, &memory);
-    alone = test_ctx(1);
-    test_passed = test_failed = test_skipped = 0;
-    if (size > 1 && krein__comm_open_with(ctx, &wire) != KREIN_OK) test_failed++;
-    me = krein__comm_rank(ctx);
-    ranks = krein__comm_size(ctx);
-    all_cases();
-    if (size > 1 && krein__comm_close(ctx, KREIN_OK) != KREIN_OK) test_failed++;
-    if (test_live(&memory) != 0) test_failed++;
-    krein_ctx_destroy(ctx);
-    krein_ctx_destroy(alone);
-    int bad = wire_join(test_failed);
-    if (bad) printf("%d ranks: %d failed\n", size, bad);
-    fflush(stdout);
-    _exit(bad > 0);
-}
-
-static void on_ranks(int size) {
-    int status = 1;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) run_ranks(size);
-    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-}
-
-static void one_rank(void) { on_ranks(1); }
-static void two_ranks(void) { on_ranks(2); }
-static void three_ranks(void) { on_ranks(3); }
-static void five_ranks(void) { on_ranks(5); }
+static void one_rank(void) { on_ranks(1, all_cases); }
+static void two_ranks(void) { on_ranks(2, all_cases); }
+static void three_ranks(void) { on_ranks(3, all_cases); }
+static void five_ranks(void) { on_ranks(5, all_cases); }
 
 int main(int argc, char **argv) {
     (void)argc;
