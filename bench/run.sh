@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [--small] [--quality] -- all benchmarks, in about ten minutes on two cores.
+# run.sh [--small] [--quality] -- all benchmarks, in ten minutes or more on two cores.
 #
 # Wants a quiet machine: every ratio is taken within one run, but another program on the same
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
