@@ -221,7 +221,7 @@ static void gemm(void) {
 
 static void gram(void) {
     enum { N = 2048 };
-    const int64_t T = krein__gram_tile(N);
+    const int64_t T = krein__syrk_tile(N);
     double *c = doubles((int64_t)N * N, 0), plain, s;
     float *scratch = floats(contexts[1]->threads * T * T, 0), *sc = floats((int64_t)N * N, 0);
     printf("gram_add, n = %d, tile %d\n", N, (int)T);
@@ -231,7 +231,7 @@ static void gram(void) {
         BEST(plain, krein__ssyrk(N, k, 1, a, N, 0, sc, N));
         printf("  k = %-4d ssyrk as found %.1f GFLOP/s", (int)k, flops / plain / 1e9);
         for (int t = 0; t < 2; t++) {
-            BEST(s, krein__gram_add(contexts[t], N, k, a, N, c, N, scratch));
+            BEST(s, krein__syrk_add(contexts[t], N, k, a, N, c, N, scratch));
             printf(", gram_add on %d: %.1f", contexts[t]->threads, flops / s / 1e9);
         }
         printf("  time ratio %.3f\n", s / plain);

@@ -14,8 +14,8 @@
  * As `krein` does, the program starts itself again where OpenBLAS chose old code for this CPU. */
 #include "base/base.h"
 #include "base/threads.h"
-#include "data/encoding.h"
-#include "data/reader.h"
+#include "encode/encoding.h"
+#include "file/reader.h"
 #include "map/map.h"
 #include "num/blas.h"
 #include "num/vec.h"

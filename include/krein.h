@@ -435,12 +435,12 @@ typedef struct krein_select_report {
     krein_task task; /* auto: no labels */
     char **kernels;  /* complete specs, in the order given */
     int64_t count;   /* of them */
-    int64_t judged;  /* fewer where time ran out */
+    int64_t scored;  /* fewer where time ran out */
     char *map;       /* that was asked for, "exact", or NULL: by kernel */
     krein_select_ranking *rankings;
     int64_t nrankings;
     double seconds;
-    char **maps; /* complete specs of the kernels' maps, by features; NULL: was not judged so */
+    char **maps; /* complete specs of the kernels' maps, by features; NULL: was not scored so */
 } krein_select_report;
 KREIN_API void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report);
 /* Scores kernels by criteria. Labels are needed unless all criteria do without. */

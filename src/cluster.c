@@ -4,7 +4,7 @@
  */
 #include "kernel/inputs.h"
 #include "kernel/median.h"
-#include "learn/cluster.h"
+#include "learn/clustering.h"
 
 #include <math.h>
 #include <string.h>
@@ -129,8 +129,8 @@ static krein_status learn(setup *s) {
     krein_status st = KREIN_OK;
     krein_encoding *e = &s->model->encoding;
     s->data->one_class = true;
-    TRY(krein__data_learn(
-        s->data, krein__data_may_have_labels(s->data) ? KREIN_LABELS_LEARNED : KREIN_LABELS_IGNORED,
+    TRY(krein__data_scan(
+        s->data, krein__data_may_have_labels(s->data) ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED,
         0, s->o.seed, KREIN_KEEP_AUTO, e));
     say_label(s);
     int64_t n = s->data->count[KREIN_PART_TRAIN], distinct;

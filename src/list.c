@@ -1,5 +1,5 @@
 /* list.c -- the public walk over all tables, for help, completion and other languages. */
-#include "data/generate.h"
+#include "generate/generate.h"
 #include "select/select.h"
 
 #include <math.h>

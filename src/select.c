@@ -41,8 +41,8 @@ typedef struct ranking {
     krein_criterion criterion[KREIN_CRITERIA_MAX];
     int64_t n; /* criteria */
     krein_kernel_list list;
-    krein_verdict *verdict; /* one a kernel */
-    krein_status refusal;   /* of the first kernel that was refused before it was judged */
+    krein_scored *scored; /* one a kernel */
+    krein_status refusal; /* of the first kernel that was refused before it was scored */
     bool exact;
 } ranking;
 
@@ -65,8 +65,8 @@ static krein_status refuse_kernel(ranking *k, int64_t i, krein_status refusal) {
     krein_status st = KREIN_OK;
     if (refusal == KREIN_OK || !krein__is_refusal(refusal)) return refusal;
     if (k->refusal == KREIN_OK) k->refusal = refusal;
-    for (int64_t c = 0; c < k->n; c++) DUP(k->verdict[i].refused[c], ctx->message);
-    k->verdict[i].judged = true;
+    for (int64_t c = 0; c < k->n; c++) DUP(k->scored[i].refused[c], ctx->message);
+    k->scored[i].scored = true;
 done:
     return st;
 }
@@ -91,7 +91,7 @@ static krein_status parse(ranking *k) {
         TRY(krein__criterion_parse(ctx, spec[k->n], &k->criterion[k->n]));
     if (!k->o.kernels) return KREIN_OK;
     TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
-    ZNEW(k->verdict, k->list.n);
+    ZNEW(k->scored, k->list.n);
     for (int64_t i = 0; k->o.map && i < k->list.n; i++) TRY(refuse_kernel(k, i, check_map(k, i)));
 done:
     return st;
@@ -108,7 +108,7 @@ static krein_status default_kernels(ranking *k, const krein_rows *x) {
     double median = one->values.number[0];
     snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
     TRY(krein__kernels_parse(ctx, text, &k->list));
-    ZNEW(k->verdict, k->list.n);
+    ZNEW(k->scored, k->list.n);
 done:
     krein__kernel_destroy(ctx, one);
     return st;
@@ -139,47 +139,46 @@ static krein_status meet(ranking *k, krein_job *job) {
     krein_rows x = krein__matrix_rows(&sample);
     if (!k->o.kernels) TRY(default_kernels(k, &x));
     for (int64_t i = 0; i < k->list.n; i++)
-        if (!k->verdict[i].judged)
-            TRY(refuse_kernel(k, i, meet_one(k, job, &x, k->list.kernel[i])));
+        if (!k->scored[i].scored) TRY(refuse_kernel(k, i, meet_one(k, job, &x, k->list.kernel[i])));
 done:
     krein__matrix_clear(ctx, &sample);
     return st;
 }
 
 /* The kernels that were not refused. */
-typedef struct panel {
+typedef struct candidates {
     krein_kernel **kernel;
-    krein_verdict *verdict;
+    krein_scored *scored;
     int64_t n;
-} panel;
+} candidates;
 
-static krein_status judge_exact(ranking *k, krein_job *job, const krein_jury *jury, const panel *p,
-                                double deadline) {
+static krein_status score_exact(ranking *k, krein_job *job, const krein_scoring *scoring,
+                                const candidates *p, double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     krein_probe rows = {0};
     double bytes = 0, d = (double)job->model->encoding.d;
-    int64_t labels = krein__judged_targets(job), columns = krein__max(1, labels) + 2;
+    int64_t labels = krein__scored_targets(job), columns = krein__max(1, labels) + 2;
     for (int64_t i = 0; i < p->n; i++)
-        bytes = fmax(bytes, krein__judge_exact_bytes(p->kernel[i], job->n, job->model->encoding.d,
-                                                     labels, columns, jury));
+        bytes = fmax(bytes, krein__score_exact_bytes(p->kernel[i], job->n, job->model->encoding.d,
+                                                     labels, columns, scoring));
     bytes += krein__gram_share_bytes(NULL, 0, job->n, job->model->encoding.d,
                                      job->model->encoding.sparse, ctx->threads);
-    TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "judging a kernel by its matrix",
+    TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "scoring a kernel by its matrix",
                              "use features (a --max-exact below the number of rows, or --map), or "
                              "raise --max-memory"));
     TRY(krein__probe_gather(job, job->n, &rows));
-    TRY(krein__judge_exact(ctx, p->kernel, p->n, &rows, jury, deadline, "judging kernels",
-                           p->verdict));
+    TRY(krein__score_exact(ctx, p->kernel, p->n, &rows, scoring, deadline, "scoring kernels",
+                           p->scored));
 done:
     krein__probe_end(ctx, &rows);
     return st;
 }
 
 /* Held-out errors over a path on many rows take long, and there are faster ways. */
-static void say_faster(const ranking *k, const krein_job *job, const krein_jury *jury) {
-    bool path = jury->needs.spectrum || jury->needs.centred;
-    for (int64_t t = 0; t < jury->trials; t++) path = path || isnan(jury->trial[t].lambda);
+static void say_faster(const ranking *k, const krein_job *job, const krein_scoring *scoring) {
+    bool path = scoring->needs.spectrum || scoring->needs.centred;
+    for (int64_t t = 0; t < scoring->trials; t++) path = path || isnan(scoring->trial[t].lambda);
     if (k->exact && path && job->n > KREIN_EIGEN_MAX)
         krein__log(
             k->ctx, KREIN_LOG_INFO,
@@ -188,19 +187,19 @@ static void say_faster(const ranking *k, const krein_job *job, const krein_jury 
             (long long)job->n);
 }
 
-static krein_status judge_panel(ranking *k, krein_job *job, const panel *p, double deadline) {
-    krein_jury jury;
-    krein__jury_begin(k->criterion, k->n, job->n, &jury);
-    say_faster(k, job, &jury);
-    if (k->exact) return judge_exact(k, job, &jury, p, deadline);
-    return krein__judge_features(job, p->kernel, p->n, k->o.map, k->o.features, &jury, deadline,
-                                 p->verdict);
+static krein_status score_list(ranking *k, krein_job *job, const candidates *p, double deadline) {
+    krein_scoring scoring;
+    krein__scoring_begin(k->criterion, k->n, job->n, &scoring);
+    say_faster(k, job, &scoring);
+    if (k->exact) return score_exact(k, job, &scoring, p, deadline);
+    return krein__score_features(job, p->kernel, p->n, k->o.map, k->o.features, &scoring, deadline,
+                                 p->scored);
 }
 
-static krein_status judge(ranking *k, krein_job *job, double deadline) {
+static krein_status score(ranking *k, krein_job *job, double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    panel p = {0};
+    candidates p = {0};
     bool asked = k->o.map && strcmp(k->o.map, "exact") == 0;
     if (asked && job->n > k->o.max_exact)
         return krein__fail(
@@ -211,19 +210,19 @@ static krein_status judge(ranking *k, krein_job *job, double deadline) {
     k->exact = asked || (!k->o.map && k->o.features == 0 && job->n <= k->o.max_exact);
     p.kernel = krein__alloc(ctx, k->list.n, sizeof(krein_kernel *));
     if (!p.kernel) return ctx->status;
-    ZNEW(p.verdict, k->list.n);
+    ZNEW(p.scored, k->list.n);
     for (int64_t i = 0; i < k->list.n; i++)
-        if (!k->verdict[i].judged) p.kernel[p.n++] = k->list.kernel[i];
+        if (!k->scored[i].scored) p.kernel[p.n++] = k->list.kernel[i];
     if (p.n == 0) {
-        st = krein__fail(ctx, k->refusal, "%s", k->verdict[0].refused[0]);
+        st = krein__fail(ctx, k->refusal, "%s", k->scored[0].refused[0]);
         goto done;
     }
-    st = judge_panel(k, job, &p, deadline);
+    st = score_list(k, job, &p, deadline);
     for (int64_t i = 0, at = 0; i < k->list.n; i++)
-        if (!k->verdict[i].judged) k->verdict[i] = p.verdict[at++];
+        if (!k->scored[i].scored) k->scored[i] = p.scored[at++];
 done:
     krein__free(ctx, p.kernel);
-    krein__free(ctx, p.verdict);
+    krein__free(ctx, p.scored);
     return st;
 }
 
@@ -240,9 +239,9 @@ static krein_status fill_ranking(const ranking *k, int64_t c, krein_select_ranki
         return ctx->status;
     ZNEW(out->scores, k->list.n);
     for (int64_t i = 0; i < k->list.n; i++) {
-        const krein_verdict *v = &k->verdict[i];
+        const krein_scored *v = &k->scored[i];
         out->scores[i].score = out->scores[i].lambda = NAN;
-        if (!v->judged) continue;
+        if (!v->scored) continue;
         if (v->refused[c]) {
             DUP(out->scores[i].refused, v->refused[c]);
             continue;
@@ -272,8 +271,8 @@ static krein_status fill_report(const ranking *k, const krein_job *job, bool lab
     r->nrankings = k->n;
     for (int64_t i = 0; i < k->list.n; i++) {
         if (!(r->kernels[i] = krein__kernel_text(ctx, k->list.kernel[i]))) return ctx->status;
-        if (k->verdict[i].map) DUP(r->maps[i], k->verdict[i].map);
-        r->judged += k->verdict[i].judged;
+        if (k->scored[i].map) DUP(r->maps[i], k->scored[i].map);
+        r->scored += k->scored[i].scored;
     }
     for (int64_t c = 0; c < k->n; c++) TRY(fill_ranking(k, c, &r->rankings[c]));
 done:
@@ -281,9 +280,8 @@ done:
 }
 
 static void ranking_clear(ranking *k) {
-    for (int64_t i = 0; k->verdict && i < k->list.n; i++)
-        krein__verdict_clear(k->ctx, &k->verdict[i]);
-    krein__free(k->ctx, k->verdict);
+    for (int64_t i = 0; k->scored && i < k->list.n; i++) krein__scored_clear(k->ctx, &k->scored[i]);
+    krein__free(k->ctx, k->scored);
     krein__kernels_clear(k->ctx, &k->list);
     for (int64_t c = 0; c < KREIN_CRITERIA_MAX; c++)
         krein__criterion_clear(k->ctx, &k->criterion[c]);
@@ -312,8 +310,8 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
         st = krein__fail(ctx, KREIN_EARG, "--time-limit is for one process: leave it out");
         goto done;
     }
-    TRY(krein__data_learn(data, labels ? KREIN_LABELS_LEARNED : KREIN_LABELS_IGNORED, 0, k.o.seed,
-                          (krein_keep)k.o.memory_rows, &m->encoding));
+    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, k.o.seed,
+                         (krein_keep)k.o.memory_rows, &m->encoding));
     for (int64_t c = 0; c < k.n; c++)
         TRY(krein__criterion_check(ctx, &k.criterion[c], m->encoding.task, labels));
     m->head = krein__task_head(m->encoding.task);
@@ -321,7 +319,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     m->n = job.n = data->count[KREIN_PART_TRAIN];
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
     TRY(meet(&k, &job));
-    TRY(judge(&k, &job, deadline));
+    TRY(score(&k, &job, deadline));
     TRY(fill_report(&k, &job, labels, r));
     r->seconds = krein__clock() - start;
 done:

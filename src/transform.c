@@ -1,6 +1,6 @@
 /* transform.c -- the public entry point that writes features. */
 #include "base/text.h"
-#include "data/writer.h"
+#include "file/writer.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 #include "map/map.h"
@@ -187,13 +187,13 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
         goto done;
     }
     /* LIBSVM files have a label before the features: that of the data, unless there is none. */
-    krein_label_use labels = map->cls->traits & KREIN_MAP_LABELS ? KREIN_LABELS_LEARNED
+    krein_label_use labels = map->cls->traits & KREIN_MAP_LABELS ? KREIN_LABELS_WANTED
                              : is_libsvm(path)                   ? KREIN_LABELS_CARRIED
                                                                  : KREIN_LABELS_IGNORED;
     if (!krein__data_may_have_labels(data)) labels = KREIN_LABELS_IGNORED;
     krein__map_destroy(map);
     map = NULL;
-    TRY(krein__data_learn(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
+    TRY(krein__data_scan(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;

@@ -495,20 +495,20 @@ static inline krein_criterion criterion_of(const char *spec) {
 static inline krein_score score_rows(const problem *p, const char *kernel, const char *spec,
                                      char why[KREIN__MESSAGE]) {
     krein_criterion c = criterion_of(spec);
-    krein_jury jury;
-    krein_verdict v = {0};
+    krein_scoring scoring;
+    krein_scored v = {0};
     krein_kernel *k = NULL;
     krein_probe s = probe_of(p);
     CHECK(krein__kernel_parse(ctx, kernel, &k) == KREIN_OK);
-    krein__jury_begin(&c, 1, p->n, &jury);
-    krein_status st = krein__judge_exact(ctx, &k, 1, &s, &jury, 0, NULL, &v);
+    krein__scoring_begin(&c, 1, p->n, &scoring);
+    krein_status st = krein__score_exact(ctx, &k, 1, &s, &scoring, 0, NULL, &v);
     if (st != KREIN_OK || (v.refused[0] && !why)) {
         printf("%s, %s: %s\n", spec, kernel, st == KREIN_OK ? v.refused[0] : krein_message(ctx));
         test_bad++;
     }
     if (why) snprintf(why, KREIN__MESSAGE, "%s", v.refused[0] ? v.refused[0] : "");
     krein_score score = v.score[0];
-    krein__verdict_clear(ctx, &v);
+    krein__scored_clear(ctx, &v);
     krein__kernel_destroy(ctx, k);
     krein__criterion_clear(ctx, &c);
     return score;
@@ -517,8 +517,8 @@ static inline krein_score score_rows(const problem *p, const char *kernel, const
 /* The same from the matrix in double. */
 static inline krein_score score_matrix(const problem *p, const char *spec) {
     krein_criterion c = criterion_of(spec);
-    krein_jury jury;
-    krein_verdict v = {0};
+    krein_scoring scoring;
+    krein_scored v = {0};
     krein_view view = {0};
     krein_labels labels = {0};
     krein_kernel *k = NULL;
@@ -526,16 +526,16 @@ static inline krein_score score_matrix(const problem *p, const char *spec) {
     double *K = test_new(p->n * p->n, sizeof *K);
     memcpy(K, p->K, (size_t)(p->n * p->n) * sizeof *K);
     CHECK(krein__kernel_parse(ctx, "gaussian(sigma=1)", &k) == KREIN_OK);
-    krein__jury_begin(&c, 1, p->n, &jury);
+    krein__scoring_begin(&c, 1, p->n, &scoring);
     CHECK(krein__labels_of(ctx, &s, &labels) == KREIN_OK);
-    CHECK(krein__view_exact(ctx, k, &s, &labels, &jury.needs, jury.trial, jury.trials, K, &view) ==
-          KREIN_OK);
-    CHECK(krein__jury_decide(ctx, &jury, KREIN_OK, &view, jury.trial, &v) == KREIN_OK);
+    CHECK(krein__view_exact(ctx, k, &s, &labels, &scoring.needs, scoring.trial, scoring.trials, K,
+                            &view) == KREIN_OK);
+    CHECK(krein__scoring_apply(ctx, &scoring, KREIN_OK, &view, scoring.trial, &v) == KREIN_OK);
     CHECK(!v.refused[0]);
     krein_score score = v.score[0];
     krein__view_clear(&view);
     krein__labels_end(ctx, &labels);
-    krein__verdict_clear(ctx, &v);
+    krein__scored_clear(ctx, &v);
     krein__kernel_destroy(ctx, k);
     krein__criterion_clear(ctx, &c);
     free(K);

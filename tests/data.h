@@ -4,8 +4,8 @@
 
 #include "common.h"
 
-#include "data/data.h"
-#include "data/writer.h"
+#include "stream/data.h"
+#include "file/writer.h"
 
 /* ---- helpers ------------------------------------------------------------ */
 
@@ -90,7 +90,7 @@ static inline learned learn_file(krein_ctx *ctx, const char *path, const krein_d
     learned l = {.ctx = ctx};
     krein_data_options own = plain();
     l.st = krein_data_open(ctx, path, o ? o : &own, &l.data);
-    if (l.st == KREIN_OK) l.st = krein__data_learn(l.data, true, holdout, seed, keep, &l.e);
+    if (l.st == KREIN_OK) l.st = krein__data_scan(l.data, true, holdout, seed, keep, &l.e);
     if (l.st == KREIN_OK) l.st = take(l.data, &l.e, KREIN_PART_TRAIN, &l.t);
     return l;
 }

@@ -4,7 +4,7 @@
 
 #include "common.h"
 
-#include "data/archive.h"
+#include "file/archive.h"
 #include "model/model.h"
 
 #include <fcntl.h>

@@ -11,8 +11,8 @@
 
 #include "test.h"
 
-#include "data/number.h"
-#include "data/reader.h"
+#include "file/number.h"
+#include "file/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>

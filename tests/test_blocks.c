@@ -234,7 +234,7 @@ static void file_changes(void) {
         taken t = {0};
         const char *path = long_file(3000);
         CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
-        CHECK(krein__data_learn(data, true, 0, 1, KREIN_KEEP_STREAM, &e) == KREIN_OK);
+        CHECK(krein__data_scan(data, true, 0, 1, KREIN_KEEP_STREAM, &e) == KREIN_OK);
         if (which == 0) { /* longer */
             FILE *f = fopen(path, "a");
             if (!f) exit(1);
@@ -272,7 +272,7 @@ static void used_again(void) {
     /* again, nothing held out */
     krein_encoding e = {0};
     taken t = {0};
-    CHECK(krein__data_learn(first.data, true, 0, 1, KREIN_KEEP_MEMORY, &e) == KREIN_OK);
+    CHECK(krein__data_scan(first.data, true, 0, 1, KREIN_KEEP_MEMORY, &e) == KREIN_OK);
     CHECK(first.data->count[KREIN_PART_TRAIN] == 2500);
     CHECK(take(first.data, &e, KREIN_PART_TRAIN, &t) == KREIN_OK);
     CHECK(t.n == 2500);
@@ -332,8 +332,8 @@ static void every_allocation_fails(void) {
             static const int64_t index[] = {0, 2};
             krein_status st = krein_data_open(ctx, path, with, &data);
             if (st == KREIN_OK)
-                st = krein__data_learn(data, true, which % 3 == 1 ? .3 : 0, 1,
-                                       which % 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY, &e);
+                st = krein__data_scan(data, true, which % 3 == 1 ? .3 : 0, 1,
+                                      which % 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY, &e);
             if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
             if (st == KREIN_OK) st = krein__stream_next(s, &b);
             if (st == KREIN_OK) st = krein__stream_gather(s, index, 2, &m, NULL, NULL, NULL);

@@ -2,9 +2,9 @@
  * spectral clustering of rings; measures; models; refusals; failing memory. */
 #include "common.h"
 
-#include "learn/cluster.h"
+#include "learn/clustering.h"
 #include "num/blas.h"
-#include "num/kmeans.h"
+#include "num/centres.h"
 #include "num/lanczos.h"
 
 static krein_ctx *ctx;

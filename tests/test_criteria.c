@@ -434,34 +434,34 @@ static void together(void) {
     krein_probe s = probe_of(&p);
     krein_criterion c[S];
     krein_kernel *k[K];
-    krein_jury all;
-    krein_verdict v[2][K];
+    krein_scoring all;
+    krein_scored v[2][K];
     memset(v, 0, sizeof v);
     for (int i = 0; i < S; i++) c[i] = criterion_of(specs[i]);
     for (int i = 0; i < K; i++) CHECK(krein__kernel_parse(ctx, kernels[i], &k[i]) == KREIN_OK);
-    krein__jury_begin(c, S, p.n, &all);
+    krein__scoring_begin(c, S, p.n, &all);
     for (int t = 0; t < 2; t++) {
         krein_ctx *on = test_ctx(t + 1);
-        CHECK(krein__judge_exact(on, k, K, &s, &all, 0, NULL, v[t]) == KREIN_OK);
+        CHECK(krein__score_exact(on, k, K, &s, &all, 0, NULL, v[t]) == KREIN_OK);
         krein_ctx_destroy(on);
     }
     for (int i = 0; i < K; i++)
         for (int j = 0; j < S; j++) {
             const krein_score *a = &v[0][i].score[j], *b = &v[1][i].score[j];
-            krein_jury one;
-            krein_verdict alone = {0};
-            CHECK(v[0][i].judged && !v[0][i].refused[j] == !v[1][i].refused[j]);
+            krein_scoring one;
+            krein_scored alone = {0};
+            CHECK(v[0][i].scored && !v[0][i].refused[j] == !v[1][i].refused[j]);
             CHECK(memcmp(a, b, sizeof *a) == 0 || v[0][i].refused[j]);
-            krein__jury_begin(&c[j], 1, p.n, &one);
-            CHECK(krein__judge_exact(ctx, &k[i], 1, &s, &one, 0, NULL, &alone) == KREIN_OK);
+            krein__scoring_begin(&c[j], 1, p.n, &one);
+            CHECK(krein__score_exact(ctx, &k[i], 1, &s, &one, 0, NULL, &alone) == KREIN_OK);
             /* er: a rest of trace / score, which has the rounding of the trace */
             double near = 1e-11 + 1e-14 * fabs(a->loss);
             if (!alone.refused[0]) CHECK_REL(alone.score[0].loss, a->loss, near);
             CHECK(!alone.refused[0] == !v[0][i].refused[j]);
-            krein__verdict_clear(ctx, &alone);
+            krein__scored_clear(ctx, &alone);
         }
     for (int t = 0; t < 2; t++)
-        for (int i = 0; i < K; i++) krein__verdict_clear(ctx, &v[t][i]);
+        for (int i = 0; i < K; i++) krein__scored_clear(ctx, &v[t][i]);
     for (int i = 0; i < S; i++) krein__criterion_clear(ctx, &c[i]);
     for (int i = 0; i < K; i++) krein__kernel_destroy(ctx, k[i]);
     drop_problem(&p);

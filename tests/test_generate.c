@@ -1,7 +1,7 @@
 /* test_generate.c -- the generators: formulas, formats, determinism, refusals. */
 #include "common.h"
 
-#include "data/generate.h"
+#include "generate/generate.h"
 
 #include <zlib.h>
 

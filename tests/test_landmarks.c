@@ -1,7 +1,7 @@
 /* test_landmarks.c -- which rows nystrom takes: k-means, ridge leverage, a file. */
 #include "fitted.h"
 
-#include "num/kmeans.h"
+#include "num/centres.h"
 #include "map/landmarks.h"
 #include "map/pick.h"
 
@@ -105,10 +105,10 @@ static void kmeans(void) {
     krein_rows rows = krein__rows_dense(ROWS, D2, x, D2);
     int64_t seed[M + 1], got;
     float centre[M * D2];
-    CHECK(krein__kmeans_seeds(ctx, (krein_rng){3, 1}, &rows, M, seed, &got) == KREIN_OK);
+    CHECK(krein__centres_seeds(ctx, (krein_rng){3, 1}, &rows, M, seed, &got) == KREIN_OK);
     CHECK(got == M);
     for (int k = 0; k < M; k++) krein__row_copy(&rows, seed[k], centre + k * D2);
-    CHECK(krein__kmeans_lloyd(ctx, &rows, M, 30, centre) == KREIN_OK);
+    CHECK(krein__centres_lloyd(ctx, &rows, M, 30, centre) == KREIN_OK);
     double worst = 0; /* every row is near a centre: all clusters were found */
     for (int i = 0; i < ROWS; i++) {
         double near = INFINITY;
@@ -122,7 +122,7 @@ static void kmeans(void) {
     float few[20 * D2];
     for (int i = 0; i < 20; i++) few[2 * i] = few[2 * i + 1] = (float)(i % 3);
     krein_rows twins = krein__rows_dense(20, D2, few, D2);
-    CHECK(krein__kmeans_seeds(ctx, (krein_rng){3, 1}, &twins, M, seed, &got) == KREIN_OK);
+    CHECK(krein__centres_seeds(ctx, (krein_rng){3, 1}, &twins, M, seed, &got) == KREIN_OK);
     CHECK(got == 3);
     /* the same rows as CSR: the same seeds */
     int64_t ptr[ROWS + 1], csr[M];
@@ -130,8 +130,8 @@ static void kmeans(void) {
     for (int i = 0; i <= ROWS; i++) ptr[i] = D2 * i;
     for (int i = 0; i < ROWS * D2; i++) col[i] = i % D2;
     krein_rows sparse = {.n = ROWS, .d = D2, .ptr = ptr, .col = col, .val = x};
-    CHECK(krein__kmeans_seeds(ctx, (krein_rng){3, 1}, &rows, M, seed, &got) == KREIN_OK);
-    CHECK(krein__kmeans_seeds(ctx, (krein_rng){3, 1}, &sparse, M, csr, &got) == KREIN_OK);
+    CHECK(krein__centres_seeds(ctx, (krein_rng){3, 1}, &rows, M, seed, &got) == KREIN_OK);
+    CHECK(krein__centres_seeds(ctx, (krein_rng){3, 1}, &sparse, M, csr, &got) == KREIN_OK);
     CHECK(memcmp(seed, csr, sizeof csr) == 0);
     free(x);
 }

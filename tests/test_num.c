@@ -71,7 +71,7 @@ static void gram_add(void) {
                                         {700, 257, 701}, {2100, 40, 2100}, {1, 1, 1}};
     for (int64_t s = 0; s < KREIN__COUNT(shapes); s++) {
         int64_t n = shapes[s][0], k = shapes[s][1], ld = shapes[s][2];
-        int64_t T = krein__gram_tile(n);
+        int64_t T = krein__syrk_tile(n);
         float *a = random_float(k * ld), *scratch = need(3 * T * T, sizeof *scratch);
         double *first = NULL, *c0 = random_double(n * n);
         for (int threads = 1; threads <= 3; threads++) {
@@ -79,7 +79,7 @@ static void gram_add(void) {
             double *c = need(n * n, sizeof *c);
             memcpy(c, c0, (size_t)(n * n) * sizeof *c);
             for (int twice = 0; twice < 2; twice++)
-                krein__gram_add(ctx, n, k, a, ld, c, n, scratch);
+                krein__syrk_add(ctx, n, k, a, ld, c, n, scratch);
             if (!first) {
                 first = c;
                 for (int64_t i = 0; i < n; i += 1 + n / 97) /* rows enough to be sure */

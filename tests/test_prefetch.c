@@ -1,6 +1,6 @@
 /* test_prefetch.c -- reading ahead beside computing: the same rows, errors in their place, early
  * ends, seeking. Batches are made small, so that small files have many. */
-#include "data/data.h"
+#include "stream/data.h"
 #include "train.h"
 
 #include <stdatomic.h>
@@ -65,7 +65,7 @@ static krein_data *open_kept(krein_ctx *ctx, const char *path, double room, krei
     CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
     krein__reader_buffer(data->reader, 50000);
     data->ahead_room = room;
-    krein_status st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, keep, e);
+    krein_status st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, keep, e);
     if (st != KREIN_OK) printf("%s: %s\n", path, krein_message(ctx));
     CHECK(st == KREIN_OK);
     return data;
@@ -309,7 +309,7 @@ static void failing_memory(void) {
         if (st == KREIN_OK) {
             krein__reader_buffer(data->reader, 1500);
             data->ahead_room = 1e9;
-            st = krein__data_learn(data, KREIN_LABELS_LEARNED, 0, 1, KREIN_KEEP_STREAM, &e);
+            st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, KREIN_KEEP_STREAM, &e);
         }
         if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
         if (st == KREIN_OK) sum = rest(s, 0, &count);

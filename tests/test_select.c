@@ -177,7 +177,7 @@ static void any_way_the_same(void) {
                   .criteria = {"sm", "kta", "ckta", "fsm", "er(t=3)", "tail", "loo", "cv(k=3)",
                                "gcv", "evidence"}};
         krein_select_report a = ranked(ctx, &data, &c), b;
-        CHECK(a.count == 11 && a.judged == 11);
+        CHECK(a.count == 11 && a.scored == 11);
         c.keep = -1;
         b = ranked(ctx, &data, &c);
         for (int64_t i = 0; i < a.count; i++) same_bits(&a, i, &b, i);
@@ -233,7 +233,7 @@ static void order_and_winner(void) {
         c.map = features ? "nystrom" : NULL;
         c.features = features ? 40 : 0;
         krein_select_report r = ranked(ctx, &data, &c);
-        CHECK(r.count == 4 && r.judged == 4 && r.nrankings == 3 && r.n == 60 && r.d == 3);
+        CHECK(r.count == 4 && r.scored == 4 && r.nrankings == 3 && r.n == 60 && r.d == 3);
         CHECK(r.task == KREIN_TASK_CLASSIFICATION && r.seconds >= 0);
         CHECK_HAS(r.kernels[0], "sigma=100");
         CHECK_HAS(r.kernels[2], "linear");
@@ -278,13 +278,13 @@ static void time_limit(void) {
             judged += !isnan(r.rankings[0].scores[i].score);
             CHECK(!r.rankings[0].scores[i].refused); /* there was no time: no reason */
         }
-        CHECK(r.count == 40 && r.judged == judged && judged >= 1 && judged <= 8);
+        CHECK(r.count == 40 && r.scored == judged && judged >= 1 && judged <= 8);
         CHECK(r.rankings[0].best >= 0 && r.rankings[1].best >= 0);
         krein_select_report_clear(ctx, &r);
     }
     c.time_limit = 1e6;
     krein_select_report r = ranked(ctx, &data, &c);
-    CHECK(r.judged == 40);
+    CHECK(r.scored == 40);
     krein_select_report_clear(ctx, &r);
     drop_table(&data);
 }
@@ -300,7 +300,7 @@ static void refused_beside_good(void) {
         for (int64_t j = 0; j < INPUTS; j++)
             data.x[i * INPUTS + j] = (float)((i % 2 ? -1 : 1) * (double)(i / 2 + 1 + j * j) / 16);
     krein_select_report r = ranked(ctx, &data, &c);
-    CHECK(r.judged == 3);
+    CHECK(r.scored == 3);
     CHECK(isnan(r.rankings[0].scores[0].score) && !r.rankings[0].scores[1].refused);
     CHECK_HAS(r.rankings[0].scores[0].refused, "positive definite");
     CHECK(isnan(r.rankings[1].scores[2].score) && r.rankings[1].best != 2);
@@ -465,7 +465,7 @@ static bool fits(const table *t, const call *c, double bytes, int threads) {
     krein_select_report r;
     krein_status st = run(on, t, c, &r);
     const char *says = krein_message(on);
-    if (st != KREIN_OK && (st != KREIN_EMEMORY || !strstr(says, "judging a kernel") ||
+    if (st != KREIN_OK && (st != KREIN_EMEMORY || !strstr(says, "scoring a kernel") ||
                            !strstr(says, "--max-memory"))) {
         printf("%s, %s, %.4g bytes: %s\n", c->criteria[0], c->map ? c->map : "exact", bytes, says);
         test_bad++;
@@ -512,22 +512,22 @@ static void promises(void) {
     krein_probe s = probe_of(&p);
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
         krein_criterion c = criterion_of(criteria[i]);
-        krein_jury jury;
+        krein_scoring scoring;
         krein_kernel *k = NULL;
-        krein_verdict v = {0};
+        krein_scored v = {0};
         CHECK(krein__kernel_parse(ctx, "gaussian(sigma=1)", &k) == KREIN_OK);
-        krein__jury_begin(&c, 1, p.n, &jury);
-        double bytes = krein__judge_exact_bytes(k, p.n, INPUTS, p.k, p.classes + 1, &jury),
+        krein__scoring_begin(&c, 1, p.n, &scoring);
+        double bytes = krein__score_exact_bytes(k, p.n, INPUTS, p.k, p.classes + 1, &scoring),
                shared = krein__gram_share_bytes(&k, 1, p.n, INPUTS, false, 1);
         krein_ctx *on = test_ctx(1);
         double before = (double)krein_ctx_peak_bytes(on);
-        CHECK(krein__judge_exact(on, &k, 1, &s, &jury, 0, NULL, &v) == KREIN_OK);
+        CHECK(krein__score_exact(on, &k, 1, &s, &scoring, 0, NULL, &v) == KREIN_OK);
         double took = (double)krein_ctx_peak_bytes(on) - before;
         if (!(took <= bytes + shared && bytes < 4 * took)) {
             printf("%s: took %.3g, promised %.3g and %.3g\n", criteria[i], took, bytes, shared);
             test_bad++;
         }
-        krein__verdict_clear(on, &v);
+        krein__scored_clear(on, &v);
         krein_ctx_destroy(on);
         krein__kernel_destroy(ctx, k);
         krein__criterion_clear(ctx, &c);

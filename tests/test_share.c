@@ -11,7 +11,7 @@
 
 #include "ranks.h" /* behind it: its names are for whole files */
 
-#include "data/share.h"
+#include "stream/data.h"
 #include "dist/dist.h"
 
 enum { BLOCK = 1920 };
@@ -52,7 +52,7 @@ static learned learn(krein_ctx *c, const task *t) {
     if (l.status != KREIN_OK) return l;
     l.data->unlabelled = t->unlabelled;
     l.data->share_rows = true;
-    l.status = krein__data_learn(l.data, KREIN_LABELS_LEARNED, t->holdout, 5, t->keep, &l.e);
+    l.status = krein__data_scan(l.data, KREIN_LABELS_WANTED, t->holdout, 5, t->keep, &l.e);
     return l;
 }
 

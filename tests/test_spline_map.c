@@ -1,8 +1,8 @@
-/* test_spline_map.c -- periodic splines (num/spline.h) and the map of their shifts. */
+/* test_spline_map.c -- periodic splines (num/cosine_series.h) and the map of their shifts. */
 #include "common.h"
 
 #include "map/map.h"
-#include "num/spline.h"
+#include "num/cosine_series.h"
 
 static krein_ctx *ctx;
 

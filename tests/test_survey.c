@@ -10,7 +10,7 @@
 
 #include "ranks.h" /* behind it: its names are for whole files */
 
-#include "data/survey.h"
+#include "share/survey.h"
 #include "dist/dist.h"
 
 /* ---- reading from a row on ---------------------------------------------------------------- */

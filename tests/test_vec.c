@@ -175,12 +175,12 @@ static void denormals(void) {
     enum { N = 600 };
     krein_ctx *ctx = context(3, NULL);
     double *a = spd(N, N), b[N] = {0};
-    float x[N] = {0}, *scratch = need(3 * krein__gram_tile(N) * krein__gram_tile(N), 4);
+    float x[N] = {0}, *scratch = need(3 * krein__syrk_tile(N) * krein__syrk_tile(N), 4);
     outer = krein__compute_begin();
     CHECK(krein__cholesky(ctx, N, a, N, NULL) == KREIN_OK);
     CHECK(tiny * half == 0); /* and this thread goes on flushing until the end */
     CHECK(krein__cholesky_solve(ctx, N, a, N, 1, b, 1) == KREIN_OK);
-    krein__gram_add(ctx, N, 1, x, N, a, N, scratch);
+    krein__syrk_add(ctx, N, 1, x, N, a, N, scratch);
     CHECK(tiny * half == 0);
     krein__compute_end(outer);
     CHECK(tiny * half != 0);

@@ -81,17 +81,17 @@ static void use_features(problem *p, const char *spec, const char *kernel, bool 
     krein__map_destroy(map);
 }
 
-static krein_status judge_map(const krein_probe *s, const char *spec, const char *kernel,
-                              const char *criterion, krein_score *out) {
+static krein_status score_status(const krein_probe *s, const char *spec, const char *kernel,
+                                 const char *criterion, krein_score *out) {
     krein_criterion c = criterion_of(criterion);
     krein_kernel *k = kernel_of(kernel);
-    krein_jury jury;
-    krein_verdict v = {0};
-    krein__jury_begin(&c, 1, s->n, &jury);
-    krein_status st = krein__judge_maps(ctx, &k, 1, spec, s, &jury, &v);
+    krein_scoring scoring;
+    krein_scored v = {0};
+    krein__scoring_begin(&c, 1, s->n, &scoring);
+    krein_status st = krein__score_sample(ctx, &k, 1, spec, s, &scoring, &v);
     if (st == KREIN_OK && v.refused[0]) st = krein__fail(ctx, KREIN_EDATA, "%s", v.refused[0]);
     *out = v.score[0];
-    krein__verdict_clear(ctx, &v);
+    krein__scored_clear(ctx, &v);
     krein__kernel_destroy(ctx, k);
     krein__criterion_clear(ctx, &c);
     return st;
@@ -99,7 +99,7 @@ static krein_status judge_map(const krein_probe *s, const char *spec, const char
 static krein_score score_map(const krein_probe *s, const char *spec, const char *kernel,
                              const char *criterion) {
     krein_score out = {0};
-    if (judge_map(s, spec, kernel, criterion, &out) != KREIN_OK) {
+    if (score_status(s, spec, kernel, criterion, &out) != KREIN_OK) {
         printf("%s, %s, %s: %s\n", criterion, spec, kernel, krein_message(ctx));
         test_bad++;
     }
@@ -194,7 +194,7 @@ static void both_signs(void) {
         compare(&p, maps[m], SIGNED, RIDGE, 2, 10 * TOLERANCE);
         for (int i = 0; i < 5; i++) {
             static const char *const refused[] = {"er", "tail", "evidence", "gcv", "sm(h=0.1)"};
-            CHECK(judge_map(&s, maps[m], SIGNED, refused[i], &out) != KREIN_OK);
+            CHECK(score_status(&s, maps[m], SIGNED, refused[i], &out) != KREIN_OK);
             CHECK_HAS(krein_message(ctx), "--max-exact");
         }
         drop_problem(&p);
@@ -463,12 +463,13 @@ static void refusals(void) {
     problem p = make_problem(30, 2, -1, 1);
     krein_probe s = probe_of(&p);
     krein_score out;
-    CHECK(judge_map(&s, "rff(D=32)", "gaussian(sigma=1)", "loo(intercept=no)", &out) != KREIN_OK);
+    CHECK(score_status(&s, "rff(D=32)", "gaussian(sigma=1)", "loo(intercept=no)", &out) !=
+          KREIN_OK);
     CHECK_HAS(krein_message(ctx), "intercept=no");
-    CHECK(judge_map(&s, "orf(D=32)", "linear", "sm", &out) == KREIN_ESPEC);
+    CHECK(score_status(&s, "orf(D=32)", "linear", "sm", &out) == KREIN_ESPEC);
     for (int64_t i = 0; i < p.n; i++) p.class[i] = 0;
     code_classes(&p);
-    CHECK(judge_map(&s, "rff(D=32)", "gaussian(sigma=1)", "sm", &out) == KREIN_EDATA);
+    CHECK(score_status(&s, "rff(D=32)", "gaussian(sigma=1)", "sm", &out) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "one class");
     drop_problem(&p);
 }
@@ -519,7 +520,7 @@ static void anything(void) {
                 score = score_rows(&p, kernels[k], specs[c], why);
                 CHECK(why[0] ? isnan(score.value) : isfinite(score.value) && isfinite(score.loss));
                 if (k > 2) continue;
-                krein_status st = judge_map(&s, "rff(D=6)", kernels[k], specs[c], &score);
+                krein_status st = score_status(&s, "rff(D=6)", kernels[k], specs[c], &score);
                 CHECK(st == KREIN_OK ? isfinite(score.value) && isfinite(score.loss)
                                      : st == KREIN_EDATA || st == KREIN_ESPEC);
             }

@@ -1,7 +1,7 @@
 /* test_writer.c -- whole files or none, every failure reported. */
 #include "common.h"
 
-#include "data/writer.h"
+#include "file/writer.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

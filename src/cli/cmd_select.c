@@ -31,7 +31,7 @@ static void print_json(const krein_select_report *r) {
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "select", "n",
                   cli_json_count(r->n), "d", cli_json_count(r->d), "task",
                   cli_json_text(cli_task_name(r->task)), "map", cli_json_text(r->map), "judged",
-                  cli_json_count(r->judged), "seconds", cli_json_number(r->seconds));
+                  cli_json_count(r->scored), "seconds", cli_json_number(r->seconds));
     if (r->nrankings == 1) {
         json_t *one = ranking_json(r, &r->rankings[0]);
         json_object_update(out, one);
@@ -124,8 +124,8 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(stdout, "task", "%s", cli_task_name(r->task));
     cli_line(stdout, "judged by", "%s", judged_by(r));
-    if (r->judged < r->count)
-        cli_line(stdout, "time limit", "%lld of %lld kernels were judged", (long long)r->judged,
+    if (r->scored < r->count)
+        cli_line(stdout, "time limit", "%lld of %lld kernels were judged", (long long)r->scored,
                  (long long)r->count);
     cli_line(stdout, "time", "%s", cli_seconds_text(r->seconds, seconds));
     for (int64_t i = 0; i < r->count; i++) {

@@ -228,7 +228,7 @@ krein_status krein__moments_of(krein_bank *b, bool cross, krein_moments *out) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     krein_job *job = b->job;
-    int64_t k = krein__judged_targets(job), all[2] = {0, b->first[b->M]};
+    int64_t k = krein__scored_targets(job), all[2] = {0, b->first[b->M]};
     krein_block block;
     sums s = {0};
     memset(out, 0, sizeof *out);
@@ -241,7 +241,7 @@ krein_status krein__moments_of(krein_bank *b, bool cross, krein_moments *out) {
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        krein__judged_fill(job, block.x.n, block.label, s.y, NULL);
+        krein__scored_fill(job, block.x.n, block.label, s.y, NULL);
         for (int64_t i = 0; i < block.x.n; i++)
             for (int64_t q = 0; q < k; q++)
                 out->ysquare[q] +=
@@ -276,7 +276,7 @@ krein_bank_size krein__bank_size(const krein_map *map, int64_t n, int64_t M, int
 static double moments_bytes(const krein_bank_size *s) {
     const krein_map *map = s->map;
     double D = s->side, rows = (double)krein__block_rows(map->d), k = (double)s->k, c = k + 1;
-    double tile = (double)krein__gram_tile((int64_t)D);
+    double tile = (double)krein__syrk_tile((int64_t)D);
     /* a sum of its own for every kernel, with tiles no wider than its features */
     double all = 8 * D * D + 12 * D * c + 4 * D * tile * map->ctx->threads +
                  (double)s->M * (4 * rows * c + 8 * c + sizeof(krein_ridge));
@@ -305,7 +305,7 @@ double krein__bank_sample_bytes(const krein_bank_size *s, int64_t at_once) {
     double each = 8 * N * (6 * N + 100 * (double)(s->k + 1) + 2 * BAND) + (1 << 20);
     double shared = 8 * (N + BAND) * (N + BAND + d) + 8 * d * ctx->threads + (1 << 20);
     return shared + N * (12 * d + 32 * (double)s->k + 64) +
-           krein__judge_workers(ctx, shared, each, at_once) * each;
+           krein__score_workers(ctx, shared, each, at_once) * each;
 }
 
 /* ---- what the methods share --------------------------------------------- */

@@ -47,13 +47,13 @@ typedef struct krein_bank_size {
 krein_bank_size krein__bank_size(const krein_map *map, int64_t n, int64_t M, int64_t k);
 /* Bytes and flops of its matrices, or of the moments of its features (those of each kernel alone),
  * added to out; flops of the products between all kernels; bytes of ridge regressions on a sample,
- * `at_once` of them (krein__judge_exact, krein__bank_lambda). */
+ * `at_once` of them (krein__score_exact, krein__bank_lambda). */
 void krein__bank_cost(const krein_bank_size *s, krein_cost *out);
 double krein__bank_cross_flops(const krein_bank_size *s);
 double krein__bank_sample_bytes(const krein_bank_size *s, int64_t at_once);
 
 /* Second moments of the features of all rows, from one pass, as they are (not centred). Row
- * weights w count as repeated rows. Of y only what krein__judged_fill makes: +-1 codes of the
+ * weights w count as repeated rows. Of y only what krein__scored_fill makes: +-1 codes of the
  * classes (one column for two of them), or numbers less the mean of the data. */
 typedef struct krein_moments {
     int64_t D, k;

@@ -36,18 +36,18 @@ static krein_status accuracies(krein_bank *b, const krein_probe *s, double *accu
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     krein_criterion loo = {0};
-    krein_jury jury;
-    krein_verdict *v = NULL;
+    krein_scoring scoring;
+    krein_scored *v = NULL;
     ZNEW(v, b->M);
     TRY(krein__criterion_parse(ctx, "loo", &loo));
-    krein__jury_begin(&loo, 1, s->n, &jury);
-    TRY(krein__judge_exact(ctx, b->kernel, b->M, s, &jury, 0, "weighing kernels", v));
+    krein__scoring_begin(&loo, 1, s->n, &scoring);
+    TRY(krein__score_exact(ctx, b->kernel, b->M, s, &scoring, 0, "weighing kernels", v));
     for (int64_t m = 0; m < b->M; m++) {
         if (v[m].refused[0]) TRY(refused(b, m, v[m].refused[0]));
         accuracy[m] = 1 - v[m].score[0].error;
     }
 done:
-    for (int64_t m = 0; v && m < b->M; m++) krein__verdict_clear(ctx, &v[m]);
+    for (int64_t m = 0; v && m < b->M; m++) krein__scored_clear(ctx, &v[m]);
     krein__free(ctx, v);
     krein__criterion_clear(ctx, &loo);
     return st;

@@ -2,7 +2,7 @@
 #ifndef KREIN_KERNEL_ADDITIVE_H
 #define KREIN_KERNEL_ADDITIVE_H
 
-#include "kernel/rows.h"
+#include "kernel/row_sum.h"
 
 #define KREIN__ADD32(T, x, y) pair32(x, y)
 #define KREIN__ADD64(T, x, y) pair64(x, y)

@@ -8,7 +8,7 @@
  */
 #include "kernel/gram.h"
 
-#include "kernel/rows.h"
+#include "kernel/row_sum.h"
 #include "num/blas.h"
 #include "num/vec.h"
 

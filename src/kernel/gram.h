@@ -4,11 +4,6 @@
 
 #include "kernel/table.h"
 
-/* Rows of a tile. Dense tiles are padded to it, so that a value does not depend on how many rows
- * came with it (a one-row product must not take another code path). A multiple of the 12 rows that
- * OpenBLAS's kernels take at a time: left-over rows are summed in another order. */
-enum { KREIN_TILE = 192 };
-
 /* y must outlive this; so must the kernel, which must have no free parameter. */
 typedef struct krein_gram_rows {
     const krein_kernel *kernel;

@@ -2,7 +2,7 @@
 #ifndef KREIN_KERNEL_INPUTS_H
 #define KREIN_KERNEL_INPUTS_H
 
-#include "data/data.h"
+#include "stream/data.h"
 #include "kernel/kernel.h"
 
 /* Once the encoding is learned: sets the parameters that follow from the number of columns, and

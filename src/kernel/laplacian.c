@@ -3,7 +3,7 @@
  *   grids        pitch sigma Gamma(2), from delta k''(delta) = delta e^(-delta/sigma) / sigma^2
  */
 #include "kernel/kernel.h"
-#include "kernel/rows.h"
+#include "kernel/row_sum.h"
 #include "num/vec.h"
 
 #include <math.h>

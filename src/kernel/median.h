@@ -2,7 +2,7 @@
 #ifndef KREIN_MEDIAN_H
 #define KREIN_MEDIAN_H
 
-#include "data/data.h"
+#include "stream/data.h"
 #include "kernel/kernel.h"
 
 /* Median distance (metric 1: L1, 2: L2) over all pairs of at most 512 rows of x. */

@@ -8,7 +8,7 @@
  * 1/12 (a sum over integers instead of an integral), fourth cumulant z.
  */
 #include "kernel/kernel.h"
-#include "kernel/rows.h"
+#include "kernel/row_sum.h"
 #include "num/quantile.h"
 #include "num/vec.h"
 

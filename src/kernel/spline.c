@@ -5,12 +5,12 @@
  * With terms = T > 0 the sum ends at k = T. That is a kernel for q <= 1 too, where the whole sum is
  * infinite at 0 and grows with T for ever: like log T for q = 1. m = 1 + 2 sum_(k<=T) k^-q.
  *
- * VALUES. num/spline.h. Finite sums cost O(T) a value for T < 256 and for neighbours nearer than
- * 10 / T, elsewhere ten times as much as whole ones.
+ * VALUES. num/cosine_series.h. Finite sums cost O(T) a value for T < 256 and for neighbours nearer
+ * than 10 / T, elsewhere ten times as much as whole ones.
  */
 #include "kernel/kernel.h"
 #include "num/special.h"
-#include "num/spline.h"
+#include "num/cosine_series.h"
 
 #include <math.h>
 

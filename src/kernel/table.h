@@ -2,7 +2,7 @@
 #ifndef KREIN_KERNEL_TABLE_H
 #define KREIN_KERNEL_TABLE_H
 
-#include "data/npy.h"
+#include "file/npy.h"
 #include "kernel/kernel.h"
 
 typedef struct krein_table {

@@ -2,7 +2,7 @@
  *   rho = 0.7 d by default
  */
 #include "kernel/kernel.h"
-#include "kernel/rows.h"
+#include "kernel/row_sum.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* checkpoint.c -- see checkpoint.h. */
 #include "learn/checkpoint.h"
 
-#include "data/archive.h"
-#include "data/writer.h"
+#include "file/archive.h"
+#include "file/writer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -21,7 +21,7 @@ struct krein_checkpoint {
     int64_t nfact;
     char *name[FACTS], *value[FACTS];
     krein_encoding *e; /* borrowed from the model, once it may be written; else NULL */
-    krein_learned learned;
+    krein_scanned learned;
     bool has_encoding; /* in the file that was found */
     char *kernel, *map;
     krein_sums sums;
@@ -175,7 +175,7 @@ done:
     return st;
 }
 
-static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_learned *l,
+static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_scanned *l,
                                krein_encoding *e) {
     krein_status st = KREIN_OK;
     double *mean = l->label_mean;
@@ -374,11 +374,11 @@ done:
     return st;
 }
 
-krein_status krein__checkpoint_learned(krein_checkpoint *c, krein_data *data,
+krein_status krein__checkpoint_scanned(krein_checkpoint *c, krein_data *data,
                                        const krein_encoding *e, bool repeatable) {
     if (data->in_memory || !repeatable)
         return KREIN_OK; /* learned again in no time, or as it was */
-    krein__data_learned(data, &c->learned);
+    krein__data_scanned(data, &c->learned);
     c->e = (krein_encoding *)(uintptr_t)e; /* archives read and write with one function */
     return write_file(c, NULL);
 }

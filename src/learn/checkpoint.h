@@ -40,7 +40,7 @@ const char *krein__checkpoint_kernel(const krein_checkpoint *c);
 const char *krein__checkpoint_map(const krein_checkpoint *c);
 
 /* Writes what is known by now: the encoding of the data; the chosen kernel and map. */
-krein_status krein__checkpoint_learned(krein_checkpoint *c, krein_data *data,
+krein_status krein__checkpoint_scanned(krein_checkpoint *c, krein_data *data,
                                        const krein_encoding *e, bool repeatable);
 krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map);
 

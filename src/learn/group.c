@@ -57,7 +57,7 @@ static double bytes_of(const krein_ctx *ctx, const shape *s) {
     enum { EXTRA = 512 };
     double rows = (double)krein__block_rows(s->d), c = (double)s->k + 1, R = (double)s->R;
     double block = rows * (4 * (double)s->d + 8 * c) + sizeof(taken) + EXTRA;
-    double products = 4 * ((double)krein__gram_room(s->R) + (R + rows) * c);
+    double products = 4 * ((double)krein__syrk_room(s->R) + (R + rows) * c);
     double features = 4 * rows * (R + (s->mixed ? (double)s->D : 0)) + sizeof(krein_blocks) + EXTRA;
     return (double)blocks_of(ctx, s) * block + ctx->threads * (features + 2 * (products + EXTRA)) +
            sizeof(krein_group) + EXTRA;

@@ -21,8 +21,8 @@
  */
 #include "learn/kernel_machine.h"
 
-#include "learn/exact.h"
-#include "learn/machines.h"
+#include "learn/kernel_matrix.h"
+#include "learn/feature_machines.h"
 #include "model/probability.h"
 #include "num/blas.h"
 #include "num/spectrum.h"

@@ -12,7 +12,7 @@
  *
  * Negative eigenvalues of an indefinite kernel grow without bound, by (1 + a |s|)^t: refused.
  */
-#include "learn/exact.h"
+#include "learn/kernel_matrix.h"
 
 #include "num/blas.h"
 #include "num/spectrum.h"

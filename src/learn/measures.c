@@ -9,7 +9,7 @@
  *         pairs, P, Q: pairs of rows in one cluster and class, one cluster, one class
  *     normalised mutual information        I(c; l) / ((H(c) + H(l)) / 2)
  * Both are 1 for equal partitions, and do not change when clusters are renumbered. */
-#include "learn/cluster.h"
+#include "learn/clustering.h"
 
 #include <math.h>
 #include <stdlib.h>

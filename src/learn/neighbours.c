@@ -6,7 +6,7 @@
  * radial kernel that falls with the distance these are the nearest rows as such. n^2 kernel values
  * in time, O(n k) memory. An edge has the weight (a_ij + a_ji) / 2, a_ij = 1 where j is one of the
  * neighbours of i. */
-#include "learn/cluster.h"
+#include "learn/clustering.h"
 
 #include "num/blas.h"
 

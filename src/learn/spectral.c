@@ -10,7 +10,7 @@
  * of a degree. Features that only approximate a positive kernel may give degrees that are not
  * positive; they are refused. matrix     W = K with a zero diagonal, as in the paper. graph      W
  * sparse. Eigenvectors come from num/lanczos.c, with a fixed start. */
-#include "learn/cluster.h"
+#include "learn/clustering.h"
 
 #include "num/blas.h"
 #include "num/lanczos.h"
@@ -213,7 +213,7 @@ done:
 static krein_status covariance(krein_features *t, const double *scale, double *M) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
-    int64_t D = t->D, T = krein__gram_tile(D);
+    int64_t D = t->D, T = krein__syrk_tile(D);
     float *block = NULL, *tile = NULL;
     NEW(block, t->rows * D);
     NEW(tile, ctx->threads * T * T);
@@ -225,7 +225,7 @@ static krein_status covariance(krein_features *t, const double *scale, double *M
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < D; j++)
                 block[i * D + j] = (float)((double)z[i * D + j] * scale[b * t->rows + i]);
-        krein__gram_add(ctx, D, n, block, D, M, D, tile);
+        krein__syrk_add(ctx, D, n, block, D, M, D, tile);
         krein__progress(ctx, "covariance", (double)(b + 1), (double)t->blocks);
         TRY(krein__poll(ctx));
     }

@@ -6,11 +6,11 @@
  * C is LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. More than two classes: one
  * machine for each class against the rest (the largest score wins), one for each pair (votes), or
  * one for all (Crammer and Singer). On features by dual coordinate descent and Newton steps
- * (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM (learn/kernel_machine.c),
- * also with an indefinite kernel, whose spectrum is taken as it is, clipped, flipped or shifted. C
- * that is not given is chosen by cross-validation. */
+ * (learn/feature_machines.c), on the kernel matrix (map=exact) through LIBSVM
+ * (learn/kernel_machine.c), also with an indefinite kernel, whose spectrum is taken as it is,
+ * clipped, flipped or shifted. C that is not given is chosen by cross-validation. */
 #include "learn/kernel_machine.h"
-#include "learn/machines.h"
+#include "learn/feature_machines.h"
 
 #include <math.h>
 

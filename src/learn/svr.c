@@ -4,10 +4,10 @@
  *
  * C and epsilon are LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. An epsilon that
  * is not given is a tenth of the targets' standard deviation. On features by dual coordinate
- * descent and Newton steps (learn/machines.c), on the kernel matrix (map=exact) through LIBSVM
- * (learn/kernel_machine.c). Several targets: a machine each. */
+ * descent and Newton steps (learn/feature_machines.c), on the kernel matrix (map=exact) through
+ * LIBSVM (learn/kernel_machine.c). Several targets: a machine each. */
 #include "learn/kernel_machine.h"
-#include "learn/machines.h"
+#include "learn/feature_machines.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
  * are x_i times those of degree n - 1 that begin with x_i or a later one, which stand together:
  * one multiplication each, in long runs. Cost: O(D) a row.
  */
-#include "map/dot.h"
+#include "map/dot_series.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const double MOST = 1e6; /* features */
 enum { DEGREE_MOST = 64 };
 
 typedef struct monomials {
-    krein_dot kernel;                 /* first, for dot.c */
+    krein_dot kernel;                 /* first, for dot_series.c */
     int64_t total;                    /* monomials of degree 0 .. p */
     int64_t first[KREIN_DOT_MAX + 1]; /* of degree n */
     int64_t *begin;                   /* (p + 1) x d: those whose first variable is x_i or later */

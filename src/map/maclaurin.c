@@ -5,7 +5,7 @@
  *
  * law=geometric is the paper's: every feature draws its degree from P_n in proportion to 2^-(n+1)
  * over the a_n that are not zero, and m_n = |a_n| D_n / (P_n D). The default law=split gives the
- * degrees fixed shares of D (dot.c), with the constant and, where it pays, <x, y> exact: the
+ * degrees fixed shares of D (dot_series.c), with the constant and, where it pays, <x, y> exact: the
  * degrees no longer add variance of their own, and large a_n r^n get more features.
  * Variance of one feature of degree n: (|x|^2 |y|^2 + 2 <x, y>^2 - 2 sum x_j^2 y_j^2)^n - <x,
  * y>^2n. Departs from the paper: signed series.
@@ -13,7 +13,7 @@
  * Features stand in the order of their degrees, so that layer l of the products is one matrix
  * product with all features of degree l or more. Cost: O(d sum_n n D_n) a row.
  */
-#include "map/dot.h"
+#include "map/dot_series.h"
 
 #include "map/tile.h"
 
@@ -24,7 +24,7 @@ enum { D_SLOT = 0, LAW = 1 };
 enum { CHUNK = 512 }; /* features at a time, as in fourier.c */
 
 typedef struct maclaurin {
-    krein_dot kernel; /* first, for dot.c */
+    krein_dot kernel; /* first, for dot_series.c */
     krein_split split;
     int64_t start[KREIN_DOT_MAX + 1]; /* the first random feature of at least this degree */
     float *W[KREIN_DOT_MAX];          /* layer l: d x (D - start[l]) signs, with scales for l = 1 */

@@ -7,8 +7,8 @@
 #ifndef KREIN_MAP_H
 #define KREIN_MAP_H
 
-#include "data/archive.h"
-#include "data/data.h"
+#include "file/archive.h"
+#include "stream/data.h"
 #include "kernel/gram.h"
 
 #include <math.h>

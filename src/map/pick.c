@@ -18,7 +18,7 @@
  */
 #include "map/pick.h"
 
-#include "num/kmeans.h"
+#include "num/centres.h"
 #include "map/scores.h"
 #include "num/blas.h"
 
@@ -105,9 +105,9 @@ static krein_status centres(krein_map *map, const krein_rows *x, int64_t m, bool
     krein_status st = KREIN_OK;
     int64_t *seed = NULL, got;
     NEW(seed, m);
-    TRY(krein__kmeans_seeds(ctx, stream(map, 2), x, m, seed, &got));
+    TRY(krein__centres_seeds(ctx, stream(map, 2), x, m, seed, &got));
     TRY(krein__matrix_gather(ctx, x, seed, got, out));
-    if (!x->ptr) TRY(krein__kmeans_lloyd(ctx, x, got, STEPS, out->x));
+    if (!x->ptr) TRY(krein__centres_lloyd(ctx, x, got, STEPS, out->x));
     if (!x->ptr && unit) unit_rows(out);
 done:
     krein__free(ctx, seed);
@@ -282,7 +282,7 @@ void krein__pick_cost(const krein_map *map, int64_t n, int64_t m, krein_pick how
     double held = rows * (map->sparse ? 32 * d + 16 : 4 * d) + 64 * rows;
     if (how == KREIN_PICK_UNIFORM) return;
     if (how == KREIN_PICK_KMEANS) {
-        out->bytes += held + krein__kmeans_bytes(N, map->d, m, threads) + M * (12 * d + 32);
+        out->bytes += held + krein__centres_bytes(N, map->d, m, threads) + M * (12 * d + 32);
         out->fit_flops += 2 * rows * M * d * (1 + STEPS);
         return;
     }

@@ -6,7 +6,7 @@
  * draws so rare that no number of seeds meets one, and a mean shows nothing.     (rudi2017)
  * Variance of one feature: prod_j int L_(q/2)(x - w)^2 L_(q/2)(y - w)^2 dw - k^2, which grows with
  * d as k(x, x)^2 = (1 + 2 zeta(q))^(2d) does: for few columns. q = 2 has L_1(u) = 1 - 2 log|2 sin
- * pi u|, infinite at 0: distances below 1e-9 count as that (num/spline.h).
+ * pi u|, infinite at 0: distances below 1e-9 count as that (num/cosine_series.h).
  * Sums, differences and factors split D over their terms; a product has shifts for each kernel.
  * A kernel whose sum ends at k = T has the shifts of L_(q/2) with the sum to T.
  * Cost: O(d D) a row, some 15 (even q/2) to 30 (odd) operations each; with T terms some 200
@@ -15,7 +15,7 @@
 #include "map/fourier.h"
 
 #include "map/draw.h"
-#include "num/spline.h"
+#include "num/cosine_series.h"
 
 #include <math.h>
 #include <string.h>

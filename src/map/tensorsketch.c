@@ -8,7 +8,7 @@
  * (c + gamma t)^p = gamma^p <x', y'>^p with x' = [x, sqrt(c / gamma)]: one sketch, found in the
  * coefficients, so that products and factors of such kernels count too. Any other series: one
  * sketch for each degree n with the weight a_n, sign in the signature, D split over the degrees as
- * dot.c says; degree 0 is one constant, degree 1 the row itself where there is room for it.
+ * dot_series.c says; degree 0 is one constant, degree 1 the row itself where there is room for it.
  *
  * Convolution wants lengths that are powers of two. Other D are made of several independent
  * sketches of lengths N_i (the binary digits of D) with factors sqrt(N_i / D): the weighted mean of

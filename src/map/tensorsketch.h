@@ -2,7 +2,7 @@
 #ifndef KREIN_TENSORSKETCH_H
 #define KREIN_TENSORSKETCH_H
 
-#include "map/dot.h"
+#include "map/dot_series.h"
 
 /* Features first .. first + length - 1: sketches row .. row + degree - 1 convolved, times scale. */
 typedef struct krein_sketch_part {
@@ -12,7 +12,7 @@ typedef struct krein_sketch_part {
 } krein_sketch_part;
 
 typedef struct krein_sketch {
-    krein_dot kernel; /* first, for dot.c */
+    krein_dot kernel; /* first, for dot_series.c */
     float extra;      /* one more entry of every row, or 0: none */
     int64_t width;    /* entries of a row with it */
     int64_t parts;

@@ -2,7 +2,7 @@
 #ifndef KREIN_WEIGHTS_H
 #define KREIN_WEIGHTS_H
 
-#include "data/archive.h"
+#include "file/archive.h"
 
 enum { KREIN_WEIGHTS_MAX = 512 };
 

@@ -67,14 +67,14 @@ void krein__pgemm(krein_ctx *ctx, bool ta, bool tb, int64_t m, int64_t n, int64_
                   double *c, int64_t ldc);
 /* Upper triangle of C (n x n) += A' A, A is k x n float32 with k <= 4096: each tile is a
  * float32 product, added to the float64 accumulator. tile_scratch: threads x tile^2 floats. */
-int64_t krein__gram_tile(int64_t n);
-void krein__gram_add(krein_ctx *ctx, int64_t n, int64_t k, const float *a, int64_t lda, double *c,
+int64_t krein__syrk_tile(int64_t n);
+void krein__syrk_add(krein_ctx *ctx, int64_t n, int64_t k, const float *a, int64_t lda, double *c,
                      int64_t ldc, float *tile_scratch);
-/* The same in two steps on the calling thread alone: the products of all tiles, krein__gram_room(n)
- * floats; their addition. To the bit what krein__gram_add does. */
-int64_t krein__gram_room(int64_t n);
-void krein__gram_products(int64_t n, int64_t k, const float *a, int64_t lda, float *tiles);
-void krein__gram_sum(int64_t n, const float *tiles, double *c, int64_t ldc);
+/* The same in two steps on the calling thread alone: the products of all tiles, krein__syrk_room(n)
+ * floats; their addition. To the bit what krein__syrk_add does. */
+int64_t krein__syrk_room(int64_t n);
+void krein__syrk_products(int64_t n, int64_t k, const float *a, int64_t lda, float *tiles);
+void krein__syrk_sum(int64_t n, const float *tiles, double *c, int64_t ldc);
 
 /* A = U'U in place (upper triangle; the lower is not touched), tiled. KREIN_ENUMERIC when A is
  * not positive definite: *pivot is the 0-based row. */

@@ -4,6 +4,11 @@
 
 #include "base/base.h"
 
+/* Rows of a tile. Dense tiles are padded to it, so that a value does not depend on how many rows
+ * came with it (a one-row product must not take another code path). A multiple of the 12 rows that
+ * OpenBLAS's kernels take at a time: left-over rows are summed in another order. */
+enum { KREIN_TILE = 192 };
+
 typedef struct krein_rows {
     int64_t n, d;
     const float *x; /* dense when ptr is NULL: row i at x + i * ld */

@@ -1,4 +1,4 @@
-/* probe.c -- rows in memory that kernels are judged on. */
+/* probe.c -- rows in memory that kernels are scored on. */
 #include "select/select.h"
 
 #include <string.h>
@@ -38,15 +38,15 @@ static void hide_unused(krein_ctx *ctx, bool weights, bool groups, krein_probe *
     }
 }
 
-int64_t krein__judged_targets(const krein_job *job) {
+int64_t krein__scored_targets(const krein_job *job) {
     const krein_encoding *e = &job->model->encoding;
     return job->model->k > 0 ? krein__head_scores(krein__task_head(e->task), e) : 0;
 }
 
-void krein__judged_fill(const krein_job *job, int64_t n, const double *label, double *y,
+void krein__scored_fill(const krein_job *job, int64_t n, const double *label, double *y,
                         int32_t *class) {
     krein_model own = *job->model;
-    own.k = krein__judged_targets(job);
+    own.k = krein__scored_targets(job);
     krein__targets_fill(&own, job->data, n, label, y, class);
 }
 
@@ -58,7 +58,7 @@ krein_status krein__probe_gather(krein_job *job, int64_t n, krein_probe *out) {
     double *label = NULL;
     memset(out, 0, sizeof *out);
     out->n = n;
-    out->k = krein__judged_targets(job);
+    out->k = krein__scored_targets(job);
     out->classes = out->k > 0 && krein__job_classes(job) ? m->encoding.nclass : 0;
     out->seed = job->seed;
     NEW(index, n);
@@ -66,7 +66,7 @@ krein_status krein__probe_gather(krein_job *job, int64_t n, krein_probe *out) {
     TRY(make_room(ctx, out));
     krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE}, job->n, n, index);
     TRY(krein__stream_gather(job->rows, index, n, &out->x, label, out->weight, out->group));
-    if (out->k > 0) krein__judged_fill(job, n, label, out->y, out->class);
+    if (out->k > 0) krein__scored_fill(job, n, label, out->y, out->class);
     hide_unused(ctx, job->data->has_weight, job->data->options.group != NULL, out);
 done:
     krein__free(ctx, index);

@@ -2,8 +2,8 @@
  *
  * A free scale starts from the median distance. On a coarse sample a grid of factors of two is
  * scored (and extended while the best one lies at an end), then on a finer sample the few best of
- * them and the neighbours of the winner in steps of sqrt 2; a finer sample that is judged by random
- * features where the model will use them (judge_features.c). Of candidates that are as good as each
+ * them and the neighbours of the winner in steps of sqrt 2; a finer sample that is scored by random
+ * features where the model will use them (score_features.c). Of candidates that are as good as each
  * other the one nearest to the median wins. A second free parameter follows the first. Samples are
  * seeded and nested; candidates run in parallel, each on one thread, so the choice does not depend
  * on the threads. The work is bounded by the sizes of the samples: about 10 coarse and 6 fine
@@ -22,8 +22,8 @@ enum { COARSE = 800, FINE = 2000, FEATURE_ROWS = 8192, FINALISTS = 3, CANDIDATES
 typedef struct search {
     krein_job *job;
     krein_ctx *ctx;
-    krein_jury coarse_jury, fine_jury;
-    const char *map; /* judges the finer sample, or NULL */
+    krein_scoring coarse_scoring, fine_scoring;
+    const char *map; /* map that scores the finer sample; NULL: the exact kernel */
     double deadline; /* 0: none */
     krein_kernel *kernel;
     krein_kernel *leaf[2];
@@ -55,7 +55,7 @@ static bool as_good(const candidate *c, const candidate *best) {
 static double candidate_bytes(int64_t rows, int64_t d, int64_t k, bool features) {
     double n = (double)krein__min(rows, FINE);
     double exact = 8 * (6 * n * n + 100 * n * (double)(k + 1) + 2 * n * (double)d) + (1 << 20);
-    return features ? fmax(exact, krein__judge_map_bytes(d, k)) : exact;
+    return features ? fmax(exact, krein__score_sample_bytes(d, k)) : exact;
 }
 
 /* The kernel with the searched parameter, which is NaN in the original. */
@@ -70,7 +70,7 @@ static krein_status with_value(const search *s, double value, krein_kernel **out
 }
 
 /* A refusal of one is the end of the search. */
-static krein_status take_scores(krein_ctx *ctx, const krein_verdict *v, int64_t n, candidate *c) {
+static krein_status take_scores(krein_ctx *ctx, const krein_scored *v, int64_t n, candidate *c) {
     for (int64_t i = 0; i < n; i++) {
         if (v[i].refused[0]) return krein__fail(ctx, KREIN_ESPEC, "%s", v[i].refused[0]);
         c[i].score = v[i].score[0];
@@ -82,20 +82,20 @@ static krein_status score_all(search *s, const krein_probe *sample, candidate *c
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_kernel **kernel = NULL;
-    krein_verdict *v = NULL;
+    krein_scored *v = NULL;
     bool fine = sample == &s->fine;
-    const krein_jury *jury = fine ? &s->fine_jury : &s->coarse_jury;
+    const krein_scoring *scoring = fine ? &s->fine_scoring : &s->coarse_scoring;
     if (!(kernel = krein__zalloc(ctx, n, sizeof(krein_kernel *)))) return ctx->status;
     ZNEW(v, n);
     for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &kernel[i]));
-    TRY(s->map && fine ? krein__judge_maps(ctx, kernel, n, s->map, sample, jury, v)
-                       : krein__judge_exact(ctx, kernel, n, sample, jury, 0, NULL, v));
+    TRY(s->map && fine ? krein__score_sample(ctx, kernel, n, s->map, sample, scoring, v)
+                       : krein__score_exact(ctx, kernel, n, sample, scoring, 0, NULL, v));
     TRY(take_scores(ctx, v, n, c));
     s->done = krein__min(s->done + n, s->total - 1); /* how many there will be is not known */
     krein__progress(ctx, "selecting the kernel", (double)s->done, (double)s->total);
 done:
     for (int64_t i = 0; kernel && i < n; i++) krein__kernel_destroy(ctx, kernel[i]);
-    for (int64_t i = 0; v && i < n; i++) krein__verdict_clear(ctx, &v[i]);
+    for (int64_t i = 0; v && i < n; i++) krein__scored_clear(ctx, &v[i]);
     krein__free(ctx, kernel);
     krein__free(ctx, v);
     return st;
@@ -263,8 +263,8 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
     TRY(krein__probe_gather(job, n, &s.fine));
     TRY(krein__probe_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
-    krein__jury_begin(criterion, 1, s.fine.n, &s.fine_jury);
-    krein__jury_begin(criterion, 1, s.coarse.n, &s.coarse_jury);
+    krein__scoring_begin(criterion, 1, s.fine.n, &s.fine_scoring);
+    krein__scoring_begin(criterion, 1, s.coarse.n, &s.coarse_scoring);
     TRY(find_free(&s, free));
     s.total = free * 16;
     for (int64_t i = 1; i < free; i++)
@@ -292,10 +292,10 @@ done:
 }
 
 /* The first of the best; why there is none, where all were refused. */
-static krein_status winner(krein_ctx *ctx, const krein_verdict *v, int64_t n, int64_t *best) {
+static krein_status winner(krein_ctx *ctx, const krein_scored *v, int64_t n, int64_t *best) {
     *best = -1;
     for (int64_t i = 0; i < n; i++)
-        if (v[i].judged && !v[i].refused[0] &&
+        if (v[i].scored && !v[i].refused[0] &&
             (*best < 0 || krein__score_better(&v[i].score[0], &v[*best].score[0])))
             *best = i;
     if (*best >= 0) return KREIN_OK;
@@ -308,27 +308,27 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_probe s = {0};
-    krein_jury jury;
+    krein_scoring scoring;
     krein_kernel **kernel = NULL;
-    krein_verdict *v = NULL;
+    krein_scored *v = NULL;
     if (!(kernel = krein__zalloc(ctx, list->n, sizeof(krein_kernel *)))) return ctx->status;
     ZNEW(v, list->n);
     TRY(krein__probe_gather(job, krein__min(krein__min(job->n, FINE), wide_rows(job)), &s));
     TRY(copies(job, list, &s, kernel));
-    krein__jury_begin(criterion, 1, s.n, &jury);
-    TRY(krein__judge_exact(ctx, kernel, list->n, &s, &jury,
-                           time_limit > 0 ? krein__clock() + time_limit : 0, "judging kernels", v));
+    krein__scoring_begin(criterion, 1, s.n, &scoring);
+    TRY(krein__score_exact(ctx, kernel, list->n, &s, &scoring,
+                           time_limit > 0 ? krein__clock() + time_limit : 0, "scoring kernels", v));
     TRY(winner(ctx, v, list->n, best));
     for (int64_t i = 0; i < list->n; i++) {
         char *text = krein__kernel_text(ctx, kernel[i]);
-        if (text && v[i].judged && !v[i].refused[0])
+        if (text && v[i].scored && !v[i].refused[0])
             krein__log(ctx, KREIN_LOG_DEBUG, "%s on %lld rows: %.6g", text, (long long)s.n,
                        v[i].score[0].value);
         krein__free(ctx, text);
     }
 done:
     for (int64_t i = 0; kernel && i < list->n; i++) krein__kernel_destroy(ctx, kernel[i]);
-    for (int64_t i = 0; v && i < list->n; i++) krein__verdict_clear(ctx, &v[i]);
+    for (int64_t i = 0; v && i < list->n; i++) krein__scored_clear(ctx, &v[i]);
     krein__free(ctx, kernel);
     krein__free(ctx, v);
     krein__probe_end(ctx, &s);
@@ -345,6 +345,6 @@ double krein__select_flops(int64_t n, int64_t free, int64_t listed, bool feature
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features) {
     int64_t rows = krein__min(n, features ? FEATURE_ROWS : FINE);
     double each = candidate_bytes(rows, d, k, features);
-    return krein__judge_workers(ctx, 0, each, FINALISTS) * each +
+    return krein__score_workers(ctx, 0, each, FINALISTS) * each +
            (double)rows * (6 * (double)d + 16 * (double)k + 32);
 }

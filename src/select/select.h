@@ -72,8 +72,8 @@ krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, kr
 
 /* Targets of a row, as ridge regression has them whatever the learner (0: no labels), and those of
  * rows. */
-int64_t krein__judged_targets(const krein_job *job);
-void krein__judged_fill(const krein_job *job, int64_t n, const double *label, double *y,
+int64_t krein__scored_targets(const krein_job *job);
+void krein__scored_fill(const krein_job *job, int64_t n, const double *label, double *y,
                         int32_t *class);
 /* n of the job's rows, a seeded choice. */
 krein_status krein__probe_gather(krein_job *job, int64_t n, krein_probe *out);
@@ -82,7 +82,7 @@ krein_status krein__probe_thin(krein_ctx *ctx, const krein_probe *from, int64_t 
                                krein_probe *out);
 void krein__probe_end(krein_ctx *ctx, krein_probe *s);
 
-/* ---- the judge (judge.c) ------------------------------------------------ */
+/* ---- candidates and their scores (score_exact.c, score_features.c) */
 
 enum { KREIN_CRITERIA_MAX = 16 };
 
@@ -90,64 +90,64 @@ enum { KREIN_CRITERIA_MAX = 16 };
 void krein__far_to_near(int64_t n, int64_t *order);
 
 /* The criteria of one ranking, and what they need together. */
-typedef struct krein_jury {
+typedef struct krein_scoring {
     krein_criterion *criterion;
     int64_t n;
     krein_needs needs;
     int64_t trials;
     int64_t trial_of[KREIN_CRITERIA_MAX]; /* its trial, or -1 */
     krein_trial trial[KREIN_CRITERIA_MAX];
-} krein_jury;
-void krein__jury_begin(krein_criterion *criterion, int64_t n, int64_t rows, krein_jury *out);
+} krein_scoring;
+void krein__scoring_begin(krein_criterion *criterion, int64_t n, int64_t rows, krein_scoring *out);
 
 /* The scores from a view, or from the status of one that could not be made. trial: the candidate's
  * own copies. */
-typedef struct krein_verdict krein_verdict;
-krein_status krein__jury_decide(krein_ctx *ctx, const krein_jury *jury, krein_status st,
-                                const krein_view *view, const krein_trial *trial,
-                                krein_verdict *out);
+typedef struct krein_scored krein_scored;
+krein_status krein__scoring_apply(krein_ctx *ctx, const krein_scoring *scoring, krein_status st,
+                                  const krein_view *view, const krein_trial *trial,
+                                  krein_scored *out);
 
 /* What became of one kernel: a score and a reason why there is none (or NULL) for each criterion.
  */
-struct krein_verdict {
-    bool judged; /* false: there was no time */
+struct krein_scored {
+    bool scored; /* false: there was no time */
     krein_score score[KREIN_CRITERIA_MAX];
     char *refused[KREIN_CRITERIA_MAX]; /* owned */
     char *map;                         /* complete spec, by features; or NULL; owned */
 };
-void krein__verdict_clear(krein_ctx *ctx, krein_verdict *v);
+void krein__scored_clear(krein_ctx *ctx, krein_scored *v);
 
-/* Candidates to judge at once: a thread each where there are enough and memory has room for `bytes`
+/* Candidates to score at once: a thread each where there are enough and memory has room for `bytes`
  * each beside what they share. 1: one after the other, on all threads. */
-int krein__judge_workers(krein_ctx *ctx, double shared, double bytes, int64_t n);
+int krein__score_workers(krein_ctx *ctx, double shared, double bytes, int64_t n);
 /* Judges them so. deadline: krein__clock() after which no further one is begun; 0: none. what:
  * shown with the progress, or NULL. */
-typedef krein_status krein_judge_one(krein_ctx *ctx, const void *state, int64_t i,
-                                     krein_verdict *out);
-krein_status krein__judge_each(krein_ctx *ctx, int64_t n, int workers, double deadline,
-                               const char *what, krein_judge_one *one, const void *state,
-                               krein_verdict *out);
+typedef krein_status krein_score_one(krein_ctx *ctx, const void *state, int64_t i,
+                                     krein_scored *out);
+krein_status krein__score_each(krein_ctx *ctx, int64_t n, int workers, double deadline,
+                               const char *what, krein_score_one *one, const void *state,
+                               krein_scored *out);
 
 /* Kernels by their matrices on the sample. */
-krein_status krein__judge_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
-                                const krein_probe *s, const krein_jury *jury, double deadline,
-                                const char *what, krein_verdict *out);
+krein_status krein__score_exact(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                                const krein_probe *s, const krein_scoring *scoring, double deadline,
+                                const char *what, krein_scored *out);
 /* Bytes for one candidate, its matrix and all; what candidates share comes on top
  * (krein__gram_share_bytes). */
-double krein__judge_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
-                                int64_t columns, const krein_jury *jury);
+double krein__score_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int64_t labels,
+                                int64_t columns, const krein_scoring *scoring);
 /* By features of all rows of the job, as many candidates in one pass as fit. map: NULL: by kernel.
  * D: features, 0: the map's, or 1,024. */
-krein_status krein__judge_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
-                                   const char *map, int64_t D, const krein_jury *jury,
-                                   double deadline, krein_verdict *out);
+krein_status krein__score_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
+                                   const char *map, int64_t D, const krein_scoring *scoring,
+                                   double deadline, krein_scored *out);
 /* By features of the sample, for a map that does not look at the data; at most KREIN_FEATURES_MAX
  * features. */
 enum { KREIN_FEATURES_MAX = 2048 };
-krein_status krein__judge_maps(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
-                               const char *map, const krein_probe *s, const krein_jury *jury,
-                               krein_verdict *out);
-double krein__judge_map_bytes(int64_t d, int64_t k);
+krein_status krein__score_sample(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
+                                 const char *map, const krein_probe *s,
+                                 const krein_scoring *scoring, krein_scored *out);
+double krein__score_sample_bytes(int64_t d, int64_t k);
 
 /* ---- the search (search.c) ---------------------------------------------- */
 
@@ -160,7 +160,7 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
  * seconds (0: none): the best so far is taken when it has passed. */
 krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
                                   double time_limit, krein_kernel *kernel);
-/* Flops and bytes of the search, for plan; listed: kernels of a list that are judged before it. */
+/* Flops and bytes of the search, for plan; listed: kernels of a list that are scored before it. */
 double krein__select_flops(int64_t n, int64_t free, int64_t listed, bool features);
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features);
 

@@ -17,7 +17,7 @@
 #include "learn/blocks.h"
 #include "learn/learn.h"
 
-/* Rows that kernels are judged on, in memory. */
+/* Rows that kernels are scored on, in memory. */
 typedef struct krein_probe {
     int64_t n, k;    /* rows, targets (0: no labels) */
     int64_t classes; /* 0: not a classification */

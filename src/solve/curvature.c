@@ -49,7 +49,7 @@ krein_status krein__curvature_begin(krein_features *t, krein_curvature *s) {
     s->D = t->D;
     s->rows = krein__min(t->rows, sample_rows(t->n, t->D));
     s->sample = sample_rows(t->n, t->D);
-    int64_t tile = krein__gram_tile(t->D);
+    int64_t tile = krein__syrk_tile(t->D);
     if (t->D > MOST_FEATURES) return KREIN_OK;
     NEW(s->u, (t->D + 1) * (t->D + 1));
     NEW(s->block, s->rows * (t->D + 1) + t->D);
@@ -68,7 +68,7 @@ void krein__curvature_end(krein_curvature *s) {
 }
 
 double krein__curvature_bytes(int64_t D, int64_t rows, int threads) {
-    double d = (double)D + 1, tile = (double)krein__gram_tile(D);
+    double d = (double)D + 1, tile = (double)krein__syrk_tile(D);
     return D > MOST_FEATURES ? 0
                              : 8 * d * d + 4 * ((double)rows + 1) * d + 4 * threads * tile * tile;
 }
@@ -87,7 +87,7 @@ static void add(krein_curvature *s, int64_t m) {
     int64_t D = s->D, ld = D + 1;
     float *root = s->block + s->rows * D, *sum = root + s->rows;
     krein_compute compute = krein__compute_begin();
-    krein__gram_add(s->ctx, D, m, s->block, D, s->u, ld, s->tile);
+    krein__syrk_add(s->ctx, D, m, s->block, D, s->u, ld, s->tile);
     krein__sgemv(true, m, D, 1, s->block, D, root, 1, 0, sum, 1);
     for (int64_t j = 0; j < D; j++) s->u[j * ld + D] += (double)sum[j];
     for (int64_t i = 0; i < m; i++) s->u[D * ld + D] += (double)root[i] * (double)root[i];

@@ -23,7 +23,7 @@
  * Cost of a step: 2 n D m flops for each run, and n D for the rows that move. */
 #include "solve/kmeans.h"
 
-#include "num/kmeans.h"
+#include "num/centres.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,9 +79,9 @@ static krein_status work_begin(work *w) {
     NEW(w->nearest, rows * w->runs);
     NEW(w->gain, rows * w->runs);
     NEW(w->moved, rows * w->runs);
-    NEW(w->scratch, krein__kmeans_scratch(ctx, krein__max(w->m, w->tries), w->runs));
+    NEW(w->scratch, krein__centres_scratch(ctx, krein__max(w->m, w->tries), w->runs));
     NEW(w->row, w->runs * w->tries * D);
-    NEW(w->part, krein__kmeans_parts(rows, w->tries, w->runs));
+    NEW(w->part, krein__centres_parts(rows, w->tries, w->runs));
     NEW(w->total, w->runs * w->tries);
 done:
     return st;
@@ -89,7 +89,7 @@ done:
 
 double krein__kmeans_features_bytes(int64_t n, int64_t D, int64_t rows,
                                     const krein_kmeans_options *o, int threads) {
-    int64_t tries = krein__kmeans_tries(o->clusters), wide = krein__max(tries, o->clusters);
+    int64_t tries = krein__centres_tries(o->clusters), wide = krein__max(tries, o->clusters);
     double runs = (double)runs_abreast(o), all = runs * (double)o->clusters, d = (double)D;
     return (double)n * (12 * runs + 8 + 4) + all * (12 * d + 12) +
            768.0 * threads * runs * (double)wide + (double)rows * runs * 16 +
@@ -126,8 +126,8 @@ static krein_status approach(work *w) {
         if (st != KREIN_OK) return st;
         krein_rows x = krein__rows_dense(n, t->D, z, t->D);
         for (int64_t r = 0; r < w->runs; r++)
-            krein__kmeans_approach(w->ctx, &x, w->row + r * t->D, w->o->least,
-                                   w->near + r * t->n + b * t->rows);
+            krein__centres_approach(w->ctx, &x, w->row + r * t->D, w->o->least,
+                                    w->near + r * t->n + b * t->rows);
     }
     return krein__poll(w->ctx);
 }
@@ -142,7 +142,7 @@ static krein_status draw(work *w, int64_t k) {
         uint64_t run = (uint64_t)(w->first + r), at = (uint64_t)(k * w->tries + q % w->tries);
         int64_t i =
             k == 0 ? (int64_t)krein__rng_below(g, run, UINT64_MAX, (uint64_t)t->n)
-                   : krein__kmeans_draw(t->n, w->near + r * t->n, krein__rng_uniform(g, run, at));
+                   : krein__centres_draw(t->n, w->near + r * t->n, krein__rng_uniform(g, run, at));
         if (i < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
         TRY(read_row(t, i, w->row + q * t->D));
     }
@@ -160,8 +160,8 @@ static krein_status choose(work *w) {
         int64_t n;
         TRY(krein__features_block(t, b, &z, &n));
         krein_rows x = krein__rows_dense(n, t->D, z, t->D);
-        krein__kmeans_try(w->ctx, &x, w->tries, w->runs, w->row, w->square + b * t->rows,
-                          w->near + b * t->rows, t->n, w->scratch, w->part, w->total);
+        krein__centres_try(w->ctx, &x, w->tries, w->runs, w->row, w->square + b * t->rows,
+                           w->near + b * t->rows, t->n, w->scratch, w->part, w->total);
     }
     for (int64_t r = 0; r < w->runs; r++) {
         int64_t best = r * w->tries;
@@ -236,8 +236,8 @@ static void move_rows(work *w, const float *z, int64_t first, int64_t moves) {
 static void assign(work *w, const float *z, int64_t first, int64_t n, int64_t *changed) {
     int64_t D = w->t->D, moves = 0;
     krein_rows x = krein__rows_dense(n, D, z, D);
-    krein__kmeans_assign(w->ctx, &x, w->m, w->nactive, w->centre, w->centre2, w->scratch,
-                         w->nearest, w->gain);
+    krein__centres_assign(w->ctx, &x, w->m, w->nactive, w->centre, w->centre2, w->scratch,
+                          w->nearest, w->gain);
     for (int64_t i = 0; i < n; i++)
         for (int64_t a = 0; a < w->nactive; a++) {
             int64_t run = w->active[a], at = i * w->nactive + a;
@@ -311,7 +311,7 @@ static void pack(work *w) {
                 w->centre[(a * m + c) * D + j] =
                     w->count[from] ? (float)(w->sum[from * D + j] / (double)w->count[from]) : 0;
         }
-    krein__kmeans_squares(w->nactive * m, D, w->centre, w->centre2);
+    krein__centres_squares(w->nactive * m, D, w->centre, w->centre2);
     for (int64_t a = 0; a < w->nactive; a++)
         for (int64_t c = 0; c < m; c++)
             if (!w->count[w->active[a] * m + c]) w->centre2[a * m + c] = INFINITY;
@@ -372,7 +372,7 @@ static krein_status lloyd(work *w) {
     memset(w->sum, 0, (size_t)(all * w->t->D) * sizeof *w->sum);
     memset(w->count, 0, (size_t)all * sizeof *w->count);
     for (int64_t i = 0; i < w->t->n * w->runs; i++) w->cluster[i] = -1;
-    krein__kmeans_squares(all, w->t->D, w->centre, w->centre2);
+    krein__centres_squares(all, w->t->D, w->centre, w->centre2);
     return go(w, w->t->n / FEW);
 }
 
@@ -440,7 +440,7 @@ krein_status krein__kmeans_features(krein_features *t, const krein_kmeans_option
     krein_status st = KREIN_OK;
     double *inertia = NULL;
     work w = {.ctx = ctx, .t = t, .o = o, .m = o->clusters, .runs = runs_abreast(o)};
-    w.tries = krein__kmeans_tries(w.m);
+    w.tries = krein__centres_tries(w.m);
     memset(out, 0, sizeof *out);
     out->inertia = INFINITY;
     NEW(out->cluster, t->n);

@@ -9,7 +9,7 @@
  * k-means++ seeds. Cost of a step: n m, and n for each row that moves; n^2 for the first. */
 #include "solve/kmeans.h"
 
-#include "num/kmeans.h"
+#include "num/centres.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static double potential(const work *w, int64_t s) {
 
 /* k-means++, the best of some candidates for each seed. */
 static krein_status seed(work *w, int64_t run) {
-    int64_t n = w->n, tries = krein__kmeans_tries(w->m);
+    int64_t n = w->n, tries = krein__centres_tries(w->m);
     krein_rng g = w->o->rng;
     for (int64_t i = 0; i < n; i++) w->distance[i] = INFINITY;
     for (int64_t k = 0; k < w->m; k++) {
@@ -54,7 +54,7 @@ static krein_status seed(work *w, int64_t run) {
         double least = INFINITY;
         for (int64_t t = 0; k > 0 && t < tries; t++) {
             double u = krein__rng_uniform(g, (uint64_t)run, (uint64_t)(k * tries + t));
-            int64_t s = krein__kmeans_draw(n, w->distance, u);
+            int64_t s = krein__centres_draw(n, w->distance, u);
             if (s < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
             double far = potential(w, s);
             if (far < least) {

@@ -27,7 +27,7 @@
 krein_status krein__ridge_begin(krein_ctx *ctx, int64_t R, int64_t k, int64_t rows_max,
                                 krein_ridge *s) {
     krein_status st = KREIN_OK;
-    int64_t t = krein__gram_tile(R);
+    int64_t t = krein__syrk_tile(R);
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
     s->R = R;
@@ -44,7 +44,7 @@ done:
 }
 
 double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads) {
-    double r = (double)R, t = (double)krein__gram_tile(R), c = (double)k + 1;
+    double r = (double)R, t = (double)krein__syrk_tile(R), c = (double)k + 1;
     return 8 * r * r + 8 * r * c + 4.0 * threads * t * t + 4 * ((double)rows_max + r) * c;
 }
 
@@ -123,7 +123,7 @@ void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, cons
         weigh(R, k, r + i * R, k ? y + i * k : NULL, weight ? weight + i : NULL, right + i * c);
     count_rows(s, n, y, weight);
     krein_compute compute = krein__compute_begin();
-    krein__gram_add(ctx, R, n, r, R, s->G, R, s->tile);
+    krein__syrk_add(ctx, R, n, r, R, s->G, R, s->tile);
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
     for (int64_t j = 0; j < R; j += STRIP) {
         krein__worker_begin();
@@ -136,16 +136,16 @@ void krein__ridge_add(krein_ridge *s, int64_t n, float *r, const double *y, cons
 
 /* Tiles, then R x (k + 1), then the right factor. */
 int64_t krein__ridge_room(const krein_ridge *s) {
-    return krein__gram_room(s->R) + (s->R + s->rows_max) * (s->k + 1);
+    return krein__syrk_room(s->R) + (s->R + s->rows_max) * (s->k + 1);
 }
 
 void krein__ridge_products(const krein_ridge *s, int64_t n, float *r, const double *y,
                            const double *weight, float *products) {
     int64_t R = s->R, k = s->k, c = k + 1;
-    float *product = products + krein__gram_room(R), *right = product + R * c;
+    float *product = products + krein__syrk_room(R), *right = product + R * c;
     for (int64_t i = 0; i < n; i++)
         weigh(R, k, r + i * R, k ? y + i * k : NULL, weight ? weight + i : NULL, right + i * c);
-    krein__gram_products(R, n, r, R, products);
+    krein__syrk_products(R, n, r, R, products);
     for (int64_t j = 0; j < R; j += STRIP) strip_product(R, j, n, r, c, right, product);
 }
 
@@ -153,8 +153,8 @@ void krein__ridge_sum(krein_ridge *s, int64_t n, const double *y, const double *
                       const float *products) {
     int64_t R = s->R, c = s->k + 1;
     count_rows(s, n, y, weight);
-    krein__gram_sum(R, products, s->G, R);
-    for (int64_t j = 0; j < R; j += STRIP) strip_add(R, j, c, products + krein__gram_room(R), s->B);
+    krein__syrk_sum(R, products, s->G, R);
+    for (int64_t j = 0; j < R; j += STRIP) strip_add(R, j, c, products + krein__syrk_room(R), s->B);
 }
 
 /* The upper triangle alone, its rows behind each other: half the bytes. */

@@ -3,7 +3,7 @@
 #define KREIN_RIDGE_H
 
 #include "base/spec.h"
-#include "data/archive.h"
+#include "file/archive.h"
 
 extern const krein_class *const krein__solvers[];
 extern const int64_t krein__solver_count;

@@ -73,7 +73,7 @@ typedef struct state {
 static int64_t many(int64_t n, int64_t D) { return krein__min(n, krein__max(4096, 8 * D)); }
 
 static void flush(state *s) {
-    krein__gram_add(s->ctx, s->D, s->held, s->A, s->D, s->H, s->D, s->tile);
+    krein__syrk_add(s->ctx, s->D, s->held, s->A, s->D, s->H, s->D, s->tile);
     s->held = 0;
 }
 
@@ -406,7 +406,7 @@ static krein_status begin(state *s) {
     NEW(s->right, 2 * D);
     NEW(s->step, D);
     NEW(s->A, krein__max(D, ROWS) * D);
-    NEW(s->tile, ctx->threads * krein__max(TILE * TILE, krein__gram_tile(D) * krein__gram_tile(D)));
+    NEW(s->tile, ctx->threads * krein__max(TILE * TILE, krein__syrk_tile(D) * krein__syrk_tile(D)));
     NEW(s->H, system * system);
     NEW(s->diagonal, system);
     for (int64_t k = 0, at = 0; k <= s->z->blocks; k++) {

@@ -1,0 +1,57 @@
+/* encoding.h -- everything done to the data at training, kept so that prediction can take raw
+ * files: which columns, which categories, which classes, which scaling.
+ *
+ * A dense row of the file becomes d numbers: numeric columns stay, a text column becomes one
+ * indicator per category, in column order. Then, column by column,
+ *
+ *     x_j = (raw_j - shift_j - centre_j) * factor_j
+ *
+ * where shift (the column's first value) is taken off in double before the value becomes
+ * float32, so that a large common offset costs no digits. Sparse rows are only multiplied.
+ * scale=unit divides the row by its length instead.
+ */
+#ifndef KREIN_ENCODING_H
+#define KREIN_ENCODING_H
+
+#include "file/reader.h"
+#include "num/matrix.h"
+
+typedef struct krein_input {
+    char *name; /* NULL without a header */
+    krein_role role;
+    bool text;
+    double shift;
+    krein_dict dict; /* categories of a text feature */
+    int64_t at;      /* first encoded column, -1 if it has none */
+} krein_input;
+
+typedef struct krein_encoding {
+    int64_t ninput; /* columns of the training file; LIBSVM: 0 */
+    krein_input *input;
+    bool header, sparse;
+    int64_t d; /* encoded columns */
+    krein_scale scale;
+    float *centre, *factor; /* d each */
+    double low, high;       /* least and greatest encoded input of the training rows; not saved */
+    float *fill;            /* d: value of a missing cell (after shift, before scaling) */
+    krein_missing missing;
+    bool unknown_ignore;
+    krein_task task;
+    int64_t outputs; /* targets of a regression, 1 for classification */
+    bool label_text; /* class names came as text */
+    int64_t nclass;
+    char **class_name;   /* ascending: by number, or by bytes */
+    double *class_value; /* of numeric labels */
+} krein_encoding;
+
+enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000 };
+
+void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);
+/* Rows of a compute block: a constant for up to 4,096 columns, less above. It depends on d alone,
+ * so that results do not depend on memory, threads or where the rows come from. */
+int64_t krein__block_rows(int64_t d);
+/* Class of a label (a number, or a code in the text label's dictionary through `map`), or -1. */
+int64_t krein__class_of(const krein_encoding *e, const int64_t *map, double label);
+const char *krein__scale_name(krein_scale scale);
+
+#endif

@@ -1,0 +1,412 @@
+/* data.c -- opening data and giving its columns their roles. */
+#include "stream/data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+void krein_data_options_init(krein_data_options *options) {
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    options->header = -1;
+}
+
+/* The struct and its strings are copied: a caller's options may be gone when they are used. */
+static krein_status copy_options(krein_data *data, const krein_data_options *given) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_data_options *o = &data->options;
+    krein_data_options_init(o);
+    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    const char **text[] = {&o->format, &o->label, &o->labels_file, &o->weights,
+                           &o->group,  &o->id,    &o->ignore};
+    for (int k = 0; k < 7; k++)
+        if (*text[k]) {
+            DUP(data->owned[k], *text[k]);
+            *text[k] = data->owned[k];
+        }
+    if (o->targets < 0 || o->targets > 64)
+        st = krein__fail(ctx, KREIN_EARG, "--targets takes a number from 1 to 64");
+done:
+    return st;
+}
+
+static krein_status create(krein_ctx *ctx, const char *name, const krein_data_options *options,
+                           krein_data **out) {
+    krein_status st = KREIN_OK;
+    krein_data *data = NULL;
+    *out = NULL;
+    ZNEW(data, 1);
+    data->ctx = ctx;
+    data->nrows = -1;
+    data->label_column = -1;
+    data->ahead_room = -1;
+    DUP(data->name, name);
+    TRY(copy_options(data, options));
+    *out = data;
+    return KREIN_OK;
+done:
+    krein_data_close(data);
+    return st;
+}
+
+krein_status krein_data_open(krein_ctx *ctx, const char *path, const krein_data_options *options,
+                             krein_data **out) {
+    krein_status st = create(ctx, path, options, out);
+    if (st != KREIN_OK) return st;
+    krein_data *data = *out;
+    krein_reader_options reading = {.format = data->options.format,
+                                    .delimiter = data->options.delimiter,
+                                    .header = data->options.header};
+    TRY(krein__reader_open(ctx, path, &reading, &data->reader));
+    if (data->options.labels_file) {
+        krein_reader_options plain = {.header = -1};
+        TRY(krein__reader_open(ctx, data->options.labels_file, &plain, &data->labels));
+        if (data->labels->sparse || data->labels->ncolumn != 1) {
+            st = krein__fail(ctx, KREIN_EFORMAT, "%s: a file of labels has one column",
+                             data->options.labels_file);
+            goto done;
+        }
+        data->labels->column[0].role = KREIN_ROLE_LABEL;
+    }
+    return KREIN_OK;
+done:
+    krein_data_close(data);
+    *out = NULL;
+    return st;
+}
+
+krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const float *x, int64_t ld,
+                                   const double *y, const double *weights,
+                                   const krein_data_options *options, krein_data **out) {
+    if (n < 0 || d < 1 || ld < d || (n > 0 && !x)) {
+        *out = NULL;
+        return krein__fail(ctx, KREIN_EARG, "rows in memory need n >= 0, d >= 1 and ld >= d");
+    }
+    krein_status st = create(ctx, "(memory)", options, out);
+    if (st != KREIN_OK) return st;
+    krein_data *data = *out;
+    for (int64_t i = 0; weights && i < n; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i])) {
+            st = krein__fail(ctx, KREIN_EARG, "row %lld: a weight is a finite number >= 0",
+                             (long long)i + 1);
+            goto done;
+        }
+    NEW(data->segment, 1);
+    memset(data->segment, 0, sizeof *data->segment);
+    data->nsegment = data->capacity = 1;
+    data->borrowed = data->in_memory = true;
+    data->nrows = n;
+    data->segment->ld = ld;
+    krein_raw *raw = &data->segment->raw;
+    raw->n = n;
+    raw->nnum = d;
+    raw->nlabel = y ? krein__max(1, data->options.targets) : 0;
+    /* Borrowed segments are never written to or freed. */
+    raw->num = (float *)(uintptr_t)x;
+    raw->label = (double *)(uintptr_t)y;
+    raw->weight = (double *)(uintptr_t)weights;
+    for (int64_t i = 0; i < n && !raw->any_missing; i++)
+        for (int64_t j = 0; j < d; j++)
+            if (isnan(x[i * ld + j])) raw->any_missing = true;
+    data->has_weight = weights != NULL;
+    data->nlabel = raw->nlabel;
+    data->has_label = y != NULL;
+    return KREIN_OK;
+done:
+    krein_data_close(data);
+    *out = NULL;
+    return st;
+}
+
+krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing) {
+    const krein_segment *s = &data->segment[0];
+    for (int64_t i = 0; i < s->raw.n; i++)
+        for (int64_t j = 0; j < s->raw.nnum; j++) {
+            float v = s->raw.num[i * s->ld + j];
+            if (isinf(v) || (isnan(v) && missing == KREIN_MISSING_ERROR))
+                return krein__fail(data->ctx, KREIN_EDATA, "row %lld, column %lld is %s%s",
+                                   (long long)i + 1, (long long)j + 1,
+                                   isinf(v) ? "infinite" : "NaN",
+                                   isinf(v) ? "" : "; allow it with the missing option");
+        }
+    return KREIN_OK;
+}
+
+static void drop_segments(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    for (int64_t k = 0; k < data->nsegment && !data->borrowed; k++)
+        krein__raw_clear(ctx, &data->segment[k].raw);
+    krein__free(ctx, data->segment);
+    data->segment = NULL;
+    data->nsegment = data->capacity = 0;
+}
+
+void krein__data_forget(krein_data *data) {
+    drop_segments(data);
+    data->in_memory = false;
+}
+
+void krein__data_reset(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
+    if (!data->borrowed) krein__data_forget(data);
+    krein__free(ctx, data->part);
+    krein__free(ctx, data->label_map);
+    data->part = NULL;
+    data->label_map = NULL;
+    data->by_name = data->scanned = false;
+    memset(data->count, 0, sizeof data->count);
+    memset(data->here, 0, sizeof data->here);
+    memset(data->before, 0, sizeof data->before);
+}
+
+void krein_data_close(krein_data *data) {
+    if (!data) return;
+    krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
+    drop_segments(data);
+    krein__reader_close(data->reader);
+    krein__reader_close(data->labels);
+    for (int k = 0; k < KREIN__COUNT(data->owned); k++) krein__free(ctx, data->owned[k]);
+    krein__raw_clear(ctx, &data->label_batch);
+    krein__free(ctx, data->label_map);
+    krein__free(ctx, data->part);
+    krein__free(ctx, data->name);
+    krein__free(ctx, data);
+}
+
+krein_status krein__data_keep(krein_data *data, krein_raw *raw) {
+    krein_ctx *ctx = data->ctx;
+    if (data->nsegment == data->capacity) {
+        int64_t room = krein__max(16, 2 * data->capacity);
+        krein_segment *bigger = krein__resize(ctx, data->segment, room, sizeof *bigger);
+        if (!bigger) return ctx->status;
+        data->segment = bigger;
+        data->capacity = room;
+    }
+    data->segment[data->nsegment++] = (krein_segment){*raw, raw->nnum};
+    memset(raw, 0, sizeof *raw);
+    return KREIN_OK;
+}
+
+/* ---- roles -------------------------------------------------------------- */
+
+static krein_status set_role(krein_data *data, const char *word, const char *option,
+                             krein_role role) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    int64_t j;
+    krein_status st = krein__reader_find(r, word, option, &j);
+    if (st != KREIN_OK) return st;
+    if (r->column[j].role != KREIN_ROLE_FEATURE && r->column[j].role != role)
+        return krein__fail(ctx, KREIN_EARG, "%s: column %lld has two roles; %s names it again",
+                           r->path, (long long)j + 1, option);
+    r->column[j].role = role;
+    return KREIN_OK;
+}
+
+/* The rule of the manual: a column named label/target/class/y, else the first. */
+static int64_t default_label(const krein_reader *r, bool *guessed) {
+    static const char *const names[] = {"label", "target", "class", "y"};
+    for (int k = 0; k < 4; k++)
+        for (int64_t j = 0; j < r->ncolumn; j++)
+            if (r->column[j].name && strcasecmp(r->column[j].name, names[k]) == 0) {
+                *guessed = false;
+                return j;
+            }
+    *guessed = true;
+    return 0;
+}
+
+static krein_status ignore_columns(krein_data *data) {
+    const char *at = data->options.ignore;
+    while (at && *at) {
+        char word[256];
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        krein_status st = set_role(data, word, "--ignore", KREIN_ROLE_IGNORE);
+        if (st != KREIN_OK) return st;
+        at += length + (at[length] == ',');
+    }
+    return KREIN_OK;
+}
+
+/* Side columns: weights, group, id, ignored ones. */
+krein_status krein__data_side_roles(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    const krein_data_options *o = &data->options;
+    krein_status st = KREIN_OK;
+    if (r->sparse) {
+        if (o->weights || o->group || o->id || o->ignore)
+            return krein__fail(ctx, KREIN_EARG,
+                               "%s: LIBSVM files have no columns for --weights, --group, --id or "
+                               "--ignore",
+                               r->path);
+        return KREIN_OK;
+    }
+    for (int64_t j = 0; j < r->ncolumn; j++) r->column[j].role = KREIN_ROLE_FEATURE;
+    if (o->weights) TRY(set_role(data, o->weights, "--weights", KREIN_ROLE_WEIGHT));
+    if (o->group) TRY(set_role(data, o->group, "--group", KREIN_ROLE_GROUP));
+    if (o->id) TRY(set_role(data, o->id, "--id", KREIN_ROLE_ID));
+    TRY(ignore_columns(data));
+    data->has_weight = o->weights != NULL;
+done:
+    return st;
+}
+
+krein_status krein__data_label_role(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    const krein_data_options *o = &data->options;
+    data->label_guessed = false;
+    if (data->labels) {
+        data->nlabel = 1;
+        data->has_label = true;
+        return KREIN_OK;
+    }
+    if (o->label && strcmp(o->label, "none") == 0) {
+        data->nlabel = 0;
+        data->has_label = false;
+        if (r->sparse) r->column[0].role = KREIN_ROLE_IGNORE;
+        return KREIN_OK;
+    }
+    if (r->sparse) {
+        r->column[0].role = KREIN_ROLE_LABEL;
+        data->label_column = 0;
+        data->nlabel = 1;
+        data->has_label = true;
+        return KREIN_OK;
+    }
+    if (o->targets > 0) {
+        if (o->targets >= r->ncolumn)
+            return krein__fail(ctx, KREIN_EARG,
+                               "%s: --targets %lld, but there are only %lld columns", r->path,
+                               (long long)o->targets, (long long)r->ncolumn);
+        for (int64_t j = 0; j < o->targets; j++) r->column[j].role = KREIN_ROLE_LABEL;
+        data->nlabel = o->targets;
+        data->label_column = 0;
+        data->has_label = true;
+        return KREIN_OK;
+    }
+    int64_t j = default_label(r, &data->label_guessed);
+    if (o->label) {
+        data->label_guessed = false;
+        krein_status st = krein__reader_find(r, o->label, "--label", &j);
+        if (st != KREIN_OK) return st;
+    }
+    if (r->column[j].role != KREIN_ROLE_FEATURE)
+        return krein__fail(ctx, KREIN_EARG,
+                           "%s: column %lld is the label, but another option names it too; say "
+                           "which column is the label with --label",
+                           r->path, (long long)j + 1);
+    r->column[j].role = KREIN_ROLE_LABEL;
+    data->label_column = j;
+    data->nlabel = 1;
+    data->has_label = true;
+    return KREIN_OK;
+}
+
+/* Labels of raw->n rows from the separate file, whose batches end elsewhere. */
+static krein_status fetch_labels(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
+    krein_status st = KREIN_OK;
+    krein_raw *batch = &data->label_batch;
+    int64_t have = 0, first = -1;
+    krein__free(ctx, raw->label);
+    NEW(raw->label, krein__max(raw->n, 1));
+    raw->nlabel = 1;
+    while (have < raw->n || raw->n == 0) {
+        if (data->label_at == batch->n) {
+            TRY(krein__reader_next(data->labels, batch));
+            data->label_at = krein__min(data->label_skip, batch->n);
+            data->label_skip -= data->label_at;
+            if (batch->n == 0) break;
+            if (data->label_at == batch->n) continue;
+        }
+        if (raw->n == 0) {
+            st = krein__fail(ctx, KREIN_EFORMAT, "%s has more rows than %s", data->labels->path,
+                             data->reader->path);
+            goto done;
+        }
+        if (first < 0) raw->labels = batch->from;
+        first = 0;
+        int64_t m = krein__min(raw->n - have, batch->n - data->label_at);
+        memcpy(raw->label + have, batch->label + data->label_at, (size_t)m * sizeof *raw->label);
+        have += m;
+        data->label_at += m;
+    }
+    if (have < raw->n)
+        st = krein__fail(ctx, KREIN_EFORMAT, "%s has fewer rows than %s", data->labels->path,
+                         data->reader->path);
+done:
+    return st;
+}
+
+/* The file ends before the share does. */
+static krein_status changed(const krein_data *data, krein_ctx *ctx) {
+    return krein__fail(ctx, KREIN_EIO, "%s changed while it was read: it has fewer rows",
+                       data->name);
+}
+
+krein_status krein__data_share(krein_data *data) {
+    if (!data->share_rows || data->share.on || !data->reader) return KREIN_OK;
+    return krein__share_find(data->reader, data->labels, &data->share);
+}
+
+krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
+    krein_share *share = &data->share;
+    krein_status st = KREIN_OK;
+    raw->n = 0;
+    if (share->on && share->left == 0) return KREIN_OK;
+    st = krein__reader_next(data->reader, raw);
+    if (st != KREIN_OK) return st;
+    if (share->on) { /* a batch may go on behind the share */
+        if (raw->n == 0) return changed(data, ctx);
+        raw->n = krein__min(raw->n, share->left);
+        share->left -= raw->n;
+    }
+    return data->labels && data->has_label ? fetch_labels(data, ctx, raw) : st;
+}
+
+krein_status krein__data_read(krein_data *data, krein_raw *raw) {
+    krein_ctx *ctx = data->ctx;
+    double start = krein__clock();
+    krein_status st = krein__data_fetch(data, ctx, raw);
+    double seconds = krein__clock() - start;
+    data->seconds_read += seconds;
+    data->seconds_waited += seconds;
+    if (st == KREIN_OK) {
+        double done = (double)data->reader->bytes_done, total = (double)data->reader->bytes;
+        krein__progress(ctx, "reading", done, total);
+        st = krein__poll(ctx);
+    }
+    return st;
+}
+
+krein_status krein__data_begin(krein_data *data) {
+    krein_ctx *ctx = data->ctx;
+    krein__data_quiet(data);
+    krein_status st = krein__reader_begin(data->reader);
+    if (st == KREIN_OK && data->labels) {
+        krein__raw_clear(ctx, &data->label_batch);
+        data->label_at = data->label_skip = 0;
+        data->labels->missing_ok = true;
+        data->labels->label_optional = data->reader->label_optional;
+        st = krein__reader_begin(data->labels);
+    }
+    if (st == KREIN_OK && data->share.on)
+        st = krein__share_begin(&data->share, data->reader, data->labels);
+    data->passes++;
+    return st;
+}
+
+int64_t krein__data_rows_here(const krein_data *data) {
+    return data->share.on ? data->share.rows : data->nrows;
+}
+
+bool krein__data_may_have_labels(const krein_data *data) {
+    const char *label = data->options.label;
+    return data->reader ? !label || strcmp(label, "none") != 0 : data->has_label;
+}

@@ -1,0 +1,130 @@
+/* holdout.c -- rows that are kept out of training: a share of every class, or whole groups.
+ *
+ * Which rows they are follows from the seed, the labels and the groups of all rows, so that it is
+ * known only when all have been read; where processes share them, each gets the labels and groups
+ * of all (13 bytes a row). */
+#include "stream/scan.h"
+#include "dist/dist.h"
+
+#include <math.h>
+#include <string.h>
+
+/* An array of the rows of this process becomes that of all rows. */
+static krein_status join(krein_ctx *ctx, int64_t n, size_t size, void *array) {
+    char *mine, *all = NULL;
+    int64_t count;
+    memcpy(&mine, array, sizeof mine);
+    krein_status st = krein__comm_join(ctx, mine, n, size, &all, &count);
+    if (st != KREIN_OK) return st;
+    krein__free(ctx, mine);
+    memcpy(array, &all, sizeof all);
+    return KREIN_OK;
+}
+
+static krein_status gather_rows(krein_scan *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    if (!data->share.on) return KREIN_OK;
+    TRY(join(ctx, s->rows, sizeof *s->label, &s->label));
+    if (data->options.group) TRY(join(ctx, s->rows, sizeof *s->group, &s->group));
+    TRY(join(ctx, s->rows, sizeof *data->part, &data->part));
+    s->rows = data->nrows;
+done:
+    return st;
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+static krein_rng split_stream(uint64_t seed, int64_t of) {
+    return (krein_rng){seed, KREIN_STREAM_SPLIT | (uint64_t)(of + 1) << 32};
+}
+
+static krein_status hold_by_class(krein_scan *s, const krein_encoding *e, double fraction,
+                                  uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    int64_t *rows = NULL, *chosen = NULL;
+    NEW(rows, s->rows);
+    NEW(chosen, s->rows);
+    int64_t classes = e->task == KREIN_TASK_CLASSIFICATION ? e->nclass : 1;
+    for (int64_t c = 0; c < classes; c++) {
+        int64_t n = 0;
+        for (int64_t i = 0; i < s->rows; i++)
+            if (data->part[i] == KREIN_PART_TRAIN &&
+                (e->nclass == 0 || krein__class_of(e, data->label_map, s->label[i]) == c))
+                rows[n++] = i;
+        int64_t k = krein__min((int64_t)rint(fraction * (double)n), n - 1);
+        if (k < 1) continue;
+        krein__rng_choose(split_stream(seed, c), n, k, chosen);
+        for (int64_t i = 0; i < k; i++) data->part[rows[chosen[i]]] = KREIN_PART_HELD;
+    }
+done:
+    krein__free(ctx, rows);
+    krein__free(ctx, chosen);
+    return st;
+}
+
+/* Whole groups, in a seeded order, until the fraction is reached. */
+static krein_status hold_by_group(krein_scan *s, double fraction, uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *order = NULL, groups = 0, held = 0;
+    for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
+    NEW(order, groups);
+    krein__rng_permute(split_stream(seed, 0), groups, order);
+    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->all_kept; g++)
+        for (int64_t i = 0; i < s->rows; i++)
+            if (s->group[i] == order[g] && s->data->part[i] == KREIN_PART_TRAIN) {
+                s->data->part[i] = KREIN_PART_HELD;
+                held++;
+            }
+done:
+    krein__free(ctx, order);
+    return st;
+}
+
+krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double fraction,
+                             uint64_t seed) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_raw_pass pass = {0};
+    krein_raw *raw;
+    int64_t ld, row = 0;
+    bool drop = data->options.missing == KREIN_MISSING_DROP;
+    ZNEW(data->part, krein__max(1, s->rows));
+    TRY(krein__raw_begin(&pass, data));
+    for (;;) {
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        for (int64_t i = 0; i < raw->n; i++, row++)
+            data->part[row] = (uint8_t)krein__raw_part(data, raw, ld, i, drop);
+    }
+    krein__raw_end(&pass);
+    TRY(gather_rows(s));
+    TRY(data->options.group ? hold_by_group(s, fraction, seed)
+                            : hold_by_class(s, e, fraction, seed));
+    if (data->share.on)
+        memmove(data->part, data->part + data->share.first, (size_t)data->share.rows);
+    int64_t nnum, ncat;
+    krein__feature_counts(data, &nnum, &ncat);
+    TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader && data->reader->sparse));
+    memset(s->label_sum, 0, sizeof s->label_sum);
+    TRY(krein__raw_begin(&pass, data));
+    for (row = 0;;) {
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        for (int64_t i = 0; i < raw->n; i++, row++) {
+            data->here[data->part[row]]++;
+            if (data->part[row] != KREIN_PART_TRAIN) continue;
+            TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
+            for (int64_t k = 0; k < raw->nlabel; k++)
+                s->label_sum[k] += raw->label[i * raw->nlabel + k];
+        }
+    }
+done:
+    krein__raw_end(&pass);
+    return st;
+}

@@ -1,0 +1,203 @@
+/* match.c -- a file is read with an encoding learned elsewhere: which of its columns are which. */
+#include "stream/data.h"
+
+#include <string.h>
+
+krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e) {
+    return data->options.missing != KREIN_MISSING_ERROR ? data->options.missing : e->missing;
+}
+
+bool krein__data_unknown(const krein_data *data, const krein_encoding *e) {
+    return data->options.unknown_ignore || e->unknown_ignore;
+}
+
+/* ---- matching ----------------------------------------------------------- */
+
+static int64_t column_named(const krein_reader *r, const char *name) {
+    for (int64_t j = 0; j < r->ncolumn; j++)
+        if (r->column[j].name && strcmp(r->column[j].name, name) == 0) return j;
+    return -1;
+}
+
+static bool input_named(const krein_encoding *e, const char *name) {
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (strcmp(e->input[j].name, name) == 0) return true;
+    return false;
+}
+
+/* Every column has a name of its own, so that columns can be matched by name. */
+static bool names_are_unique(const krein_encoding *e) {
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (!e->input[j].name || !*e->input[j].name) return false;
+    for (int64_t j = 0; j < e->ninput; j++)
+        for (int64_t k = 0; k < j; k++)
+            if (strcmp(e->input[j].name, e->input[k].name) == 0) return false;
+    return true;
+}
+
+static krein_status adopt(krein_data *data, const krein_input *in, krein_column *c) {
+    krein_ctx *ctx = data->ctx;
+    c->role = KREIN_ROLE_FEATURE;
+    c->text = in->text;
+    c->shift = in->shift;
+    c->frozen = in->text;
+    krein__dict_clear(ctx, &c->dict);
+    return in->text ? krein__dict_copy(ctx, &in->dict, &c->dict) : KREIN_OK;
+}
+
+/* Columns by name, in any order. */
+static krein_status match_names(krein_data *data, const krein_encoding *e, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
+        r->column[j].role = KREIN_ROLE_IGNORE;
+        if (r->column[j].name && !input_named(e, r->column[j].name))
+            krein__log(ctx, KREIN_LOG_WARNING,
+                       "%s: column \"%s\" was not there at training and is ignored", r->path,
+                       r->column[j].name);
+    }
+    for (int64_t j = 0; j < e->ninput; j++) {
+        const krein_input *in = &e->input[j];
+        int64_t at = column_named(r, in->name);
+        if (in->role == KREIN_ROLE_FEATURE) {
+            if (at < 0) {
+                st = krein__fail(ctx, KREIN_EDATA,
+                                 "%s: column \"%s\", which the model was trained on, is missing",
+                                 r->path, in->name);
+                goto done;
+            }
+            TRY(adopt(data, in, &r->column[at]));
+        } else if (in->role == KREIN_ROLE_LABEL && at >= 0 && need_label) {
+            r->column[at].role = KREIN_ROLE_LABEL;
+            if (data->label_column < 0) data->label_column = at;
+            data->nlabel++;
+        }
+    }
+done:
+    return st;
+}
+
+static krein_status match_width(krein_data *data, const krein_encoding *e, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    int64_t labels = 0;
+    for (int64_t j = 0; j < e->ninput; j++) labels += e->input[j].role == KREIN_ROLE_LABEL;
+    bool with = r->ncolumn == e->ninput && !data->labels,
+         without = r->ncolumn == e->ninput - labels;
+    if (!with && !without)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s has %lld columns; the model was trained on %lld, so %lld with the "
+                           "label or %lld without it are expected",
+                           r->path, (long long)r->ncolumn, (long long)e->ninput,
+                           (long long)e->ninput, (long long)(e->ninput - labels));
+    int64_t at = 0;
+    for (int64_t j = 0; j < e->ninput; j++) {
+        const krein_input *in = &e->input[j];
+        bool label = in->role == KREIN_ROLE_LABEL;
+        if (label && !with) continue;
+        krein_column *c = &r->column[at];
+        if (in->role == KREIN_ROLE_FEATURE) {
+            TRY(adopt(data, in, c));
+        } else if (label && need_label) {
+            c->role = KREIN_ROLE_LABEL;
+            if (data->label_column < 0) data->label_column = at;
+            data->nlabel++;
+        } else if (c->role == KREIN_ROLE_FEATURE) {
+            c->role = KREIN_ROLE_IGNORE;
+        }
+        at++;
+    }
+done:
+    return st;
+}
+
+/* Rows of numbers from a model trained on arrays or NPY: the i-th column is the i-th input. */
+static krein_status match_plain(krein_data *data, const krein_encoding *e, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    bool with = r->ncolumn == e->d + e->outputs && !data->labels;
+    if (!with && r->ncolumn != e->d)
+        return krein__fail(ctx, KREIN_EDATA, "%s has %lld columns; the model takes %lld inputs",
+                           r->path, (long long)r->ncolumn, (long long)e->d);
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        bool label = with && j < e->outputs;
+        r->column[j].role = !label       ? KREIN_ROLE_FEATURE
+                            : need_label ? KREIN_ROLE_LABEL
+                                         : KREIN_ROLE_IGNORE;
+        if (!label) r->column[j].text = false;
+    }
+    if (with && need_label) {
+        data->label_column = 0;
+        data->nlabel = e->outputs;
+    }
+    return KREIN_OK;
+}
+
+krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    krein__data_reset(data);
+    if (!r) {
+        int64_t d = data->segment[0].raw.nnum;
+        bool plain = e->ninput == 0;
+        int64_t wanted = 0;
+        for (int64_t j = 0; j < e->ninput; j++) {
+            bool feature = e->input[j].role == KREIN_ROLE_FEATURE;
+            wanted += feature;
+            plain = plain || (feature && e->input[j].text);
+        }
+        if (e->sparse || (e->ninput == 0 ? d != e->d : d != wanted || plain))
+            return krein__fail(ctx, KREIN_EDATA,
+                               "the rows have %lld columns; the model takes %lld "
+                               "numeric columns",
+                               (long long)d, (long long)(e->ninput ? wanted : e->d));
+        if (need_label && !data->has_label)
+            return krein__fail(ctx, KREIN_EARG, "evaluation needs labels");
+        return krein__data_check_borrowed(data, krein__data_missing(data, e));
+    }
+    if (e->sparse != r->sparse)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s: the model was trained on %s rows, this file has %s "
+                           "ones; convert one of them",
+                           r->path, e->sparse ? "sparse (LIBSVM)" : "dense",
+                           r->sparse ? "sparse" : "dense");
+    TRY(krein__data_side_roles(data));
+    data->label_column = -1;
+    data->nlabel = 0;
+    if (r->sparse) {
+        r->column[0].role = need_label ? KREIN_ROLE_LABEL : KREIN_ROLE_IGNORE;
+        r->max_index = e->d;
+        data->label_column = 0;
+        data->nlabel = need_label ? 1 : 0;
+    } else if (e->ninput == 0) {
+        TRY(match_plain(data, e, need_label));
+    } else if (e->header && r->header && names_are_unique(e)) {
+        data->by_name = true;
+        TRY(match_names(data, e, need_label));
+    } else {
+        TRY(match_width(data, e, need_label));
+    }
+    if (data->labels && need_label) data->nlabel = 1;
+    data->has_label = data->nlabel > 0;
+    if (need_label && data->nlabel != e->outputs) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "%s: the label column is missing, so nothing can be "
+                         "evaluated; use predict",
+                         r->path);
+        goto done;
+    }
+    /* A numeric label must stay numeric, and a text one text, whatever this file looks like. */
+    for (int64_t j = 0; j < r->ncolumn; j++)
+        if (r->column[j].role == KREIN_ROLE_LABEL) r->column[j].text = e->label_text;
+    if (data->labels) data->labels->column[0].text = e->label_text;
+    r->known_only = !krein__data_unknown(data, e);
+    r->missing_ok = krein__data_missing(data, e) != KREIN_MISSING_ERROR;
+    r->label_optional = krein__data_missing(data, e) == KREIN_MISSING_DROP;
+    TRY(krein__data_share(data));
+done:
+    return st;
+}

@@ -1,0 +1,570 @@
+/* scan.c -- the first look at a data set: rows, task, classes, categories, held-out rows and
+ * column statistics; from them the encoding.
+ *
+ * One pass where nothing is held out; two more over the rows (in memory, or the file again) where
+ * the statistics must leave out rows that are only known at the end. Rows are kept in memory
+ * while they fit a third of the budget; beyond it they are forgotten and the file is read again
+ * for every pass.
+ */
+#include "stream/data.h"
+#include "file/number.h"
+#include "stream/scan.h"
+#include "dist/dist.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t NPY_IN_MEMORY = (int64_t)64 << 20;
+
+static bool no_label(const krein_data *data, const krein_raw *raw, int64_t i) {
+    for (int64_t k = 0; raw->label && k < raw->nlabel && data->has_label; k++)
+        if (isnan(raw->label[i * raw->nlabel + k])) return true;
+    return false;
+}
+
+static bool incomplete(const krein_raw *raw, int64_t ld, int64_t i) {
+    if (!raw->any_missing) return false;
+    for (int64_t k = raw->ptr ? raw->ptr[i] : 0; raw->ptr && k < raw->ptr[i + 1]; k++)
+        if (isnan(raw->val[k])) return true;
+    if (raw->ptr) return false;
+    for (int64_t j = 0; j < raw->nnum; j++)
+        if (isnan(raw->num[i * ld + j])) return true;
+    for (int64_t k = 0; k < raw->ncat; k++)
+        if (raw->cat[i * raw->ncat + k] == -1) return true;
+    return false;
+}
+
+int krein__raw_part(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i,
+                    bool drop) {
+    bool none = no_label(data, raw, i);
+    if (drop && ((none && !data->unlabelled) || incomplete(raw, ld, i))) return KREIN_PART_DROPPED;
+    return none && data->unlabelled ? KREIN_PART_UNLABELLED : KREIN_PART_TRAIN;
+}
+
+/* ---- scanning ----------------------------------------------------------- */
+
+/* Labels and groups of every row, for choosing held-out rows by class or group. */
+static krein_status remember_labels(krein_scan *s, const krein_raw *raw) {
+    krein_ctx *ctx = s->ctx;
+    if (s->rows + raw->n > s->label_room) {
+        int64_t room = krein__max(2 * s->label_room, s->rows + raw->n);
+        double *label = krein__resize(ctx, s->label, room, sizeof *label);
+        if (!label) return ctx->status;
+        s->label = label;
+        int32_t *group = krein__resize(ctx, s->group, room, sizeof *group);
+        if (!group) return ctx->status;
+        s->group = group;
+        s->label_room = room;
+    }
+    for (int64_t i = 0; i < raw->n; i++) {
+        s->label[s->rows + i] = raw->nlabel ? raw->label[i * raw->nlabel] : 0;
+        s->group[s->rows + i] = raw->group ? raw->group[i] : 0;
+    }
+    return KREIN_OK;
+}
+
+static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) {
+    for (int64_t k = 0; k < raw->nlabel; k++) {
+        double y = raw->label[i * raw->nlabel + k];
+        if (!isfinite(y))
+            return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is %s",
+                               s->data->name, (long long)(raw->from.row + i + 1),
+                               isinf(y) ? "infinite"
+                                        : "NaN; drop such rows with the missing option");
+        s->label_sum[k] += y;
+        s->data->label_most = fmax(s->data->label_most, fabs(y));
+        krein_status st = krein__label_set_add(s->ctx, &s->labels, y);
+        if (st != KREIN_OK) return st;
+    }
+    return KREIN_OK;
+}
+
+static krein_status scan_batch(krein_scan *s, const krein_raw *raw, int64_t ld, bool holdout) {
+    krein_status st = KREIN_OK;
+    bool drop = s->data->options.missing == KREIN_MISSING_DROP;
+    if (holdout) TRY(remember_labels(s, raw));
+    for (int64_t i = 0; i < raw->n; i++) {
+        int part = krein__raw_part(s->data, raw, ld, i, drop);
+        s->unlabelled += part == KREIN_PART_UNLABELLED;
+        if (part != KREIN_PART_TRAIN) continue;
+        s->kept++;
+        if (s->data->has_label) TRY(scan_labels(s, raw, i));
+        if (s->stats_now) TRY(krein__stats_add(s->ctx, &s->stats, raw, ld, i));
+    }
+    s->rows += raw->n;
+done:
+    return st;
+}
+
+void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
+    *nnum = *ncat = 0;
+    if (!data->reader) {
+        *nnum = data->segment[0].raw.nnum;
+        return;
+    }
+    for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
+        if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
+            ++*(data->reader->column[j].text ? ncat : nnum);
+}
+
+static bool keep_in_memory(const krein_data *data, krein_keep keep) {
+    if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
+    const krein_reader *r = data->reader;
+    return r->format != KREIN_FORMAT_NPY || r->gzip ||
+           r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
+}
+
+static krein_status scan_file(krein_scan *s, krein_keep keep, bool holdout) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_raw_pass pass = {0};
+    krein_raw *raw;
+    int64_t ld;
+    bool memory = keep_in_memory(data, keep);
+    uint64_t limit = keep == KREIN_KEEP_MEMORY ? UINT64_MAX : ctx->budget / 3;
+    uint64_t before = atomic_load(&ctx->held);
+    TRY(krein__raw_begin(&pass, data));
+    for (;;) {
+        TRY(krein__raw_next(&pass, &raw, &ld));
+        if (!raw) break;
+        TRY(scan_batch(s, raw, ld, holdout));
+        if (memory && atomic_load(&ctx->held) - before > limit) {
+            krein__log(ctx, KREIN_LOG_INFO,
+                       "%s does not fit in memory; it is read in several passes", data->name);
+            krein__data_forget(data);
+            memory = false;
+        }
+        if (memory) TRY(krein__data_keep(data, raw));
+    }
+    data->nrows = data->share.on ? data->share.total : s->rows;
+    data->in_memory = memory;
+done:
+    krein__raw_end(&pass);
+    return st;
+}
+
+/* ---- with the other processes ------------------------------------------- */
+
+static krein_status recode_counts(krein_ctx *ctx, const krein_recode *r, krein_stats *s) {
+    krein_status st = KREIN_OK;
+    int64_t *old = NULL;
+    for (int64_t k = 0; k < s->ncat; k++) {
+        int64_t codes = s->codes[k], most = -1;
+        if (codes == 0) continue;
+        NEW(old, codes);
+        memcpy(old, s->code_count[k], (size_t)codes * sizeof *old);
+        for (int64_t c = 0; c < codes; c++)
+            if (old[c]) most = krein__max(most, r->cat[k][c]);
+        TRY(krein__stats_codes(ctx, s, k, most + 1));
+        memset(s->code_count[k], 0, (size_t)s->codes[k] * sizeof *s->code_count[k]);
+        for (int64_t c = 0; c < codes; c++)
+            if (old[c]) s->code_count[k][r->cat[k][c]] = old[c];
+        krein__free(ctx, old);
+        old = NULL;
+    }
+done:
+    krein__free(ctx, old);
+    return st;
+}
+
+/* The column with the text labels, in the data or in a file of their own; NULL: there is none. */
+static krein_column *text_label(const krein_data *data) {
+    krein_reader *r = data->labels ? data->labels : data->reader;
+    int64_t j = data->labels ? 0 : data->label_column;
+    if (!data->has_label || data->nlabel != 1 || j < 0) return NULL;
+    return r->column[j].text ? &r->column[j] : NULL;
+}
+
+static void recode_rows(krein_data *data, const krein_recode *r) {
+    for (int64_t s = 0; s < data->nsegment; s++) {
+        krein_raw *raw = &data->segment[s].raw;
+        for (int64_t i = 0; i < raw->n; i++) {
+            for (int64_t k = 0; k < raw->ncat; k++) {
+                int32_t *c = &raw->cat[i * raw->ncat + k];
+                if (r->cat[k] && *c >= 0) *c = (int32_t)r->cat[k][*c];
+            }
+            if (r->label && !isnan(raw->label[i]))
+                raw->label[i] = (double)r->label[(int64_t)raw->label[i]];
+            if (r->group && raw->group) raw->group[i] = (int32_t)r->group[raw->group[i]];
+        }
+    }
+}
+
+/* From here[] to count[], before[] and root[]. */
+static krein_status count_parts(krein_data *data) {
+    if (data->share.on)
+        return krein__share_counts(data->ctx, KREIN_PARTS, data->here, data->count, data->before,
+                                   data->root);
+    memcpy(data->count, data->here, sizeof data->count);
+    memset(data->before, 0, sizeof data->before);
+    return KREIN_OK;
+}
+
+/* Words, labels and numbers of rows, so far; columns follow when all parts are known. */
+static krein_status put_together(krein_scan *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_data *data = s->data;
+    krein_status st = KREIN_OK;
+    krein_recode codes = {0};
+    int64_t rows[2] = {s->kept, s->unlabelled};
+    if (!data->share.on) return KREIN_OK;
+    TRY(krein__share_words(data->reader, text_label(data), &codes));
+    recode_rows(data, &codes);
+    if (s->stats_now) TRY(recode_counts(ctx, &codes, &s->stats));
+    for (int64_t i = 0; s->label && i < s->rows; i++) {
+        if (codes.label && !isnan(s->label[i]))
+            s->label[i] = (double)codes.label[(int64_t)s->label[i]];
+        if (codes.group) s->group[i] = (int32_t)codes.group[s->group[i]];
+    }
+    TRY(krein__share_labels(ctx, &s->labels));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 2, rows));
+    TRY(krein__comm_most(ctx, 1, &data->label_most));
+    s->all_kept = rows[0];
+done:
+    krein__recode_clear(ctx, &codes);
+    return st;
+}
+
+/* ---- the encoding ------------------------------------------------------- */
+
+/* A column of numbers is taken for text where a cell at its beginning is none. */
+static krein_status too_many_texts(const krein_reader *r, int64_t j) {
+    const krein_column *c = &r->column[j];
+    const char *name = c->name ? c->name : "no name", *odd = NULL;
+    int64_t numbers = 0;
+    for (int64_t k = 0; k < c->dict.n; k++) {
+        char cell[40 + KREIN__PAD] = "";
+        double value;
+        snprintf(cell, 40, "%s", c->dict.word[k]);
+        bool number = krein__cell(cell, strlen(cell), &value) == KREIN_CELL_NUMBER;
+        numbers += number;
+        if (!number && !odd) odd = c->dict.word[k];
+    }
+    if (odd && 2 * numbers > c->dict.n)
+        return krein__fail(
+            r->ctx, KREIN_EDATA,
+            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", and "
+            "has %lld distinct texts, most of them numbers; correct that cell, or "
+            "leave the column out with --ignore %lld",
+            r->path, (long long)j + 1, name, odd, (long long)c->dict.n, (long long)j + 1);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s: column %lld (%s) has %lld distinct texts, more than the %d "
+                       "categories allowed; leave it out with --ignore %lld",
+                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
+                       (long long)j + 1);
+}
+
+static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_reader *r = s->data->reader;
+    e->d = 0;
+    if (!r || r->sparse) {
+        e->d = r ? r->d : s->data->segment[0].raw.nnum;
+        e->sparse = r && r->sparse;
+        return KREIN_OK;
+    }
+    e->header = r->header;
+    ZNEW(e->input, r->ncolumn);
+    e->ninput = r->ncolumn;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        krein_input *in = &e->input[j];
+        if (c->name) DUP(in->name, c->name);
+        in->role = c->role;
+        in->text = c->text;
+        in->shift = c->shift;
+        in->at = -1;
+        if (c->role != KREIN_ROLE_FEATURE) continue;
+        in->at = e->d;
+        e->d += c->text ? c->dict.n : 1;
+        if (!c->text) continue;
+        if (c->dict.n > KREIN_CATEGORIES_MAX) {
+            st = too_many_texts(r, j);
+            goto done;
+        }
+        TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
+        c->frozen = true;
+    }
+done:
+    return st;
+}
+
+static void scale_column(krein_encoding *e, int64_t at, double mean, double variance, double low,
+                         double high) {
+    e->fill[at] = (float)mean;
+    e->centre[at] = 0;
+    e->factor[at] = 1;
+    if (e->scale == KREIN_SCALE_STANDARD) {
+        e->centre[at] = e->sparse ? 0 : (float)mean;
+        e->factor[at] = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+    } else if (e->scale == KREIN_SCALE_MINMAX) {
+        e->centre[at] = e->sparse ? 0 : (float)low;
+        double range = e->sparse ? fmax(fabs(low), fabs(high)) : high - low;
+        e->factor[at] = range > 0 ? (float)(1 / range) : (e->sparse ? 1 : 0);
+    }
+    e->low = fmin(e->low, (low - (double)e->centre[at]) * (double)e->factor[at]);
+    e->high = fmax(e->high, (high - (double)e->centre[at]) * (double)e->factor[at]);
+}
+
+/* A row of length one has entries of at most 1. */
+static void unit_bounds(krein_encoding *e) {
+    if (e->scale != KREIN_SCALE_UNIT) return;
+    e->low = e->low < 0 ? -1 : 0;
+    e->high = e->high > 0 ? 1 : 0;
+}
+
+static krein_status learn_scaling(krein_scan *s, krein_encoding *e) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_stats *t = &s->stats;
+    double n = (double)t->n;
+    ZNEW(e->centre, e->d);
+    ZNEW(e->factor, e->d);
+    ZNEW(e->fill, e->d);
+    e->low = INFINITY;
+    e->high = -INFINITY;
+    if (e->sparse) {
+        for (int64_t j = 0; j < e->d; j++) {
+            bool seen = j < t->nnum;
+            double mean = seen ? t->mean[j] / n : 0, square = seen ? t->m2[j] / n : 0;
+            bool zeros = !seen || t->count[j] < n;
+            scale_column(e, j, mean, square - mean * mean, seen ? fmin(t->low[j], 0) : 0,
+                         seen ? (zeros ? fmax(t->high[j], 0) : t->high[j]) : 0);
+        }
+        unit_bounds(e);
+        return KREIN_OK;
+    }
+    int64_t num = 0, cat = 0;
+    for (int64_t j = 0; j < (e->ninput ? e->ninput : e->d); j++) {
+        const krein_input *in = e->ninput ? &e->input[j] : NULL;
+        if (in && in->role != KREIN_ROLE_FEATURE) continue;
+        if (!in || !in->text) {
+            double count = t->count[num];
+            if (count == 0 && n > 0) {
+                st = krein__fail(ctx, KREIN_EDATA,
+                                 "%s: column %lld has no value in any row; leave it out with "
+                                 "--ignore %lld",
+                                 s->data->name, (long long)j + 1, (long long)j + 1);
+                goto done;
+            }
+            scale_column(e, in ? in->at : j, t->mean[num], t->m2[num] / fmax(count, 1), t->low[num],
+                         t->high[num]);
+            num++;
+            continue;
+        }
+        double seen = 0; /* cells that are not missing */
+        for (int64_t k = 0; k < t->codes[cat]; k++) seen += (double)t->code_count[cat][k];
+        for (int64_t k = 0; k < in->dict.n; k++) {
+            double p = (k < t->codes[cat] ? (double)t->code_count[cat][k] : 0) / fmax(seen, 1);
+            scale_column(e, in->at + k, p, p * (1 - p), p == 1 ? 1 : 0, p == 0 ? 0 : 1);
+        }
+        cat++;
+    }
+    unit_bounds(e);
+done:
+    return st;
+}
+
+/* The way out is with the option that took the columns. */
+static krein_status no_inputs(const krein_data *data) {
+    const krein_data_options *o = &data->options;
+    char label[120];
+    snprintf(label, sizeof label,
+             "the label is column %lld: change it with --label, or use --label none",
+             (long long)data->label_column + 1);
+    return krein__fail(data->ctx, KREIN_EDATA,
+                       "%s: no column is left for the inputs (%lld in the file); %s", data->name,
+                       (long long)data->reader->ncolumn,
+                       o->ignore && *o->ignore   ? "leave fewer of them out with --ignore"
+                       : data->label_column >= 0 ? label
+                                                 : "other options name all of them");
+}
+
+static krein_status prepare_reader(krein_data *data, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    const krein_data_options *o = &data->options;
+    TRY(krein__data_side_roles(data));
+    TRY(krein__data_label_role(data));
+    if (need_label && !data->has_label) {
+        st = krein__fail(ctx, KREIN_EARG, "%s: training needs a label; --label none leaves it out",
+                         data->name);
+        goto done;
+    }
+    if (!need_label && data->has_label) {
+        /* Not read at all, so that nothing in it can be wrong. */
+        for (int64_t j = 0; j < r->ncolumn; j++)
+            if (r->column[j].role == KREIN_ROLE_LABEL) r->column[j].role = KREIN_ROLE_IGNORE;
+        data->has_label = false;
+        data->nlabel = 0;
+    }
+    bool affine = o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        c->frozen = false;
+        krein__dict_clear(ctx, &c->dict);
+        c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
+    }
+    r->missing_ok = o->missing != KREIN_MISSING_ERROR;
+    r->label_optional = o->missing == KREIN_MISSING_DROP || data->unlabelled;
+    int64_t nnum, ncat;
+    krein__feature_counts(data, &nnum, &ncat);
+    if (!r->sparse && nnum + ncat == 0) st = no_inputs(data);
+done:
+    return st;
+}
+
+/* The task, its classes, and the map from the words of the label to them. */
+static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_encoding *e) {
+    krein_data *data = s->data;
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_dict *words = NULL;
+    krein_reader *from = data->labels ? data->labels : data->reader;
+    int64_t column = data->labels ? 0 : data->label_column;
+    if (from && from->column[column].text) words = &from->column[column].dict;
+    for (int64_t k = 0; data->options.targets > 1 && from && k < from->ncolumn; k++)
+        if (from->column[k].role == KREIN_ROLE_LABEL && from->column[k].text)
+            words = &from->column[k].dict; /* refused below */
+    krein_task task = data->options.task;
+    if (labels == KREIN_LABELS_CARRIED)
+        task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
+    TRY(krein__task_decide(ctx, data->name, task, data->options.targets, &s->labels, words, e));
+    if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "%s: the label has one class only (\"%.60s\"); classification needs "
+                         "two: is --label the right column?",
+                         data->name, e->nclass ? e->class_name[0] : "");
+        goto done;
+    }
+    if (words) TRY(krein__class_codes(ctx, words, e, &data->label_map));
+done:
+    return st;
+}
+
+krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
+                              uint64_t seed, krein_keep keep, krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
+    bool need_label = labels != KREIN_LABELS_IGNORED;
+    memset(e, 0, sizeof *e);
+    krein__data_reset(data);
+    data->label_most = 0;
+    e->scale = data->options.scale;
+    e->missing = data->options.missing;
+    e->unknown_ignore = data->options.unknown_ignore;
+    if (data->reader)
+        TRY(prepare_reader(data, need_label));
+    else
+        TRY(krein__data_check_borrowed(data, data->options.missing));
+    if (need_label && !data->has_label) {
+        st = krein__fail(ctx, KREIN_EARG, "training needs labels");
+        goto done;
+    }
+    if (s.stats_now) {
+        int64_t nnum, ncat;
+        krein__feature_counts(data, &nnum, &ncat);
+        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
+    }
+    TRY(krein__data_share(data));
+    if (data->reader)
+        TRY(scan_file(&s, keep, holdout > 0));
+    else
+        TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
+    s.all_kept = s.kept;
+    TRY(put_together(&s));
+    if (s.all_kept < 2) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: %lld usable row%s; at least two are needed",
+                         data->name, (long long)s.all_kept, s.all_kept == 1 ? "" : "s");
+        goto done;
+    }
+    if (data->has_label) TRY(decide_labels(&s, labels, e));
+    TRY(learn_inputs(&s, e));
+    if (e->d == 0) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
+        goto done;
+    }
+    data->here[KREIN_PART_TRAIN] = s.kept;
+    data->here[KREIN_PART_UNLABELLED] = s.unlabelled;
+    data->here[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
+    if (holdout > 0) {
+        memset(data->here, 0, sizeof data->here);
+        TRY(krein__hold_out(&s, e, holdout, seed));
+    }
+    TRY(count_parts(data));
+    if (holdout > 0) {
+        if (data->count[KREIN_PART_TRAIN] < 2 || data->count[KREIN_PART_HELD] < 1) {
+            st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for --holdout %g", data->name,
+                             holdout);
+            goto done;
+        }
+    }
+    krein__stats_end(&s.stats);
+    if (data->share.on) {
+        TRY(krein__share_stats(ctx, &s.stats));
+        TRY(krein__comm_sum(ctx, data->nlabel, s.label_sum));
+    }
+    TRY(learn_scaling(&s, e));
+    data->scanned = true;
+    for (int64_t k = 0; k < data->nlabel; k++)
+        data->label_mean[k] = s.label_sum[k] / (double)data->count[KREIN_PART_TRAIN];
+done:
+    krein__label_set_clear(ctx, &s.labels);
+    krein__stats_clear(ctx, &s.stats);
+    krein__free(ctx, s.label);
+    krein__free(ctx, s.group);
+    if (st != KREIN_OK) krein__encoding_clear(ctx, e);
+    return st;
+}
+
+void krein__data_scanned(const krein_data *data, krein_scanned *out) {
+    out->nrows = data->nrows;
+    out->label_most = data->label_most;
+    memcpy(out->count, data->count, sizeof out->count);
+    memcpy(out->label_mean, data->label_mean, sizeof out->label_mean);
+}
+
+/* Words of a text label in the order of the classes. */
+static krein_status recall_words(krein_data *data, const krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *from = data->labels ? data->labels : data->reader;
+    krein_dict *words = &from->column[data->labels ? 0 : data->label_column].dict;
+    krein__dict_clear(ctx, words);
+    for (int64_t k = 0; k < e->nclass; k++)
+        if (krein__dict_add(ctx, words, e->class_name[k], strlen(e->class_name[k])) < 0)
+            return ctx->status;
+    return krein__class_codes(ctx, words, e, &data->label_map);
+}
+
+krein_status krein__data_recall(krein_data *data, const krein_scanned *l, const krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    krein__data_reset(data);
+    TRY(prepare_reader(data, true));
+    if (r->sparse ? e->ninput != 0 : e->ninput != r->ncolumn) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: the columns are not those that were scanned",
+                         data->name);
+        goto done;
+    }
+    for (int64_t j = 0; j < e->ninput; j++) {
+        if (e->input[j].role != KREIN_ROLE_FEATURE || !e->input[j].text) continue;
+        TRY(krein__dict_copy(ctx, &e->input[j].dict, &r->column[j].dict));
+        r->column[j].frozen = true;
+    }
+    if (e->label_text) TRY(recall_words(data, e));
+    data->batch_bytes = krein__reader_bytes(r); /* none was read yet */
+    data->nrows = l->nrows;
+    data->label_most = l->label_most;
+    memcpy(data->count, l->count, sizeof l->count);
+    memcpy(data->here, data->count, sizeof data->here);
+    memcpy(data->label_mean, l->label_mean, sizeof data->label_mean);
+    data->scanned = true;
+done:
+    return st;
+}

@@ -1,0 +1,28 @@
+/* scan.h -- what the first look at a data set collects (scan.c), and the rows that are held out
+ * (holdout.c). */
+#ifndef KREIN_SCAN_H
+#define KREIN_SCAN_H
+
+#include "stream/data.h"
+
+typedef struct krein_scan {
+    krein_data *data;
+    krein_ctx *ctx;
+    krein_label_set labels;
+    krein_stats stats;
+    bool stats_now; /* in the first pass: no rows are held out */
+    double *label;  /* of every row, when rows are held out */
+    int32_t *group;
+    int64_t rows, label_room;
+    int64_t kept, unlabelled; /* training rows, and those without a label */
+    int64_t all_kept;         /* training rows of all processes */
+    double label_sum[64];
+} krein_scan;
+
+/* Numeric and text columns among the features. */
+void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat);
+/* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
+krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double fraction,
+                             uint64_t seed);
+
+#endif

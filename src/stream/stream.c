@@ -1,0 +1,517 @@
+/* stream.c -- encoded compute blocks from raw rows.
+ *
+ * raw batches (memory or file) -> rows of the wanted part -> encode and scale -> blocks of a fixed
+ * number of rows counted from the first one. Where batches end has no influence.
+ */
+#include "base/threads.h"
+#include "stream/data.h"
+#include "dist/dist.h"
+#include "encode/labels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* Where a raw numeric or text cell goes. */
+typedef struct slot {
+    int64_t at;    /* first encoded column */
+    int64_t codes; /* categories, 0: a number */
+    float shift;   /* still to be subtracted: the caller's arrays come as they are */
+} slot;
+
+struct krein_stream {
+    krein_data *data;
+    krein_ctx *ctx;
+    const krein_encoding *e;
+    int part;
+    int64_t rows; /* of a block */
+    slot *num, *cat;
+    int64_t nnum, ncat;
+    bool contiguous; /* numeric cell j is encoded column j */
+    float *blank;    /* d: the scaled row of all-zero indicators */
+
+    krein_raw_pass pass;
+    krein_raw *raw;
+    int64_t ld, at, file_row, streamed;
+    krein_mark from, labels; /* of the last batch */
+    int64_t words;           /* text labels of a learned file: how many there are; else -1 */
+
+    float *x;
+    double *label, *weight;
+    int32_t *group;
+    bool *dropped;
+    char **id;
+    int64_t *pick; /* rows of the batch that go into the block */
+    krein_matrix csr;
+    int64_t csr_room;
+};
+
+/* ---- set-up ------------------------------------------------------------- */
+
+static krein_status make_slots(krein_stream *s) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = s->e;
+    const krein_reader *r = s->data->reader;
+    int64_t columns = r ? r->ncolumn : s->data->segment[0].raw.nnum;
+    NEW(s->num, columns);
+    NEW(s->cat, columns);
+    if (!r || e->ninput == 0) {
+        for (int64_t j = 0, k = 0; j < columns; j++) {
+            if (r && r->column[j].role != KREIN_ROLE_FEATURE) continue;
+            while (e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
+            slot to = {s->nnum, 0, 0};
+            if (e->ninput) {
+                to.at = e->input[k].at;
+                to.shift = r ? 0 : (float)e->input[k].shift;
+                k++;
+            }
+            s->num[s->nnum++] = to;
+        }
+    } else {
+        int64_t k = 0; /* the training column, when matched by position */
+        for (int64_t j = 0; j < columns; j++) {
+            const krein_column *c = &r->column[j];
+            if (c->role != KREIN_ROLE_FEATURE) continue;
+            if (s->data->by_name)
+                for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
+            else
+                while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
+            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, 0};
+            if (c->text)
+                s->cat[s->ncat++] = to;
+            else
+                s->num[s->nnum++] = to;
+            k++;
+        }
+    }
+    s->contiguous = s->ncat == 0;
+    for (int64_t j = 0; j < s->nnum; j++)
+        s->contiguous = s->contiguous && s->num[j].at == j && s->num[j].shift == 0;
+done:
+    return st;
+}
+
+krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int part,
+                                krein_stream **out) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_stream *s = NULL;
+    *out = NULL;
+    ZNEW(s, 1);
+    s->data = data;
+    s->ctx = ctx;
+    s->e = e;
+    s->part = part;
+    s->rows = krein__block_rows(e->d);
+    if (!e->sparse) {
+        TRY(make_slots(s));
+        NEW(s->x, s->rows * e->d);
+        NEW(s->blank, e->d);
+        for (int64_t j = 0; j < e->d; j++) s->blank[j] = -e->centre[j] * e->factor[j];
+    } else {
+        NEW(s->csr.ptr, s->rows + 1);
+    }
+    NEW(s->label, s->rows * krein__max(1, data->nlabel));
+    NEW(s->weight, s->rows);
+    NEW(s->group, s->rows);
+    NEW(s->dropped, s->rows);
+    NEW(s->pick, s->rows);
+    if (data->options.id) ZNEW(s->id, s->rows);
+    TRY(krein__stream_rewind(s));
+    *out = s;
+    return KREIN_OK;
+done:
+    krein__stream_close(s);
+    return st;
+}
+
+/* The words of the label, where it is text; NULL: it is not. */
+static const krein_dict *label_words(const krein_stream *s) {
+    const krein_data *data = s->data;
+    const krein_reader *from = data->labels ? data->labels : data->reader;
+    if (!from || !data->has_label || !s->e->label_text) return NULL;
+    return &from->column[data->labels ? 0 : data->label_column].dict;
+}
+
+/* The number of this process's first row among the streamed ones. */
+static int64_t first_row(const krein_stream *s) {
+    return s->part < 0 ? s->data->share.first : s->data->before[s->part];
+}
+
+krein_status krein__stream_rewind(krein_stream *s) {
+    krein_status st = krein__raw_begin(&s->pass, s->data);
+    const krein_dict *words = label_words(s);
+    s->raw = NULL;
+    s->at = s->file_row = 0;
+    s->streamed = first_row(s);
+    s->from = s->labels = (krein_mark){0};
+    /* The map from words to classes is made again from batch to batch where a file brings new
+     * words: its batches are not read ahead. */
+    s->words = words && s->data->scanned ? words->n : -1;
+    s->pass.alone = words && !s->data->scanned;
+    return st;
+}
+
+void krein__stream_tell(const krein_stream *s, krein_place *out) {
+    *out = (krein_place){s->file_row, s->streamed, s->from, s->labels};
+}
+
+krein_status krein__stream_seek(krein_stream *s, const krein_place *to) {
+    krein_status st = krein__stream_rewind(s);
+    if (st == KREIN_OK) st = krein__raw_seek(&s->pass, to->row, &to->from, &to->labels);
+    s->file_row = to->row;
+    s->streamed = to->streamed;
+    return st;
+}
+
+static void free_ids(krein_stream *s) {
+    for (int64_t i = 0; s->id && i < s->rows; i++) {
+        krein__free(s->ctx, s->id[i]);
+        s->id[i] = NULL;
+    }
+}
+
+void krein__stream_close(krein_stream *s) {
+    if (!s) return;
+    krein_ctx *ctx = s->ctx;
+    krein__raw_end(&s->pass);
+    free_ids(s);
+    krein__matrix_clear(ctx, &s->csr);
+    void *all[] = {s->num,    s->cat,   s->blank, s->x,       s->label,
+                   s->weight, s->group, s->id,    s->dropped, s->pick};
+    for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
+    krein__free(ctx, s);
+}
+
+krein_data *krein__stream_data(const krein_stream *s) { return s->data; }
+bool krein__stream_shared(const krein_stream *s) { return s->data->share.on; }
+int krein__stream_root(const krein_stream *s) {
+    return s->data->share.on && s->part >= 0 ? s->data->root[s->part] : 0;
+}
+const krein_encoding *krein__stream_encoding(const krein_stream *s) { return s->e; }
+int64_t krein__stream_labels(const krein_stream *s) { return s->data->nlabel; }
+
+/* ---- rows --------------------------------------------------------------- */
+
+static krein_status changed(const krein_stream *s) {
+    return krein__fail(s->ctx, KREIN_EIO,
+                       "%s changed while it was read: it has other rows than at the first pass",
+                       s->data->name);
+}
+
+static void unit_length(float *x, int64_t d) {
+    double square = 0;
+    for (int64_t j = 0; j < d; j++) square += (double)x[j] * (double)x[j];
+    float factor = square > 0 ? (float)(1 / sqrt(square)) : 0;
+    for (int64_t j = 0; j < d; j++) x[j] *= factor;
+}
+
+static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
+                       float *x) {
+    const krein_encoding *e = s->e;
+    const float *num = raw->num + i * ld;
+    if (s->contiguous && !raw->any_missing) {
+        for (int64_t j = 0; j < e->d; j++) x[j] = (num[j] - e->centre[j]) * e->factor[j];
+    } else {
+        memcpy(x, s->blank, (size_t)e->d * sizeof *x);
+        for (int64_t j = 0; j < s->nnum; j++) {
+            int64_t at = s->num[j].at;
+            float v = isnan(num[j]) ? e->fill[at] : num[j] - s->num[j].shift;
+            x[at] = (v - e->centre[at]) * e->factor[at];
+        }
+        for (int64_t k = 0; k < s->ncat; k++) {
+            int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
+            if (code >= 0) x[at + code] = (1 - e->centre[at + code]) * e->factor[at + code];
+            for (int64_t c = 0; code == -1 && c < s->cat[k].codes; c++)
+                x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];
+        }
+    }
+    if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
+}
+
+static void encode_dense(krein_stream *s, int64_t to, int64_t m) {
+    const krein_raw *raw = s->raw;
+    int64_t d = s->e->d, ld = s->ld;
+    /* Threads only pay for themselves on larger pieces. */
+    int threads = m * d > 65536 ? s->ctx->threads : 1;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < m; i++) encode_row(s, raw, ld, s->pick[i], s->x + (to + i) * d);
+}
+
+static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_raw *raw = s->raw;
+    krein_matrix *csr = &s->csr;
+    if (to == 0) csr->ptr[0] = 0;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t from = raw->ptr[s->pick[i]], until = raw->ptr[s->pick[i] + 1];
+        int64_t at = csr->ptr[to + i];
+        if (at + until - from > s->csr_room) {
+            int64_t room = krein__max(2 * s->csr_room, at + until - from + 1024);
+            int32_t *col = krein__resize(ctx, csr->col, room, sizeof *col);
+            if (!col) return ctx->status;
+            csr->col = col;
+            float *val = krein__resize(ctx, csr->val, room, sizeof *val);
+            if (!val) return ctx->status;
+            csr->val = val;
+            s->csr_room = room;
+        }
+        double square = 0;
+        int64_t first = at;
+        for (int64_t k = from; k < until; k++) {
+            int64_t j = raw->col[k];
+            if (j >= s->e->d) continue;
+            csr->col[at] = (int32_t)j;
+            float v = isnan(raw->val[k]) ? s->e->fill[j] : raw->val[k];
+            csr->val[at] = v * s->e->factor[j];
+            square += (double)csr->val[at] * (double)csr->val[at];
+            at++;
+        }
+        for (int64_t k = first; s->e->scale == KREIN_SCALE_UNIT && k < at; k++)
+            csr->val[k] *= (float)(1 / sqrt(square));
+        csr->ptr[to + i + 1] = at;
+    }
+    return st;
+}
+
+/* Labels, weights, groups, ids of the picked rows. */
+static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_raw *raw = s->raw;
+    const krein_data *data = s->data;
+    int64_t k = data->nlabel;
+    for (int64_t i = 0; i < m; i++) {
+        int64_t row = s->pick[i];
+        for (int64_t c = 0; c < k && raw->label; c++) {
+            double y = raw->label[row * k + c];
+            if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i] &&
+                s->part != KREIN_PART_UNLABELLED) {
+                if (s->words >= 0 && y >= (double)s->words) return changed(s);
+                int64_t class = krein__class_of(s->e, data->label_map, y);
+                if (class < 0) {
+                    char text[40];
+                    const krein_reader *from = data->labels ? data->labels : data->reader;
+                    const char *word = data->label_map && from
+                                           ? from->column[data->labels ? 0 : data->label_column]
+                                                 .dict.word[(int64_t)y]
+                                           : krein__number_text(y, text);
+                    return krein__fail(ctx, KREIN_EDATA,
+                                       "%s: row %lld has the class \"%.60s\", which was never seen "
+                                       "in training",
+                                       data->name, (long long)(raw->from.row + row + 1), word);
+                }
+                y = (double)class;
+            }
+            s->label[(to + i) * k + c] = y;
+        }
+        s->weight[to + i] = raw->weight ? raw->weight[row] : 1;
+        s->group[to + i] = raw->group ? raw->group[row] : 0;
+        if (s->id && raw->id) DUP(s->id[to + i], raw->id[row]);
+    }
+done:
+    return st;
+}
+
+/* Picks up to `room` rows of the part from the current batch. */
+static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
+    const krein_data *data = s->data;
+    bool drop = krein__data_missing(data, s->e) == KREIN_MISSING_DROP;
+    int64_t m = 0;
+    for (; s->at < s->raw->n && m < room; s->at++, s->file_row++) {
+        int part = krein__raw_part(data, s->raw, s->ld, s->at, drop);
+        bool incomplete = part == KREIN_PART_DROPPED;
+        if (data->part && s->part >= 0) part = data->part[s->file_row];
+        if (s->part >= 0 && part != s->part) continue;
+        s->dropped[to + m] = incomplete;
+        s->pick[m++] = s->at;
+    }
+    return m;
+}
+
+/* A text label's dictionary grows while the file is read; the map to classes must keep up. All
+ * words of a learned file are there. */
+static krein_status refresh_label_map(krein_stream *s) {
+    const krein_dict *words = label_words(s);
+    if (!words || s->words >= 0) return KREIN_OK;
+    return krein__class_codes(s->ctx, words, s->e, &s->data->label_map);
+}
+
+/* A batch of rows; s->raw is NULL at the end. */
+static krein_status next_batch(krein_stream *s) {
+    krein_status st = KREIN_OK;
+    TRY(krein__raw_next(&s->pass, &s->raw, &s->ld));
+    s->at = 0;
+    if (!s->raw) goto done;
+    s->at = krein__raw_skip(&s->pass, s->raw);
+    s->from = s->raw->from;
+    s->labels = s->raw->labels;
+    if (s->data->scanned && s->file_row + s->raw->n - s->at > krein__data_rows_here(s->data))
+        st = changed(s);
+    else
+        st = refresh_label_map(s);
+done:
+    return st;
+}
+
+krein_status krein__stream_next(krein_stream *s, krein_block *out) {
+    krein_status st = KREIN_OK;
+    const krein_data *data = s->data;
+    int64_t n = 0;
+    memset(out, 0, sizeof *out);
+    free_ids(s);
+    TRY(krein__poll(s->ctx));
+    while (n < s->rows) {
+        if (!s->raw || s->at == s->raw->n) {
+            TRY(next_batch(s));
+            if (!s->raw) break;
+        }
+        int64_t m = pick_rows(s, n, s->rows - n);
+        if (s->e->sparse)
+            TRY(encode_sparse(s, n, m));
+        else
+            encode_dense(s, n, m);
+        TRY(copy_sides(s, n, m));
+        n += m;
+    }
+    out->x = s->e->sparse ? (krein_rows){n, s->e->d, NULL, 0, s->csr.ptr, s->csr.col, s->csr.val}
+                          : krein__rows_dense(n, s->e->d, s->x, s->e->d);
+    out->label = s->data->nlabel ? s->label : NULL;
+    out->weight = s->data->has_weight ? s->weight : NULL;
+    out->group = s->data->options.group ? s->group : NULL;
+    out->dropped = s->part < 0 ? s->dropped : NULL;
+    out->id = s->id;
+    out->first = s->streamed;
+    s->streamed += n;
+    if (data->scanned && s->part >= 0 && n < s->rows &&
+        s->streamed != data->before[s->part] + data->here[s->part])
+        st = changed(s);
+done:
+    return st;
+}
+
+/* The rows that this process reads. */
+static krein_status gather_here(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                double *label, double *weight, int32_t *group) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_block b;
+    int64_t have = 0, d = s->e->d, k = s->data->nlabel, room = 0;
+    memset(x, 0, sizeof *x);
+    x->d = d;
+    if (s->e->sparse) {
+        NEW(x->ptr, n + 1);
+        x->ptr[0] = 0;
+    } else {
+        NEW(x->x, n * d);
+    }
+    TRY(krein__stream_rewind(s));
+    while (have < n) {
+        TRY(krein__stream_next(s, &b));
+        if (b.x.n == 0) break;
+        for (; have < n && index[have] < b.first + b.x.n; have++) {
+            int64_t i = index[have] - b.first;
+            if (b.x.ptr) {
+                int64_t from = b.x.ptr[i], count = b.x.ptr[i + 1] - from, at = x->ptr[have];
+                if (at + count > room) {
+                    room = krein__max(2 * room, at + count + 1024);
+                    int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
+                    if (col) x->col = col;
+                    float *val = col ? krein__resize(ctx, x->val, room, sizeof *val) : NULL;
+                    if (!val) {
+                        st = ctx->status;
+                        goto done;
+                    }
+                    x->val = val;
+                }
+                memcpy(x->col + at, b.x.col + from, (size_t)count * sizeof *x->col);
+                memcpy(x->val + at, b.x.val + from, (size_t)count * sizeof *x->val);
+                x->ptr[have + 1] = at + count;
+            } else {
+                memcpy(x->x + have * d, b.x.x + i * b.x.ld, (size_t)d * sizeof(float));
+            }
+            for (int64_t c = 0; label && c < k; c++) label[have * k + c] = b.label[i * k + c];
+            if (weight) weight[have] = b.weight ? b.weight[i] : 1;
+            if (group) group[have] = b.group ? b.group[i] : (int32_t)have;
+        }
+    }
+    x->n = have;
+    x->nnz = x->ptr ? x->ptr[have] : 0;
+    if (have < n) st = changed(s);
+done:
+    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
+    return st;
+}
+
+static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, const void *mine, void *all) {
+    char *joined = NULL;
+    int64_t count;
+    krein_status st = krein__comm_join(ctx, mine, n, size, &joined, &count);
+    if (st == KREIN_OK) memcpy(all, joined, (size_t)count * size);
+    krein__free(ctx, joined);
+    return st;
+}
+
+static krein_status join_rows(krein_ctx *ctx, const krein_matrix *here, int64_t n,
+                              krein_matrix *x) {
+    krein_status st = KREIN_OK;
+    int64_t *length = NULL, *lengths = NULL, count;
+    *x = (krein_matrix){.n = n, .d = here->d};
+    if (!here->ptr)
+        return krein__comm_join(ctx, here->x, here->n * here->d, sizeof *x->x, &x->x, &count);
+    NEW(length, krein__max(1, here->n));
+    for (int64_t i = 0; i < here->n; i++) length[i] = here->ptr[i + 1] - here->ptr[i];
+    TRY(krein__comm_join(ctx, length, here->n, sizeof *length, &lengths, &count));
+    NEW(x->ptr, n + 1);
+    x->ptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) x->ptr[i + 1] = x->ptr[i] + lengths[i];
+    TRY(krein__comm_join(ctx, here->col, here->nnz, sizeof *x->col, &x->col, &x->nnz));
+    TRY(krein__comm_join(ctx, here->val, here->nnz, sizeof *x->val, &x->val, &x->nnz));
+done:
+    krein__free(ctx, length);
+    krein__free(ctx, lengths);
+    return st;
+}
+
+/* Every process takes its own of them out of the stream. */
+static krein_status gather_all(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                               double *label, double *weight, int32_t *group) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_data *data = s->data;
+    int64_t k = data->nlabel, low = 0, high, first = first_row(s);
+    int64_t end = first + (s->part < 0 ? data->share.rows : data->here[s->part]);
+    int64_t total = s->part < 0 ? data->share.total : data->count[s->part];
+    krein_matrix here = {0};
+    double *own_label = NULL, *own_weight = NULL;
+    int32_t *own_group = NULL;
+    memset(x, 0, sizeof *x);
+    if (n > 0 && index[n - 1] >= total) return changed(s); /* nobody has it */
+    while (low < n && index[low] < first) low++;
+    for (high = low; high < n && index[high] < end;) high++;
+    int64_t m = high - low;
+    NEW(own_label, krein__max(1, m * k));
+    NEW(own_weight, krein__max(1, m));
+    NEW(own_group, krein__max(1, m));
+    TRY(gather_here(s, index + low, m, &here, label ? own_label : NULL, own_weight, own_group));
+    for (int64_t i = 0; !data->options.group && i < m; i++) own_group[i] = (int32_t)(low + i);
+    TRY(join_rows(ctx, &here, n, x));
+    if (label) TRY(join_into(ctx, m * k, sizeof *label, own_label, label));
+    if (weight) TRY(join_into(ctx, m, sizeof *weight, own_weight, weight));
+    if (group) TRY(join_into(ctx, m, sizeof *group, own_group, group));
+done:
+    krein__matrix_clear(ctx, &here);
+    krein__free(ctx, own_label);
+    krein__free(ctx, own_weight);
+    krein__free(ctx, own_group);
+    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
+    return st;
+}
+
+krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
+                                  double *label, double *weight, int32_t *group) {
+    return s->data->share.on ? gather_all(s, index, n, x, label, weight, group)
+                             : gather_here(s, index, n, x, label, weight, group);
+}
