@@ -1,10 +1,5 @@
-/* test_model.c -- model files: saved and loaded to the bit, old ones still read; without memory or
- * disk. Damaged and forged ones are in test_damage.c.
- *
- * tests/models/VERSION/NAME.krein are files of released versions; NAME.txt beside each holds rows
- * (CSV with a header), a line "---", and the prediction of every row. They are written by
- *     KREIN_MAKE_MODELS=tests/models/v0.1 build/tests/test_model
- * once per format version and never again.
+/* test_model.c -- model files: saved and loaded to the bit; without memory or disk. Damaged and
+ * forged ones are in test_damage.c, those of earlier versions in test_frozen.c.
  */
 #include "model.h"
 
@@ -281,137 +276,13 @@ static void nowhere_to_write(void) {
     krein_ctx_destroy(ctx);
 }
 
-/* ---- files of older versions -------------------------------------------- */
-
-/* Rows before "---", one prediction a line after it. */
-static void check_frozen(krein_ctx *ctx, const char *path) {
-    char text[600];
-    krein_model *m = NULL;
-    scores *s = test_new(1, sizeof *s);
-    snprintf(text, sizeof text, "%.*s.txt", (int)(strlen(path) - 6), path);
-    test_bytes expect = test_slurp(text);
-    char *line = expect.at ? strstr(expect.at, "---\n") : NULL;
-    if (!line) {
-        printf("%s is not there or has no line ---\n", text);
-        CHECK(line);
-    } else if (krein_model_load(ctx, path, &m) != KREIN_OK) {
-        printf("%s\n", krein_message(ctx));
-        CHECK(m);
-    } else {
-        *line = 0;
-        line += 4;
-        CHECK(predict_file(ctx, m, test_write("frozen.csv", expect.at), s) == KREIN_OK);
-        krein_model_info info;
-        krein_model_describe(m, &info);
-        int64_t lines = 0;
-        for (; *line; lines++) {
-            char *end = strchr(line, '\n');
-            if (!end) break;
-            *end = 0;
-            if (lines < s->n && info.task == KREIN_TASK_CLASSIFICATION) {
-                const char *class = krein_model_class(m, s->label[lines]);
-                CHECK(class && strcmp(class, line) == 0);
-            } else if (lines < s->n) {
-                CHECK_ABS(s->value[lines], strtod(line, NULL), 1e-4);
-            }
-            line = end + 1;
-        }
-        CHECK(lines == s->n && lines > 0);
-    }
-    free(s);
-    free(expect.at);
-    krein_model_destroy(m);
-}
-
-static int frozen_in(krein_ctx *ctx, const char *folder) {
-    DIR *d = opendir(folder);
-    int n = 0;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[600];
-        size_t length = strlen(e->d_name);
-        if (length < 7 || strcmp(e->d_name + length - 6, ".krein") != 0) continue;
-        snprintf(path, sizeof path, "%s/%.200s", folder, e->d_name);
-        check_frozen(ctx, path);
-        n++;
-    }
-    if (d) closedir(d);
-    return n;
-}
-
-static void frozen_models(void) {
-    DIR *d = opendir("tests/models");
-    int n = 0;
-    if (!d) SKIP("there is no folder tests/models");
-    krein_ctx *ctx = test_ctx(1);
-    for (struct dirent *e; (e = readdir(d));) {
-        char path[300];
-        if (e->d_name[0] == '.') continue;
-        snprintf(path, sizeof path, "tests/models/%.200s", e->d_name);
-        n += frozen_in(ctx, path);
-    }
-    closedir(d);
-    CHECK(n > 0);
-    krein_ctx_destroy(ctx);
-}
-
-static void make_frozen(const char *folder) {
-    static const struct {
-        const char *name;
-        int kind;
-        const char *kernel, *map;
-    } all[] = {
-        {"exact", NUMBERS, "gaussian(sigma=1.5)", "exact"},
-        {"rff", NUMBERS, "gaussian(sigma=1.5)", "rff(D=32)"},
-        {"orf-sum", TWO, "0.5*gaussian(sigma=1) + 0.5*gaussian(sigma=3)", "orf(D=32)"},
-        {"nystrom", NUMBERS, "laplacian(sigma=4)", "nystrom(D=16)"},
-        {"indefinite", NUMBERS, "gaussian(sigma=1) - 0.3*gaussian(sigma=4)", "nystrom(D=16)"},
-        {"classes", SEVERAL, "gaussian(sigma=1.5)", "exact"},
-        {"two-classes", TWO, "linear", "nystrom(D=8)"}};
-    krein_ctx *ctx = test_ctx(1);
-    mkdir(folder, 0755);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        krein_model *m = NULL;
-        scores *s = test_new(1, sizeof *s);
-        char path[600], rows[256], few[256];
-        snprintf(rows, sizeof rows, "%s", make_file(all[i].kind, 60));
-        if (train_file(ctx, rows, all[i].kind, all[i].kernel, all[i].map, &m) != KREIN_OK) {
-            printf("%s: %s\n", all[i].name, krein_message(ctx));
-            exit(1);
-        }
-        snprintf(path, sizeof path, "%s/%s.krein", folder, all[i].name);
-        if (krein_model_save(ctx, m, path) != KREIN_OK) exit(1);
-        snprintf(few, sizeof few, "%s", make_file(all[i].kind, 25));
-        if (predict_file(ctx, m, few, s) != KREIN_OK) exit(1);
-        test_bytes text = test_slurp(few);
-        snprintf(path, sizeof path, "%s/%s.txt", folder, all[i].name);
-        FILE *f = fopen(path, "w");
-        if (!f) exit(1);
-        fprintf(f, "%s---\n", text.at);
-        for (int64_t r = 0; r < s->n; r++)
-            if (s->label[r] >= 0)
-                fprintf(f, "%s\n", krein_model_class(m, s->label[r]));
-            else
-                fprintf(f, "%.9g\n", s->value[r]);
-        fclose(f);
-        free(text.at);
-        free(s);
-        krein_model_destroy(m);
-    }
-    krein_ctx_destroy(ctx);
-}
-
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (getenv("KREIN_MAKE_MODELS")) {
-        make_frozen(getenv("KREIN_MAKE_MODELS"));
-        return 0;
-    }
     RUN(there_and_back);
     RUN(arrays_and_files_agree);
     RUN(arrays_for_text_classes);
     RUN(rows_stand_alone);
     RUN(every_allocation_fails);
     RUN(nowhere_to_write);
-    RUN(frozen_models);
     return DONE();
 }
