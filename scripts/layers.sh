@@ -7,6 +7,7 @@
 #   citations    every key of a paper is in docs/references.bib, once, in an entry that ends
 #   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
 #                LIBSVM included in src/solve/libsvm.c, MPI in src/mpi/
+#   flags        the library's texts name options, not flags
 #   paths        no file of the repository names a path of somebody's machine
 #
 # Prints file:line for each violation; the last line is "N passed, N failed, N skipped".
@@ -117,6 +118,13 @@ verdict libraries "$(
     grep -E 'include[[:space:]]*[<"]Random123|(^|[^A-Za-z0-9_])(r123|(philox|threefry)[24]x(32|64))' <<<"$stripped" |
         grep -v '^src/base/rng\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: Random123 is named outside src\/base\/rng.c/'
+)"
+
+# The library names options (`max_memory`); the program turns them into flags (src/cli/flags.c).
+verdict flags "$(
+    grep -vE '^src/(cli|mpi)/' <<<"$stripped" |
+        grep -E '"([^"\\]|\\.)*(^|[^-A-Za-z0-9_<])--[a-z]' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: a flag of the program; write `option` or `option=value`/'
 )"
 
 # Tracked files, and new ones that git would take; without git, all but builds.

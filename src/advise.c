@@ -31,12 +31,12 @@ static krein_status copy_options(krein_ctx *ctx, const krein_advise_options *giv
     krein_advise_options_init(o);
     if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (o->max_exact < 2 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "advise needs --max-exact from 2 to 32,000");
+        return krein__fail(ctx, KREIN_EARG, "advise needs `max_exact` from 2 to 32,000");
     if (o->rows == 0) o->rows = krein__min(KREIN_ADVISE_ROWS, o->max_exact);
-    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "advise needs --rows of at least 2");
+    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "advise needs `rows` of at least 2");
     if (o->rows > o->max_exact)
         return krein__fail(ctx, KREIN_EARG,
-                           "the kernel matrix of %lld rows is above --max-exact (%lld)",
+                           "the kernel matrix of %lld rows is above `max_exact` (%lld)",
                            (long long)o->rows, (long long)o->max_exact);
     return KREIN_OK;
 }
@@ -70,7 +70,7 @@ static krein_status learn(krein_sample *s, krein_data *data, const krein_advise_
     TRY(krein__kernel_meet(ctx, s->kernel, e));
     TRY(krein__reserve_check(ctx, krein__advise_sample_bytes(s),
                              "the kernel matrix and its eigenvectors",
-                             "use fewer --rows, or raise --max-memory"));
+                             "use fewer `rows`, or raise `max_memory`"));
     TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
     TRY(krein__kernel_meet_rows(ctx, s->kernel, s->stream, true));
     TRY(krein__kernel_set_median(ctx, s->kernel, s->stream, s->n, o->seed));

@@ -48,13 +48,13 @@ static krein_status copy_options(krein_ctx *ctx, const krein_approx_options *giv
                                  krein_approx_options *o) {
     krein_approx_options_init(o);
     memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-    if (o->nmaps < 1) return krein__fail(ctx, KREIN_EARG, "approx needs a map: -m SPEC");
-    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "approx needs --rows of at least 2");
+    if (o->nmaps < 1) return krein__fail(ctx, KREIN_EARG, "approx needs a map: `map`");
+    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "approx needs `rows` of at least 2");
     if (o->rows > o->max_exact)
         return krein__fail(ctx, KREIN_EARG,
-                           "the kernel matrix of %lld rows is above --max-exact (%lld)",
+                           "the kernel matrix of %lld rows is above `max_exact` (%lld)",
                            (long long)o->rows, (long long)o->max_exact);
-    if (o->repeats < 1) return krein__fail(ctx, KREIN_EARG, "approx needs --repeat of at least 1");
+    if (o->repeats < 1) return krein__fail(ctx, KREIN_EARG, "approx needs `repeats` of at least 1");
     return KREIN_OK;
 }
 
@@ -76,8 +76,7 @@ static krein_status check_maps(krein_ctx *ctx, const krein_approx_options *o,
                                "nothing to measure");
         if (!sized && !fixed && o->nfeatures < 1)
             return krein__fail(ctx, KREIN_EARG,
-                               "how many features of %s? Give --features, or D in "
-                               "the map",
+                               "how many features of %s? Give `features`, or D in the map",
                                o->maps[i]);
     }
     return KREIN_OK;
@@ -91,7 +90,7 @@ static krein_status sample_begin(sample *s, krein_data *data, const krein_encodi
     s->d = e->d;
     s->sparse = e->sparse;
     TRY(krein__reserve_check(ctx, 8.0 * (double)m * (double)m, "the kernel matrix",
-                             "use fewer --rows, or raise --max-memory"));
+                             "use fewer `rows`, or raise `max_memory`"));
     TRY(krein__kernel_meet(ctx, kernel, e));
     TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
     TRY(krein__kernel_meet_rows(ctx, kernel, s->stream, true));
@@ -166,7 +165,7 @@ static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t 
     TRY(krein__map_create(ctx, spec, s->kernel, D, seed, &map));
     TRY(krein__map_fit(map, s->d, s->sparse, s->stream, s->n));
     TRY(krein__reserve_check(ctx, 12.0 * (double)(rows.n * map->D), "features of the sampled rows",
-                             "use fewer --rows or --features, or raise --max-memory"));
+                             "use fewer `rows` or `features`, or raise `max_memory`"));
     ZNEW(z, rows.n * map->D); /* touched before the clock starts */
     double start = krein__clock();
     TRY(krein__map_apply(map, &rows, z));

@@ -52,15 +52,15 @@ static void setup_clear(setup *s) {
 
 static krein_status check_counts(krein_ctx *ctx, const krein_cluster_options *o) {
     if (o->clusters < 1)
-        return krein__fail(ctx, KREIN_EARG, "--clusters takes a number of at least 1");
+        return krein__fail(ctx, KREIN_EARG, "`clusters` takes a number of at least 1");
     if (o->restarts < 1)
-        return krein__fail(ctx, KREIN_EARG, "--restarts takes a number of at least 1");
+        return krein__fail(ctx, KREIN_EARG, "`restarts` takes a number of at least 1");
     if (o->neighbours < 1)
-        return krein__fail(ctx, KREIN_EARG, "--neighbours takes a number of at least 1");
+        return krein__fail(ctx, KREIN_EARG, "`neighbours` takes a number of at least 1");
     if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
     if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
     return KREIN_OK;
 }
 
@@ -69,22 +69,22 @@ static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o
                                   const krein_data *data, bool model) {
     bool knn = o->graph == KREIN_GRAPH_KNN;
     if (knn && o->method != KREIN_CLUSTER_SPECTRAL)
-        return krein__fail(ctx, KREIN_EARG, "--graph is for --method spectral");
+        return krein__fail(ctx, KREIN_EARG, "`graph` is for `method=spectral`");
     if (knn && (o->map || o->features > 0))
-        return krein__fail(ctx, KREIN_EARG,
-                           "--graph knn compares rows by the kernel itself: leave --map and "
-                           "--features out");
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "`graph=knn` compares rows by the kernel itself: leave `map` and `features` out");
     if (model && o->method == KREIN_CLUSTER_SPECTRAL)
         return krein__fail(ctx, KREIN_EARG,
                            "spectral clustering places the rows it was given and no others: there "
-                           "is no model of it; use --method kmeans");
+                           "is no model of it; use `method=kmeans`");
     if (model && o->clusters == 1)
         return krein__fail(ctx, KREIN_EARG, "one cluster needs no model: every row is in it");
     if (model && o->clusters > KREIN_CLASSES_MAX)
         return krein__fail(ctx, KREIN_EARG, "a model has at most %d clusters", KREIN_CLASSES_MAX);
     if (data->options.weights || (!data->reader && data->has_weight))
         return krein__fail(ctx, KREIN_EARG,
-                           "cluster has no row weights; --ignore leaves the column out");
+                           "cluster has no row weights; `ignore` leaves the column out");
     return KREIN_OK;
 }
 
@@ -117,7 +117,7 @@ static void say_label(const setup *s) {
     if (!s->data->has_label) return;
     if (s->data->label_guessed)
         krein__log(s->ctx, classes ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
-                   "the first column is taken for the label and is no input; --label none makes "
+                   "the first column is taken for the label and is no input; `label=none` makes "
                    "every column an input");
     if (!classes)
         krein__log(s->ctx, KREIN_LOG_INFO,
@@ -197,11 +197,11 @@ static krein_status check_definite(const setup *s) {
     if (spectral)
         return krein__fail(s->ctx, KREIN_ESPEC,
                            "spectral clustering on features needs a positive definite kernel; use "
-                           "--map exact or --graph knn");
+                           "`map=exact` or `graph=knn`");
     if (dual)
         return krein__fail(s->ctx, KREIN_ESPEC,
                            "k-means needs distances, and the kernel is not positive definite; use "
-                           "a feature map, or --method spectral");
+                           "a feature map, or `method=spectral`");
     krein__log(s->ctx, KREIN_LOG_WARNING,
                "the kernel is not positive definite: distances are those of the features, without "
                "their signs");
@@ -210,11 +210,11 @@ static krein_status check_definite(const setup *s) {
 
 static krein_status check_memory(const setup *s) {
     bool dual = s->model->map && s->model->map->cls->traits & KREIN_MAP_DUAL;
-    return krein__reserve_check(s->ctx, krein__cluster_bytes(&s->c), "clustering",
-                                s->c.neighbours > 0 ? "use fewer --neighbours, --method kmeans, or "
-                                                      "raise --max-memory"
-                                : dual ? "use a feature map (--map), or raise --max-memory"
-                                       : "use fewer --features, or raise --max-memory");
+    return krein__reserve_check(
+        s->ctx, krein__cluster_bytes(&s->c), "clustering",
+        s->c.neighbours > 0 ? "use fewer `neighbours`, `method=kmeans`, or raise `max_memory`"
+        : dual              ? "use a feature map (`map`), or raise `max_memory`"
+                            : "use fewer `features`, or raise `max_memory`");
 }
 
 /* A kernel matrix that does not fit and was not asked for gives way to features. */
@@ -231,12 +231,12 @@ static krein_status choose_map(setup *s, int64_t n) {
 
 static krein_status check_graph(const setup *s, int64_t n) {
     if (n > GRAPH_ROWS)
-        return krein__fail(s->ctx, KREIN_EARG,
-                           "--graph knn compares all pairs of rows, and %lld are more than %d; "
-                           "leave --graph out",
-                           (long long)n, GRAPH_ROWS);
+        return krein__fail(
+            s->ctx, KREIN_EARG,
+            "`graph=knn` compares all pairs of rows, and %lld are more than %d; leave `graph` out",
+            (long long)n, GRAPH_ROWS);
     if (s->o.neighbours >= n)
-        return krein__fail(s->ctx, KREIN_EARG, "%lld rows do not have %lld --neighbours each",
+        return krein__fail(s->ctx, KREIN_EARG, "%lld rows do not have %lld `neighbours` each",
                            (long long)n, (long long)s->o.neighbours);
     return KREIN_OK;
 }

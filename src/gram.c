@@ -27,7 +27,7 @@ static krein_status check_exact(krein_ctx *ctx, const krein_data *data,
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (n <= o->max_exact) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
-                       "%s: the kernel matrix of %lld rows is above --max-exact (%lld); raise it, "
+                       "%s: the kernel matrix of %lld rows is above `max_exact` (%lld); raise it, "
                        "or use fewer rows",
                        data->name, (long long)n, (long long)o->max_exact);
 }
@@ -75,7 +75,7 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     TRY(krein__reserve_check(ctx,
                              8.0 * (double)columns * (double)krein__block_rows(e.d) +
                                  8.0 * (double)columns * (double)e.d,
-                             "a block of kernel values", "use fewer rows, or raise --max-memory"));
+                             "a block of kernel values", "use fewer rows, or raise `max_memory`"));
     TRY(all_rows(ctx, data2 ? rows2 : rows, columns, &y));
     krein_rows against = krein__matrix_rows(&y);
     NEW(K, krein__block_rows(e.d) * columns);
@@ -162,7 +162,7 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     r->d = e.d;
     TRY(krein__reserve_check(ctx, (repair ? 32.0 : 16.0) * (double)n * (double)n,
                              "the kernel matrix and its eigenvectors",
-                             "use fewer rows, or raise --max-memory"));
+                             "use fewer rows, or raise `max_memory`"));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
     TRY(krein__kernel_meet_rows(ctx, kernel, rows, false));
     TRY(krein__kernel_set_median(ctx, kernel, rows, n, given->seed));

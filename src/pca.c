@@ -32,11 +32,11 @@ static krein_status copy_options(krein_ctx *ctx, const krein_pca_options *given,
     krein_pca_options_init(o);
     if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (o->components < 1 || o->components > 100000)
-        return krein__fail(ctx, KREIN_EARG, "--components takes a number from 1 to 100,000");
+        return krein__fail(ctx, KREIN_EARG, "`components` takes a number from 1 to 100,000");
     if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
     if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
     return KREIN_OK;
 }
 
@@ -99,8 +99,8 @@ static krein_status choose_map(krein_ctx *ctx, const krein_pca_options *o,
         TRY(create_map(ctx, o, approximate, kernel, e, D, map));
     }
     TRY(krein__reserve_check(ctx, bytes_needed(*map, n, o->components), "the decomposition",
-                             is_exact(*map) ? "use --map nystrom, or raise --max-memory"
-                                            : "use fewer --features, or raise --max-memory"));
+                             is_exact(*map) ? "use `map=nystrom`, or raise `max_memory`"
+                                            : "use fewer `features`, or raise `max_memory`"));
 done:
     return st;
 }

@@ -53,9 +53,9 @@ static krein_status copy_options(krein_ctx *ctx, const krein_select_options *giv
     if (o->ncriteria < 0 || o->ncriteria > KREIN_CRITERIA_MAX)
         return krein__fail(ctx, KREIN_EARG, "at most %d criteria at once", KREIN_CRITERIA_MAX);
     if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
     if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
     return KREIN_OK;
 }
 
@@ -164,9 +164,9 @@ static krein_status score_exact(ranking *k, krein_job *job, const krein_scoring 
                                                      labels, columns, scoring));
     bytes += krein__gram_share_bytes(NULL, 0, job->n, job->model->encoding.d,
                                      job->model->encoding.sparse, ctx->threads);
-    TRY(krein__reserve_check(ctx, bytes + 4 * (double)job->n * d, "scoring a kernel by its matrix",
-                             "use features (a --max-exact below the number of rows, or --map), or "
-                             "raise --max-memory"));
+    TRY(krein__reserve_check(
+        ctx, bytes + 4 * (double)job->n * d, "scoring a kernel by its matrix",
+        "use features (a `max_exact` below the number of rows, or `map`), or raise `max_memory`"));
     TRY(krein__probe_gather(job, job->n, &rows));
     TRY(krein__score_exact(ctx, p->kernel, p->n, &rows, scoring, deadline, "scoring kernels",
                            p->scored));
@@ -180,11 +180,10 @@ static void say_faster(const ranking *k, const krein_job *job, const krein_scori
     bool path = scoring->needs.spectrum || scoring->needs.centred;
     for (int64_t t = 0; t < scoring->trials; t++) path = path || isnan(scoring->trial[t].lambda);
     if (k->exact && path && job->n > KREIN_EIGEN_MAX)
-        krein__log(
-            k->ctx, KREIN_LOG_INFO,
-            "decompositions of %lld rows take long: loo(lambda=...), ckta, sm(norm=trace) or "
-            "features (-D 1024) are faster",
-            (long long)job->n);
+        krein__log(k->ctx, KREIN_LOG_INFO,
+                   "decompositions of %lld rows take long: loo(lambda=...), ckta, sm(norm=trace) "
+                   "or features (`features=1024`) are faster",
+                   (long long)job->n);
 }
 
 static krein_status score_list(ranking *k, krein_job *job, const candidates *p, double deadline) {
@@ -202,11 +201,10 @@ static krein_status score(ranking *k, krein_job *job, double deadline) {
     candidates p = {0};
     bool asked = k->o.map && strcmp(k->o.map, "exact") == 0;
     if (asked && job->n > k->o.max_exact)
-        return krein__fail(
-            ctx, KREIN_EARG,
-            "the kernel matrix of %lld rows is above --max-exact (%lld); leave --map "
-            "out, or raise it",
-            (long long)job->n, (long long)k->o.max_exact);
+        return krein__fail(ctx, KREIN_EARG,
+                           "the kernel matrix of %lld rows is above `max_exact` (%lld); leave "
+                           "`map` out, or raise it",
+                           (long long)job->n, (long long)k->o.max_exact);
     k->exact = asked || (!k->o.map && k->o.features == 0 && job->n <= k->o.max_exact);
     p.kernel = krein__alloc(ctx, k->list.n, sizeof(krein_kernel *));
     if (!p.kernel) return ctx->status;
@@ -307,7 +305,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     job.seed = k.o.seed;
     data->share_rows = true;
     if (krein__comm_size(ctx) > 1 && deadline > 0) {
-        st = krein__fail(ctx, KREIN_EARG, "--time-limit is for one process: leave it out");
+        st = krein__fail(ctx, KREIN_EARG, "`time_limit` is for one process: leave it out");
         goto done;
     }
     TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, k.o.seed,

@@ -62,7 +62,7 @@ static krein_status check_finite(const krein_model *m) {
     if (finite) return KREIN_OK;
     return krein__fail(m->ctx, KREIN_ENUMERIC,
                        "the weights of the model are not finite; are targets very large? change "
-                       "their unit, scale the inputs (--scale standard), or regularise more");
+                       "their unit, scale the inputs (`scale=standard`), or regularise more");
 }
 
 static krein_status fill_report(krein_setup *s, krein_job *job, krein_report *r) {
@@ -196,8 +196,8 @@ static krein_status keep_choice(krein_checkpoint *c, const krein_map *map) {
     if (!c) return KREIN_OK;
     if (map->cls->traits & KREIN_MAP_DUAL)
         krein__log(map->ctx, KREIN_LOG_WARNING,
-                   "--checkpoint keeps no state of training on the kernel matrix; features "
-                   "(--map, --features) can be interrupted");
+                   "`checkpoint` keeps no state of training on the kernel matrix; features (`map`, "
+                   "`features`) can be interrupted");
     return krein__checkpoint_chosen(c, map);
 }
 

@@ -51,7 +51,7 @@ static int64_t matrix_rows(const krein_setup *s, int64_t n) {
 
 static krein_status too_few_parts(const krein_setup *s, int64_t n) {
     return krein__fail(s->ctx, KREIN_EARG,
-                       "%s with map=exact makes kernel matrices of %lld rows, above --max-exact "
+                       "%s with map=exact makes kernel matrices of %lld rows, above `max_exact` "
                        "(%lld); raise it, or use %s=%lld or more",
                        s->learner->cls.name, (long long)matrix_rows(s, n),
                        (long long)s->o.max_exact, s->learner->advised,
@@ -156,18 +156,18 @@ static bool fits_without_search(const krein_setup *s, const krein_map *map, int6
 krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n, int64_t k,
                                  krein_report *r, bool fail) {
     krein_ctx *ctx = s->ctx;
-    char need[32], have[32], advice[200] = "raise --max-memory";
+    char need[32], have[32], advice[200] = "raise `max_memory`";
     krein__bytes_text((double)r->bytes_peak, need);
     krein__bytes_text((double)ctx->budget, have);
     if (map->cls->traits & KREIN_MAP_DUAL) {
-        snprintf(advice, sizeof advice, "raise --max-memory, or use --map %s",
+        snprintf(advice, sizeof advice, "raise `max_memory`, or use `map=%s`",
                  default_map(s, map->d, default_features(s->kernel, n, map->d)));
     } else if (s->several) {
-        snprintf(advice, sizeof advice, "raise --max-memory, or use fewer --features");
+        snprintf(advice, sizeof advice, "raise `max_memory`, or use fewer `features`");
     } else if (fits_without_search(s, map, n, k, r)) {
         snprintf(advice, sizeof advice,
-                 "choosing the kernel's parameters takes most of it: give them, as in -k "
-                 "\"gaussian(sigma=...)\", or raise --max-memory");
+                 "choosing the kernel's parameters takes most of it: give them, as in `kernel` "
+                 "\"gaussian(sigma=...)\", or raise `max_memory`");
     } else {
         int64_t D = map->D, asked = map->D;
         krein_report smaller = *r;
@@ -178,9 +178,9 @@ krein_status krein__setup_refuse(const krein_setup *s, krein_map *map, int64_t n
         }
         map->D = asked;
         if (krein__option_index(&map->cls->cls, "D") < 0)
-            snprintf(advice, sizeof advice, "raise --max-memory, or use --map nystrom");
+            snprintf(advice, sizeof advice, "raise `max_memory`, or use `map=nystrom`");
         else if (smaller.fits)
-            snprintf(advice, sizeof advice, "raise --max-memory, or use --features %lld",
+            snprintf(advice, sizeof advice, "raise `max_memory`, or use `features=%lld`",
                      (long long)D);
     }
     r->advice = krein__strdup(ctx, advice);

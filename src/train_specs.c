@@ -18,15 +18,15 @@ static krein_status copy_options(krein_ctx *ctx, const krein_train_options *give
     krein_train_options_init(o);
     if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
     if (o->holdout < 0 || o->holdout >= 1 || isnan(o->holdout))
-        return krein__fail(ctx, KREIN_EARG, "--holdout takes a fraction between 0 and 1");
+        return krein__fail(ctx, KREIN_EARG, "`holdout` takes a fraction between 0 and 1");
     if (isnan(o->lambda) || isinf(o->lambda))
-        return krein__fail(ctx, KREIN_EARG, "--lambda takes a number >= 0, or auto");
+        return krein__fail(ctx, KREIN_EARG, "`lambda` takes a number >= 0, or auto");
     if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "--features takes a number from 1 to 10,000,000");
+        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
     if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "--max-exact takes a number from 0 to 32,000");
+        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
     if (o->holdout > 0 && o->test)
-        return krein__fail(ctx, KREIN_EARG, "give --test or --holdout, not both");
+        return krein__fail(ctx, KREIN_EARG, "give `test` or `holdout`, not both");
     return KREIN_OK;
 }
 
@@ -47,10 +47,10 @@ static krein_status no_probabilities(const krein_setup *s) {
         if (l->probabilities)
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", l->cls.name);
     }
-    return krein__fail(s->ctx, KREIN_EARG,
-                       "%s has no probabilities%s%s; without them predict --scores gives decision "
-                       "values",
-                       s->learner->cls.name, *others ? "; learners that have: " : "", others);
+    return krein__fail(
+        s->ctx, KREIN_EARG,
+        "%s has no probabilities%s%s; without them a prediction has decision values",
+        s->learner->cls.name, *others ? "; learners that have: " : "", others);
 }
 
 /* The most free parameters that a search will have. */
@@ -66,7 +66,7 @@ static krein_status count_free(krein_setup *s, krein_kernel *kernel) {
 
 static krein_status parse_list(krein_setup *s) {
     krein_status st = KREIN_OK;
-    if (s->o.kernel) return krein__fail(s->ctx, KREIN_EARG, "give -k or --kernels, not both");
+    if (s->o.kernel) return krein__fail(s->ctx, KREIN_EARG, "give `kernel` or `kernels`, not both");
     TRY(krein__kernels_parse(s->ctx, s->o.kernels, &s->list));
     for (int64_t i = 0; i < s->list.n; i++) TRY(count_free(s, s->list.kernel[i]));
     TRY(krein__kernel_copy(s->ctx, s->list.kernel[0], &s->kernel));
@@ -109,7 +109,7 @@ static krein_status begin_combination(krein_setup *s) {
     s->learner = (const krein_learner_class *)krein__learners[which];
     if (s->o.kernel) {
         st = krein__fail(ctx, KREIN_EARG,
-                         "%s takes its kernels from --kernels \"k1; k2; ...\", not from -k",
+                         "%s takes its kernels from `kernels` \"k1; k2; ...\", not from `kernel`",
                          s->several->cls.name);
         goto done;
     }
@@ -155,10 +155,10 @@ krein_status krein__setup_begin(krein_ctx *ctx, const krein_train_options *given
         goto done;
     }
     if (s->o.unlabeled && !s->learner->unlabelled) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "%s has no use for rows without labels; leave --unlabeled out, or use "
-                         "--learner sskrr",
-                         s->learner->cls.name);
+        st = krein__fail(
+            ctx, KREIN_EARG,
+            "%s has no use for rows without labels; leave `unlabeled` out, or use `learner=sskrr`",
+            s->learner->cls.name);
         goto done;
     }
     /* Rows of one group know too much of each other for leave-one-out. */
@@ -166,12 +166,12 @@ krein_status krein__setup_begin(krein_ctx *ctx, const krein_train_options *given
     if (strcmp(select, "none") != 0) {
         TRY(krein__criterion_parse(ctx, select, &s->criterion));
     } else if (s->free > 0) {
-        krein__log(ctx, KREIN_LOG_INFO, "--select none: free parameters get the median distance");
+        krein__log(ctx, KREIN_LOG_INFO, "`select=none`: free parameters get the median distance");
     }
     if (s->list.n > 0 && !s->criterion.cls) {
         st = krein__fail(ctx, KREIN_EARG,
-                         "--select none leaves nothing to choose among --kernels by; give one "
-                         "kernel with -k, or a criterion");
+                         "`select=none` leaves nothing to choose among `kernels` by; give one "
+                         "kernel with `kernel`, or a criterion");
         goto done;
     }
     if (s->o.map) {
@@ -190,15 +190,15 @@ krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e) {
     if (!fits && s->several)
         return krein__fail(s->ctx, KREIN_EDATA,
                            "%s(base=%s) is for classification and the labels are numbers; use "
-                           "base=krr, or --task classification",
+                           "base=krr, or `task=classification`",
                            s->several->cls.name, name);
     if (!fits)
         return krein__fail(s->ctx, KREIN_EDATA,
-                           classes ? "%s is for regression and the labels are classes; use another "
-                                     "learner (krein list learners), or --task regression"
-                                   : "%s is for classification and the labels are numbers; use "
-                                     "another learner (krein list learners), or --task "
-                                     "classification",
+                           classes
+                               ? "%s is for regression and the labels are classes; use another "
+                                 "learner, or `task=regression`"
+                               : "%s is for classification and the labels are numbers; use another "
+                                 "learner, or `task=classification`",
                            name);
     if (s->criterion.cls && (s->free > 0 || s->list.n > 0)) {
         krein_status st = krein__criterion_check(s->ctx, &s->criterion, e->task, true);
@@ -206,7 +206,7 @@ krein_status krein__setup_task(const krein_setup *s, const krein_encoding *e) {
     }
     if (s->o.probabilities && !classes)
         return krein__fail(s->ctx, KREIN_EARG,
-                           "--probabilities are for classes and the labels are numbers");
+                           "`probabilities` are for classes and the labels are numbers");
     return KREIN_OK;
 }
 
@@ -219,7 +219,7 @@ static krein_status no_checkpoint(const krein_setup *s) {
             snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", l->cls.name);
     }
     return krein__fail(s->ctx, KREIN_EARG,
-                       "--checkpoint: %s keeps no state to go on from; learners that do: %s",
+                       "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
                        s->several ? s->several->cls.name : s->learner->cls.name, others);
 }
 

@@ -23,12 +23,12 @@ krein_status krein__setup_together(const krein_setup *s) {
             l->cls.name, size);
     if (s->o.checkpoint)
         return krein__fail(ctx, KREIN_EARG,
-                           "--checkpoint keeps the state of one process, and there are %d; leave "
+                           "`checkpoint` keeps the state of one process, and there are %d; leave "
                            "it out, or start the training without a launcher",
                            size);
     if (s->o.time_limit > 0)
         return krein__fail(ctx, KREIN_EARG,
-                           "--time-limit is for one process: %d have as many clocks; leave it out",
+                           "`time_limit` is for one process: %d have as many clocks; leave it out",
                            size);
     return KREIN_OK;
 }

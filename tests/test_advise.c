@@ -421,12 +421,12 @@ static void refusals(void) {
         int64_t rows, max_exact;
         const char *says;
         krein_status status;
-    } cases[] = {{NULL, 1, 100, "--rows", KREIN_EARG},
-                 {NULL, 101, 100, "--max-exact", KREIN_EARG},
-                 {NULL, 0, 1, "--max-exact", KREIN_EARG},
+    } cases[] = {{NULL, 1, 100, "`rows`", KREIN_EARG},
+                 {NULL, 101, 100, "`max_exact`", KREIN_EARG},
+                 {NULL, 0, 1, "`max_exact`", KREIN_EARG},
                  {"gausian", 0, 100, "gaussian", KREIN_ESPEC},
                  {"0*gaussian(sigma=1)", 0, 100, "zero", KREIN_EDATA},
-                 {"gaussian(sigma=1) - gaussian(sigma=3)", 0, 100, "--repair", KREIN_EDATA},
+                 {"gaussian(sigma=1) - gaussian(sigma=3)", 0, 100, "repaired", KREIN_EDATA},
                  {"-1*gaussian(sigma=1)", 0, 100, "positive", KREIN_EDATA}};
     float *x = test_dense(N, D, 0.2);
     krein_data *data = data_on(ctx, N, D, x, NULL, KREIN_TASK_AUTO);

@@ -72,12 +72,12 @@ static void refusals(void) {
         int64_t nsizes, rows, repeats, max_exact;
         const char *kernel, *says;
         krein_status status;
-    } cases[] = {{one, 0, N, 3, 100, NULL, "--features", KREIN_EARG},
+    } cases[] = {{one, 0, N, 3, 100, NULL, "`features`", KREIN_EARG},
                  {wrong, 1, N, 3, 100, NULL, "orf", KREIN_ESPEC},
                  {dual, 1, N, 3, 100, NULL, "exact", KREIN_EARG},
-                 {one, 1, 1, 3, 100, NULL, "--rows", KREIN_EARG},
-                 {one, 1, N, 0, 100, NULL, "--repeat", KREIN_EARG},
-                 {one, 1, N, 3, 10, NULL, "--max-exact", KREIN_EARG},
+                 {one, 1, 1, 3, 100, NULL, "`rows`", KREIN_EARG},
+                 {one, 1, N, 0, 100, NULL, "`repeats`", KREIN_EARG},
+                 {one, 1, N, 3, 10, NULL, "`max_exact`", KREIN_EARG},
                  {one, 1, N, 3, 100, "linear", "rff", KREIN_ESPEC},
                  {one, 1, N, 3, 100, "0*gaussian(sigma=1)", "zero", KREIN_EDATA}};
     krein_status st;

@@ -210,12 +210,12 @@ static void gather_rows(void) {
 
 static void clear_errors(void) {
     refused("y,x\n1,2\n", NULL, KREIN_EDATA, "data.csv", "at least two");
-    refused("y\n1\n2\n3\n", NULL, KREIN_EDATA, "data.csv", "--label");
+    refused("y\n1\n2\n3\n", NULL, KREIN_EDATA, "data.csv", "`label`");
     refused("1 \n2 \n", NULL, KREIN_EDATA, "data.csv", "");
     char *text = test_new(40000, 1);
     int at = sprintf(text, "y,name\n");
     for (int i = 0; i < 1100; i++) at += sprintf(text + at, "%d,person %d\n", i % 2, i);
-    refused(text, NULL, KREIN_EDATA, "1000", "--ignore 2");
+    refused(text, NULL, KREIN_EDATA, "1000", "`ignore=2`");
     free(text);
     krein_ctx *ctx = test_ctx(1);
     krein_data *data = (krein_data *)ctx;

@@ -63,7 +63,7 @@ static void what_is_refused(void) {
     krein_train_options o = defaults();
     o.map = "exact";
     o.max_exact = 100;
-    refused(&o, 200, KREIN_EARG, "--max-exact", "orf");
+    refused(&o, 200, KREIN_EARG, "`max_exact`", "orf");
     o = defaults();
     o.kernel = "gaussian + laplacian + cauchy";
     refused(&o, 50, KREIN_ESPEC, "3 free parameters", "at most two");
@@ -85,22 +85,22 @@ static void what_is_refused(void) {
     refused(&o, 50, KREIN_ESPEC, "nosuch", "loo");
     o = defaults();
     o.lambda = NAN;
-    refused(&o, 50, KREIN_EARG, "--lambda", "");
+    refused(&o, 50, KREIN_EARG, "`lambda`", "");
     o = defaults();
     o.holdout = 1;
-    refused(&o, 50, KREIN_EARG, "--holdout", "");
+    refused(&o, 50, KREIN_EARG, "`holdout`", "");
     o = defaults();
     o.holdout = -.1;
-    refused(&o, 50, KREIN_EARG, "--holdout", "");
+    refused(&o, 50, KREIN_EARG, "`holdout`", "");
     o = defaults();
     o.map = "exact";
     o.features = 10;
-    refused(&o, 50, KREIN_EARG, "--features", "exact");
+    refused(&o, 50, KREIN_EARG, "`features`", "exact");
     o = defaults();
     o.kernel = "gaussian(sigma=1)";
     o.map = "rff(D=300)";
     o.lambda = 0;
-    refused(&o, 50, KREIN_ENUMERIC, "--lambda", "");
+    refused(&o, 50, KREIN_ENUMERIC, "`lambda`", "");
 }
 
 /* ---- the budget --------------------------------------------------------- */
@@ -128,17 +128,17 @@ static void budget(void) {
         o.map = maps[k];
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_EMEMORY && !m);
         CHECK_HAS(krein_message(ctx), "40.0 MB"); /* the budget */
-        CHECK_HAS(krein_message(ctx), "--max-memory");
-        CHECK_HAS(krein_message(ctx), k == 1 ? "--map" : "--features");
+        CHECK_HAS(krein_message(ctx), "`max_memory`");
+        CHECK_HAS(krein_message(ctx), k == 1 ? "`map=" : "`features=");
         CHECK(krein_ctx_peak_bytes(ctx) < (uint64_t)4 << 20); /* refused before the work */
         CHECK(krein_plan(ctx, data, &o, &report) == KREIN_OK);
         CHECK(!report.fits && report.bytes_peak > (uint64_t)40 << 20 && report.advice);
         /* What it advises does fit. */
-        const char *at = report.advice ? strstr(report.advice, "--features ") : NULL;
+        const char *at = report.advice ? strstr(report.advice, "`features=") : NULL;
         if (at) {
             char spec[60];
             snprintf(spec, sizeof spec, "%.*s(D=%d)", (int)strcspn(maps[k], "("), maps[k],
-                     atoi(at + 11));
+                     atoi(at + 10));
             o.map = spec;
             krein_report_clear(ctx, &report);
             krein_status st = krein_train(ctx, data, &o, &report, &m);

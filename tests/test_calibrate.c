@@ -336,7 +336,7 @@ static void refused(void) {
     f[2] = 0;
     CHECK(krein__calibrate(ctx, KREIN_HEAD_BEST, 2, 4, 1, f, y, w, &c) == KREIN_EDATA);
     CHECK(krein__calibrate(ctx, KREIN_HEAD_BEST, 2, 0, 1, f, y, NULL, &c) == KREIN_EDATA);
-    CHECK_HAS(krein_message(ctx), "without --probabilities");
+    CHECK_HAS(krein_message(ctx), "without `probabilities`");
 }
 
 static int asked, stop_at;

@@ -487,13 +487,13 @@ static void refusals(void) {
     refused(one, o, false, "at least two");
     refused(equal, o, false, "only 1 of the rows are different");
     o.graph = KREIN_GRAPH_KNN;
-    refused(data, o, false, "--method spectral");
+    refused(data, o, false, "`method=spectral`");
     o.method = KREIN_CLUSTER_SPECTRAL;
     o.map = "rff";
-    refused(data, o, false, "leave --map");
+    refused(data, o, false, "leave `map`");
     o.map = NULL;
     o.neighbours = N;
-    refused(data, o, false, "do not have 50 --neighbours");
+    refused(data, o, false, "do not have 50 `neighbours`");
     refused(data, o, true, "no model");
     o = asked("gaussian(sigma=1)", NULL, 1);
     refused(data, o, true, "one cluster needs no model");
@@ -501,7 +501,7 @@ static void refusals(void) {
     refused(data, o, false, "not positive definite");
     o.map = "nystrom(D=10)";
     o.method = KREIN_CLUSTER_SPECTRAL;
-    refused(data, o, false, "--map exact");
+    refused(data, o, false, "`map=exact`");
     o = asked("linear", NULL, 5);
     o.method = KREIN_CLUSTER_SPECTRAL;
     refused(data, o, false, "2 features cannot tell 5 clusters apart");
@@ -509,7 +509,7 @@ static void refusals(void) {
     refused(data, o, false, "do not sum to a positive number");
     o = asked("gaussian(sigma=0.01)", "rff(D=2)", 2);
     o.method = KREIN_CLUSTER_SPECTRAL;
-    refused(data, o, false, "use more --features");
+    refused(data, o, false, "use more `features`");
     krein_data_close(data);
     krein_data_close(one);
     krein_data_close(equal);
@@ -531,7 +531,7 @@ static void edges(void) {
     }
     krein_cluster_options o = asked("gaussian(sigma=1)", "exact", 2);
     o.max_exact = 20;
-    refused(data, o, false, "--max-exact (20)");
+    refused(data, o, false, "`max_exact` (20)");
     krein_data_close(data);
     free(x);
 }

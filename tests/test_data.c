@@ -65,7 +65,7 @@ static void unknown_category(void) {
             CHECK(st == KREIN_EDATA);
             CHECK_HAS(krein_message(ctx), "new.csv:3: column 1 (c)");
             CHECK_HAS(krein_message(ctx), "\"w\"");
-            CHECK_HAS(krein_message(ctx), "--unknown ignore");
+            CHECK_HAS(krein_message(ctx), "`unknown_ignore`");
         }
         give_back(&t);
         krein_data_close(other);
@@ -79,11 +79,11 @@ static void unknown_category(void) {
 static const char *holes = "y,x,c\n1.5,1,u\n2.5,,u\n3.5,4,?\n4.5,4,v\n5.5,NaN,u\n";
 
 static void missing_error(void) {
-    refused(holes, NULL, KREIN_EDATA, "data.csv:3", "--missing");
+    refused(holes, NULL, KREIN_EDATA, "data.csv:3", "`missing=");
     krein_data_options o = plain();
     o.missing = KREIN_MISSING_MEAN;
     refused("y,x\n1,1\n,2\n3,3\n", &o, KREIN_EDATA, "data.csv:3", "y"); /* no label */
-    refused("y,x,z\n1,,1\n2,,2\n3,,3\n", &o, KREIN_EDATA, "column 2", "--ignore 2");
+    refused("y,x,z\n1,,1\n2,,2\n3,,3\n", &o, KREIN_EDATA, "column 2", "`ignore=2`");
 }
 
 static void missing_mean(void) {

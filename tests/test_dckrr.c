@@ -330,7 +330,7 @@ static void bad_input(void) {
     refused("dckrr(parts=51)", "rff(D=8)", 100, NULL, "of 50 rows", "fewer parts");
     refused("dckrr(parts=0)", "exact", 100, NULL, "parts", "1");
     refused("dckrr(parts=2)", "exact", 24, NULL, "25 rows", "parts=3");
-    refused("dckrr(parts=2)", "exact", 100, "cv", "leave-one-out", "--select loo");
+    refused("dckrr(parts=2)", "exact", 100, "cv", "leave-one-out", "`select=loo`");
 }
 
 /* As many parts as rows, parts without a weight, one class in a part. */

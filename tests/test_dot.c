@@ -232,7 +232,7 @@ static void lengths_are_checked(void) {
         krein__map_destroy(map);
         CHECK(make(ctx, names[i], kernel, 40, 1, DIM, longer.stream, &map) == KREIN_EDATA);
         CHECK_HAS(krein_message(ctx), names[i]);
-        CHECK_HAS(krein_message(ctx), "--scale unit");
+        CHECK_HAS(krein_message(ctx), "`scale=unit`");
         CHECK_HAS(krein_message(ctx), "up to 4");
         /* the stream may be read again */
         krein_block block;

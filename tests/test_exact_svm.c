@@ -319,7 +319,7 @@ static void bad_input(void) {
     refused(&f, &(krein_exact_svm){.C = INFINITY, .tol = 1e-3}, KREIN_EARG, "positive");
     refused(&f, &(krein_exact_svm){.C = 1, .tol = 0}, KREIN_EARG, "tol");
     f.s.data->has_weight = true;
-    refused(&f, &(krein_exact_svm){.C = 1, .tol = 1e-3}, KREIN_EARG, "--map orf");
+    refused(&f, &(krein_exact_svm){.C = 1, .tol = 1e-3}, KREIN_EARG, "`map=orf`");
     f.s.data->has_weight = false;
     close_fixture(&f);
 

@@ -357,9 +357,9 @@ static void one_kernel_takes_no_range(void) {
     krein_kernel *k = NULL;
     CHECK(krein__kernel_parse(ctx, "linear + gaussian(sigma=1..2:3)", &k) == KREIN_ESPEC && !k);
     CHECK_HAS(krein_message(ctx), "column 25: sigma takes one number here, not a range; ranges "
-                                  "make families of kernels, in --kernels");
+                                  "make families of kernels, in `kernels`");
     CHECK(krein__kernel_parse(ctx, "linear; linear", &k) == KREIN_ESPEC && !k);
-    CHECK_HAS(krein_message(ctx), "column 7: one kernel is wanted here; lists are for --kernels");
+    CHECK_HAS(krein_message(ctx), "column 7: one kernel is wanted here; lists are for `kernels`");
     CHECK(krein__kernel_parse(ctx, "linear;", &k) == KREIN_ESPEC && !k);
 }
 

@@ -284,16 +284,16 @@ static void bad_input(void) {
     refused(options_of("kgd(rate=2, mode=sample)"), KREIN_EARG, "must be below 2", "left out");
     refused(options_of("kgd(steps=0)"), KREIN_ESPEC, "steps", "1");
     o.map = "orf";
-    refused(o, KREIN_ESPEC, "orf", "--map exact");
+    refused(o, KREIN_ESPEC, "orf", "`map=exact`");
     o = options_of("kgd");
     o.kernel = "gaussian(sigma=0.5) - gaussian(sigma=1)";
-    refused(o, KREIN_ESPEC, "negative eigenvalues", "--learner krr");
+    refused(o, KREIN_ESPEC, "negative eigenvalues", "`learner=krr`");
     o = options_of("kgd");
     o.lambda = .1;
-    refused(o, KREIN_EARG, "--lambda", "steps=N");
+    refused(o, KREIN_EARG, "`lambda`", "steps=N");
     o = options_of("kgd");
     o.max_exact = 100;
-    refused(o, KREIN_ESPEC, "too large", "--max-exact");
+    refused(o, KREIN_ESPEC, "too large", "`max_exact`");
 }
 
 static void memory(void) {

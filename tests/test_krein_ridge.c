@@ -253,9 +253,9 @@ static void existence(void) {
     memcpy(V, real.G, sizeof V);
     CHECK(krein__eigen(ctx, D, V, D, eigen) == KREIN_OK);
     CHECK(krein__krein_solve(ctx, &real, all, eigen[3] / N, weights, c) == KREIN_ENUMERIC);
-    const char *at = strstr(krein_message(ctx), "--lambda ");
+    const char *at = strstr(krein_message(ctx), "`lambda=");
     CHECK(at != NULL);
-    if (at) lambda = strtod(at + 9, NULL);
+    if (at) lambda = strtod(at + 8, NULL);
     CHECK(lambda > eigen[3] / N);
     CHECK(krein__krein_solve(ctx, &real, all, lambda, weights, c) == KREIN_OK);
     krein__system_clear(ctx, &real);

@@ -54,7 +54,7 @@ static void task_rule(void) {
     CHECK_HAS(log.text, "20 values");
     CHECK(guess(21, 1, &log) == KREIN_TASK_REGRESSION);
     CHECK(log.warnings == 1);
-    CHECK_HAS(log.text, "--task classification");
+    CHECK_HAS(log.text, "`task=classification`");
 }
 
 static void task_asked(void) {
@@ -75,8 +75,8 @@ static void task_asked(void) {
     forget(&l);
     krein_ctx_destroy(ctx);
     o.task = KREIN_TASK_REGRESSION;
-    refused("y,x\nlow,1\nhigh,2\n", &o, KREIN_EDATA, "data.csv", "--label");
-    refused("y,x\nsame,1\nsame,2\n", NULL, KREIN_EDATA, "one class only (\"same\")", "--label");
+    refused("y,x\nlow,1\nhigh,2\n", &o, KREIN_EDATA, "data.csv", "`label`");
+    refused("y,x\nsame,1\nsame,2\n", NULL, KREIN_EDATA, "one class only (\"same\")", "`label`");
     o.task = KREIN_TASK_CLASSIFICATION;
     refused("y,x\n7,1\n7,2\n", &o, KREIN_EDATA, "data.csv", "one class");
 }
@@ -117,12 +117,12 @@ static void label_rules(void) {
     CHECK(label_by("y,class\n1,2\n4,5\n", NULL, 1) == 5);
     krein_data_options o = plain();
     o.label = "hight";
-    refused("height,x\n1,2\n2,3\n", &o, KREIN_EARG, "--label", "height");
+    refused("height,x\n1,2\n2,3\n", &o, KREIN_EARG, "`label`", "height");
     o.label = "none";
     refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "data.csv", "label");
     o.label = "x";
     o.weights = "x";
-    refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "data.csv", "--label");
+    refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "data.csv", "`label`");
 }
 
 /* Without need of labels (transform, gram) the label column is left out all the same. */
@@ -176,13 +176,13 @@ static void side_columns(void) {
             "data.csv:2", "w");
     o = plain();
     o.ignore = "x,nosuch";
-    refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "--ignore", "nosuch");
+    refused("y,x\n1,2\n2,3\n", &o, KREIN_EARG, "`ignore`", "nosuch");
     o.ignore = "x";
     o.id = "x";
     refused("y,x,z\n1,2,1\n2,3,1\n", &o, KREIN_EARG, "two roles", "data.csv");
     o = plain();
     o.weights = "2";
-    refused("1 1:2 3:4\n-1 2:1\n", &o, KREIN_EARG, "LIBSVM", "--weights");
+    refused("1 1:2 3:4\n-1 2:1\n", &o, KREIN_EARG, "LIBSVM", "`weights`");
 }
 
 static void several_targets(void) {
@@ -197,14 +197,14 @@ static void several_targets(void) {
     CHECK_REL(l.data->label_mean[1], 10 / 3., 1e-15);
     forget(&l);
     krein_ctx_destroy(ctx);
-    refused("a,b\n1,2\n3,4\n", &o, KREIN_EARG, "--targets", "columns");
-    refused("a,b,c\nu,1,2\nv,3,4\n", &o, KREIN_EARG, "--targets", "numbers");
-    refused("a,b,c\n1,u,2\n2,v,4\n", &o, KREIN_EARG, "--targets", "numbers");
+    refused("a,b\n1,2\n3,4\n", &o, KREIN_EARG, "`targets=2`", "columns");
+    refused("a,b,c\nu,1,2\nv,3,4\n", &o, KREIN_EARG, "`targets`", "numbers");
+    refused("a,b,c\n1,u,2\n2,v,4\n", &o, KREIN_EARG, "`targets`", "numbers");
     o.task = KREIN_TASK_CLASSIFICATION;
-    refused("a,b,c\n1,1,2\n2,3,4\n", &o, KREIN_EARG, "--targets", "regression");
+    refused("a,b,c\n1,1,2\n2,3,4\n", &o, KREIN_EARG, "`targets`", "regression");
     o = plain();
     o.targets = 65;
-    refused("a,b,c\n1,1,2\n2,3,4\n", &o, KREIN_EARG, "--targets", "64");
+    refused("a,b,c\n1,1,2\n2,3,4\n", &o, KREIN_EARG, "`targets`", "64");
 }
 
 /* ---- held-out rows ------------------------------------------------------ */
@@ -291,7 +291,7 @@ static void holdout_of_numbers(void) {
     forget(&l);
     l = learn_file(ctx, test_write("two.csv", "y,x\n1.5,1\n2.5,2\n"), &o, KREIN_KEEP_AUTO, .5, 5);
     CHECK(l.st == KREIN_EDATA);
-    CHECK_HAS(krein_message(ctx), "--holdout");
+    CHECK_HAS(krein_message(ctx), "`holdout=0.5`");
     forget(&l);
     krein_ctx_destroy(ctx);
 }

@@ -180,7 +180,7 @@ static void refusals(void) {
     krein_train_options o = logistic("logistic");
     const krein_task classes = KREIN_TASK_CLASSIFICATION;
     o.map = "exact";
-    refuse(&r, o, classes, KREIN_EARG, "--map nystrom");
+    refuse(&r, o, classes, KREIN_EARG, "`map=nystrom`");
     o = logistic("logistic");
     refuse(&r, o, KREIN_TASK_REGRESSION, KREIN_EDATA, "is for classification");
     o.lambda = 0;
@@ -196,7 +196,7 @@ static void refusals(void) {
     refuse(&r, o, classes, KREIN_ESPEC, "tol");
     for (int64_t i = 0; i < r.n; i++) r.weight[i] = 0;
     refuse(&r, logistic("logistic(lambda=0.1)"), classes, KREIN_EDATA, "weights are zero");
-    refuse(&r, logistic("logistic"), classes, KREIN_EDATA, "give --lambda");
+    refuse(&r, logistic("logistic"), classes, KREIN_EDATA, "give `lambda`");
     for (int64_t i = 0; i < r.n; i++) r.y[i] = 1;
     refuse(&r, logistic("logistic"), classes, KREIN_EDATA, "one class only");
     drop(&r);

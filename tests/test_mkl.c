@@ -299,7 +299,7 @@ static void refusals(void) {
     double *weight = test_new(60, sizeof *weight);
     for (int i = 0; i < 60; i++) weight[i] = 1 + i % 2;
     static const wrong cases[] = {
-        {"mkl", NULL, NULL, "--kernels"},
+        {"mkl", NULL, NULL, "`kernels`"},
         {"mkl(method=easymkl)", "gaussian(sigma=1); tanh(gamma=1, c=-1)", NULL, "carry it"},
         {"mkl(method=lp)", "gaussian(sigma=1) - 0.5*gaussian(sigma=2); linear", NULL, "carry it"},
         {"mkl(method=smsd, beta=1e6)", "gaussian(sigma=0.3); gaussian(sigma=1)", NULL,
@@ -324,7 +324,7 @@ static void refusals(void) {
     krein_model *m = NULL;
     o.kernel = "gaussian";
     CHECK(fit(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m) != KREIN_OK);
-    CHECK_HAS(krein_message(ctx), "not from -k");
+    CHECK_HAS(krein_message(ctx), "not from `kernel`");
     for (int k = 0; k < (int)KREIN__COUNT(METHODS); k++) {
         char learner[64];
         snprintf(learner, sizeof learner, "mkl(method=%s)", METHODS[k]);

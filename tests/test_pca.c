@@ -423,8 +423,8 @@ static void refusals(void) {
     float *x = test_dense(N, D, 0.3), same[10 * D];
     for (int i = 0; i < 10 * D; i++) same[i] = 0.25f * (float)(i % D);
     test_empty_dir();
-    refuses(N, x, asked("linear", "exact", 5), KREIN_EDATA, "has rank 4; use --components 4");
-    refuses(N, x, asked("linear", "explicit", 5), KREIN_EDATA, "have rank 4; use --components 4");
+    refuses(N, x, asked("linear", "exact", 5), KREIN_EDATA, "has rank 4; use `components=4`");
+    refuses(N, x, asked("linear", "explicit", 5), KREIN_EDATA, "have rank 4; use `components=4`");
     refuses(N, x, asked("gaussian(sigma=1e-3)", "exact", 60), KREIN_EDATA, "has rank 59");
     refuses(N, x, asked("gaussian(sigma=1)", "orf(D=8)", 9), KREIN_EDATA, "or more features");
     refuses(N, x, asked("-1*gaussian(sigma=1)", "exact", 1), KREIN_EDATA, "do not vary");
@@ -432,16 +432,16 @@ static void refusals(void) {
     refuses(10, same, asked("gaussian(sigma=1)", "rff(D=16)", 1), KREIN_EDATA, "do not vary");
     refuses(10, same, asked("linear", NULL, 1), KREIN_EDATA, "do not vary");
     refuses(1, x, asked("linear", NULL, 1), KREIN_EDATA, "at least two");
-    refuses(N, x, asked("linear", NULL, 0), KREIN_EARG, "--components takes");
-    refuses(N, x, asked("linear", NULL, -3), KREIN_EARG, "--components takes");
+    refuses(N, x, asked("linear", NULL, 0), KREIN_EARG, "`components` takes");
+    refuses(N, x, asked("linear", NULL, -3), KREIN_EARG, "`components` takes");
     refuses(N, x, asked("gaussian", "aligned(D=16)", 1), KREIN_EARG, "fitted to labels");
     refuses(N, x, asked("gaus", NULL, 1), KREIN_ESPEC, "gaussian");
     krein_pca_options o = asked("linear", "exact", 1);
     o.max_exact = 30;
-    refuses(N, x, o, KREIN_EARG, "above --max-exact (30)");
+    refuses(N, x, o, KREIN_EARG, "above `max_exact` (30)");
     o = asked("linear", "exact", 1);
     o.features = 16;
-    refuses(N, x, o, KREIN_EARG, "has no --features");
+    refuses(N, x, o, KREIN_EARG, "has no `features`");
     CHECK(test_files() == 0);
     free(x);
 }
@@ -460,10 +460,10 @@ static void memory_budget(void) {
     krein_data *data = rows_on(small, M, D, x, NULL);
     krein_pca_options o = asked("gaussian(sigma=1)", "exact", 2);
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_EMEMORY);
-    CHECK_HAS(krein_message(small), "--map nystrom");
+    CHECK_HAS(krein_message(small), "`map=nystrom`");
     o.map = NULL;
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_EMEMORY);
-    CHECK_HAS(krein_message(small), "fewer --features");
+    CHECK_HAS(krein_message(small), "fewer `features`");
     o.map = "orf(D=128)";
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_OK);
     krein_pca_report_clear(small, &r);

@@ -206,7 +206,7 @@ static void refusals(void) {
         const char *learner, *map, *word;
         double lambda;
     } all[] = {{"krr(solver=pcg, norm=krein)", "gorf(D=20)", "norm=hilbert", -1},
-               {"krr(solver=pcg)", "exact", "--map orf", -1},
+               {"krr(solver=pcg)", "exact", "`map=orf`", -1},
                {"krr(solver=pcg)", "orf(D=20)", "lambda > 0", 0},
                {"krr(solver=cg)", "orf(D=20)", "pcg", -1}};
     krein_ctx *ctx = test_ctx(1);

@@ -33,7 +33,7 @@ static void csv_delimiters(void) {
     is("a.csv", "\"a,b\";1\n\"c\";2\n", plain, "1 c0 ;2 c1 ; D0=a,b,c");
     is("a.csv", "1|2\n3|4\n", (how){.options = {.header = -1, .delimiter = '|'}}, "1 2 ;3 4 ;");
     is("a.csv", "1,\t2,\t3\n4,\t5,\t6\n", plain, "1 2 3 ;4 5 6 ;");
-    refused("a.csv", "1,2\n", (how){.options = {.header = -1, .delimiter = '5'}}, "--delimiter");
+    refused("a.csv", "1,2\n", (how){.options = {.header = -1, .delimiter = '5'}}, "`delimiter`");
 }
 
 static void csv_header(void) {
@@ -85,8 +85,8 @@ static void csv_cells(void) {
             "a.csv:2: 2 cells where 3 are expected");
     refused("a.csv", "1,2\n\n3,4\n", plain, "a.csv:2: a blank line");
     refused("a.csv", "1,2\n3,\n", plain,
-            "a.csv:2: column 2 is empty; drop such rows with --missing drop or fill them with "
-            "--missing mean");
+            "a.csv:2: column 2 is empty; drop such rows with `missing=drop` or fill them with "
+            "`missing=mean`");
     refused("a.csv", "a,age\n1,2\n3,?\n", plain, "a.csv:3: column 2 (age) is \"?\"; drop");
     refused("a.csv", "a,age\n1,2\n3,nan\n", plain, "a.csv:3: column 2 (age) is NaN; drop");
     refused("a.csv", "1,x\n3,\n", plain, "a.csv:2: column 2 is empty; drop");
@@ -204,7 +204,7 @@ static void csv_wide(void) {
     CHECK(!krein__reader_open(ctx, file_name("w.csv"),
                               &(krein_reader_options){.header = -1, .buffer = 64}, &r));
     CHECK(r->ncolumn == D && r->header);
-    CHECK(!krein__reader_find(r, "c99999", "--label", &j) && j == D - 1);
+    CHECK(!krein__reader_find(r, "c99999", "`label`", &j) && j == D - 1);
     CHECK(!krein__reader_begin(r));
     while (!krein__reader_next(r, &raw) && raw.n) {
         for (int64_t k = 0; k < raw.n * D; k++)
@@ -223,21 +223,21 @@ static void find_column(void) {
     int64_t j;
     put_text("n.csv", "label,age,2,dup,dup\n1,2,3,4,5\n");
     CHECK(!krein__reader_open(ctx, file_name("n.csv"), NULL, &r));
-    CHECK(!krein__reader_find(r, "age", "--label", &j) && j == 1);
-    CHECK(!krein__reader_find(r, "2", "--label", &j) && j == 2);
-    CHECK(!krein__reader_find(r, "4", "--label", &j) && j == 3);
-    CHECK(!krein__reader_find(r, "first", "--label", &j) && j == 0);
-    CHECK(!krein__reader_find(r, "last", "--label", &j) && j == 4);
-    CHECK(krein__reader_find(r, "dup", "--label", &j) == KREIN_EARG && j == -1);
+    CHECK(!krein__reader_find(r, "age", "`label`", &j) && j == 1);
+    CHECK(!krein__reader_find(r, "2", "`label`", &j) && j == 2);
+    CHECK(!krein__reader_find(r, "4", "`label`", &j) && j == 3);
+    CHECK(!krein__reader_find(r, "first", "`label`", &j) && j == 0);
+    CHECK(!krein__reader_find(r, "last", "`label`", &j) && j == 4);
+    CHECK(krein__reader_find(r, "dup", "`label`", &j) == KREIN_EARG && j == -1);
     CHECK_HAS(krein_message(ctx), "columns 4 and 5");
     CHECK_HAS(krein_message(ctx), "use the number");
-    CHECK(krein__reader_find(r, "Agee", "--label", &j) == KREIN_EARG);
-    CHECK_HAS(krein_message(ctx), "--label Agee");
+    CHECK(krein__reader_find(r, "Agee", "`label`", &j) == KREIN_EARG);
+    CHECK_HAS(krein_message(ctx), "`label` Agee");
     CHECK_HAS(krein_message(ctx), "did you mean \"age\"");
-    CHECK(krein__reader_find(r, "6", "--label", &j) == KREIN_EARG);
-    CHECK(krein__reader_find(r, "0", "--label", &j) == KREIN_EARG);
-    CHECK(krein__reader_find(r, "", "--label", &j) == KREIN_EARG);
-    CHECK(krein__reader_find(r, "99999999999999999999999", "--label", &j) == KREIN_EARG);
+    CHECK(krein__reader_find(r, "6", "`label`", &j) == KREIN_EARG);
+    CHECK(krein__reader_find(r, "0", "`label`", &j) == KREIN_EARG);
+    CHECK(krein__reader_find(r, "", "`label`", &j) == KREIN_EARG);
+    CHECK(krein__reader_find(r, "99999999999999999999999", "`label`", &j) == KREIN_EARG);
     krein__reader_close(r);
     krein_ctx_destroy(ctx);
 }
@@ -266,7 +266,7 @@ static void libsvm(void) {
     refused("a.svm", "1 2:1\n\n1 3:1 2:2\n", plain, "a.svm:3: \"2:2\": index 2 does not ascend");
     refused("a.svm", "1 2147483648:1\n", plain, "above 2147483647");
     refused("a.svm", "1 99999999999999999999999:1\n", plain, "above 2147483647");
-    refused("a.svm", "1,3 1:1\n", plain, "--multilabel");
+    refused("a.svm", "1,3 1:1\n", plain, "`multilabel`");
     refused("a.svm", "1 1:1\n2 1:abc\n", svm, "a.svm:2: the value of feature 1 is not a number");
     refused("a.svm", "1 1:1\n2 1:\n", svm, "a.svm:2: the value of feature 1 is not a number");
     refused("a.svm", "1 1:1\n2 x\n", svm, "a.svm:2: \"x\" is not of the form index:value");

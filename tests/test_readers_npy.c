@@ -207,7 +207,7 @@ static void sources(void) {
     free(s);
     put_text("a.csv", "1,2\n3,4\n");
     s = dump("a.csv", (how){.options = {.format = "tsv"}});
-    CHECK_HAS(s, "--format tsv");
+    CHECK_HAS(s, "`format=tsv`");
     free(s);
     if (geteuid() != 0) {
         chmod(file_name("a.csv"), 0);

@@ -190,7 +190,7 @@ static void primal_singular(void) {
     for (int64_t i = 0; i < 50; i++) p.z[i * 6 + 5] = p.z[i * 6 + 2]; /* equal columns */
     CHECK(make_system(ctx, &p, NULL, 6, 50, &s) == KREIN_OK);
     CHECK(krein__system_solve(ctx, &s, 0, w, &b) == KREIN_ENUMERIC);
-    CHECK_HAS(krein_message(ctx), "--lambda");
+    CHECK_HAS(krein_message(ctx), "`lambda`");
     CHECK(krein__system_solve(ctx, &s, 1e-3, w, &b) == KREIN_OK);
     fit_primal(&p, 50 * 1e-3, -1, true, x);
     for (int j = 0; j < 6; j++) CHECK_ABS(w[j], x[j], 1e-9);
@@ -199,7 +199,7 @@ static void primal_singular(void) {
     for (int64_t i = 0; i < 50; i++) p.z[i * 6 + 5] = 2;
     CHECK(make_system(ctx, &p, NULL, 6, 50, &s) == KREIN_OK);
     CHECK(krein__system_solve(ctx, &s, 0, w, &b) == KREIN_ENUMERIC);
-    CHECK_HAS(krein_message(ctx), "--lambda");
+    CHECK_HAS(krein_message(ctx), "`lambda`");
     krein__system_clear(ctx, &s);
     /* More features than rows. */
     p.n = 4;

@@ -137,12 +137,12 @@ static void dual_without_penalty(void) {
     for (int j = 0; j < n; j++) copy[j * n + 3] = copy[j * n + 7];
     copy[3 * n + 3] = 1;
     CHECK(krein__dual_solve(ctx, copy, &rows, 0, alpha, &b) == KREIN_ENUMERIC);
-    CHECK_HAS(krein_message(ctx), "--lambda");
+    CHECK_HAS(krein_message(ctx), "`lambda`");
     /* A kernel of low rank. */
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) copy[i * n + j] = det(i, 0, 0) * det(j, 0, 0);
     CHECK(krein__dual_solve(ctx, copy, &rows, 0, alpha, &b) == KREIN_ENUMERIC);
-    CHECK_HAS(krein_message(ctx), "--lambda");
+    CHECK_HAS(krein_message(ctx), "`lambda`");
     free(K);
     free(copy);
     krein_ctx_destroy(ctx);

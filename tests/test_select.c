@@ -129,7 +129,7 @@ static void signed_maps(void) {
         b = ranked(ctx, &data, &e);
         for (int i = 0; i < 3; i++) {
             CHECK(b.rankings[i].best == -1 && isnan(b.rankings[i].scores[0].score));
-            CHECK_HAS(b.rankings[i].scores[0].refused, "--max-exact");
+            CHECK_HAS(b.rankings[i].scores[0].refused, "`max_exact`");
         }
         CHECK(b.rankings[3].best == 0 && !b.rankings[3].scores[0].refused); /* beside them */
         krein_select_report_clear(ctx, &b);
@@ -331,7 +331,7 @@ static void labels(void) {
         sm.criteria[1] = classes[i];
         CHECK(run(ctx, &numbers, &sm, &r) == KREIN_EDATA && r.count == 0);
         CHECK_HAS(krein_message(ctx), classes[i]);
-        CHECK_HAS(krein_message(ctx), "--task classification");
+        CHECK_HAS(krein_message(ctx), "`task=classification`");
     }
     for (int64_t i = 0; i < same.n; i++) same.y[i] = 1;
     CHECK(run(ctx, &same, &sm, &r) == KREIN_EDATA && r.count == 0);
@@ -401,7 +401,7 @@ static void wrong_calls(void) {
     call above = {
         .kernels = "gaussian(sigma=1)", .map = "exact", .max_exact = 10, .criteria = {"sm"}};
     CHECK(run(ctx, &data, &above, &r) == KREIN_EARG);
-    CHECK_HAS(krein_message(ctx), "--max-exact");
+    CHECK_HAS(krein_message(ctx), "`max_exact`");
     /* without a map it is features then */
     above.map = NULL;
     r = ranked(ctx, &data, &above);
@@ -466,7 +466,7 @@ static bool fits(const table *t, const call *c, double bytes, int threads) {
     krein_status st = run(on, t, c, &r);
     const char *says = krein_message(on);
     if (st != KREIN_OK && (st != KREIN_EMEMORY || !strstr(says, "scoring a kernel") ||
-                           !strstr(says, "--max-memory"))) {
+                           !strstr(says, "`max_memory`"))) {
         printf("%s, %s, %.4g bytes: %s\n", c->criteria[0], c->map ? c->map : "exact", bytes, says);
         test_bad++;
     }

@@ -397,10 +397,10 @@ static void refusals(void) {
         bool unit;
         krein_status status;
         const char *text;
-    } cases[] = {{"gorf", CUBE, 64, false, KREIN_EDATA, "--scale unit"},
-                 {"grff", "linear", 64, false, KREIN_EDATA, "--scale unit"},
-                 {"srf", CUBE, 64, false, KREIN_EDATA, "--scale unit"},
-                 {"digmm", "gaussian(sigma=1)*linear", 64, false, KREIN_EDATA, "--scale unit"},
+    } cases[] = {{"gorf", CUBE, 64, false, KREIN_EDATA, "`scale=unit`"},
+                 {"grff", "linear", 64, false, KREIN_EDATA, "`scale=unit`"},
+                 {"srf", CUBE, 64, false, KREIN_EDATA, "`scale=unit`"},
+                 {"digmm", "gaussian(sigma=1)*linear", 64, false, KREIN_EDATA, "`scale=unit`"},
                  {"gorf", "laplacian(sigma=1)", 64, true, KREIN_ESPEC, "radial"},
                  {"grff", "gaussian(sigma=1)*cauchy(sigma=1)", 64, true, KREIN_ESPEC, "radial"},
                  {"grff", "poly(degree=2, c=0)", 32, true, KREIN_ESPEC, "tensorsketch"},

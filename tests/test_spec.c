@@ -230,7 +230,7 @@ static void ranges(void) {
     krein__values_clear(ctx, &v);
 
     CHECK(options_of("(alpha=1..2:3)", false, &v) == KREIN_ESPEC);
-    CHECK_HAS(krein_message(ctx), "not a range; ranges make families of kernels, in --kernels");
+    CHECK_HAS(krein_message(ctx), "not a range; ranges make families of kernels, in `kernels`");
     REFUSED("first(alpha=1..2:3)", "not a range");
     static const char *const bad[] = {
         "(alpha=1..2)",     "(alpha=1..)",      "(alpha=1..x:3)",      "(alpha=1..2:0)",

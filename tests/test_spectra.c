@@ -369,7 +369,7 @@ static void domains(void) {
     CHECK(krein__kernel_check_inputs(ctx, k, 0, 1e9, true) == KREIN_OK);
     CHECK(krein__kernel_check_inputs(ctx, k, -0.5, 1, false) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "chi2 wants inputs that are not negative");
-    CHECK_HAS(krein_message(ctx), "--scale minmax");
+    CHECK_HAS(krein_message(ctx), "`scale=minmax`");
     krein__kernel_destroy(ctx, k);
     k = kernel("spline + tl1");
     CHECK(krein__kernel_check_inputs(ctx, k, 0, 1, false) == KREIN_OK);

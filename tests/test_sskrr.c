@@ -133,7 +133,7 @@ static void without_such_rows(void) {
     }
     CHECK(memcmp(f[0], f[1], sizeof f[0]) == 0);
     CHECK(log.warnings == 1);
-    CHECK_HAS(log.text, "--unlabeled");
+    CHECK_HAS(log.text, "`unlabeled`");
     drop(&r);
     krein_ctx_destroy(ctx);
 }
@@ -218,7 +218,7 @@ static void holdout_and_plan(void) {
     krein_report_clear(ctx, &report);
     o.learner = "krr";
     CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_EFORMAT ||
-          strstr(krein_message(ctx), "--missing drop"));
+          strstr(krein_message(ctx), "`missing=drop`"));
     krein_data_close(data);
     krein_ctx_destroy(ctx);
 }
@@ -228,7 +228,7 @@ static void holdout_and_plan(void) {
 static void bad_input(void) {
     static const struct {
         const char *learner, *map, *what, *way_out;
-    } all[] = {{"krr", "rff(D=8)", "--unlabeled", "sskrr"},
+    } all[] = {{"krr", "rff(D=8)", "`unlabeled`", "sskrr"},
                {"sskrr", "exact", "features", "nystrom"},
                {"sskrr(parts=300)", "rff(D=8)", "300", "fewer parts"}};
     char path[3][300];

@@ -541,9 +541,9 @@ static void what_is_refused(void) {
         refused(&classes, &o, task_of(bad[i]), KREIN_ESPEC, bad[i][2] == 'm' ? "svm" : "svr");
     }
     o = options_of("svm", RANDOM);
-    refused(&numbers, &o, KREIN_TASK_REGRESSION, KREIN_EDATA, "--task classification");
+    refused(&numbers, &o, KREIN_TASK_REGRESSION, KREIN_EDATA, "`task=classification`");
     o = options_of("svr", RANDOM);
-    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "--task regression");
+    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "`task=regression`");
     o = options_of("svr", RANDOM);
     o.probabilities = 1;
     refused(&numbers, &o, KREIN_TASK_REGRESSION, KREIN_EARG, "svm");
@@ -553,7 +553,7 @@ static void what_is_refused(void) {
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_ESPEC, "nystrom");
     o = options_of("svm", RANDOM);
     o.lambda = 0;
-    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "--lambda 0");
+    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "`lambda=0`");
     o = options_of("svm(C=1)", RANDOM);
     o.lambda = .5;
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "one of the two");

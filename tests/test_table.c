@@ -162,7 +162,7 @@ static void rows_are_checked(void) {
     const char *good = matrix("g.npy", "<f4", false, N, 0);
     CHECK(meet(good, 7, true, KREIN_SCALE_NONE, &log) == KREIN_OK && log.warnings == 0);
     CHECK(meet(good, 7, true, KREIN_SCALE_MINMAX, &log) == KREIN_EARG);
-    CHECK_HAS(log.text, "--scale none");
+    CHECK_HAS(log.text, "`scale=none`");
     CHECK(meet(good, 7.5f, true, KREIN_SCALE_NONE, &log) == KREIN_EDATA);
     CHECK_HAS(log.text, "row 8: 7.5 is not a row number");
     CHECK(meet(good, 70, true, KREIN_SCALE_NONE, &log) == KREIN_EDATA);

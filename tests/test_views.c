@@ -195,7 +195,7 @@ static void both_signs(void) {
         for (int i = 0; i < 5; i++) {
             static const char *const refused[] = {"er", "tail", "evidence", "gcv", "sm(h=0.1)"};
             CHECK(score_status(&s, maps[m], SIGNED, refused[i], &out) != KREIN_OK);
-            CHECK_HAS(krein_message(ctx), "--max-exact");
+            CHECK_HAS(krein_message(ctx), "`max_exact`");
         }
         drop_problem(&p);
     }

@@ -24,7 +24,7 @@ static void *refuse(krein_ctx *ctx, double bytes) {
     const krein_ctx *account = ctx->beside ? ctx->parent : ctx;
     krein__fail(ctx, KREIN_EMEMORY,
                 "out of memory: %s more are needed, %s of the %s budget are in use; raise "
-                "--max-memory, or use fewer features or rows",
+                "`max_memory`, or use fewer features or rows",
                 krein__bytes_text(bytes, want),
                 krein__bytes_text((double)atomic_load(&account->held), held),
                 krein__bytes_text((double)account->budget, have));

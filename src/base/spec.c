@@ -273,10 +273,10 @@ static krein_status parse_number(krein_ctx *ctx, krein_cursor *c, const krein_op
     krein__skip_space(c);
     if (st != KREIN_OK || strncmp(c->at, "..", 2) != 0) return st;
     if (ranges) return parse_range(ctx, c, &start, o, v, i);
-    return krein__spec_error(ctx, &start,
-                             "%s takes one number here, not a range; ranges make families of "
-                             "kernels, in --kernels",
-                             o->name);
+    return krein__spec_error(
+        ctx, &start,
+        "%s takes one number here, not a range; ranges make families of kernels, in `kernels`",
+        o->name);
 }
 
 static krein_status parse_pair(krein_ctx *ctx, krein_cursor *c, const krein_class *cls, bool ranges,

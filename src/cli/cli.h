@@ -58,6 +58,11 @@ int cli_ranks_end(int status);                /* last of all */
 void cli_progress_begin(cli_app *app);
 void cli_progress_erase(cli_app *app);
 void cli_on_progress(void *app, const char *what, double done, double total);
+/* A text of the library with the flags of this program for its options, good for the next few
+ * calls; text may be NULL. And the lists of the library in such texts. */
+const char *cli_flags(const char *text);
+int cli_list(int64_t i, krein_entry *out);
+int cli_list_option(int64_t i, int64_t k, krein_option_info *out);
 void cli_on_log(void *app, krein_log_level level, const char *text);
 
 /* ---- setup.c: options to the library's structs -------------------------- */

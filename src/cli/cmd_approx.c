@@ -18,7 +18,7 @@ static void print_json(const krein_approx_report *r) {
                                                  "error_sd", cli_json_number(e->error_sd), "worst",
                                                  cli_json_number(e->worst), "seconds",
                                                  cli_json_number(e->seconds), "refused",
-                                                 cli_json_text(e->refused)));
+                                                 cli_json_text(cli_flags(e->refused))));
     }
     cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "approx", "n",
                              cli_json_count(r->n), "d", cli_json_count(r->d), "rows",
@@ -41,7 +41,7 @@ static void print_table(const krein_approx_report *r) {
     for (int64_t i = 0; i < r->count; i++) {
         const krein_approx_result *e = &r->results[i];
         if (e->refused) {
-            printf("%-*s %8lld  %s\n", width, e->map, (long long)e->D, e->refused);
+            printf("%-*s %8lld  %s\n", width, e->map, (long long)e->D, cli_flags(e->refused));
             continue;
         }
         snprintf(mean, sizeof mean, "%.5f", e->error_mean);
@@ -133,7 +133,7 @@ int cli_cmd_approx(cli_app *app) {
     if (a->plot) status = write_plot(&r, a);
     for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i].refused;
     if (status == CLI_OK && !any)
-        status = cli_error(CLI_FAILED, "no map gave a result: %s", r.results[0].refused);
+        status = cli_error(CLI_FAILED, "no map gave a result: %s", cli_flags(r.results[0].refused));
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_approx_report_clear(app->ctx, &r);

@@ -15,7 +15,7 @@ static void put_words(FILE *f, const char *words) {
 static void put_names(FILE *f, const char *table) {
     krein_entry e;
     bool any = false;
-    for (int64_t i = 0; krein_list(i, &e); i++) {
+    for (int64_t i = 0; cli_list(i, &e); i++) {
         if (table && strcmp(e.table, table) != 0) continue;
         fprintf(f, "%s%s", any ? " " : "", e.name);
         any = true;

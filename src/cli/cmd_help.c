@@ -71,7 +71,7 @@ static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
     if (*e->family) fprintf(f, "  %s\n", e->family);
     if (e->details) cli_print_folded(f, e->details, 2, WIDTH);
     if (e->cite && *e->cite) fprintf(f, "  reference: %s\n", e->cite);
-    for (int64_t k = 0; krein_list_option(i, k, &o); k++) {
+    for (int64_t k = 0; cli_list_option(i, k, &o); k++) {
         if (k == 0) fputs("\n  Options\n", f);
         print_key(f, &o);
     }
@@ -84,7 +84,7 @@ static int unknown_name(const char *name) {
     int64_t n = 0;
     for (const cli_command *c = cli_commands; c->name; c++)
         if (!c->hidden) names[n++] = c->name;
-    for (int64_t i = 0; n < NAMES && krein_list(i, &e); i++) names[n++] = e.name;
+    for (int64_t i = 0; n < NAMES && cli_list(i, &e); i++) names[n++] = e.name;
     const char *near = krein__nearest(name, names, n), *later = cli_later_command(name);
     if (later) return cli_error(CLI_USAGE, "'%s' is not in this version; %s", name, later);
     if (near) return cli_error(CLI_USAGE, "there is no '%s'; did you mean '%s'?", name, near);
@@ -108,7 +108,7 @@ int cli_cmd_help(cli_app *app) {
         cli_print_help(stdout, command);
         found = true;
     }
-    for (int64_t i = 0; krein_list(i, &e); i++) {
+    for (int64_t i = 0; cli_list(i, &e); i++) {
         if (strcmp(e.name, name) != 0 && strcmp(e.alias, name) != 0) continue;
         if (found) putchar('\n');
         print_entry(stdout, i, &e);

@@ -20,7 +20,7 @@ int64_t cli_print_entries(FILE *f, const char *table) {
     krein_entry e;
     int64_t count = 0;
     const char *last = "";
-    for (int64_t i = 0; krein_list(i, &e); i++) {
+    for (int64_t i = 0; cli_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;
         if (!table && strcmp(last, e.table) != 0) fprintf(f, "%s%s\n", count ? "\n" : "", e.table);
         fprintf(f, "%s%-14s %s\n", table ? "" : "  ", e.name, e.summary);
@@ -34,7 +34,7 @@ int64_t cli_print_entries(FILE *f, const char *table) {
 static json_t *options_json(int64_t i) {
     krein_option_info o;
     json_t *array = json_array();
-    for (int64_t k = 0; krein_list_option(i, k, &o); k++)
+    for (int64_t k = 0; cli_list_option(i, k, &o); k++)
         json_array_append_new(
             array, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(o.name), "type",
                              cli_json_text(o.type), "default",
@@ -47,7 +47,7 @@ static json_t *options_json(int64_t i) {
 static void print_json(const char *table) {
     krein_entry e;
     json_t *entries = json_array();
-    for (int64_t i = 0; krein_list(i, &e); i++) {
+    for (int64_t i = 0; cli_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;
         json_array_append_new(
             entries,

@@ -42,13 +42,13 @@ int cli_cmd_plan(cli_app *app) {
     TRY(krein_plan(app->ctx, data, &options, &r));
     cli_progress_erase(app);
     if (a->json)
-        cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:o, s:o}",
-                                 "command", "plan", "n", cli_json_count(r.n), "d",
-                                 cli_json_count(r.d), "D", cli_json_count(r.D), "bytes_peak",
-                                 (json_int_t)r.bytes_peak, "flops", cli_json_number(r.flops),
-                                 "passes", cli_json_count(r.passes), "fits", r.fits, "kernel",
-                                 cli_json_text(r.kernel), "map", cli_json_text(r.map), "advice",
-                                 r.advice && *r.advice ? cli_json_text(r.advice) : json_null()));
+        cli_print_json(
+            json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:o, s:o}", "command", "plan",
+                      "n", cli_json_count(r.n), "d", cli_json_count(r.d), "D", cli_json_count(r.D),
+                      "bytes_peak", (json_int_t)r.bytes_peak, "flops", cli_json_number(r.flops),
+                      "passes", cli_json_count(r.passes), "fits", r.fits, "kernel",
+                      cli_json_text(r.kernel), "map", cli_json_text(r.map), "advice",
+                      r.advice && *r.advice ? cli_json_text(cli_flags(r.advice)) : json_null()));
     else
         print_text(&r);
     if (!r.fits) {
@@ -56,9 +56,9 @@ int cli_cmd_plan(cli_app *app) {
         fflush(stdout);
         status = cli_error(CLI_FAILED, "training needs %s, which does not fit%s%s",
                            krein__bytes_text((double)r.bytes_peak, bytes),
-                           r.advice && *r.advice ? "; " : "", r.advice ? r.advice : "");
+                           r.advice && *r.advice ? "; " : "", r.advice ? cli_flags(r.advice) : "");
     } else if (r.advice && *r.advice && !a->json) {
-        cli_line(stdout, "advice", "%s", r.advice);
+        cli_line(stdout, "advice", "%s", cli_flags(r.advice));
     }
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);

@@ -13,7 +13,7 @@ static json_t *scores_json(const krein_select_report *r, const krein_select_rank
         json_t *one = json_pack("{s:o, s:o}", "kernel", cli_json_text(r->kernels[i]), "score",
                                 cli_json_number(s->score));
         if (!isnan(s->lambda)) json_object_set_new(one, "lambda", cli_json_number(s->lambda));
-        if (s->refused) json_object_set_new(one, "refused", cli_json_text(s->refused));
+        if (s->refused) json_object_set_new(one, "refused", cli_json_text(cli_flags(s->refused)));
         if (r->maps[i]) json_object_set_new(one, "map", cli_json_text(r->maps[i]));
         json_array_append_new(scores, one);
     }
@@ -73,7 +73,7 @@ static void print_refusals(const krein_select_report *r) {
             }
             if (s->refused && !said)
                 printf("refused: %s, %s: %s\n", r->rankings[c].criterion, r->kernels[i],
-                       s->refused);
+                       cli_flags(s->refused));
         }
 }
 
@@ -153,7 +153,7 @@ static int check_winners(const krein_select_report *r) {
         for (int64_t i = 0; i < r->count && !why; i++) why = k->scores[i].refused;
         if (k->best < 0)
             return cli_error(CLI_FAILED, "no kernel has a score by %s: %s", k->criterion,
-                             why ? why : "there was no time");
+                             why ? cli_flags(why) : "there was no time");
     }
     return CLI_OK;
 }

@@ -130,8 +130,8 @@ int cli_check_output(const char *path, const char *input) {
     if (stat(path, &out) == 0) {
         if (S_ISDIR(out.st_mode)) return errno = EISDIR, complain(path);
         if (input && is_input(input, &out))
-            return cli_error(CLI_USAGE, "%s is the data and would be overwritten; name another file",
-                             path);
+            return cli_error(CLI_USAGE,
+                             "%s is the data and would be overwritten; name another file", path);
         if (!S_ISREG(out.st_mode)) return CLI_OK;
     }
     if (slash && !slash[1]) return errno = EISDIR, complain(path);

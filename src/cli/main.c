@@ -81,12 +81,12 @@ int cli_status_of(krein_status status) {
 int cli_failure(cli_app *app, krein_status status) {
     cli_progress_erase(app);
     if (cli_cancelled() && status == KREIN_ECANCEL && app->args.checkpoint)
-        return cli_error(CLI_FAILED, "%s", krein_message(app->ctx));
+        return cli_error(CLI_FAILED, "%s", cli_flags(krein_message(app->ctx)));
     if (cli_cancelled())
         return cli_error(CLI_FAILED,
                          app->streamed ? "cancelled" : "cancelled; nothing was written");
     if (status == KREIN_EIO && cli_stdout_gone()) return CLI_FAILED;
-    const char *text = app->ctx ? krein_message(app->ctx) : "";
+    const char *text = app->ctx ? cli_flags(krein_message(app->ctx)) : "";
     cli_error(CLI_FAILED, "%s", *text ? text : krein_status_text(status));
     return cli_status_of(status);
 }

@@ -93,7 +93,7 @@ static void put_table(FILE *f, const char *table) {
     krein_entry e;
     krein_option_info o;
     bool first = true;
-    for (int64_t i = 0; krein_list(i, &e); i++) {
+    for (int64_t i = 0; cli_list(i, &e); i++) {
         if (strcmp(e.table, table) != 0) continue;
         if (first) heading(f, table);
         first = false;
@@ -108,7 +108,7 @@ static void put_table(FILE *f, const char *table) {
         }
         fputc('\n', f);
         bool any = false;
-        for (int64_t k = 0; krein_list_option(i, k, &o); k++) {
+        for (int64_t k = 0; cli_list_option(i, k, &o); k++) {
             if (!any) fputs(".RS\n", f);
             any = true;
             fputs(".TP\n\\fI", f);

@@ -66,5 +66,6 @@ void cli_on_log(void *user, krein_log_level level, const char *text) {
     cli_app *app = user;
     if (app->args.quiet || (level == KREIN_LOG_DEBUG && !app->args.verbose)) return;
     cli_progress_erase(app);
-    fprintf(stderr, "krein: %s%s\n", level == KREIN_LOG_WARNING ? "warning: " : "", text);
+    fprintf(stderr, "krein: %s%s\n", level == KREIN_LOG_WARNING ? "warning: " : "",
+            cli_flags(text));
 }

@@ -63,7 +63,7 @@ bool cli_ranks_admit(cli_app *app, int *status) {
 /* Where MPI itself is missing rank 0 hears nothing: the first rank of each machine speaks. */
 static int cannot_join(cli_app *app) {
     if (launch.local_rank == 0)
-        fprintf(stderr, "krein: rank %d: %s\n", launch.rank, krein_message(app->ctx));
+        fprintf(stderr, "krein: rank %d: %s\n", launch.rank, cli_flags(krein_message(app->ctx)));
     return CLI_FAILED;
 }
 

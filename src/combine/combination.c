@@ -26,8 +26,8 @@ static krein_status split_maps(krein_combination *c, const char *maps) {
     for (const char *at = maps; *at; at++) n += *at == ';' && at[1 + strspn(at + 1, " ")] != 0;
     if (n != 1 && n != c->list.n)
         return krein__fail(ctx, KREIN_ESPEC,
-                           "%lld maps for %lld kernels; give --map one for all of them or one for "
-                           "each, with ';' between them (a range among --kernels counts as many)",
+                           "%lld maps for %lld kernels; give `map` one for all of them or one for "
+                           "each, with ';' between them (a range among `kernels` counts as many)",
                            (long long)n, (long long)c->list.n);
     if (!(c->spec = krein__zalloc(ctx, n, sizeof *c->spec))) return ctx->status;
     for (const char *at = maps; c->specs < n; c->specs++) {
@@ -45,9 +45,9 @@ const char *krein__combination_spec(const krein_combination *c, int64_t m) {
 static krein_status find_kernels(krein_combination *c, const char *kernels, uint64_t seed) {
     if (kernels) return krein__kernels_parse(c->ctx, kernels, &c->list);
     if (c->o.method == KREIN_MKL_NSMKL) return krein__combine_draw(c->ctx, &c->o, seed, &c->list);
-    return krein__fail(c->ctx, KREIN_EARG,
-                       "mkl needs the kernels to combine: --kernels \"gaussian; linear; "
-                       "poly(degree=2..4:3)\"");
+    return krein__fail(
+        c->ctx, KREIN_EARG,
+        "mkl needs the kernels to combine: `kernels` \"gaussian; linear; poly(degree=2..4:3)\"");
 }
 
 krein_status krein__combination_begin(krein_ctx *ctx, const krein_mkl *o, const char *kernels,

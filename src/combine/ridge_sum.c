@@ -47,9 +47,9 @@ static krein_targets targets_of(const krein_ridge_sum *s) {
 }
 
 static krein_status not_positive(krein_ctx *ctx) {
-    return krein__fail(ctx, KREIN_ENUMERIC,
-                       "the sum of the kernels is not positive definite at this lambda; give a "
-                       "larger --lambda");
+    return krein__fail(
+        ctx, KREIN_ENUMERIC,
+        "the sum of the kernels is not positive definite at this lambda; give a larger `lambda`");
 }
 
 /* As much as the rounding of features leaves a meaning. krein__system_floor is for errors of the

@@ -80,7 +80,7 @@ krein_status krein__task_decide(krein_ctx *ctx, const char *path, krein_task ask
     if (targets > 1 || (targets == 1 && asked == KREIN_TASK_AUTO)) {
         if (asked == KREIN_TASK_CLASSIFICATION || words)
             return krein__fail(ctx, KREIN_EARG,
-                               "%s: --targets is for regression, and needs columns of numbers",
+                               "%s: `targets` is for regression, and needs columns of numbers",
                                path);
         e->task = KREIN_TASK_REGRESSION;
     }
@@ -96,23 +96,23 @@ krein_status krein__task_decide(krein_ctx *ctx, const char *path, krein_task ask
         if (e->task == KREIN_TASK_REGRESSION && set->whole)
             krein__log(ctx, KREIN_LOG_WARNING,
                        "the label holds whole numbers, taken as a quantity; if they are classes, "
-                       "pass --task classification");
+                       "pass `task=classification`");
     }
     e->outputs = krein__max(1, targets);
     if (e->task == KREIN_TASK_REGRESSION) {
         if (words)
             return krein__fail(ctx, KREIN_EDATA,
                                "%s: the label column holds text (\"%.40s\"), which regression "
-                               "cannot use; choose another with --label, or --task classification",
+                               "cannot use; choose another with `label`, or `task=classification`",
                                path, words->n ? words->word[0] : "");
         return KREIN_OK;
     }
     e->outputs = 1;
     if ((words && words->n > KREIN_CLASSES_MAX) || (!words && set->many))
-        return krein__fail(ctx, KREIN_EDATA,
-                           "%s: the label has more than %d distinct values; is it a quantity? "
-                           "(--task regression)",
-                           path, KREIN_CLASSES_MAX);
+        return krein__fail(
+            ctx, KREIN_EDATA,
+            "%s: the label has more than %d distinct values; is it a quantity? (`task=regression`)",
+            path, KREIN_CLASSES_MAX);
     return words ? text_classes(ctx, words, e) : number_classes(ctx, set, e);
 }
 

@@ -41,7 +41,7 @@ char *krein__csv_ragged(krein_reader *r, krein_piece *piece, char *row, int64_t 
                                 (long long)r->ncolumn);
     return krein__rows_fail(piece, KREIN_EFORMAT, row,
                             "%lld cell%s where %lld %s expected, as in the first row; if the "
-                            "delimiter is not '%s', give it with --delimiter",
+                            "delimiter is not '%s', give it with `delimiter`",
                             (long long)n, n == 1 ? "" : "s", (long long)r->ncolumn,
                             r->ncolumn == 1 ? "is" : "are",
                             r->delimiter == '\t' ? "\\t" : (char[2]){r->delimiter, 0});

@@ -113,7 +113,7 @@ static krein_status unlike(krein_reader *r, const krein_reader *one) {
     if (r->format != one->format)
         return krein__fail(r->ctx, KREIN_EFORMAT,
                            "%s looks like %s, but %s like %s; files read together need one format: "
-                           "convert them, or say which it is with --format",
+                           "convert them, or say which it is with `format`",
                            one->path, one->cls->name, c->file[0], c->format);
     if (r->ncolumn != one->ncolumn)
         return krein__fail(r->ctx, KREIN_EFORMAT,
@@ -124,7 +124,7 @@ static krein_status unlike(krein_reader *r, const krein_reader *one) {
     if (r->header != one->header)
         return krein__fail(r->ctx, KREIN_EFORMAT,
                            "%s has %s, but %s has %s; files read together have it all or none: if "
-                           "that is only the look of them, say --header or --no-header",
+                           "that is only the look of them, say `header=yes` or `header=no`",
                            one->path, one->header ? "a header" : "no header", c->file[0],
                            r->header ? "one" : "none");
     return r->header ? unlike_names(r, one) : KREIN_OK;

@@ -41,10 +41,10 @@ static krein_status csv_open(krein_reader *r, const krein_reader_options *option
     char d = options->delimiter;
     if (d && ((d >= '0' && d <= '9') || (d >= 'a' && d <= 'z') || (d >= 'A' && d <= 'Z') ||
               strchr("+-.\"\r\n?_", d) || (unsigned char)d >= 0x80))
-        return krein__fail(ctx, KREIN_EARG,
-                           "--delimiter '%c' cannot separate cells; use a comma, semicolon, tab, "
-                           "space, | or :",
-                           d);
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "`delimiter` '%c' cannot separate cells; use a comma, semicolon, tab, space, | or :",
+            d);
     ZNEW(c, 1);
     r->state->own = c;
     TRY(krein__chunk_init(r, true, true));
@@ -116,10 +116,10 @@ static bool missing(place *w, const krein_csv_cell *c) {
     krein__column_text(w->r, w->j, column);
     switch (w->r->column[w->j].role) {
     case KREIN_ROLE_LABEL:
-        krein__rows_fail(w->piece, KREIN_EDATA, c->text,
-                         "%s is %s: the row has no label; give it one, or drop such rows with "
-                         "--missing drop",
-                         column, cell);
+        krein__rows_fail(
+            w->piece, KREIN_EDATA, c->text,
+            "%s is %s: the row has no label; give it one, or drop such rows with `missing=drop`",
+            column, cell);
         break;
     case KREIN_ROLE_WEIGHT:
         krein__rows_fail(w->piece, KREIN_EDATA, c->text,
@@ -130,10 +130,10 @@ static bool missing(place *w, const krein_csv_cell *c) {
                          "%s is %s; every row needs a group, or none", column, cell);
         break;
     default:
-        krein__rows_fail(w->piece, KREIN_EDATA, c->text,
-                         "%s is %s; drop such rows with --missing drop or fill them with "
-                         "--missing mean",
-                         column, cell);
+        krein__rows_fail(
+            w->piece, KREIN_EDATA, c->text,
+            "%s is %s; drop such rows with `missing=drop` or fill them with `missing=mean`", column,
+            cell);
     }
     return false;
 }
@@ -149,8 +149,8 @@ static bool number(place *w, const krein_csv_cell *c, bool missing_ok, double *v
         return missing_ok ? true : missing(w, c);
     case KREIN_CELL_INFINITE:
         krein__rows_fail(w->piece, KREIN_EDATA, c->text,
-                         "%s is not finite: \"%s\"; write a finite number, or leave the cell "
-                         "empty and see --missing",
+                         "%s is not finite: \"%s\"; write a finite number, or leave the cell empty "
+                         "and see `missing`",
                          krein__column_text(w->r, w->j, column),
                          krein__cell_text(c->text, c->length, cell));
         return false;
@@ -159,7 +159,7 @@ static bool number(place *w, const krein_csv_cell *c, bool missing_ok, double *v
     }
     krein__rows_fail(w->piece, KREIN_EFORMAT, c->text,
                      "%s is not a number: \"%s\"; the first 1,000 cells of the column are, which "
-                     "makes it numeric: correct the cell, or leave the column out with --ignore",
+                     "makes it numeric: correct the cell, or leave the column out with `ignore`",
                      krein__column_text(w->r, w->j, column),
                      krein__cell_text(c->text, c->length, cell));
     return false;
@@ -194,7 +194,7 @@ static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) 
     *code = krein__rows_code(w->r, w->piece, w->j, o->dict, c->text, c->length);
     if (*code != -2 || !w->r->known_only) return *code != -3;
     krein__rows_fail(w->piece, KREIN_EDATA, c->text,
-                     "%s holds a category never seen in training: \"%s\"; pass --unknown ignore to "
+                     "%s holds a category never seen in training: \"%s\"; pass `unknown_ignore` to "
                      "take it as none",
                      krein__column_text(w->r, w->j, column),
                      krein__cell_text(c->text, c->length, cell));

@@ -76,13 +76,13 @@ static bool read_label(krein_reader *r, krein_piece *piece, char *p, char *q, do
         if (r->label_optional) return true;
         krein__rows_fail(
             piece, KREIN_EDATA, p,
-            "the row has no label; give it one, or drop such rows with --missing drop");
+            "the row has no label; give it one, or drop such rows with `missing=drop`");
         return false;
     }
     krein__cell_text(p, length, cell);
     if (memchr(p, ',', length)) {
         krein__rows_fail(piece, KREIN_EFORMAT, p,
-                         "several labels (\"%s\"): multi-label data need --multilabel, which this "
+                         "several labels (\"%s\"): multi-label data need `multilabel`, which this "
                          "version does not read",
                          cell);
     } else if (memchr(p, 0, length) || memchr(p, ':', length)) {
@@ -140,8 +140,8 @@ static char *other_value(krein_reader *r, krein_piece *piece, char *p, int64_t i
         piece->missing = true;
         if (r->missing_ok) return q;
         return krein__rows_fail(piece, KREIN_EDATA, p,
-                                "feature %lld is missing (\"%s\"); drop such rows with --missing "
-                                "drop or fill them with --missing mean",
+                                "feature %lld is missing (\"%s\"); drop such rows with "
+                                "`missing=drop` or fill them with `missing=mean`",
                                 (long long)index, cell);
     }
     if (kind == KREIN_CELL_INFINITE)
@@ -244,7 +244,7 @@ static char *parse_label(place *w, char *p) {
         } else if (label && !r->label_optional) {
             return krein__rows_fail(
                 w->piece, KREIN_EDATA, p,
-                "the row has no label; give it one, or drop such rows with --missing drop");
+                "the row has no label; give it one, or drop such rows with `missing=drop`");
         } else {
             q = p;
         }

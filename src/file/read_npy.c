@@ -71,8 +71,8 @@ static bool fault(krein_reader *r, krein_piece *piece, int64_t i, int64_t j, dou
              : role == KREIN_ROLE_WEIGHT ? "; row weights must be numbers >= 0"
              : role == KREIN_ROLE_GROUP  ? "; every row needs a group, or none"
              : role == KREIN_ROLE_LABEL
-                 ? ": the row has no label; give it one, or drop such rows with --missing drop"
-             : isnan(v) ? "; drop such rows with --missing drop or fill them with --missing mean"
+                 ? ": the row has no label; give it one, or drop such rows with `missing=drop`"
+             : isnan(v) ? "; drop such rows with `missing=drop` or fill them with `missing=mean`"
                         : ", too large for single precision; features must stay below 3.4e38");
     return false;
 }

@@ -104,7 +104,7 @@ static krein_status open_file(krein_ctx *ctx, const char *path, const krein_read
         int k = 0;
         while (k < 3 && strcmp(options->format, classes[k]->name)) k++;
         if (k == 3) {
-            st = krein__fail(ctx, KREIN_EARG, "--format %s is not known; csv, libsvm or npy",
+            st = krein__fail(ctx, KREIN_EARG, "`format=%s` is not known; csv, libsvm or npy",
                              options->format);
             goto done;
         }

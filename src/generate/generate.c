@@ -190,8 +190,8 @@ static krein_status check_room(krein_ctx *ctx, const char *path, const job *j) {
     room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (bytes > room)
         st = krein__fail(ctx, KREIN_EIO,
-                         "%s: the rows take %s, and the disk has room for %s; use a "
-                         "smaller -n, or another folder",
+                         "%s: the rows take %s, and the disk has room for %s; use a smaller `n`, "
+                         "or another folder",
                          path, krein__bytes_text(bytes, need), krein__bytes_text(room, have));
 done:
     krein__free(ctx, folder);

@@ -18,9 +18,8 @@ KREIN_ADDITIVE
 
 const krein_kernel_class krein__kernel_chi2 = {
     .cls = {"chi2", "sum_j 2 x_j y_j / (x_j + y_j)", "vedaldi2012", NULL,
-            "For histograms and other inputs that are not negative (--scale minmax makes them so); "
-            "new "
-            "values below 0 count as 0."},
+            "For histograms and other inputs that are not negative (`scale=minmax` makes them so); "
+            "new values below 0 count as 0."},
     .family = KREIN_FAMILY_ADDITIVE,
     .rows32 = rows32,
     .rows64 = rows64,
@@ -28,4 +27,4 @@ const krein_kernel_class krein__kernel_chi2 = {
     .finish = finish,
     .low = 0,
     .high = INFINITY,
-    .advice = "use --scale minmax"};
+    .advice = "use `scale=minmax`"};

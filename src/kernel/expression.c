@@ -336,7 +336,7 @@ krein_status krein__kernel_parse_at(krein_ctx *ctx, krein_cursor *c, bool in_lis
     TRY(parse_sum(ctx, &s, 0, out));
     krein__skip_space(c);
     if (*c->at == ';' && !in_list)
-        st = krein__spec_error(ctx, c, "one kernel is wanted here; lists are for --kernels");
+        st = krein__spec_error(ctx, c, "one kernel is wanted here; lists are for `kernels`");
     else if (*c->at && *c->at != ';')
         st = krein__spec_error(ctx, c, "unexpected \"%c\" after the expression", *c->at);
     else if (c->at - s.start >= TEXT)

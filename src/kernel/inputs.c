@@ -16,7 +16,7 @@ static krein_status check_size(krein_ctx *ctx, const krein_kernel *k, int64_t d)
     if (!(most <= MOST))
         return krein__fail(ctx, KREIN_EDATA,
                            "%s has k(x, x) = %.3g on %lld columns, too large to compute with; it "
-                           "is for few columns: leave some out with --ignore",
+                           "is for few columns: leave some out with `ignore`",
                            k->kernel->cls.name, most, (long long)d);
     if (most > MUCH)
         krein__log(
@@ -35,11 +35,11 @@ krein_status krein__kernel_meet(krein_ctx *ctx, krein_kernel *k, const krein_enc
         if (e->d != 1)
             return krein__fail(ctx, KREIN_EDATA,
                                "precomputed takes one input, the row number in the matrix; these "
-                               "data have %lld: leave the others out with --ignore",
+                               "data have %lld: leave the others out with `ignore`",
                                (long long)e->d);
         if (e->scale != KREIN_SCALE_NONE)
             return krein__fail(ctx, KREIN_EARG,
-                               "precomputed takes row numbers as they are: use --scale none");
+                               "precomputed takes row numbers as they are: use `scale=none`");
     }
     return krein__kernel_check_inputs(ctx, k, e->low, e->high, e->sparse);
 }

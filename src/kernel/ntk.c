@@ -77,11 +77,10 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_ntk = {
-    .cls =
-        {"ntk", "tangent kernel of a wide ReLU network", "jacot2018", options,
-         "What gradient descent on a fully connected network learns in the limit of infinite "
-         "width. "
-         "It grows with the lengths of the rows: --scale unit makes it a function of the angle."},
+    .cls = {"ntk", "tangent kernel of a wide ReLU network", "jacot2018", options,
+            "What gradient descent on a fully connected network learns in the limit of infinite "
+            "width. It grows with the lengths of the rows: `scale=unit` makes it a function of the "
+            "angle."},
     .family = KREIN_FAMILY_DOT,
     .values32 = values32,
     .values64 = values64,

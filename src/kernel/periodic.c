@@ -84,10 +84,9 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_periodic = {
-    .cls =
-        {"periodic", "exp(-2 sum_j sin^2(pi (x_j-y_j)/p) / sigma^2)", "rasmussen2006", options,
-         "The period is that of the inputs after --scale; with --scale none it is their own. sigma "
-         "has no unit."},
+    .cls = {"periodic", "exp(-2 sum_j sin^2(pi (x_j-y_j)/p) / sigma^2)", "rasmussen2006", options,
+            "The period is that of the inputs after `scale`; with `scale=none` it is their own. "
+            "sigma has no unit."},
     .family = KREIN_FAMILY_STATIONARY,
     .rows32 = rows32,
     .rows64 = rows64,

@@ -13,10 +13,9 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_precomputed = {
-    .cls =
-        {"precomputed", "K[i][j], a matrix in a file", "", options,
-         "The data have one input, the number of the row in the matrix, from 0; use --scale none. "
-         "New rows are columns of the same matrix. Give the path from where predict will run. For "
-         "the maps exact and nystrom."},
+    .cls = {"precomputed", "K[i][j], a matrix in a file", "", options,
+            "The data have one input, the number of the row in the matrix, from 0; use "
+            "`scale=none`. New rows are columns of the same matrix. Give the path from where "
+            "predict will run. For the maps exact and nystrom."},
     .family = KREIN_FAMILY_TABLE,
     .definite = definite};

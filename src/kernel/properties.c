@@ -140,7 +140,7 @@ krein_status krein__kernel_series(krein_ctx *ctx, const krein_kernel *k, bool un
             return KREIN_OK;
         return krein__fail(ctx, KREIN_ESPEC, "%s has no power series in <x, y>%s",
                            k->kernel->cls.name,
-                           unit ? "" : " for rows of any length; try --scale unit");
+                           unit ? "" : " for rows of any length; try `scale=unit`");
     }
     TRY(krein__kernel_series(ctx, k->left, unit, count, a, reach));
     if (k->node == KREIN_NODE_SCALE) {
@@ -210,7 +210,7 @@ krein_status krein__kernel_expand(krein_ctx *ctx, const krein_kernel *k, int64_t
     *n = 0;
     if (count > most)
         return krein__fail(ctx, KREIN_ESPEC,
-                           "the kernel expands to more than %lld terms; try --map nystrom",
+                           "the kernel expands to more than %lld terms; try `map=nystrom`",
                            (long long)most);
     for (int64_t t = 0; t < count; t++) {
         out[t] = (krein_term){.coefficient = 1};

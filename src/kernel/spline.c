@@ -156,4 +156,4 @@ const krein_kernel_class krein__kernel_spline = {
     .second_moment = second_moment,
     .low = 0,
     .high = 1,
-    .advice = "use --scale minmax"};
+    .advice = "use `scale=minmax`"};

@@ -51,8 +51,7 @@ static krein_status look_at(krein_checkpoint *c, const char *path, struct stat *
     if (piped || !S_ISREG(s->st_mode))
         return krein__fail(
             c->ctx, KREIN_EARG,
-            "--checkpoint: %s is not a file that could be read again; write the data "
-            "to one first",
+            "`checkpoint`: %s is not a file that could be read again; write the data to one first",
             path);
     return KREIN_OK;
 }
@@ -227,7 +226,7 @@ done:
 
 static krein_status unusable(krein_checkpoint *c, const char *why) {
     return krein__fail(c->ctx, KREIN_EARG,
-                       "--checkpoint %s: %s; remove the file to train from the start, or name "
+                       "`checkpoint=%s`: %s; remove the file to train from the start, or name "
                        "another one (it is not overwritten)",
                        c->path, why);
 }
@@ -320,7 +319,7 @@ krein_status krein__checkpoint_open(krein_ctx *ctx, const krein_train_options *o
     *out = NULL;
     if (!data->reader)
         return krein__fail(ctx, KREIN_EARG,
-                           "--checkpoint is for data in a file, and these are in memory");
+                           "`checkpoint` is for data in a file, and these are in memory");
     ZNEW(c, 1);
     c->ctx = ctx;
     c->every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : SECONDS;
@@ -426,11 +425,11 @@ krein_status krein__checkpoint_cancelled(const krein_checkpoint *c, krein_ctx *c
     if (!c || !c->written) return krein__fail(ctx, KREIN_ECANCEL, "cancelled; nothing was written");
     if (c->sums.pass > 0)
         return krein__fail(ctx, KREIN_ECANCEL,
-                           "cancelled after %lld rows; the state is in %s: give the same command "
-                           "again to go on",
+                           "cancelled after %lld rows; the state is in %s: train with the same "
+                           "options to go on",
                            (long long)c->sums.place.row, c->path);
     return krein__fail(ctx, KREIN_ECANCEL,
-                       "cancelled; what was learned of the data is in %s: give the same command "
-                       "again to go on",
+                       "cancelled; what was learned of the data is in %s: train with the same "
+                       "options to go on",
                        c->path);
 }

@@ -355,7 +355,7 @@ static krein_status by_graph(krein_cluster_job *c) {
     if (pieces > c->o.clusters)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "the graph of %lld neighbours falls into %lld pieces, more than %lld clusters: "
-                   "which of them go together is chance; raise --neighbours",
+                   "which of them go together is chance; raise `neighbours`",
                    (long long)c->neighbours, (long long)pieces, (long long)c->o.clusters);
     TRY(krein__spectral_graph(ctx, &g, &c->o, &c->result));
     TRY(order(c, 0));

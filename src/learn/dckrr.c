@@ -54,7 +54,7 @@ static krein_status divide(krein_job *job, const krein_values *values, int64_t p
     if (dual && job->lambda < 0 && job->folds > 0) {
         st = krein__fail(ctx, KREIN_EARG,
                          "dckrr with map=exact chooses lambda by leave-one-out, not by folds; give "
-                         "--lambda, --select loo, or a map with features");
+                         "`lambda`, `select=loo`, or a map with features");
         goto done;
     }
     TRY(krein__cut_begin(ctx, job->n, parts, dual ? 1 : krein__block_rows(m->encoding.d),
@@ -109,8 +109,8 @@ const krein_learner_class krein__learner_dckrr = {
             "zhang2015", options,
             "Each part solves its own problem, and the models are averaged by the weight of their "
             "rows: one pass on features, kernel matrices of a part's rows with map=exact "
-            "(--max-exact then counts those). lambda by exact leave-one-out of the average unless "
-            "--lambda is given. One part is krr. See docs/divide.md."},
+            "(`max_exact` then counts those). lambda by exact leave-one-out of the average unless "
+            "`lambda` is given. One part is krr. See docs/divide.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .exact_rows = 7500,

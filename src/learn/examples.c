@@ -219,8 +219,8 @@ krein_status krein__examples_finish(const krein_examples *ex, const double *w,
     }
     for (int64_t i = 0; i < map->R * k; i++)
         if (!isfinite(m->w[i]))
-            return krein__fail(ex->ctx, KREIN_ENUMERIC,
-                               "the weights are not finite; scale the data (--scale standard) or "
-                               "regularise more");
+            return krein__fail(
+                ex->ctx, KREIN_ENUMERIC,
+                "the weights are not finite; scale the data (`scale=standard`) or regularise more");
     return KREIN_OK;
 }

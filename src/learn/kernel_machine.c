@@ -148,11 +148,11 @@ static void set_diagonal(const problem *p, const krein_exact *r, krein_libsvm *t
 /* A choice of C may well try values that are too large. */
 static void report(const problem *p, double C, bool choice, int64_t unfinished, int64_t machines) {
     if (unfinished == 0) return;
-    krein__log(p->ctx, choice ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
-               "LIBSVM has not reached tol = %g in %lld of %lld machines with C = %g, and ended at "
-               "its last iteration; give a smaller C or a larger tol, or use features (--map "
-               "nystrom)",
-               p->tol, (long long)unfinished, (long long)machines, C * p->scale);
+    krein__log(
+        p->ctx, choice ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
+        "LIBSVM has not reached tol = %g in %lld of %lld machines with C = %g, and ended at its "
+        "last iteration; give a smaller C or a larger tol, or use features (`map=nystrom`)",
+        p->tol, (long long)unfinished, (long long)machines, C * p->scale);
 }
 
 /* All machines, for each fold without its rows (fold NULL: one set, of all rows): w is folds x n x
@@ -455,7 +455,7 @@ static krein_status begin(krein_job *job, double *C, krein_repair spectrum, prob
     if (job->data->has_weight)
         return krein__fail(ctx, KREIN_EARG,
                            "machines on the kernel matrix (map=exact) take no row weights: use "
-                           "features (--map orf, or nystrom), or leave out --weights");
+                           "features (`map=orf`, or nystrom), or leave out `weights`");
     return make_matrix(p, spectrum);
 }
 

@@ -39,7 +39,7 @@ static krein_status check_finite(krein_ctx *ctx, int64_t n, const double *K) {
         if (!isfinite(K[i]))
             return krein__fail(ctx, KREIN_ENUMERIC,
                                "the kernel of rows %lld and %lld is not a finite number; scale the "
-                               "data (--scale standard), or use another kernel",
+                               "data (`scale=standard`), or use another kernel",
                                (long long)(i / n + 1), (long long)(i % n + 1));
     return KREIN_OK;
 }

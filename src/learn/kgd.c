@@ -228,11 +228,11 @@ static krein_status check_spectrum(krein_ctx *ctx, const krein_kernel *kernel,
     memcpy(copy, r->K, (size_t)(n * n) * sizeof *copy);
     TRY(krein__eigenvalues(ctx, n, copy, n, w));
     if (w[0] < -krein__spectrum_noise(n, w))
-        st = krein__fail(ctx, KREIN_ESPEC,
-                         "kgd: the kernel matrix has negative eigenvalues (down to %.3g), along "
-                         "which gradient descent diverges; use --learner krr, or svm with "
-                         "spectrum=clip",
-                         w[0]);
+        st = krein__fail(
+            ctx, KREIN_ESPEC,
+            "kgd: the kernel matrix has negative eigenvalues (down to %.3g), along which gradient "
+            "descent diverges; use `learner=krr`, or svm with spectrum=clip",
+            w[0]);
 done:
     krein__free(ctx, copy);
     krein__free(ctx, w);
@@ -292,8 +292,8 @@ static krein_status fit(krein_job *job, krein_values *values) {
     double rate = values->number[RATE], steps = values->number[STEPS];
     if (job->lambda >= 0) {
         st = krein__fail(ctx, KREIN_EARG,
-                         "kgd has no --lambda: the number of steps regularises; give steps=N "
-                         "instead, or use --learner krr");
+                         "kgd has no `lambda`: the number of steps regularises; give steps=N "
+                         "instead, or use `learner=krr`");
         goto done;
     }
     TRY(krein__exact_open(job, &all));
@@ -315,9 +315,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
     if (!map || map->cls->traits & KREIN_MAP_DUAL) return KREIN_OK;
     return krein__fail(
         ctx, KREIN_ESPEC,
-        "kgd works on the kernel matrix and takes no features: use --map exact (is it "
-        "too large? raise --max-exact and --max-memory), or --learner krr with --map "
-        "%s",
+        "kgd works on the kernel matrix and takes no features: use `map=exact` (is it too large? "
+        "raise `max_exact` and `max_memory`), or `learner=krr` with `map=%s`",
         map->cls->cls.name);
 }
 

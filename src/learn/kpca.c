@@ -114,7 +114,7 @@ static krein_status check_rank(const krein_job *job, const spectrum *s, int64_t 
                            job->data->name);
     return krein__fail(job->ctx, KREIN_EDATA,
                        "%s: %lld components asked for, but the centred %s %s rank %lld; use "
-                       "--components %lld or fewer%s",
+                       "`components=%lld` or fewer%s",
                        job->data->name, (long long)wanted, exact ? "kernel matrix" : "features",
                        exact ? "has" : "have", (long long)rank, (long long)rank,
                        few ? ", or more features" : "");
@@ -338,7 +338,7 @@ krein_status krein__kpca(krein_job *job, int64_t components, double *negative) {
     for (int64_t i = 0; i < m->map->R * m->k; i++)
         if (!isfinite(m->w[i]))
             return krein__fail(ctx, KREIN_ENUMERIC,
-                               "the components are not finite; scale the data (--scale standard)");
+                               "the components are not finite; scale the data (`scale=standard`)");
     m->learner = krein__format(ctx, "kpca(components=%lld)", (long long)components);
     return m->learner ? KREIN_OK : ctx->status;
 }

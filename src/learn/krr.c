@@ -358,8 +358,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                            "solver=direct for norm=krein");
     if (!map || !(map->cls->traits & KREIN_MAP_DUAL)) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
-                       "krr(solver=pcg) works on features, not on the kernel matrix: use --map "
-                       "nystrom or --map orf in the place of %s",
+                       "krr(solver=pcg) works on features, not on the kernel matrix: use "
+                       "`map=nystrom` or `map=orf` in the place of %s",
                        map->cls->cls.name);
 }
 
@@ -375,7 +375,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
     if (pcg && job->checkpoint)
         krein__log(job->ctx, KREIN_LOG_WARNING,
-                   "--checkpoint keeps no state of conjugate gradients; krr(solver=direct) can be "
+                   "`checkpoint` keeps no state of conjugate gradients; krr(solver=direct) can be "
                    "interrupted");
     krein_status st = dual ? fit_kernel(job) : pcg ? krein__krr_pcg(job) : fit_features(job, sign);
     if (!sign) values->number[NORM] = NAN;
@@ -390,12 +390,11 @@ const krein_learner_class krein__learner_krr = {
     .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998",
             options,
             "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
-            "map=exact. lambda by exact leave-one-out unless --lambda is given. norm=krein is for "
-            "maps "
-            "whose features have signs (see krein list maps, gorf): the stationary point that "
+            "map=exact. lambda by exact leave-one-out unless `lambda` is given. norm=krein is for "
+            "maps whose features have signs (gorf): the stationary point that "
             "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
-            "not fit into memory, passes over the features many times; above 8,192 rows it "
-            "chooses lambda by a tenth of the rows, at most 4,096, held out."},
+            "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
+            "lambda by a tenth of the rows, at most 4,096, held out."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .exact_rows = 7500,

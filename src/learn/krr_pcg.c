@@ -260,9 +260,9 @@ static krein_status descend(chooser *c, int64_t folds, krein_path *p) {
             TRY(try_lambdas(c, L, p->lambda + done, &held, &tally, &converged));
         }
         if (!(tally.weight > 0)) {
-            st = krein__fail(c->job->ctx, KREIN_EDATA,
-                             "lambda cannot be chosen: no row with a weight can be held out; give "
-                             "--lambda");
+            st = krein__fail(
+                c->job->ctx, KREIN_EDATA,
+                "lambda cannot be chosen: no row with a weight can be held out; give `lambda`");
             goto done;
         }
         krein__tally_end(&tally, c->class != NULL, &part);
@@ -351,7 +351,7 @@ done:
 static void report(krein_ctx *ctx, const krein_pcg_result *r) {
     if (!r->converged && r->residual > 100 * TOL)
         krein__log(ctx, KREIN_LOG_WARNING,
-                   "pcg: residual %.1e after %lld iterations; raise --lambda or --time-limit",
+                   "pcg: residual %.1e after %lld iterations; raise `lambda` or `time_limit`",
                    r->residual, (long long)r->iterations);
     krein__log(ctx, KREIN_LOG_INFO, "pcg: %lld iterations, %lld passes, residual %.1e",
                (long long)r->iterations, (long long)r->passes, r->residual);
@@ -384,7 +384,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     int32_t *class = NULL;
     if (job->lambda == 0)
         return krein__fail(ctx, KREIN_EARG,
-                           "krr(solver=pcg) needs lambda > 0; give a small --lambda, or auto");
+                           "krr(solver=pcg) needs lambda > 0; give a small `lambda`, or auto");
     NEW(y, job->n * m->k);
     if (job->data->has_weight) NEW(weight, job->n);
     if (krein__job_classes(job)) NEW(class, job->n);

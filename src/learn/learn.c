@@ -114,7 +114,7 @@ krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t fold
         if (one)
             st = krein__fail(ctx, KREIN_EDATA,
                              "cross-validation has nothing to train on: all rows are in one group; "
-                             "give the parameters (--lambda, C, the kernel's), or other groups");
+                             "give the parameters (`lambda`, C, the kernel's), or other groups");
         goto done;
     }
     NEW(all, n);
@@ -157,16 +157,15 @@ krein_status krein__cost_of_lambda(krein_job *job, double *C) {
     double weight;
     if (job->lambda == 0)
         return krein__fail(job->ctx, KREIN_EARG,
-                           "--lambda 0 has no solution here: give a positive one, or C");
+                           "`lambda=0` has no solution here: give a positive one, or C");
     krein_status st = krein__job_weight(job, &weight);
     if (st != KREIN_OK || job->lambda < 0) return st;
     double from = 1 / (2 * weight * job->lambda);
     if (!isnan(*C) && fabs(*C / from - 1) > 1e-6)
-        return krein__fail(
-            job->ctx, KREIN_EARG,
-            "--lambda %g means C = 1 / (2 n lambda) = %g, and the learner says C = %g: "
-            "give one of the two",
-            job->lambda, from, *C);
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "`lambda=%g` means C = 1 / (2 n lambda) = %g, and the learner says C = "
+                           "%g: give one of the two",
+                           job->lambda, from, *C);
     *C = from;
     return KREIN_OK;
 }

@@ -35,7 +35,7 @@ static const krein_option options[] = {
      .low = 0,
      .high = 1e15,
      .low_open = true,
-     .help = "regularisation, as --lambda; by cross-validation when not given"},
+     .help = "regularisation, as `lambda`; by cross-validation when not given"},
     {.name = "class_weights",
      .type = KREIN_OPTION_WORD,
      .value = 0,
@@ -57,8 +57,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
     (void)values;
     if (!map || !(map->cls->traits & KREIN_MAP_DUAL)) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
-                       "logistic works on features, not on the kernel matrix: use --map nystrom or "
-                       "--map orf in the place of %s",
+                       "logistic works on features, not on the kernel matrix: use `map=nystrom` or "
+                       "`map=orf` in the place of %s",
                        map->cls->cls.name);
 }
 
@@ -189,10 +189,10 @@ static krein_status descend(chooser *c, krein_path *p) {
         bool late = c->problem.deadline > 0 && krein__clock() >= c->problem.deadline;
         if (late && p->n > 0) break; /* some of the fits were cut short */
         if (!(judged > 0)) {
-            st = krein__fail(ctx, KREIN_EDATA,
-                             "lambda cannot be chosen: no row with a weight can be held out while "
-                             "others of its class are fitted (one group, one row a class?); give "
-                             "--lambda");
+            st = krein__fail(
+                ctx, KREIN_EDATA,
+                "lambda cannot be chosen: no row with a weight can be held out while others of its "
+                "class are fitted (one group, one row a class?); give `lambda`");
             goto done;
         }
         p->loss[p->n] = loss / judged;
@@ -253,7 +253,7 @@ static krein_status settle_lambda(krein_job *job, const krein_values *values) {
     if (isnan(own)) return KREIN_OK;
     if (job->lambda > 0 && job->lambda != own)
         return krein__fail(job->ctx, KREIN_EARG,
-                           "--lambda %g and logistic(lambda=%g) differ; give one of them",
+                           "`lambda=%g` and logistic(lambda=%g) differ; give one of them",
                            job->lambda, own);
     job->lambda = own;
     return KREIN_OK;
@@ -357,8 +357,8 @@ const krein_learner_class krein__learner_logistic = {
             options,
             "For classes, on the features of any map but exact; has probabilities. Minimises the "
             "mean log loss + lambda |w|^2; C of other programs is 1 / (2 n lambda). lambda by "
-            "cross-validation (5 folds, or those of --select cv) on a sample of the rows, unless "
-            "given here or with --lambda."},
+            "cross-validation (5 folds, or those of `select=cv`) on a sample of the rows, unless "
+            "given here or with `lambda`."},
     .tasks = KREIN_FOR_CLASSES,
     .probabilities = true,
     .check = check,

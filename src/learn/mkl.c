@@ -90,7 +90,7 @@ static const krein_option options[] = {
      .value = 2,
      .low = 1,
      .high = 200,
-     .help = "nsmkl: tangent kernels drawn where --kernels gives none"},
+     .help = "nsmkl: tangent kernels drawn where `kernels` gives none"},
     {0}};
 
 krein_mkl krein__mkl_options(const krein_values *v) {
@@ -135,7 +135,7 @@ void krein__mkl_settle(krein_values *v) {
 }
 
 const krein_learner_class krein__learner_mkl = {
-    .cls = {"mkl", "several kernels, weighed and summed (--kernels), under krr or svm", "gonen2011",
+    .cls = {"mkl", "several kernels, weighed and summed (`kernels`), under krr or svm", "gonen2011",
             options,
             "Weights are not negative, sum to one and belong to kernels of unit mean diagonal. "
             "average: all the same. alignment: by kernel target alignment. centered: the sum of "
@@ -144,9 +144,8 @@ const krein_learner_class krein__learner_mkl = {
             "lp on kernels divided by their tail eigenvalues. smsd: stochastic mirror descent of "
             "the multi-class hinge loss with a penalty on the tails, which leaves kernels out; "
             "ufo: the same with one penalty for all. nsmkl: alignment of tangent kernels of random "
-            "depth and scale. The sum itself is regularised by --lambda, as under its base alone. "
-            "--map takes one map for all kernels, or as many as kernels, with ';' between "
-            "them."},
+            "depth and scale. The sum itself is regularised by `lambda`, as under its base alone. "
+            "`map` takes one map for all kernels, or as many as kernels, with ';' between them."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .exact_rows = 7500,
     .probabilities = true,

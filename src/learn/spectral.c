@@ -122,7 +122,7 @@ krein_status krein__spectral_matrix(krein_ctx *ctx, int64_t n, double *K,
         for (int64_t j = 0; j < n; j++) degree[i] += K[i * n + j];
     }
     TRY(invert_degrees(ctx, n, degree,
-                       "use a wider kernel, one whose values are not negative, or --graph knn"));
+                       "use a wider kernel, one whose values are not negative, or `graph=knn`"));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) K[i * n + j] *= degree[i] * degree[j];
@@ -166,7 +166,7 @@ krein_status krein__spectral_graph(krein_ctx *ctx, const krein_graph *g,
         degree[i] = 0;
         for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) degree[i] += g->val[e];
     }
-    TRY(invert_degrees(ctx, g->n, degree, "raise --neighbours"));
+    TRY(invert_degrees(ctx, g->n, degree, "raise `neighbours`"));
     sparse a = {ctx, g, degree};
     TRY(cluster_operator(ctx, g->n, o, apply_sparse, &a, out));
 done:
@@ -264,9 +264,8 @@ static krein_status whiten(krein_ctx *ctx, int64_t D, int64_t m, const double *v
         if (!(value[k] > 1e-6 * value[0]))
             return krein__fail(
                 ctx, KREIN_EDATA,
-                "spectral: the features have %lld directions that matter, fewer than "
-                "%lld clusters; use more --features or another kernel, or ask for "
-                "fewer clusters",
+                "spectral: the features have %lld directions that matter, fewer than %lld "
+                "clusters; use more `features` or another kernel, or ask for fewer clusters",
                 (long long)k, (long long)m);
         for (int64_t j = 0; j < D; j++) V[j * m + k] /= sqrt(value[k]);
     }
@@ -284,7 +283,7 @@ krein_status krein__spectral_features(krein_features *t, const krein_kmeans_opti
     if (m > D)
         return krein__fail(ctx, KREIN_EARG,
                            "spectral: %lld features cannot tell %lld clusters apart; use more "
-                           "--features, or --map exact",
+                           "`features`, or `map=exact`",
                            (long long)D, (long long)m);
     NEW(sum, D);
     NEW(scale, t->n);
@@ -294,9 +293,9 @@ krein_status krein__spectral_features(krein_features *t, const krein_kmeans_opti
     NEW(rows, t->n * m);
     TRY(sum_rows(t, sum));
     TRY(degrees(t, sum, scale));
-    TRY(invert_degrees(ctx, t->n, scale,
-                       "use more --features, --map nystrom, --map exact, a wider kernel, or "
-                       "--graph knn"));
+    TRY(invert_degrees(
+        ctx, t->n, scale,
+        "use more `features`, `map=nystrom`, `map=exact`, a wider kernel, or `graph=knn`"));
     TRY(covariance(t, scale, M));
     krein_dense_operator a = {ctx, D, M};
     TRY(top(ctx, D, o, krein__apply_dense, &a, value, V));

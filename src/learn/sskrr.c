@@ -31,10 +31,9 @@ static const krein_option options[] = {{.name = "parts",
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     (void)values;
     if (!map || !(map->cls->traits & KREIN_MAP_DUAL)) return KREIN_OK;
-    return krein__fail(
-        ctx, KREIN_ESPEC,
-        "sskrr works on features, map=exact holds the labelled rows alone; use --map "
-        "nystrom, or leave --map out");
+    return krein__fail(ctx, KREIN_ESPEC,
+                       "sskrr works on features, map=exact holds the labelled rows alone; use "
+                       "`map=nystrom`, or leave `map` out");
 }
 
 static krein_status fit(krein_job *job, krein_values *values) {
@@ -57,7 +56,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     if (!more)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "sskrr: every row has a label, so that it is ridge regression; rows without "
-                   "labels come by --unlabeled, or with an empty label");
+                   "labels come by `unlabeled`, or with an empty label");
     TRY(krein__divide_features(job, &cut, more ? &unlabelled : NULL));
     krein__divide_report(job);
 done:
@@ -79,12 +78,12 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
 }
 
 const krein_learner_class krein__learner_sskrr = {
-    .cls =
-        {"sskrr", "ridge regression that learns from rows without labels too", "chang2017", options,
-         "Unlabelled rows come by --unlabeled FILE, or have an empty label or \"?\" in the data. "
-         "They sharpen what is known of the inputs: labels stand against the features of all "
-         "rows. On features only; lambda by exact leave-one-out unless --lambda is given. See "
-         "docs/divide.md."},
+    .cls = {"sskrr", "ridge regression that learns from rows without labels too", "chang2017",
+            options,
+            "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+            "They sharpen what is known of the inputs: labels stand against the features of all "
+            "rows. On features only; lambda by exact leave-one-out unless `lambda` is given. See "
+            "docs/divide.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .unlabelled = true,

@@ -161,7 +161,7 @@ static krein_status find_bins(krein_map *map, krein_stream *rows, grids *s, grid
     if (krein__stream_shared(rows)) {
         st = krein__fail(ctx, KREIN_EARG,
                          "%s finds its bins in one process; run it without a launcher, or use "
-                         "another map (krein list maps)",
+                         "another map",
                          map->cls->cls.name);
         goto done;
     }

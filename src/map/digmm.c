@@ -22,11 +22,10 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_digmm = {
-    .cls =
-        {"digmm", "difference of Gaussian mixtures", "liu2019", options,
-         "For radial kernels, and dot-product kernels on rows of length one (--scale unit). Fits "
-         "a signed mixture of Gaussians and draws from its measure: a small bias, and more mass "
-         "than gorf needs. A published baseline; gorf is better."},
+    .cls = {"digmm", "difference of Gaussian mixtures", "liu2019", options,
+            "For radial kernels, and dot-product kernels on rows of length one (`scale=unit`). "
+            "Fits a signed mixture of Gaussians and draws from its measure: a small bias, and more "
+            "mass than gorf needs. A published baseline; gorf is better."},
     .kernels = "radial, indefinite too; dot-product on unit rows",
     .time = "n d D",
     .traits = KREIN_MAP_DATA,

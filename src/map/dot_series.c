@@ -104,11 +104,11 @@ static krein_status too_long(const krein_map *map, double longest, double reach)
     krein_status st =
         reach > 0 ? krein__fail(ctx, KREIN_EDATA,
                                 "%s: the power series of %s holds for |<x, y>| up to %.6g, rows "
-                                "have |x|^2 up to %.6g; try --scale unit, or --map nystrom",
+                                "have |x|^2 up to %.6g; try `scale=unit`, or `map=nystrom`",
                                 map->cls->cls.name, text, reach, longest)
                   : krein__fail(ctx, KREIN_EDATA,
                                 "%s: %s is a power series in <x, y> on rows of length one only, "
-                                "these have |x|^2 up to %.6g; try --scale unit, or --map %s",
+                                "these have |x|^2 up to %.6g; try `scale=unit`, or `map=%s`",
                                 map->cls->cls.name, text, longest,
                                 krein__map_default(map->kernel, map->d, map->D));
     krein__free(ctx, text);
@@ -130,11 +130,10 @@ static krein_status coefficients(const krein_map *map, krein_stream *rows, doubl
     *norm = longest;
     if (off <= UNIT) {
         if (zeros > 0)
-            krein__log(
-                ctx, KREIN_LOG_WARNING,
-                "%s: %lld rows are zero, not of length one: their kernel values are those of "
-                "the series at <x, y> = 0; drop them, or use --map nystrom",
-                map->cls->cls.name, (long long)zeros);
+            krein__log(ctx, KREIN_LOG_WARNING,
+                       "%s: %lld rows are zero, not of length one: their kernel values are those "
+                       "of the series at <x, y> = 0; drop them, or use `map=nystrom`",
+                       map->cls->cls.name, (long long)zeros);
         *norm = 1;
         return krein__kernel_series(ctx, map->kernel, true, TERMS, a, &reach);
     }

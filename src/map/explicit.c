@@ -204,11 +204,11 @@ static void clear(krein_map *map) {
 }
 
 const krein_map_class krein__map_explicit = {
-    .cls = {"explicit", "all monomials, exact", "shawetaylor2004", NULL,
-            "For linear and polynomial kernels of low degree, their sums, differences and "
-            "products; on rows of length one (--scale unit) also for epanechnikov, which for m = 1 "
-            "has the d + 1 features of a linear kernel. C(d+p, p) features for degree p: D is not "
-            "chosen."},
+    .cls =
+        {"explicit", "all monomials, exact", "shawetaylor2004", NULL,
+         "For linear and polynomial kernels of low degree, their sums, differences and products; "
+         "on rows of length one (`scale=unit`) also for epanechnikov, which for m = 1 has the d + "
+         "1 features of a linear kernel. C(d+p, p) features for degree p: D is not chosen."},
     .kernels = "polynomial",
     .time = "n D",
     .traits = KREIN_MAP_UNBIASED,

@@ -37,7 +37,7 @@ krein_status krein__term_mass(const krein_map *map, const krein_term *term, doub
     if (fabs(*mass) <= MOST) return KREIN_OK;
     return krein__fail(map->ctx, KREIN_ESPEC,
                        "%s: on %lld columns the kernel has k(x, x) = %.3g, too large for features "
-                       "in single precision; use fewer columns (--ignore), or --map exact",
+                       "in single precision; use fewer columns (`ignore`), or `map=exact`",
                        map->cls->cls.name, (long long)map->d, *mass);
 }
 

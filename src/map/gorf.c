@@ -45,7 +45,7 @@ static const krein_option options[] = {KREIN_OPTION_D,
 const krein_map_class krein__map_gorf = {
     .cls = {"gorf", "generalised orthogonal random features", "luo2022", options,
             "For indefinite kernels: radial ones (differences of Gaussians) on all rows, "
-            "dot-product ones (poly, tanh) on rows of length one (--scale unit). Features of "
+            "dot-product ones (poly, tanh) on rows of length one (`scale=unit`). Features of "
             "positive and negative frequencies have signs +1 and -1. On rows of length one "
             "epanechnikov(a, m=1) is linear: the map explicit has it exactly with d + 1 features."},
     .kernels = "radial, indefinite too; dot-product on unit rows",

@@ -31,7 +31,7 @@ static const krein_option options[] = {KREIN_OPTION_D, KREIN_OPTION_ROUTE, KREIN
 const krein_map_class krein__map_grff = {
     .cls = {"grff", "generalised random Fourier features", "luo2022", options,
             "For indefinite kernels: radial ones (differences of Gaussians) on all rows, "
-            "dot-product ones (poly, tanh) on rows of length one (--scale unit). Features of "
+            "dot-product ones (poly, tanh) on rows of length one (`scale=unit`). Features of "
             "positive and negative frequencies have signs +1 and -1. gorf has less variance."},
     .kernels = "radial, indefinite too; dot-product on unit rows",
     .time = "n d D",

@@ -81,7 +81,7 @@ static krein_status add(plan *p, int64_t m, const char *spec) {
         krein__parts_add_open(p->map, spec, j->kernel[m], j->coefficient[m], p->parts);
     if (st == KREIN_OK && krein__map_traits(p->parts->part[m].map) & KREIN_MAP_DUAL)
         st = krein__fail(ctx, KREIN_ESPEC,
-                         "the %s map has no features of its own beside others; try --map nystrom",
+                         "the %s map has no features of its own beside others; try `map=nystrom`",
                          p->parts->part[m].map->cls->cls.name);
     return which(ctx, st, j, m);
 }

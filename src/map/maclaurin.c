@@ -209,7 +209,7 @@ static const krein_option options[] = {
 const krein_map_class krein__map_maclaurin = {
     .cls = {"maclaurin", "random Maclaurin features", "kar2012", options,
             "For every kernel with a power series in <x, y>, some of them on rows of length one "
-            "only (--scale unit). tensorsketch is faster for large D."},
+            "only (`scale=unit`). tensorsketch is faster for large D."},
     .kernels = "dot-product",
     .time = "n d D p",
     .traits = KREIN_MAP_UNBIASED,

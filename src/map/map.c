@@ -341,21 +341,21 @@ const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
     int64_t made = map->cls->features(map, n);
     if (asked > 0 && made > asked)
-        krein__log(map->ctx, KREIN_LOG_WARNING,
-                   "%s makes %lld features, one for each column, not %lld; for fewer use --map "
-                   "nystrom",
-                   map->cls->cls.name, (long long)made, (long long)asked);
+        krein__log(
+            map->ctx, KREIN_LOG_WARNING,
+            "%s makes %lld features, one for each column, not %lld; for fewer use `map=nystrom`",
+            map->cls->cls.name, (long long)made, (long long)asked);
 }
 
 krein_status krein__map_check(const krein_map *map, int64_t features, const char *who) {
     const krein_class *cls = &map->cls->cls;
     if (who && krein__map_traits(map) & KREIN_MAP_LABELS)
         return krein__fail(map->ctx, KREIN_EARG,
-                           "the %s map is fitted to labels, which %s do not know; use --map %s",
+                           "the %s map is fitted to labels, which %s do not know; use `map=%s`",
                            cls->name, who, krein__map_default(map->kernel, 0, 0));
     if (features > 0 && krein__option_index(cls, "D") < 0)
         return krein__fail(map->ctx, KREIN_EARG,
-                           "the %s map has no --features: their number follows from the data; "
+                           "the %s map has no `features`: their number follows from the data; "
                            "leave it out, or use another map",
                            cls->name);
     return KREIN_OK;
@@ -364,10 +364,10 @@ krein_status krein__map_check(const krein_map *map, int64_t features, const char
 krein_status krein__map_check_rows(const krein_map *map, int64_t n, int64_t most,
                                    const char *other) {
     if (!(map->cls->traits & KREIN_MAP_DUAL) || n <= most) return KREIN_OK;
-    return krein__fail(map->ctx, KREIN_EARG,
-                       "map=exact on %lld rows is above --max-exact (%lld); raise it, or use "
-                       "--map %s",
-                       (long long)n, (long long)most, other);
+    return krein__fail(
+        map->ctx, KREIN_EARG,
+        "map=exact on %lld rows is above `max_exact` (%lld); raise it, or use `map=%s`",
+        (long long)n, (long long)most, other);
 }
 
 krein_status krein__map_refuse(krein_ctx *ctx, const krein_kernel *kernel, const char *name,

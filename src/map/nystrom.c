@@ -65,7 +65,7 @@ static krein_status check_inputs(const krein_map *map, const krein_stream *rows)
     if (top <= MOST || krein__kernel_all(map->kernel, krein__has_rows)) return KREIN_OK;
     return krein__fail(map->ctx, KREIN_EDATA,
                        "nystrom: inputs reach %.3g, and their squares are too large for single "
-                       "precision; use --scale standard",
+                       "precision; use `scale=standard`",
                        top);
 }
 
@@ -77,8 +77,8 @@ static krein_status check_values(const krein_map *map, double square) {
     bool product = krein__kernel_all(map->kernel, krein__is_stationary); /* no matter of scale */
     return krein__fail(map->ctx, KREIN_EDATA,
                        "nystrom: kernel values on the landmarks are of the size %.3g, and products "
-                       "of them too large for single precision; use %s, or --map exact",
-                       sqrt(square), product ? "fewer columns (--ignore)" : "--scale standard");
+                       "of them too large for single precision; use %s, or `map=exact`",
+                       sqrt(square), product ? "fewer columns (`ignore`)" : "`scale=standard`");
 }
 
 static bool in_table(const krein_kernel_class *c) { return c->family == KREIN_FAMILY_TABLE; }

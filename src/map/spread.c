@@ -77,8 +77,8 @@ static krein_status needs_unit(krein_map *map, const walk *w) {
                               "one, and some rows are all zeros; leave those out, or use nystrom",
                               map->cls->cls.name, text)
                 : krein__fail(ctx, KREIN_EDATA,
-                              "%s: %s depends on more than the distance, and the rows are not "
-                              "of length one, where it would not; pass --scale unit",
+                              "%s: %s depends on more than the distance, and the rows are not of "
+                              "length one, where it would not; pass `scale=unit`",
                               map->cls->cls.name, text);
     krein__free(ctx, text);
     return st;

@@ -23,11 +23,10 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
 
 const krein_map_class krein__map_srf = {
-    .cls =
-        {"srf", "spherical random features", "pennington2015", options,
-         "For radial kernels, and dot-product kernels on rows of length one (--scale unit). Fits "
-         "a positive measure, which an indefinite kernel does not have: biased. A published "
-         "baseline; gorf is better."},
+    .cls = {"srf", "spherical random features", "pennington2015", options,
+            "For radial kernels, and dot-product kernels on rows of length one (`scale=unit`). "
+            "Fits a positive measure, which an indefinite kernel does not have: biased. A "
+            "published baseline; gorf is better."},
     .kernels = "radial, indefinite too; dot-product on unit rows",
     .time = "n d D",
     .traits = KREIN_MAP_DATA,

@@ -320,7 +320,7 @@ static const krein_option options[] = {KREIN_OPTION_D, {0}};
 const krein_map_class krein__map_tensorsketch = {
     .cls = {"tensorsketch", "sketches of tensor powers", "pham2013", options,
             "For polynomial kernels and every other kernel with a power series in <x, y>, some of "
-            "them on rows of length one only (--scale unit). Powers of two are the fastest D."},
+            "them on rows of length one only (`scale=unit`). Powers of two are the fastest D."},
     .kernels = "dot-product",
     .time = "n p (d + D log D)",
     .traits = KREIN_MAP_UNBIASED,

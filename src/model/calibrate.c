@@ -286,13 +286,13 @@ static krein_status check(krein_ctx *ctx, int64_t n, int64_t k, const double *sc
         if (!isfinite(score[i]))
             return krein__fail(ctx, KREIN_ENUMERIC,
                                "probabilities: a score of row %lld is not finite: the model is not "
-                               "usable; scale the data (--scale standard) or regularise more",
+                               "usable; scale the data (`scale=standard`) or regularise more",
                                (long long)(i / k + 1));
     for (int64_t i = 0; weight && i < n; i++) total += weight[i];
     if (total > 0) return KREIN_OK;
     return krein__fail(ctx, KREIN_EDATA,
                        "probabilities: there is no held-out row with a weight to learn them from; "
-                       "train on more rows, or without --probabilities");
+                       "train on more rows, or without `probabilities`");
 }
 
 static void put(problem *q, const double *weight, int64_t i, int32_t class) {

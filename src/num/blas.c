@@ -234,10 +234,9 @@ static krein_status eigen(krein_ctx *ctx, int64_t n, double *a, int64_t lda, dou
             high = fmax(high, fabs(a[i * lda + j]));
         }
     if (!finite) /* LAPACK would iterate on NaN for ever */
-        return krein__fail(
-            ctx, KREIN_ENUMERIC,
-            "eigen: the matrix has a NaN or an infinity in it; very large inputs or kernel "
-            "values overflow: try --scale standard");
+        return krein__fail(ctx, KREIN_ENUMERIC,
+                           "eigen: the matrix has a NaN or an infinity in it; very large inputs or "
+                           "kernel values overflow: try `scale=standard`");
 
     if (high == 0) high = 1;
     /* An exact power of two keeps every intermediate result in range. */

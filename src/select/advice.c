@@ -56,8 +56,8 @@ static krein_status check_positive(krein_ctx *ctx, int64_t m, const double *w, d
         return krein__fail(
             ctx, KREIN_EDATA,
             "the kernel is not positive definite on these rows (%.2g %% of its spectrum is "
-            "negative), and the theory is for kernels that are; see 'krein gram --check', and "
-            "--repair for a matrix that is, to use as -k precomputed",
+            "negative), and the theory is for kernels that are; a repaired "
+            "matrix is, for the kernel precomputed",
             100 * negative / total);
     *noise = fmax(*noise, -w[0]);
     return KREIN_OK;

@@ -36,7 +36,7 @@ krein_status krein__need_spectrum(const krein_view *v, const char *name) {
     if (!v->mixed) return KREIN_OK;
     return krein__fail(v->ctx, KREIN_ESPEC,
                        "%s wants eigenvalues, and these features have both signs; use the kernel "
-                       "itself: fewer rows, or a larger --max-exact",
+                       "itself: fewer rows, or a larger `max_exact`",
                        name);
 }
 
@@ -74,7 +74,7 @@ krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, kr
     if (task == KREIN_TASK_REGRESSION && !(c->cls->tasks & KREIN_FOR_NUMBERS))
         return krein__fail(ctx, KREIN_EDATA,
                            "%s is for classes and the labels are numbers; take kta, ckta, loo, cv, "
-                           "gcv or evidence, or --task classification",
+                           "gcv or evidence, or `task=classification`",
                            name);
     return KREIN_OK;
 }

@@ -27,7 +27,7 @@ static const krein_option options[] = {{.name = "k",
 
 const krein_criterion_class krein__criterion_cv = {
     .cls = {"cv", "k-fold cross-validation", "", options,
-            "Rows of one --group stay in one fold; classes are spread evenly. In train, lambda is "
+            "Rows of one `group` stay in one fold; classes are spread evenly. In train, lambda is "
             "chosen by the same number of folds on all rows, which costs as many fits."},
     .tasks = KREIN_FOR_CLASSES | KREIN_FOR_NUMBERS,
     .trial = trial,

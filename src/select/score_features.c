@@ -188,7 +188,7 @@ static krein_status group_size(batch *b, krein_kernel *const *kernel, int64_t n,
     }
     if (fits > 0 && most > room) {
         st = krein__reserve_check(ctx, most, "scoring a kernel",
-                                  "use fewer --features, or raise --max-memory");
+                                  "use fewer `features`, or raise `max_memory`");
         if (st != KREIN_OK) return st;
     }
     *out = krein__max(1, krein__min((int64_t)fmin(room / most, 1e6), krein__min(n, GROUP)));

@@ -31,9 +31,8 @@ typedef struct krein_trial_state {
 static void refuse_plain(krein_ctx *ctx, krein_trial *trial) {
     if (trial->intercept) return;
     krein_status st = krein__fail(ctx, KREIN_ESPEC,
-                                  "ridge regression on features has an intercept; for "
-                                  "intercept=no use the kernel itself: fewer rows, or a larger "
-                                  "--max-exact");
+                                  "ridge regression on features has an intercept; for intercept=no "
+                                  "use the kernel itself: fewer rows, or a larger `max_exact`");
     krein__trial_refused(ctx, st, trial);
 }
 

@@ -309,11 +309,10 @@ krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *ro
     TRY(krein__frame_begin(ctx, K, rows, true, &w.f));
     TRY(krein__path_walk(ctx, rows, lambda, 0, score, &w, p));
     if (isinf(p->loss[p->best])) {
-        st =
-            krein__fail(ctx, KREIN_ENUMERIC,
-                        "the kernel matrix is not positive definite with any lambda up to %g; give "
-                        "a larger --lambda",
-                        p->lambda[p->n - 1]);
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the kernel matrix is not positive definite with any lambda up to %g; "
+                         "give a larger `lambda`",
+                         p->lambda[p->n - 1]);
         goto done;
     }
     keep_best(&w);

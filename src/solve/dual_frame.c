@@ -146,7 +146,7 @@ done:
 krein_status krein__dual_singular(krein_ctx *ctx) {
     return krein__fail(ctx, KREIN_ENUMERIC,
                        "the kernel matrix is singular (equal rows, or a kernel of low rank), so "
-                       "lambda = 0 has no unique solution; give a positive --lambda, or auto");
+                       "lambda = 0 has no unique solution; give a positive `lambda`, or auto");
 }
 
 void krein__frame_loo(const krein_targets *rows, const krein_frame *f, double shift,

@@ -97,7 +97,7 @@ static krein_status refuse(krein_ctx *ctx, const krein_system *s, const int8_t *
         if (exists(f))
             return krein__fail(ctx, KREIN_ENUMERIC,
                                "norm=krein has no stationary point at lambda = %g that rounding "
-                               "leaves alone; try --lambda %g or auto, or norm=hilbert",
+                               "leaves alone; try `lambda=%g` or auto, or norm=hilbert",
                                lambda, p.lambda[l]);
     }
     return krein__fail(ctx, KREIN_ENUMERIC,

@@ -264,7 +264,7 @@ krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *p, dou
     if (!isfinite(out->objective) || !isfinite(out->gradient)) {
         st = krein__fail(ctx, KREIN_ENUMERIC,
                          "logistic: the features or the weights of the rows are not finite; scale "
-                         "the data (--scale standard)");
+                         "the data (`scale=standard`)");
         goto done;
     }
     double nothing = rounding(s, p), last = 0;

@@ -302,7 +302,7 @@ static krein_status solve_features(krein_ctx *ctx, const krein_system *s, double
     if (lambda == 0 && (st == KREIN_ENUMERIC || (st == KREIN_OK && low <= SINGULAR * high))) {
         st = krein__fail(ctx, KREIN_ENUMERIC,
                          "the features are linearly dependent, so lambda = 0 has no unique "
-                         "solution; give a positive --lambda, or auto");
+                         "solution; give a positive `lambda`, or auto");
         goto done;
     }
     TRY(st);

@@ -27,7 +27,7 @@ static krein_status copy_options(krein_data *data, const krein_data_options *giv
             *text[k] = data->owned[k];
         }
     if (o->targets < 0 || o->targets > 64)
-        st = krein__fail(ctx, KREIN_EARG, "--targets takes a number from 1 to 64");
+        st = krein__fail(ctx, KREIN_EARG, "`targets` takes a number from 1 to 64");
 done:
     return st;
 }
@@ -226,7 +226,7 @@ static krein_status ignore_columns(krein_data *data) {
         char word[256];
         size_t length = strcspn(at, ",");
         snprintf(word, sizeof word, "%.*s", (int)length, at);
-        krein_status st = set_role(data, word, "--ignore", KREIN_ROLE_IGNORE);
+        krein_status st = set_role(data, word, "`ignore`", KREIN_ROLE_IGNORE);
         if (st != KREIN_OK) return st;
         at += length + (at[length] == ',');
     }
@@ -241,16 +241,16 @@ krein_status krein__data_side_roles(krein_data *data) {
     krein_status st = KREIN_OK;
     if (r->sparse) {
         if (o->weights || o->group || o->id || o->ignore)
-            return krein__fail(ctx, KREIN_EARG,
-                               "%s: LIBSVM files have no columns for --weights, --group, --id or "
-                               "--ignore",
-                               r->path);
+            return krein__fail(
+                ctx, KREIN_EARG,
+                "%s: LIBSVM files have no columns for `weights`, `group`, `id` or `ignore`",
+                r->path);
         return KREIN_OK;
     }
     for (int64_t j = 0; j < r->ncolumn; j++) r->column[j].role = KREIN_ROLE_FEATURE;
-    if (o->weights) TRY(set_role(data, o->weights, "--weights", KREIN_ROLE_WEIGHT));
-    if (o->group) TRY(set_role(data, o->group, "--group", KREIN_ROLE_GROUP));
-    if (o->id) TRY(set_role(data, o->id, "--id", KREIN_ROLE_ID));
+    if (o->weights) TRY(set_role(data, o->weights, "`weights`", KREIN_ROLE_WEIGHT));
+    if (o->group) TRY(set_role(data, o->group, "`group`", KREIN_ROLE_GROUP));
+    if (o->id) TRY(set_role(data, o->id, "`id`", KREIN_ROLE_ID));
     TRY(ignore_columns(data));
     data->has_weight = o->weights != NULL;
 done:
@@ -283,7 +283,7 @@ krein_status krein__data_label_role(krein_data *data) {
     if (o->targets > 0) {
         if (o->targets >= r->ncolumn)
             return krein__fail(ctx, KREIN_EARG,
-                               "%s: --targets %lld, but there are only %lld columns", r->path,
+                               "%s: `targets=%lld`, but there are only %lld columns", r->path,
                                (long long)o->targets, (long long)r->ncolumn);
         for (int64_t j = 0; j < o->targets; j++) r->column[j].role = KREIN_ROLE_LABEL;
         data->nlabel = o->targets;
@@ -294,13 +294,13 @@ krein_status krein__data_label_role(krein_data *data) {
     int64_t j = default_label(r, &data->label_guessed);
     if (o->label) {
         data->label_guessed = false;
-        krein_status st = krein__reader_find(r, o->label, "--label", &j);
+        krein_status st = krein__reader_find(r, o->label, "`label`", &j);
         if (st != KREIN_OK) return st;
     }
     if (r->column[j].role != KREIN_ROLE_FEATURE)
         return krein__fail(ctx, KREIN_EARG,
                            "%s: column %lld is the label, but another option names it too; say "
-                           "which column is the label with --label",
+                           "which column is the label with `label`",
                            r->path, (long long)j + 1);
     r->column[j].role = KREIN_ROLE_LABEL;
     data->label_column = j;

@@ -243,15 +243,15 @@ static krein_status too_many_texts(const krein_reader *r, int64_t j) {
         if (!number && !odd) odd = c->dict.word[k];
     }
     if (odd && 2 * numbers > c->dict.n)
-        return krein__fail(
-            r->ctx, KREIN_EDATA,
-            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", and "
-            "has %lld distinct texts, most of them numbers; correct that cell, or "
-            "leave the column out with --ignore %lld",
-            r->path, (long long)j + 1, name, odd, (long long)c->dict.n, (long long)j + 1);
+        return krein__fail(r->ctx, KREIN_EDATA,
+                           "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
+                           "and has %lld distinct texts, most of them numbers; correct that cell, "
+                           "or leave the column out with `ignore=%lld`",
+                           r->path, (long long)j + 1, name, odd, (long long)c->dict.n,
+                           (long long)j + 1);
     return krein__fail(r->ctx, KREIN_EDATA,
-                       "%s: column %lld (%s) has %lld distinct texts, more than the %d "
-                       "categories allowed; leave it out with --ignore %lld",
+                       "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
+                       "allowed; leave it out with `ignore=%lld`",
                        r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
                        (long long)j + 1);
 }
@@ -344,10 +344,10 @@ static krein_status learn_scaling(krein_scan *s, krein_encoding *e) {
         if (!in || !in->text) {
             double count = t->count[num];
             if (count == 0 && n > 0) {
-                st = krein__fail(ctx, KREIN_EDATA,
-                                 "%s: column %lld has no value in any row; leave it out with "
-                                 "--ignore %lld",
-                                 s->data->name, (long long)j + 1, (long long)j + 1);
+                st = krein__fail(
+                    ctx, KREIN_EDATA,
+                    "%s: column %lld has no value in any row; leave it out with `ignore=%lld`",
+                    s->data->name, (long long)j + 1, (long long)j + 1);
                 goto done;
             }
             scale_column(e, in ? in->at : j, t->mean[num], t->m2[num] / fmax(count, 1), t->low[num],
@@ -373,12 +373,12 @@ static krein_status no_inputs(const krein_data *data) {
     const krein_data_options *o = &data->options;
     char label[120];
     snprintf(label, sizeof label,
-             "the label is column %lld: change it with --label, or use --label none",
+             "the label is column %lld: change it with `label`, or use `label=none`",
              (long long)data->label_column + 1);
     return krein__fail(data->ctx, KREIN_EDATA,
                        "%s: no column is left for the inputs (%lld in the file); %s", data->name,
                        (long long)data->reader->ncolumn,
-                       o->ignore && *o->ignore   ? "leave fewer of them out with --ignore"
+                       o->ignore && *o->ignore   ? "leave fewer of them out with `ignore`"
                        : data->label_column >= 0 ? label
                                                  : "other options name all of them");
 }
@@ -391,7 +391,7 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     TRY(krein__data_side_roles(data));
     TRY(krein__data_label_role(data));
     if (need_label && !data->has_label) {
-        st = krein__fail(ctx, KREIN_EARG, "%s: training needs a label; --label none leaves it out",
+        st = krein__fail(ctx, KREIN_EARG, "%s: training needs a label; `label=none` leaves it out",
                          data->name);
         goto done;
     }
@@ -436,8 +436,8 @@ static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_e
     TRY(krein__task_decide(ctx, data->name, task, data->options.targets, &s->labels, words, e));
     if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
         st = krein__fail(ctx, KREIN_EDATA,
-                         "%s: the label has one class only (\"%.60s\"); classification needs "
-                         "two: is --label the right column?",
+                         "%s: the label has one class only (\"%.60s\"); classification needs two: "
+                         "is `label` the right column?",
                          data->name, e->nclass ? e->class_name[0] : "");
         goto done;
     }
@@ -499,7 +499,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     TRY(count_parts(data));
     if (holdout > 0) {
         if (data->count[KREIN_PART_TRAIN] < 2 || data->count[KREIN_PART_HELD] < 1) {
-            st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for --holdout %g", data->name,
+            st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for `holdout=%g`", data->name,
                              holdout);
             goto done;
         }

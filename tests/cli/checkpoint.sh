@@ -29,7 +29,7 @@ for signal in TERM INT KILL; do
         is "SIG$signal: status" 137 $rc
     else
         is "SIG$signal: status" 1 $rc
-        has "SIG$signal: message" err '^krein: cancelled after [0-9]+ rows; the state is in state: give the same command again'
+        has "SIG$signal: message" err '^krein: cancelled after [0-9]+ rows; the state is in state: train with the same options'
     fi
     [[ ! -e model.krein ]] && pass || fail "SIG$signal: no model yet"
     rm -f ./*.tmp.* # of a write that was killed
