@@ -8,6 +8,8 @@
  * weights), and of the minimum alone; beside them the time to read all matrices once, which the sum
  * does, and the weights do by half. */
 #include "combine/combine.h"
+
+extern const krein_weighing_class krein__weigh_easymkl;
 #include "num/blas.h"
 #include "solve/hulls.h"
 
@@ -86,11 +88,11 @@ static double weights(const problem *p, double lambda, double *mu) {
     krein_model model = {.encoding.nclass = 2};
     krein_job job = {.ctx = ctx, .model = &model, .n = p->n};
     krein_bank bank = {.ctx = ctx, .job = &job, .M = p->M, .K = p->K};
-    krein_mkl o = {.lambda = lambda};
+    krein_values o = {.number = {[KREIN_WEIGHING_OWN] = lambda}};
     bank.rows.n = p->n;
     bank.rows.class = p->class;
     double start = krein__clock();
-    if (krein__combine_easymkl.find(&bank, &o, mu) != KREIN_OK) exit(1);
+    if (krein__weigh_easymkl.find(&bank, &o, mu) != KREIN_OK) exit(1);
     return krein__clock() - start;
 }
 

@@ -130,6 +130,10 @@ KREIN_API int krein_list(int64_t i, krein_entry *out);
  * until the next call on the same thread. */
 KREIN_API int krein_list_option(int64_t i, int64_t k, krein_option_info *out);
 
+/* The least and the greatest value of an option of the structs below, by the name of its field; 0:
+ * it has no bounds. */
+KREIN_API int krein_limit(const char *option, double *low, double *high);
+
 /* ---- data --------------------------------------------------------------- */
 
 typedef struct krein_data krein_data;
@@ -203,7 +207,6 @@ typedef struct krein_train_options {
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
-    int64_t memory_rows;   /* for tests: hold rows in memory (1), never (-1), by size (0) */
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
     krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr), or NULL; rows
@@ -345,6 +348,11 @@ KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *
                                   const krein_train_options *options, const char *path,
                                   krein_transform_report *report);
 
+/* The same into the caller's memory: out has room for `room` values, n x n2 are written. */
+KREIN_API krein_status krein_gram_values(krein_ctx *ctx, krein_data *data, krein_data *data2,
+                                         const krein_train_options *options, double *out,
+                                         int64_t room, krein_transform_report *report);
+
 typedef enum krein_repair {
     KREIN_REPAIR_NONE = 0,
     KREIN_REPAIR_CLIP = 1, /* negative eigenvalues become 0 */
@@ -412,8 +420,7 @@ typedef struct krein_select_options {
     int64_t features; /* 0: the map's D, or 1,024 */
     uint64_t seed;
     int64_t max_exact;
-    double time_limit;   /* seconds; 0: none. The best so far when it has passed */
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    double time_limit; /* seconds; 0: none. The best so far when it has passed */
 } krein_select_options;
 KREIN_API void krein_select_options_init(krein_select_options *options);
 
@@ -502,7 +509,6 @@ typedef struct krein_pca_options {
     int64_t components; /* 2 */
     uint64_t seed;
     int64_t max_exact;
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
 } krein_pca_options;
 KREIN_API void krein_pca_options_init(krein_pca_options *options);
 

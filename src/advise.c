@@ -2,10 +2,7 @@
  *
  *     data -> encoding -> kernel -> kernel matrix of a sample -> advice (select/advise.c)
  */
-#include "advise.h"
-
-#include "kernel/inputs.h"
-#include "kernel/median.h"
+#include "pipe/sample.h"
 #include "select/capacity.h"
 
 #include <math.h>
@@ -17,7 +14,7 @@ void krein_advise_options_init(krein_advise_options *o) {
     memset(o, 0, sizeof *o);
     o->size = sizeof *o;
     o->seed = 1;
-    o->max_exact = 10000;
+    o->max_exact = KREIN_MAX_EXACT;
 }
 
 void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *r) {
@@ -26,92 +23,46 @@ void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *r) {
     memset(r, 0, sizeof *r);
 }
 
-static krein_status copy_options(krein_ctx *ctx, const krein_advise_options *given,
-                                 krein_advise_options *o) {
-    krein_advise_options_init(o);
-    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-    if (o->max_exact < 2 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "advise needs `max_exact` from 2 to 32,000");
-    if (o->rows == 0) o->rows = krein__min(KREIN_ADVISE_ROWS, o->max_exact);
-    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "advise needs `rows` of at least 2");
-    if (o->rows > o->max_exact)
-        return krein__fail(ctx, KREIN_EARG,
-                           "the kernel matrix of %lld rows is above `max_exact` (%lld)",
-                           (long long)o->rows, (long long)o->max_exact);
-    return KREIN_OK;
-}
-
-/* ---- the sample --------------------------------------------------------- */
-
-/* Rows, kernel matrix and labels, and what is computed from them. */
-double krein__advise_sample_bytes(const krein_sample *s) {
-    const krein_encoding *e = &s->model->encoding;
-    double m = (double)s->m, wide = e->sparse ? 0 : 4 * m * (double)e->d;
-    return wide + 8 * m * (m + (double)s->k) + krein__advise_bytes(s->m, s->k) +
-           krein__gram_full_bytes(s->kernel, s->m, e->d, s->ctx->threads);
-}
-
-static krein_status learn(krein_sample *s, krein_data *data, const krein_advise_options *o) {
-    krein_ctx *ctx = s->ctx;
+static krein_status begin(krein_ctx *ctx, const krein_advise_options *given,
+                          krein_advise_options *o, krein_pipe *p) {
     krein_status st = KREIN_OK;
-    krein_encoding *e = &s->model->encoding;
-    bool labels = krein__data_may_have_labels(data);
-    data->one_class = true; /* equal labels tell nothing, but the kernel does */
-    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o->seed,
-                         KREIN_KEEP_AUTO, e));
-    s->n = data->count[KREIN_PART_TRAIN];
-    s->m = krein__min(o->rows, s->n);
-    if (s->n < 2) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: advise needs at least two rows", data->name);
-        goto done;
-    }
-    s->model->head = krein__task_head(e->task);
-    if (labels && data->has_label) s->model->k = s->k = krein__head_scores(s->model->head, e);
-    TRY(krein__kernel_meet(ctx, s->kernel, e));
-    TRY(krein__reserve_check(ctx, krein__advise_sample_bytes(s),
-                             "the kernel matrix and its eigenvectors",
-                             "use fewer `rows`, or raise `max_memory`"));
-    TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
-    TRY(krein__kernel_meet_rows(ctx, s->kernel, s->stream, true));
-    TRY(krein__kernel_set_median(ctx, s->kernel, s->stream, s->n, o->seed));
+    krein_advise_options_init(o);
+    TRY(krein__options_copy(ctx, given, o, "krein_advise_options"));
+    if (o->max_exact < 2)
+        return krein__fail(ctx, KREIN_EARG, "advise needs `max_exact` of at least 2");
+    krein_pipe_options asked = {.kernel = o->kernel, .seed = o->seed, .max_exact = o->max_exact};
+    krein_purpose purpose = {.what = "advice"};
+    TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
+    if (o->rows == 0) o->rows = krein__min(KREIN_ADVISE_ROWS, o->max_exact);
+    TRY(krein__sample_check(p, o->rows));
 done:
-    data->one_class = false;
     return st;
 }
 
-/* Several targets in different units count alike. */
-static void same_units(int64_t m, int64_t k, double *y) {
-    for (int64_t c = 0; c < k; c++) {
-        double mean = 0, square = 0;
-        for (int64_t i = 0; i < m; i++) mean += y[i * k + c] / (double)m;
-        for (int64_t i = 0; i < m; i++) square += pow(y[i * k + c] - mean, 2) / (double)m;
-        for (int64_t i = 0; square > 0 && i < m; i++) y[i * k + c] /= sqrt(square);
-    }
-}
-
-krein_status krein__advise_gather(krein_sample *s, krein_data *data, uint64_t seed) {
-    krein_ctx *ctx = s->ctx;
+/* Kernel matrix and labels of a sample. */
+static krein_status gather(krein_pipe *p, krein_data *data, const krein_advise_options *o,
+                           krein_sample *s) {
+    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
-    int64_t *index = NULL;
-    double *label = NULL;
-    krein_matrix x = {0};
-    NEW(index, s->m);
-    if (s->k > 0) {
-        NEW(label, s->m * data->nlabel);
-        NEW(s->y, s->m * s->k);
+    krein_model *model = p->job.model;
+    bool labels = krein__data_may_have_labels(data);
+    data->one_class = true; /* equal labels tell nothing, but the kernel does */
+    TRY(krein__pipe_meet(p, data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED));
+    if (p->job.n < 2) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: advise needs at least two rows", data->name);
+        goto done;
     }
-    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE}, s->n, s->m, index);
-    TRY(krein__stream_gather(s->stream, index, s->m, &x, label, NULL, NULL));
-    if (label) krein__targets_fill(s->model, data, s->m, label, s->y, NULL);
-    if (label && s->model->encoding.task == KREIN_TASK_REGRESSION) same_units(s->m, s->k, s->y);
-    krein_rows rows = krein__matrix_rows(&x);
-    krein__progress(ctx, "kernel matrix", 0, 0);
-    NEW(s->K, s->m * s->m);
-    TRY(krein__gram_full(ctx, s->kernel, &rows, &rows, s->K));
+    int64_t m = krein__min(o->rows, p->job.n);
+    labels = labels && data->has_label;
+    model->head = krein__task_head(model->encoding.task);
+    if (labels) model->k = krein__head_scores(model->head, &model->encoding);
+    TRY(krein__reserve_check(
+        ctx, krein__sample_bytes(p, m, model->k) + krein__advise_bytes(m, model->k),
+        "the kernel matrix and its eigenvectors", "use fewer `rows`, or raise `max_memory`"));
+    TRY(krein__pipe_median(p));
+    TRY(krein__sample_gather(p, m, labels, s));
 done:
-    krein__matrix_clear(ctx, &x);
-    krein__free(ctx, index);
-    krein__free(ctx, label);
+    data->one_class = false;
     return st;
 }
 
@@ -133,13 +84,14 @@ done:
     return st;
 }
 
-static krein_status fill_report(const krein_sample *s, const krein_advice *a,
+static krein_status fill_report(const krein_pipe *p, const krein_sample *s, const krein_advice *a,
                                 krein_advise_report *r) {
     const krein_capacity *c = &a->capacity;
-    r->n = s->n;
-    r->d = s->model->encoding.d;
+    const krein_encoding *e = &p->job.model->encoding;
+    r->n = p->job.n;
+    r->d = e->d;
     r->rows = s->m;
-    r->task = a->source.fitted ? s->model->encoding.task : KREIN_TASK_AUTO;
+    r->task = a->source.fitted ? e->task : KREIN_TASK_AUTO;
     r->rank = c->rank;
     r->kappa = c->kappa;
     r->gamma = c->gamma;
@@ -151,7 +103,7 @@ static krein_status fill_report(const krein_sample *s, const krein_advice *a,
     r->r_low = a->source.low;
     r->r_high = a->source.high;
     r->lambda = a->theory.lambda;
-    r->dimension = fmin((double)s->n, krein__effective_dimension(c, a->theory.lambda));
+    r->dimension = fmin((double)p->job.n, krein__effective_dimension(c, a->theory.lambda));
     r->rate = a->theory.rate;
     r->features = a->theory.features;
     r->landmarks = a->theory.landmarks;
@@ -163,34 +115,29 @@ static krein_status fill_report(const krein_sample *s, const krein_advice *a,
     r->practical_parts = a->practice.parts;
     r->rademacher = a->rademacher;
     r->resolved = c->low;
-    if (!(r->kernel = krein__kernel_text(s->ctx, s->kernel))) return s->ctx->status;
-    return fill_spectrum(s->ctx, c, r);
+    if (!(r->kernel = krein__kernel_text(p->ctx, p->kernel))) return p->ctx->status;
+    return fill_spectrum(p->ctx, c, r);
 }
 
 krein_status krein_advise(krein_ctx *ctx, krein_data *data, const krein_advise_options *options,
-                          krein_advise_report *r) {
+                          krein_advise_report *report) {
     krein_status st = KREIN_OK;
     krein_advise_options o;
+    krein_advise_report own, *r = report ? report : &own;
     krein_advice advice = {0};
-    krein_sample s = {.ctx = ctx};
+    krein_sample s = {0};
+    krein_pipe p = {0};
     double start = krein__clock();
     memset(r, 0, sizeof *r);
-    TRY(copy_options(ctx, options, &o));
-    TRY(krein__kernel_parse(ctx, o.kernel ? o.kernel : "gaussian", &s.kernel));
-    ZNEW(s.model, 1);
-    s.model->ctx = ctx;
-    TRY(learn(&s, data, &o));
-    TRY(krein__advise_gather(&s, data, o.seed));
-    TRY(krein__advise(ctx, s.m, s.K, s.k, s.y, s.n, &advice));
-    TRY(fill_report(&s, &advice, r));
+    TRY(begin(ctx, options, &o, &p));
+    TRY(gather(&p, data, &o, &s));
+    TRY(krein__advise(ctx, s.m, s.K, s.k, s.y, p.job.n, &advice));
+    TRY(fill_report(&p, &s, &advice, r));
     r->seconds = krein__clock() - start;
 done:
     krein__advice_clear(ctx, &advice);
-    krein__stream_close(s.stream);
-    krein__kernel_destroy(ctx, s.kernel);
-    krein_model_destroy(s.model);
-    krein__free(ctx, s.K);
-    krein__free(ctx, s.y);
-    if (st != KREIN_OK) krein_advise_report_clear(ctx, r);
+    krein__sample_end(ctx, &s);
+    krein__pipe_end(&p);
+    if (st != KREIN_OK || !report) krein_advise_report_clear(ctx, r);
     return st;
 }

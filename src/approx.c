@@ -6,10 +6,8 @@
  * look at the data are fitted on all of its rows. K and the products are float64, Z is float32 as
  * everywhere.
  */
-#include "kernel/inputs.h"
-#include "kernel/median.h"
-#include "map/map.h"
 #include "num/blas.h"
+#include "pipe/sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +18,7 @@ void krein_approx_options_init(krein_approx_options *o) {
     o->rows = 1000;
     o->repeats = 10;
     o->seed = 1;
-    o->max_exact = 10000;
+    o->max_exact = KREIN_MAX_EXACT;
 }
 
 void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *r) {
@@ -34,37 +32,19 @@ void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *r) {
 }
 
 /* What the measurements share. */
-typedef struct sample {
-    krein_ctx *ctx;
-    const krein_kernel *kernel;
-    krein_stream *stream; /* all rows of the data */
-    int64_t n, d;         /* rows of the data, columns */
-    bool sparse;
-    krein_matrix x; /* the sampled rows */
-    double *K, norm;
-} sample;
-
-static krein_status copy_options(krein_ctx *ctx, const krein_approx_options *given,
-                                 krein_approx_options *o) {
-    krein_approx_options_init(o);
-    memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-    if (o->nmaps < 1) return krein__fail(ctx, KREIN_EARG, "approx needs a map: `map`");
-    if (o->rows < 2) return krein__fail(ctx, KREIN_EARG, "approx needs `rows` of at least 2");
-    if (o->rows > o->max_exact)
-        return krein__fail(ctx, KREIN_EARG,
-                           "the kernel matrix of %lld rows is above `max_exact` (%lld)",
-                           (long long)o->rows, (long long)o->max_exact);
-    if (o->repeats < 1) return krein__fail(ctx, KREIN_EARG, "approx needs `repeats` of at least 1");
-    return KREIN_OK;
-}
+typedef struct measured {
+    krein_pipe *p;
+    krein_sample s;
+    double norm; /* |K|_F */
+} measured;
 
 /* A map that does not go with the kernel, or has no features, is refused before any row is read. */
-static krein_status check_maps(krein_ctx *ctx, const krein_approx_options *o,
-                               const krein_kernel *kernel, bool *labels) {
+static krein_status check_maps(const krein_pipe *p, const krein_approx_options *o, bool *labels) {
+    krein_ctx *ctx = p->ctx;
     *labels = false;
     for (int64_t i = 0; i < o->nmaps; i++) {
         krein_map *map = NULL;
-        krein_status st = krein__map_create(ctx, o->maps[i], kernel, 0, o->seed, &map);
+        krein_status st = krein__map_create(ctx, o->maps[i], p->kernel, 0, o->seed, &map);
         if (st != KREIN_OK) return st;
         bool dual = map->cls->traits & KREIN_MAP_DUAL, sized = map->D > 0;
         *labels = *labels || map->cls->traits & KREIN_MAP_LABELS;
@@ -82,50 +62,47 @@ static krein_status check_maps(krein_ctx *ctx, const krein_approx_options *o,
     return KREIN_OK;
 }
 
-static krein_status sample_begin(sample *s, krein_data *data, const krein_encoding *e,
-                                 krein_kernel *kernel, const krein_approx_options *o) {
-    krein_ctx *ctx = s->ctx;
+static krein_status begin(krein_ctx *ctx, const krein_approx_options *given,
+                          krein_approx_options *o, krein_pipe *p, bool *labels) {
     krein_status st = KREIN_OK;
-    int64_t *index = NULL, m = krein__min(o->rows, s->n);
-    s->d = e->d;
-    s->sparse = e->sparse;
-    TRY(krein__reserve_check(ctx, 8.0 * (double)m * (double)m, "the kernel matrix",
-                             "use fewer `rows`, or raise `max_memory`"));
-    TRY(krein__kernel_meet(ctx, kernel, e));
-    TRY(krein__stream_open(data, e, KREIN_PART_TRAIN, &s->stream));
-    TRY(krein__kernel_meet_rows(ctx, kernel, s->stream, true));
-    TRY(krein__kernel_set_median(ctx, kernel, s->stream, s->n, o->seed));
-    s->kernel = kernel;
-    NEW(index, m);
-    krein__rng_choose((krein_rng){o->seed, KREIN_STREAM_SAMPLE}, s->n, m, index);
-    TRY(krein__stream_gather(s->stream, index, m, &s->x, NULL, NULL, NULL));
-    krein_rows rows = krein__matrix_rows(&s->x);
-    NEW(s->K, m * m);
-    TRY(krein__gram_full(ctx, kernel, &rows, &rows, s->K));
-    for (int64_t i = 0; i < m * m; i++) s->norm += s->K[i] * s->K[i];
-    s->norm = sqrt(s->norm);
-    if (!(s->norm > 0)) {
-        st = krein__fail(ctx, KREIN_EDATA, "the kernel is zero on the sampled rows");
-        goto done;
-    }
+    krein_approx_options_init(o);
+    TRY(krein__options_copy(ctx, given, o, "krein_approx_options"));
+    if (o->nmaps < 1) return krein__fail(ctx, KREIN_EARG, "approx needs a map: `map`");
+    TRY(krein__limit_check(ctx, "repeats", (double)o->repeats));
+    krein_pipe_options asked = {.kernel = o->kernel, .seed = o->seed, .max_exact = o->max_exact};
+    krein_purpose purpose = {.what = "the measurement"};
+    TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
+    TRY(krein__sample_check(p, o->rows));
+    TRY(check_maps(p, o, labels));
 done:
-    krein__free(ctx, index);
     return st;
 }
 
-static void sample_end(sample *s) {
-    krein__stream_close(s->stream);
-    krein__matrix_clear(s->ctx, &s->x);
-    krein__free(s->ctx, s->K);
+/* The kernel matrix of the sampled rows. */
+static krein_status gather(measured *m, krein_data *data, bool labels, int64_t most) {
+    krein_status st = KREIN_OK;
+    krein_pipe *p = m->p;
+    TRY(krein__pipe_meet(p, data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED));
+    int64_t n = krein__min(most, p->job.n);
+    TRY(krein__reserve_check(p->ctx, 8.0 * (double)n * (double)n, "the kernel matrix",
+                             "use fewer `rows`, or raise `max_memory`"));
+    TRY(krein__pipe_median(p));
+    TRY(krein__sample_gather(p, n, false, &m->s));
+    for (int64_t i = 0; i < n * n; i++) m->norm += m->s.K[i] * m->s.K[i];
+    m->norm = sqrt(m->norm);
+    if (!(m->norm > 0))
+        st = krein__fail(p->ctx, KREIN_EDATA, "the kernel is zero on the sampled rows");
+done:
+    return st;
 }
 
 /* Errors of the features z (n x D). */
-static krein_status measure(const sample *s, const krein_map *map, const float *z, double *error,
+static krein_status measure(const measured *s, const krein_map *map, const float *z, double *error,
                             double *worst) {
     enum { ROWS = 256 };
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = s->x.n, D = map->D;
+    int64_t n = s->s.m, D = map->D;
     double *wide = NULL, *left = NULL, *k = NULL, sum = 0;
     NEW(wide, n * D);
     NEW(left, ROWS * D);
@@ -141,7 +118,7 @@ static krein_status measure(const sample *s, const krein_map *map, const float *
                     map->sign ? map->sign[j] * wide[(i + r) * D + j] : wide[(i + r) * D + j];
         krein__pgemm(ctx, false, true, m, n, D, 1, left, D, wide, D, 0, k, n);
         for (int64_t e = 0; e < m * n; e++) {
-            double delta = k[e] - s->K[i * n + e];
+            double delta = k[e] - s->s.K[i * n + e];
             sum += delta * delta;
             *worst = fmax(*worst, fabs(delta));
         }
@@ -155,15 +132,17 @@ done:
 }
 
 /* One map of one size, once. */
-static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t seed,
+static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_t seed,
                          krein_approx_result *r, double *error, double *worst) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->p->ctx;
     krein_status st = KREIN_OK;
     krein_map *map = NULL;
     float *z = NULL;
-    krein_rows rows = krein__matrix_rows(&s->x);
-    TRY(krein__map_create(ctx, spec, s->kernel, D, seed, &map));
-    TRY(krein__map_fit(map, s->d, s->sparse, s->stream, s->n));
+    const krein_job *job = &s->p->job;
+    const krein_encoding *e = &job->model->encoding;
+    krein_rows rows = krein__matrix_rows(&s->s.x);
+    TRY(krein__map_create(ctx, spec, s->p->kernel, D, seed, &map));
+    TRY(krein__map_fit(map, e->d, e->sparse, job->rows, job->n));
     TRY(krein__reserve_check(ctx, 12.0 * (double)(rows.n * map->D), "features of the sampled rows",
                              "use fewer `rows` or `features`, or raise `max_memory`"));
     ZNEW(z, rows.n * map->D); /* touched before the clock starts */
@@ -182,9 +161,9 @@ done:
 /* Refusals of one map or size are a result, not the end: a comparison goes on without it. */
 static bool refusal(krein_status st) { return st == KREIN_ESPEC || st == KREIN_EDATA; }
 
-static krein_status repeat(const sample *s, const krein_approx_options *o, const char *spec,
+static krein_status repeat(const measured *s, const krein_approx_options *o, const char *spec,
                            int64_t D, krein_approx_result *r) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->p->ctx;
     krein_status st = KREIN_OK;
     double sum = 0, square = 0, first = 0;
     r->error_mean = r->error_sd = r->worst = NAN;
@@ -214,15 +193,15 @@ done:
 }
 
 /* Every map at every size; a map that brings its own D, or has none, only once. */
-static krein_status compare(const sample *s, const krein_approx_options *o,
+static krein_status compare(const measured *s, const krein_approx_options *o,
                             krein_approx_report *r) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->p->ctx;
     krein_status st = KREIN_OK;
     int64_t sizes = krein__max(1, o->nfeatures);
     ZNEW(r->results, o->nmaps * sizes);
     for (int64_t i = 0; i < o->nmaps; i++) {
         krein_map *map = NULL;
-        TRY(krein__map_create(ctx, o->maps[i], s->kernel, 0, o->seed, &map));
+        TRY(krein__map_create(ctx, o->maps[i], s->p->kernel, 0, o->seed, &map));
         int64_t given = map->D;
         bool own = given > 0 || krein__option_index(&map->cls->cls, "D") < 0;
         krein__map_destroy(map);
@@ -239,34 +218,27 @@ done:
 }
 
 krein_status krein_approx(krein_ctx *ctx, krein_data *data, const krein_approx_options *options,
-                          krein_approx_report *r) {
+                          krein_approx_report *report) {
     krein_status st = KREIN_OK;
     krein_approx_options o;
-    krein_kernel *kernel = NULL;
-    krein_encoding e = {0};
-    sample s = {.ctx = ctx};
+    krein_approx_report own, *r = report ? report : &own;
+    krein_pipe p = {0};
+    measured m = {.p = &p};
     double start = krein__clock();
-    bool labels;
+    bool labels = false;
     memset(r, 0, sizeof *r);
-    TRY(copy_options(ctx, options, &o));
-    TRY(krein__kernel_parse(ctx, o.kernel ? o.kernel : "gaussian", &kernel));
-    TRY(check_maps(ctx, &o, kernel, &labels));
-    labels = labels && krein__data_may_have_labels(data);
-    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o.seed,
-                         KREIN_KEEP_AUTO, &e));
-    s.n = data->count[KREIN_PART_TRAIN];
-    TRY(sample_begin(&s, data, &e, kernel, &o));
-    TRY(compare(&s, &o, r));
-    r->n = s.n;
-    r->rows = s.x.n;
-    r->d = e.d;
+    TRY(begin(ctx, options, &o, &p, &labels));
+    TRY(gather(&m, data, labels && krein__data_may_have_labels(data), o.rows));
+    TRY(compare(&m, &o, r));
+    r->n = p.job.n;
+    r->rows = m.s.m;
+    r->d = p.job.model->encoding.d;
     r->repeats = o.repeats;
-    if (!(r->kernel = krein__kernel_text(ctx, kernel))) st = ctx->status;
+    if (!(r->kernel = krein__kernel_text(ctx, p.kernel))) st = ctx->status;
     r->seconds = krein__clock() - start;
 done:
-    sample_end(&s);
-    krein__kernel_destroy(ctx, kernel);
-    krein__encoding_clear(ctx, &e);
-    if (st != KREIN_OK) krein_approx_report_clear(ctx, r);
+    krein__sample_end(ctx, &m.s);
+    krein__pipe_end(&p);
+    if (st != KREIN_OK || !report) krein_approx_report_clear(ctx, r);
     return st;
 }

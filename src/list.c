@@ -1,6 +1,6 @@
 /* list.c -- the public walk over all tables, for help, completion and other languages. */
 #include "generate/generate.h"
-#include "select/select.h"
+#include "combine/combine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@ static const struct {
               {"maps", krein__maps, &krein__map_count},
               {"learners", krein__learners, &krein__learner_count},
               {"criteria", krein__criteria, &krein__criterion_count},
+              {"weighings", krein__weighings, &krein__weighing_count},
               {"solvers", krein__solvers, &krein__solver_count},
               {"generators", krein__generators, &krein__generator_count}};
 
@@ -51,8 +52,7 @@ int krein_list(int64_t i, krein_entry *out) {
     out->summary = c->summary;
     out->cite = c->cite ? c->cite : "";
     out->details = c->details ? c->details : "";
-    const krein_map_class *map =
-        strcmp(out->table, "maps") == 0 ? (const krein_map_class *)c : NULL;
+    const krein_map_class *map = out->table == tables[1].name ? (const krein_map_class *)c : NULL;
     out->kernels = map && map->kernels ? map->kernels : "";
     out->time = map && map->time ? map->time : "";
     out->family = out->table == tables[0].name ? family((const krein_kernel_class *)c) : "";

@@ -2,9 +2,8 @@
  * the scores of the rows. */
 #include "base/text.h"
 #include "file/writer.h"
-#include "kernel/inputs.h"
-#include "kernel/median.h"
 #include "learn/kpca.h"
+#include "pipe/pipe.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +15,7 @@ void krein_pca_options_init(krein_pca_options *o) {
     o->size = sizeof *o;
     o->components = 2;
     o->seed = 1;
-    o->max_exact = 10000;
+    o->max_exact = KREIN_MAX_EXACT;
 }
 
 void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *r) {
@@ -27,80 +26,43 @@ void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *r) {
     memset(r, 0, sizeof *r);
 }
 
-static krein_status copy_options(krein_ctx *ctx, const krein_pca_options *given,
-                                 krein_pca_options *o) {
-    krein_pca_options_init(o);
-    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
-    if (o->components < 1 || o->components > 100000)
-        return krein__fail(ctx, KREIN_EARG, "`components` takes a number from 1 to 100,000");
-    if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
-    if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
-    return KREIN_OK;
-}
-
 /* ---- the map ------------------------------------------------------------ */
 
-/* The kernel matrix is the default up to so many rows, as in train; above, so many features. */
-enum { EXACT_ROWS = 7500, FEATURES = 1024 };
-
-static bool is_exact(const krein_map *map) { return map->cls->traits & KREIN_MAP_DUAL; }
-
-/* Before any row is read. */
-static krein_status check_map(krein_ctx *ctx, const krein_pca_options *o,
-                              const krein_kernel *kernel) {
-    krein_status st = KREIN_OK;
-    krein_map *map = NULL;
-    if (!o->map) return KREIN_OK;
-    TRY(krein__map_create(ctx, o->map, kernel, o->features, o->seed, &map));
-    TRY(krein__map_check(map, o->features, "components"));
-done:
-    krein__map_destroy(map);
-    return st;
+static int64_t features(const krein_pipe *p) {
+    const krein_pca_options *o = p->purpose.user;
+    int64_t D = krein__max(KREIN_FEATURES, 4 * o->components);
+    return krein__max(2, krein__min(D, p->rows));
 }
 
-static double bytes_needed(const krein_map *map, int64_t n, int64_t components) {
-    krein_cost cost = {0};
-    map->cls->cost(map, n, &cost);
+static void cost(const krein_pipe *p, krein_need *out) {
+    const krein_pca_options *o = p->purpose.user;
+    const krein_map *map = p->job.model->map;
+    krein_cost of_map = {0};
+    map->cls->cost(map, p->rows, &of_map);
     double rows = (double)krein__block_rows(map->d), d = (double)map->d;
-    return cost.bytes + krein__kpca_bytes(map, n, components) + 4 * rows * (d + 16) +
-           8 * (double)map->cls->features(map, n) * (double)components;
+    out->bytes = of_map.bytes + krein__kpca_bytes(map, p->rows, o->components) +
+                 4 * rows * (d + 16) +
+                 8 * (double)map->cls->features(map, p->rows) * (double)o->components;
 }
 
-static krein_status create_map(krein_ctx *ctx, const krein_pca_options *o, const char *spec,
-                               const krein_kernel *kernel, const krein_encoding *e, int64_t D,
-                               krein_map **out) {
-    krein_status st = krein__map_create(ctx, spec, kernel, o->features, o->seed, out);
-    if (st != KREIN_OK) return st;
-    if ((*out)->D == 0) (*out)->D = D;
-    (*out)->d = e->d;
-    (*out)->sparse = e->sparse;
-    return KREIN_OK;
-}
-
-/* Exact on few rows where it fits into memory, features else. */
-static krein_status choose_map(krein_ctx *ctx, const krein_pca_options *o,
-                               const krein_kernel *kernel, const krein_encoding *e, int64_t n,
-                               krein_map **map) {
+static krein_status begin(krein_ctx *ctx, const krein_pca_options *given, krein_pca_options *o,
+                          krein_pipe *p) {
     krein_status st = KREIN_OK;
-    int64_t D = o->features > 0 ? o->features : krein__max(FEATURES, 4 * o->components);
-    D = krein__max(2, krein__min(D, n));
-    bool few = n <= krein__min(EXACT_ROWS, o->max_exact) && o->features == 0;
-    const char *approximate = krein__map_default(kernel, e->d, D);
-    const char *spec = o->map ? o->map : few ? "exact" : approximate;
-    TRY(create_map(ctx, o, spec, kernel, e, D, map));
-    TRY(krein__map_check_rows(*map, n, o->max_exact, approximate));
-    if (is_exact(*map) && !o->map &&
-        bytes_needed(*map, n, o->components) + (double)atomic_load(&ctx->held) >
-            (double)ctx->budget) {
-        krein__map_destroy(*map);
-        *map = NULL;
-        TRY(create_map(ctx, o, approximate, kernel, e, D, map));
-    }
-    TRY(krein__reserve_check(ctx, bytes_needed(*map, n, o->components), "the decomposition",
-                             is_exact(*map) ? "use `map=nystrom`, or raise `max_memory`"
-                                            : "use fewer `features`, or raise `max_memory`"));
+    krein_pca_options_init(o);
+    TRY(krein__options_copy(ctx, given, o, "krein_pca_options"));
+    TRY(krein__limit_check(ctx, "components", (double)o->components));
+    krein_pipe_options asked = {.kernel = o->kernel,
+                                .map = o->map,
+                                .features = o->features,
+                                .seed = o->seed,
+                                .max_exact = o->max_exact};
+    krein_purpose purpose = {.what = "the decomposition",
+                             .blind = "components",
+                             .matrix = KREIN_MATRIX_FEW,
+                             .user = o,
+                             .features = features,
+                             .cost = cost};
+    TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
 done:
     return st;
 }
@@ -252,29 +214,18 @@ done:
     return st;
 }
 
-static krein_status fit(krein_job *job, const krein_pca_options *o, krein_kernel *kernel,
+static krein_status fit(krein_pipe *p, krein_data *data, const krein_pca_options *o,
                         krein_pca_report *r) {
-    krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_model *m = job->model;
-    krein_encoding *e = &m->encoding;
-    TRY(krein__data_scan(job->data, KREIN_LABELS_IGNORED, 0, o->seed, (krein_keep)o->memory_rows,
-                         e));
-    name_labels(job->data, e);
-    TRY(krein__kernel_meet(ctx, kernel, e));
-    m->n = job->n = job->data->count[KREIN_PART_TRAIN];
-    TRY(krein__stream_open(job->data, e, KREIN_PART_TRAIN, &job->rows));
-    TRY(krein__kernel_meet_rows(ctx, kernel, job->rows, true));
-    TRY(krein__kernel_set_median(ctx, kernel, job->rows, job->n, o->seed));
-    TRY(choose_map(ctx, o, kernel, e, job->n, &m->map));
-    TRY(krein__map_fit(m->map, e->d, e->sparse, job->rows, job->n));
-    TRY(krein__kpca(job, o->components, &r->negative_mass));
-    if (!(m->kernel_text = krein__kernel_text(ctx, kernel)) ||
-        !(m->map_text = krein__map_text(m->map)))
-        st = ctx->status;
+    TRY(krein__pipe_meet(p, data, KREIN_LABELS_IGNORED));
+    name_labels(data, &p->job.model->encoding);
+    TRY(krein__pipe_median(p));
+    TRY(krein__pipe_map(p, NULL));
+    TRY(krein__pipe_fit(p));
+    TRY(krein__kpca(&p->job, o->components, &r->negative_mass));
 done:
-    krein__stream_close(job->rows);
-    job->rows = NULL;
+    krein__stream_close(p->job.rows);
+    p->job.rows = NULL;
     return st;
 }
 
@@ -283,29 +234,18 @@ krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options
     krein_status st = KREIN_OK;
     krein_pca_options o;
     krein_pca_report own = {0}, *r = report ? report : &own;
-    krein_kernel *kernel = NULL;
-    krein_model *m = NULL;
+    krein_pipe p = {0};
     double start = krein__clock();
     memset(r, 0, sizeof *r);
     if (model) *model = NULL;
-    TRY(copy_options(ctx, options, &o));
-    TRY(krein__kernel_parse(ctx, o.kernel ? o.kernel : "gaussian", &kernel));
-    TRY(check_map(ctx, &o, kernel));
-    ZNEW(m, 1);
-    m->ctx = ctx;
-    m->lambda = NAN;
-    krein_job job = {.ctx = ctx, .data = data, .model = m, .seed = o.seed, .loo = NAN};
-    TRY(fit(&job, &o, kernel, r));
-    if (path) TRY(write_scores(m, data, path));
-    TRY(fill_report(m, r));
+    TRY(begin(ctx, options, &o, &p));
+    TRY(fit(&p, data, &o, r));
+    if (path) TRY(write_scores(p.job.model, data, path));
+    TRY(fill_report(p.job.model, r));
     r->seconds = krein__clock() - start;
-    if (model) {
-        *model = m;
-        m = NULL;
-    }
+    if (model) *model = krein__pipe_take_model(&p);
 done:
-    krein_model_destroy(m);
-    krein__kernel_destroy(ctx, kernel);
+    krein__pipe_end(&p);
     if (st != KREIN_OK || !report) krein_pca_report_clear(ctx, r);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "kernel/gram_shared.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
+#include "pipe/pipe.h"
 
 #include "dist/dist.h"
 
@@ -15,7 +16,7 @@ void krein_select_options_init(krein_select_options *o) {
     memset(o, 0, sizeof *o);
     o->size = sizeof *o;
     o->seed = 1;
-    o->max_exact = 10000;
+    o->max_exact = KREIN_MAX_EXACT;
 }
 
 void krein_select_report_clear(krein_ctx *ctx, krein_select_report *r) {
@@ -37,26 +38,26 @@ void krein_select_report_clear(krein_ctx *ctx, krein_select_report *r) {
 /* What a ranking is made of. */
 typedef struct ranking {
     krein_ctx *ctx;
+    krein_pipe pipe; /* data and rows; its kernel is none of the list's */
     krein_select_options o;
     krein_criterion criterion[KREIN_CRITERIA_MAX];
     int64_t n; /* criteria */
     krein_kernel_list list;
     krein_scored *scored; /* one a kernel */
     krein_status refusal; /* of the first kernel that was refused before it was scored */
+    bool asked_exact;     /* the map that was asked for is the kernel itself */
     bool exact;
 } ranking;
 
 static krein_status copy_options(krein_ctx *ctx, const krein_select_options *given,
                                  krein_select_options *o) {
+    krein_status st = KREIN_OK;
     krein_select_options_init(o);
-    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    TRY(krein__options_copy(ctx, given, o, "krein_select_options"));
     if (o->ncriteria < 0 || o->ncriteria > KREIN_CRITERIA_MAX)
         return krein__fail(ctx, KREIN_EARG, "at most %d criteria at once", KREIN_CRITERIA_MAX);
-    if (o->features < 0 || o->features > 10000000)
-        return krein__fail(ctx, KREIN_EARG, "`features` takes a number from 1 to 10,000,000");
-    if (o->max_exact < 0 || o->max_exact > 32000)
-        return krein__fail(ctx, KREIN_EARG, "`max_exact` takes a number from 0 to 32,000");
-    return KREIN_OK;
+done:
+    return st;
 }
 
 /* A kernel that does not suit the data or the map has no score; the others go on. */
@@ -71,28 +72,21 @@ done:
     return st;
 }
 
-/* The map that was asked for takes the kernel. */
-static krein_status check_map(const ranking *k, int64_t i) {
-    krein_map *map = NULL;
-    krein_status st =
-        krein__map_create(k->ctx, k->o.map, k->list.kernel[i], k->o.features, k->o.seed, &map);
-    if (st == KREIN_OK) st = krein__map_check(map, k->o.features, NULL);
-    krein__map_destroy(map);
-    return st;
-}
-
 /* Specs are parsed before any row is read. */
 static krein_status parse(ranking *k) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    const char *const fallback[] = {"loo"};
+    const char *const fallback[] = {KREIN_CRITERION_DEFAULT};
     const char *const *spec = k->o.ncriteria > 0 ? k->o.criteria : fallback;
     for (; k->n < krein__max(1, k->o.ncriteria); k->n++)
         TRY(krein__criterion_parse(ctx, spec[k->n], &k->criterion[k->n]));
     if (!k->o.kernels) return KREIN_OK;
     TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
     ZNEW(k->scored, k->list.n);
-    for (int64_t i = 0; k->o.map && i < k->list.n; i++) TRY(refuse_kernel(k, i, check_map(k, i)));
+    for (int64_t i = 0; k->o.map && i < k->list.n; i++)
+        TRY(refuse_kernel(k, i,
+                          krein__pipe_check_map(&k->pipe, k->o.map, k->list.kernel[i],
+                                                k->o.features, &k->asked_exact)));
 done:
     return st;
 }
@@ -103,10 +97,11 @@ static krein_status default_kernels(ranking *k, const krein_rows *x) {
     krein_status st = KREIN_OK;
     krein_kernel *one = NULL;
     char text[128];
-    TRY(krein__kernel_parse(ctx, "gaussian", &one));
+    TRY(krein__kernel_parse(ctx, KREIN_KERNEL_DEFAULT, &one));
     TRY(krein__kernel_set_median_rows(ctx, one, x));
     double median = one->values.number[0];
-    snprintf(text, sizeof text, "gaussian(sigma=%.17g..%.17g:21)", median / 32, median * 32);
+    snprintf(text, sizeof text, "%s(%s=%.17g..%.17g:21)", one->kernel->cls.name,
+             one->kernel->cls.options[0].name, median / 32, median * 32);
     TRY(krein__kernels_parse(ctx, text, &k->list));
     ZNEW(k->scored, k->list.n);
 done:
@@ -199,7 +194,7 @@ static krein_status score(ranking *k, krein_job *job, double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
     candidates p = {0};
-    bool asked = k->o.map && strcmp(k->o.map, "exact") == 0;
+    bool asked = k->asked_exact;
     if (asked && job->n > k->o.max_exact)
         return krein__fail(ctx, KREIN_EARG,
                            "the kernel matrix of %lld rows is above `max_exact` (%lld); leave "
@@ -283,47 +278,56 @@ static void ranking_clear(ranking *k) {
     krein__kernels_clear(k->ctx, &k->list);
     for (int64_t c = 0; c < KREIN_CRITERIA_MAX; c++)
         krein__criterion_clear(k->ctx, &k->criterion[c]);
+    krein__pipe_end(&k->pipe);
+}
+
+static krein_status begin(ranking *k, const krein_select_options *options) {
+    krein_ctx *ctx = k->ctx;
+    krein_status st = KREIN_OK;
+    TRY(copy_options(ctx, options, &k->o));
+    krein_pipe_options asked = {
+        .map = k->o.map, .features = k->o.features, .seed = k->o.seed, .max_exact = k->o.max_exact};
+    krein_purpose purpose = {.what = "scoring a kernel"};
+    TRY(krein__pipe_begin_with(ctx, &asked, &purpose, NULL, &k->pipe));
+    TRY(parse(k));
+    if (krein__comm_size(ctx) > 1 && k->o.time_limit > 0)
+        st = krein__fail(ctx, KREIN_EARG, "`time_limit` is for one process: leave it out");
+done:
+    return st;
+}
+
+/* Scans the data; criteria that do not apply to the labels are refused. */
+static krein_status scan(ranking *k, krein_data *data, bool labels) {
+    krein_status st = KREIN_OK;
+    krein_model *m = k->pipe.job.model;
+    for (int64_t c = 0; labels && c < k->n && !krein__data_may_have_labels(data); c++)
+        TRY(krein__criterion_check(k->ctx, &k->criterion[c], KREIN_TASK_AUTO, false));
+    data->share_rows = true;
+    TRY(krein__pipe_scan(&k->pipe, data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED));
+    for (int64_t c = 0; c < k->n; c++)
+        TRY(krein__criterion_check(k->ctx, &k->criterion[c], m->encoding.task, labels));
+    m->head = krein__task_head(m->encoding.task);
+    m->k = labels ? krein__head_scores(m->head, &m->encoding) : 0;
+done:
+    return st;
 }
 
 krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_options *options,
-                          krein_select_report *r) {
+                          krein_select_report *report) {
     krein_status st = KREIN_OK;
+    krein_select_report own, *r = report ? report : &own;
     ranking k = {.ctx = ctx};
-    krein_model *m = NULL;
-    krein_job job = {.ctx = ctx, .data = data, .loo = NAN};
     double start = krein__clock();
     memset(r, 0, sizeof *r);
-    TRY(copy_options(ctx, options, &k.o));
-    TRY(parse(&k));
-    double deadline = k.o.time_limit > 0 ? start + k.o.time_limit : 0;
+    TRY(begin(&k, options));
     bool labels = needs_labels(&k);
-    for (int64_t c = 0; labels && c < k.n && !krein__data_may_have_labels(data); c++)
-        TRY(krein__criterion_check(ctx, &k.criterion[c], KREIN_TASK_AUTO, false));
-    ZNEW(m, 1);
-    m->ctx = ctx;
-    job.model = m;
-    job.seed = k.o.seed;
-    data->share_rows = true;
-    if (krein__comm_size(ctx) > 1 && deadline > 0) {
-        st = krein__fail(ctx, KREIN_EARG, "`time_limit` is for one process: leave it out");
-        goto done;
-    }
-    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, k.o.seed,
-                         (krein_keep)k.o.memory_rows, &m->encoding));
-    for (int64_t c = 0; c < k.n; c++)
-        TRY(krein__criterion_check(ctx, &k.criterion[c], m->encoding.task, labels));
-    m->head = krein__task_head(m->encoding.task);
-    m->k = labels ? krein__head_scores(m->head, &m->encoding) : 0;
-    m->n = job.n = data->count[KREIN_PART_TRAIN];
-    TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job.rows));
-    TRY(meet(&k, &job));
-    TRY(score(&k, &job, deadline));
-    TRY(fill_report(&k, &job, labels, r));
+    TRY(scan(&k, data, labels));
+    TRY(meet(&k, &k.pipe.job));
+    TRY(score(&k, &k.pipe.job, k.o.time_limit > 0 ? start + k.o.time_limit : 0));
+    TRY(fill_report(&k, &k.pipe.job, labels, r));
     r->seconds = krein__clock() - start;
 done:
-    krein__stream_close(job.rows);
-    krein_model_destroy(m);
     ranking_clear(&k);
-    if (st != KREIN_OK) krein_select_report_clear(ctx, r);
+    if (st != KREIN_OK || !report) krein_select_report_clear(ctx, r);
     return st;
 }

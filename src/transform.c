@@ -1,9 +1,7 @@
 /* transform.c -- the public entry point that writes features. */
 #include "base/text.h"
 #include "file/writer.h"
-#include "kernel/inputs.h"
-#include "kernel/median.h"
-#include "map/map.h"
+#include "pipe/pipe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +13,17 @@ void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *r) {
     memset(r, 0, sizeof *r);
 }
 
-static krein_status describe(krein_ctx *ctx, const krein_kernel *kernel, const krein_map *map,
-                             krein_transform_report *r) {
-    r->kernel = krein__kernel_text(ctx, kernel);
-    if (!r->kernel) return ctx->status;
-    r->map = krein__map_text(map);
-    r->D = map->D;
-    r->negative = map->negative;
-    return r->map ? KREIN_OK : ctx->status;
+static krein_status describe(const krein_model *m, krein_transform_report *r) {
+    krein_ctx *ctx = m->ctx;
+    krein_status st = KREIN_OK;
+    r->n = m->n;
+    r->d = m->encoding.d;
+    r->D = m->map->D;
+    r->negative = m->map->negative;
+    DUP(r->kernel, m->kernel_text);
+    DUP(r->map, m->map_text);
+done:
+    return st;
 }
 
 /* z.npy, z.libsvm -> z.sign.npy */
@@ -165,55 +166,59 @@ done:
     return st;
 }
 
-krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
-                             const char *path, krein_transform_report *r) {
+/* LIBSVM files have a label before the features: that of the data, unless there is none. */
+static krein_label_use labels_for(const krein_map *map, const krein_data *data, const char *path) {
+    if (!krein__data_may_have_labels(data)) return KREIN_LABELS_IGNORED;
+    if (map && map->cls->traits & KREIN_MAP_LABELS) return KREIN_LABELS_WANTED;
+    return is_libsvm(path) ? KREIN_LABELS_CARRIED : KREIN_LABELS_IGNORED;
+}
+
+static krein_status begin(krein_ctx *ctx, const krein_train_options *given, krein_data *data,
+                          const char *path, krein_pipe *p, krein_label_use *labels) {
     krein_status st = KREIN_OK;
-    krein_train_options defaults;
-    krein_train_options_init(&defaults);
-    const krein_train_options *given = options ? options : &defaults;
-    krein_kernel *kernel = NULL;
     krein_map *map = NULL;
-    krein_stream *rows = NULL;
-    krein_encoding e = {0};
-    double start = krein__clock();
-    memset(r, 0, sizeof *r);
-    TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, 0, 0), kernel,
-                          given->features, given->seed, &map));
-    if (map->cls->traits & KREIN_MAP_DUAL) {
+    krein_train_options o;
+    krein_train_options_init(&o);
+    TRY(krein__options_copy(ctx, given, &o, "krein_train_options"));
+    krein_pipe_options asked = {.kernel = o.kernel,
+                                .map = o.map,
+                                .features = o.features,
+                                .seed = o.seed,
+                                .max_exact = o.max_exact};
+    krein_purpose purpose = {.what = "the transform"};
+    TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
+    TRY(krein__pipe_asked_map(p, &map));
+    if (map && map->cls->traits & KREIN_MAP_DUAL) {
         st = krein__fail(ctx, KREIN_EARG,
                          "the exact map has no features to write; use gram for "
                          "kernel values, or nystrom");
         goto done;
     }
-    /* LIBSVM files have a label before the features: that of the data, unless there is none. */
-    krein_label_use labels = map->cls->traits & KREIN_MAP_LABELS ? KREIN_LABELS_WANTED
-                             : is_libsvm(path)                   ? KREIN_LABELS_CARRIED
-                                                                 : KREIN_LABELS_IGNORED;
-    if (!krein__data_may_have_labels(data)) labels = KREIN_LABELS_IGNORED;
+    *labels = labels_for(map, data, path);
+done:
     krein__map_destroy(map);
-    map = NULL;
-    TRY(krein__data_scan(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
-    TRY(krein__kernel_meet(ctx, kernel, &e));
-    r->n = data->count[KREIN_PART_TRAIN];
-    r->d = e.d;
-    TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
-    TRY(krein__kernel_meet_rows(ctx, kernel, rows, true));
-    TRY(krein__kernel_set_median(ctx, kernel, rows, r->n, given->seed));
-    int64_t D = given->features > 0 ? given->features : krein__min(1024, r->n > 2 ? r->n : 2);
-    TRY(krein__map_create(ctx, given->map ? given->map : krein__map_default(kernel, e.d, D), kernel,
-                          given->features, given->seed, &map));
-    if (map->D == 0) map->D = D;
-    TRY(krein__map_fit(map, e.d, e.sparse, rows, r->n));
-    if (!given->map) krein__map_say_more(map, r->n, given->features);
-    TRY(write_features(ctx, map, data, rows, r->n, &e, path));
-    TRY(describe(ctx, kernel, map, r));
+    return st;
+}
+
+krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
+                             const char *path, krein_transform_report *report) {
+    krein_status st = KREIN_OK;
+    krein_transform_report own, *r = report ? report : &own;
+    krein_pipe p = {0};
+    krein_label_use labels = KREIN_LABELS_IGNORED;
+    double start = krein__clock();
+    memset(r, 0, sizeof *r);
+    TRY(begin(ctx, options, data, path, &p, &labels));
+    TRY(krein__pipe_meet(&p, data, labels));
+    TRY(krein__pipe_median(&p));
+    TRY(krein__pipe_map(&p, NULL));
+    TRY(krein__pipe_fit(&p));
+    TRY(write_features(ctx, p.job.model->map, data, p.job.rows, p.job.n, &p.job.model->encoding,
+                       path));
+    TRY(describe(p.job.model, r));
     r->seconds = krein__clock() - start;
 done:
-    krein__stream_close(rows);
-    krein__map_destroy(map);
-    krein__kernel_destroy(ctx, kernel);
-    krein__encoding_clear(ctx, &e);
-    if (st != KREIN_OK) krein_transform_report_clear(ctx, r);
+    krein__pipe_end(&p);
+    if (st != KREIN_OK || !report) krein_transform_report_clear(ctx, r);
     return st;
 }

@@ -11,7 +11,7 @@
 
 #include "fitted.h"
 
-#include "combine/combine.h"
+#include "weighings.h"
 #include "num/blas.h"
 
 enum { COLUMNS = 3, KERNELS_MAX = 8 };
@@ -160,15 +160,15 @@ static inline void close_bench(bench *b) {
     free(b->weight);
 }
 
-static inline krein_mkl plain_options(void) {
-    return (krein_mkl){.normalize = true, .lambda = .1, .delta = .5, .p = 2, .theta = NAN};
+static inline weighing_options plain_options(void) {
+    return (weighing_options){.normalize = true, .lambda = .1, .delta = .5, .p = 2, .theta = NAN};
 }
 
 /* Weights of sum one. */
-static inline krein_status weigh(krein_bank *bank, const krein_combiner *method, krein_mkl o,
-                                 double *mu) {
+static inline krein_status weigh(krein_bank *bank, const krein_weighing_class *method,
+                                 weighing_options o, double *mu) {
     double sum = 0;
-    krein_status st = method->find(bank, &o, mu);
+    krein_status st = find_weights(method, bank, o, mu);
     for (int64_t m = 0; m < bank->M && st == KREIN_OK; m++) {
         CHECK(mu[m] >= 0);
         sum += mu[m];
@@ -245,7 +245,7 @@ static inline void sum_to_one(int64_t M, double *mu) {
 
 /* Both routes of the methods: the same bits for any number of threads, and every allocation may
  * fail. */
-static inline void same_for_threads(const krein_combiner *const *method, int64_t methods,
+static inline void same_for_threads(const krein_weighing_class *const *method, int64_t methods,
                                     const char *const *kernels, int64_t n, double lambda) {
     bench b;
     open_bench(&b, n, 3, true, kernels, NULL);
@@ -253,17 +253,17 @@ static inline void same_for_threads(const krein_combiner *const *method, int64_t
     for (int64_t i = 0; i < 2 * methods; i++) {
         double one[KERNELS_MAX], two[KERNELS_MAX];
         krein_bank *bank = i % 2 ? &b.features : &b.matrices;
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         ctx->threads = 1;
-        CHECK(method[i / 2]->find(bank, &o, one) == KREIN_OK);
+        CHECK(find_weights(method[i / 2], bank, o, one) == KREIN_OK);
         ctx->threads = 3;
-        CHECK(method[i / 2]->find(bank, &o, two) == KREIN_OK);
+        CHECK(find_weights(method[i / 2], bank, o, two) == KREIN_OK);
         ctx->threads = 2;
         CHECK(memcmp(one, two, (size_t)b.M * sizeof *one) == 0);
     }
     close_bench(&b);
 }
-static inline void memory_may_fail(const krein_combiner *const *method, int64_t methods,
+static inline void memory_may_fail(const krein_weighing_class *const *method, int64_t methods,
                                    const char *const *kernels) {
     krein_ctx *before = ctx;
     for (int64_t i = 0; i < 2 * methods; i++) {

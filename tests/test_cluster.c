@@ -480,7 +480,7 @@ static void refusals(void) {
                *equal = rows_of(ctx, N, D, same, NULL);
     krein_cluster_options o = asked("gaussian(sigma=1)", NULL, 3);
     o.clusters = 0;
-    refused(data, o, false, "at least 1");
+    refused(data, o, false, "from 1");
     o.clusters = N + 1;
     refused(data, o, false, "51 clusters of 50 rows");
     o.clusters = 2;

@@ -95,12 +95,12 @@ static void lp(void) {
         for (int i = 0; i < 4; i++) {
             double got[KERNELS_MAX], want[KERNELS_MAX], from_features[KERNELS_MAX];
             char what[64];
-            krein_mkl o = plain_options();
+            weighing_options o = plain_options();
             o.p = powers[i];
             snprintf(what, sizeof what, "p = %g, %d classes%s", o.p, b.classes,
                      c % 2 ? ", weights" : "");
-            CHECK(weigh(&b.matrices, &krein__combine_lp, o, got) == KREIN_OK);
-            CHECK(weigh(&b.features, &krein__combine_lp, o, from_features) == KREIN_OK);
+            CHECK(weigh(&b.matrices, &krein__weigh_lp, o, got) == KREIN_OK);
+            CHECK(weigh(&b.features, &krein__weigh_lp, o, from_features) == KREIN_OK);
             bool cut = false; /* of p > 1 no weight is zero */
             for (int64_t m = 0; m < b.M; m++) cut = cut || (got[m] == 0 && o.p > 1);
             CHECK_ABS(gap_of(&p, o.p, got), 0, cut ? 1e-3 : 1e-11);
@@ -119,15 +119,15 @@ static void lp(void) {
 static void powers(void) {
     double mu[KERNELS_MAX];
     int zeros = 0;
-    krein_mkl o = plain_options();
+    weighing_options o = plain_options();
     bench b;
     open_bench(&b, 60, 0, false, FOUR, NULL);
     o.p = 1;
-    CHECK(weigh(&b.matrices, &krein__combine_lp, o, mu) == KREIN_OK);
+    CHECK(weigh(&b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK);
     for (int64_t m = 0; m < b.M; m++) zeros += mu[m] == 0;
     CHECK(zeros > 0 && zeros < b.M);
     o.p = 64;
-    CHECK(weigh(&b.matrices, &krein__combine_lp, o, mu) == KREIN_OK);
+    CHECK(weigh(&b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK);
     for (int64_t m = 0; m < b.M; m++) CHECK_ABS(mu[m], .25, .02);
     close_bench(&b);
 }
@@ -146,9 +146,9 @@ static void collinear(void) {
     centre_all(&p);
     for (int i = 0; i < 6; i++) {
         double mu[KERNELS_MAX];
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         o.p = powers[i / 2];
-        CHECK(weigh(i % 2 ? &b.features : &b.matrices, &krein__combine_lp, o, mu) == KREIN_OK);
+        CHECK(weigh(i % 2 ? &b.features : &b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK);
         CHECK_ABS(gap_of(&p, o.p, mu), 0, i % 2 ? 1e-6 : i == 0 ? 1e-10 : 1e-5);
     }
     drop_plain(&p);
@@ -164,13 +164,13 @@ static void special(void) {
     open_bench(&b, 41, 2, true, kernels, NULL);
     for (int i = 0; i < 4; i++) {
         double mu[KERNELS_MAX];
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         o.p = powers[i / 2];
-        CHECK(weigh(i % 2 ? &b.features : &b.matrices, &krein__combine_lp, o, mu) == KREIN_OK);
+        CHECK(weigh(i % 2 ? &b.features : &b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK);
         CHECK(mu[0] > 0 && mu[3] == 0);
         CHECK_ABS(mu[0], mu[2], o.p == 1 ? 1e-4 : 1e-6);
         b.matrices.M = 1;
-        CHECK(weigh(&b.matrices, &krein__combine_lp, o, mu) == KREIN_OK && mu[0] == 1);
+        CHECK(weigh(&b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK && mu[0] == 1);
         b.matrices.M = 4;
     }
     close_bench(&b);
@@ -183,10 +183,10 @@ static void lambdas(void) {
     open_bench(&b, 41, 3, true, FOUR, NULL);
     for (int i = 0; i < 20; i++) {
         double mu[KERNELS_MAX];
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         o.p = i / 5 % 2 ? 1 : 2;
         b.job.lambda = lambda[i % 5];
-        CHECK(weigh(i / 10 ? &b.features : &b.matrices, &krein__combine_lp, o, mu) == KREIN_OK);
+        CHECK(weigh(i / 10 ? &b.features : &b.matrices, &krein__weigh_lp, o, mu) == KREIN_OK);
         for (int64_t m = 0; m < b.M; m++) CHECK(isfinite(mu[m]));
         CHECK_ABS(mu[0] + mu[1] + mu[2] + mu[3], 1, 1e-12);
     }
@@ -246,7 +246,7 @@ static void conv(void) {
     static const double powers[] = {2, 1.3};
     for (int c = 0; c < 4; c++) {
         double got[KERNELS_MAX], want[KERNELS_MAX], factor[KERNELS_MAX];
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         bench b;
         open_bench(&b, 31, c < 2 ? 3 : 0, c % 2, FOUR, NULL);
         from_table(&b);
@@ -258,12 +258,12 @@ static void conv(void) {
         alternate(&p, o.p, 300, want);
         for (int64_t m = 0; m < b.M; m++) want[m] *= factor[m];
         sum_to_one(b.M, want);
-        CHECK(weigh(&b.matrices, &krein__combine_conv, o, got) == KREIN_OK);
+        CHECK(weigh(&b.matrices, &krein__weigh_conv, o, got) == KREIN_OK);
         same_weights("matrices", b.M, got, want, 1e-7);
-        CHECK(weigh(&b.features, &krein__combine_conv, o, got) == KREIN_OK);
+        CHECK(weigh(&b.features, &krein__weigh_conv, o, got) == KREIN_OK);
         same_weights("features", b.M, got, want, 1e-6);
         o.normalize = false; /* the traces are then asked for */
-        CHECK(weigh(&b.features, &krein__combine_conv, o, got) == KREIN_OK);
+        CHECK(weigh(&b.features, &krein__weigh_conv, o, got) == KREIN_OK);
         same_weights("features as they are", b.M, got, want, 1e-6);
         drop_plain(&p);
         close_bench(&b);
@@ -285,7 +285,7 @@ static void conv_of_many_rows(void) {
 
 /* ---- threads and memory ------------------------------------------------- */
 
-static const krein_combiner *const ALL[] = {&krein__combine_lp, &krein__combine_conv};
+static const krein_weighing_class *const ALL[] = {&krein__weigh_lp, &krein__weigh_conv};
 
 static void threads(void) {
     same_for_threads(ALL, KREIN__COUNT(ALL), FOUR, test_sanitized() ? 60 : 150,

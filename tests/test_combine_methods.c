@@ -56,7 +56,7 @@ static void plain_centered(plain *p, int classes, double *mu) {
 
 typedef void oracle(plain *p, int classes, double *mu);
 
-static void compare(const krein_combiner *method, oracle *want_of) {
+static void compare(const krein_weighing_class *method, oracle *want_of) {
     for (int c = 0; c < 6; c++) {
         static const int kinds[] = {2, 3, 0};
         double got[KERNELS_MAX], want[KERNELS_MAX], from_features[KERNELS_MAX];
@@ -76,8 +76,8 @@ static void compare(const krein_combiner *method, oracle *want_of) {
     }
 }
 
-static void alignment(void) { compare(&krein__combine_alignment, plain_alignment); }
-static void centered(void) { compare(&krein__combine_centered, plain_centered); }
+static void alignment(void) { compare(&krein__weigh_alignment, plain_alignment); }
+static void centered(void) { compare(&krein__weigh_centered, plain_centered); }
 
 /* ---- indefinite kernels ------------------------------------------------- */
 
@@ -93,8 +93,8 @@ static void make_indefinite(bench *b) {
 }
 
 static void signs(void) {
-    static const krein_combiner *const method[] = {&krein__combine_alignment,
-                                                   &krein__combine_centered};
+    static const krein_weighing_class *const method[] = {&krein__weigh_alignment,
+                                                   &krein__weigh_centered};
     static oracle *const want_of[] = {plain_alignment, plain_centered};
     static const char *const kernels[] = {"linear", "gaussian(sigma=0.7)", "gaussian(sigma=1.9)",
                                           "laplacian(sigma=0.5)", NULL};
@@ -127,7 +127,7 @@ static void wide(void) {
     /* exp(-d^2 / 2 s^2) = 1 - d^2 / 2 s^2 + ...: the centred kernel is x'y / s^2 */
     for (int64_t i = 0; i < p.n * p.n; i++) p.K[0][i] = expm1(log(p.K[0][i]));
     plain_centered(&p, 2, want);
-    CHECK(weigh(&b.matrices, &krein__combine_centered, plain_options(), got) == KREIN_OK);
+    CHECK(weigh(&b.matrices, &krein__weigh_centered, plain_options(), got) == KREIN_OK);
     CHECK(got[0] > .9 && got[1] > 0);
     CHECK_REL(got[1] / got[0], want[1] / want[0], 1e-6);
     drop_plain(&p);
@@ -141,19 +141,19 @@ static void identical(void) {
     double alone[3], mu[3];
     bench b;
     open_bench(&b, 41, 3, false, two, NULL);
-    CHECK(weigh(&b.matrices, &krein__combine_centered, plain_options(), alone) == KREIN_OK);
+    CHECK(weigh(&b.matrices, &krein__weigh_centered, plain_options(), alone) == KREIN_OK);
     close_bench(&b);
     open_bench(&b, 41, 3, false, kernels, NULL);
     for (int features = 0; features < 2; features++) {
         krein_bank *bank = features ? &b.features : &b.matrices;
-        CHECK(weigh(bank, &krein__combine_centered, plain_options(), mu) == KREIN_OK);
+        CHECK(weigh(bank, &krein__weigh_centered, plain_options(), mu) == KREIN_OK);
         CHECK_REL(mu[0], mu[2], 1e-3);
         CHECK_ABS(mu[0] + mu[2], alone[0], 1e-6);
-        CHECK(weigh(bank, &krein__combine_alignment, plain_options(), mu) == KREIN_OK);
+        CHECK(weigh(bank, &krein__weigh_alignment, plain_options(), mu) == KREIN_OK);
         CHECK(features ? fabs(mu[0] - mu[2]) < 1e-6 : mu[0] == mu[2]);
     }
     b.matrices.M = 1;
-    CHECK(weigh(&b.matrices, &krein__combine_centered, plain_options(), mu) == KREIN_OK);
+    CHECK(weigh(&b.matrices, &krein__weigh_centered, plain_options(), mu) == KREIN_OK);
     CHECK(mu[0] == 1);
     b.matrices.M = 3;
     close_bench(&b);
@@ -169,7 +169,7 @@ static void constant_kernel(void) {
         ctx = test_ctx_full(2, NULL, &log);
         open_bench(&b, 41, 2, features == 1, kernels, NULL);
         krein_bank *bank = features ? &b.features : &b.matrices;
-        CHECK(weigh(bank, &krein__combine_centered, plain_options(), mu) == KREIN_OK);
+        CHECK(weigh(bank, &krein__weigh_centered, plain_options(), mu) == KREIN_OK);
         CHECK(mu[0] == 1 && mu[1] == 0 && log.warnings == 1);
         CHECK(strstr(log.text, "gaussian(sigma=1e+12) is constant") ||
               strstr(log.text, "gaussian(sigma=1e12) is constant") ||
@@ -181,8 +181,8 @@ static void constant_kernel(void) {
 }
 
 static void nothing_to_align(void) {
-    static const krein_combiner *const method[] = {&krein__combine_alignment,
-                                                   &krein__combine_centered};
+    static const krein_weighing_class *const method[] = {&krein__weigh_alignment,
+                                                   &krein__weigh_centered};
     double mu[KERNELS_MAX];
     for (int i = 0; i < 2; i++) {
         bench b;
@@ -268,12 +268,12 @@ static void pwmk(void) {
         bench b;
         open_bench(&b, 40, 2 + c / 2, c % 2, FOUR, NULL);
         for (int64_t m = 0; m < b.M; m++) accuracy[m] = plain_accuracy(&b, m);
-        krein_mkl o = plain_options();
+        weighing_options o = plain_options();
         o.delta = .9;
         krein__pwmk_weights(b.M, accuracy, .9, want);
-        CHECK(weigh(&b.matrices, &krein__combine_pwmk, o, got) == KREIN_OK);
+        CHECK(weigh(&b.matrices, &krein__weigh_pwmk, o, got) == KREIN_OK);
         same_weights("matrices", b.M, got, want, 1e-10);
-        CHECK(weigh(&b.features, &krein__combine_pwmk, o, got) == KREIN_OK);
+        CHECK(weigh(&b.features, &krein__weigh_pwmk, o, got) == KREIN_OK);
         same_weights("rows of the job", b.M, got, want, 1e-10);
         close_bench(&b);
     }
@@ -281,8 +281,8 @@ static void pwmk(void) {
 
 /* ---- threads and memory ------------------------------------------------- */
 
-static const krein_combiner *const ALL[] = {&krein__combine_alignment, &krein__combine_centered,
-                                            &krein__combine_pwmk};
+static const krein_weighing_class *const ALL[] = {&krein__weigh_alignment, &krein__weigh_centered,
+                                            &krein__weigh_pwmk};
 
 static void threads(void) { same_for_threads(ALL, KREIN__COUNT(ALL), FOUR, 150, 1e-3); }
 static void memory(void) { memory_may_fail(ALL, KREIN__COUNT(ALL), FOUR); }

@@ -184,7 +184,7 @@ static void same_bytes(void) {
                 krein_data *data = from_file(ctx, path);
                 krein_model *m = NULL;
                 if (map) o.features = 120;
-                o.memory_rows = way == 2 ? -1 : 1;
+                ctx->keep_rows = way == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY;
                 krein_status st = krein_train(ctx, data, &o, NULL, &m);
                 if (st != KREIN_OK) printf("%s: %s\n", learner, krein_message(ctx));
                 CHECK(st == KREIN_OK);
@@ -310,7 +310,11 @@ static void refusals(void) {
         {"mkl", "gaussian(sigma=1); linear", "rff", "linear"},
         {"mkl", "gaussian(sigma=1); linear", "rff; nosuch", "nosuch"},
         {"mkl", "gaussian(sigma=1); linear;; poly", NULL, ";"},
-        {"mkl(method=nosuch)", "linear; gaussian", NULL, "method"},
+        {"mkl(method=nosuch)", "linear; gaussian", NULL, "unknown weighing"},
+        {"mkl(method=average, lambda=0.5)", "linear; gaussian", NULL, "average has no key"},
+        {"mkl(method=lp, theta=3)", "linear; gaussian", NULL, "lp has no key"},
+        {"mkl(base=krr, C=2)", "linear; gaussian", NULL, "krr has no key"},
+        {"mkl(method=lp, method=conv)", "linear; gaussian", NULL, "given twice"},
         {"mkl(p=0.5)", "linear; gaussian", NULL, "p"},
         {"mkl", "gaussian(sigma=0.01..1:600)", NULL, "at most 512"},
         {"mkl(base=krr)", "linear; gaussian(sigma=1)", "exact; rff", "exact"}};

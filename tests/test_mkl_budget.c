@@ -64,7 +64,8 @@ static krein_status small_run(krein_ctx *ctx, krein_data *data, const char *meth
     krein_report report = {0};
     krein_model *m = NULL;
     char learner[64];
-    snprintf(learner, sizeof learner, "mkl(method=%s, beta=0.01)", method);
+    bool penalty = strcmp(method, "smsd") == 0 || strcmp(method, "ufo") == 0;
+    snprintf(learner, sizeof learner, "mkl(method=%s%s)", method, penalty ? ", beta=0.01" : "");
     o.learner = learner;
     o.kernels = "gaussian(sigma=0.5); linear";
     o.map = features ? "orf; explicit" : "exact";

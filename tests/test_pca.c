@@ -391,7 +391,7 @@ static void streamed(void) {
             krein_model *m = NULL;
             krein_pca_options o = asked("gaussian(sigma=3)", maps[t], 3);
             const char *file = test_path("m.krein"), *path = test_path("s.csv");
-            o.memory_rows = k ? 1 : -1;
+            ctx->keep_rows = k ? KREIN_KEEP_MEMORY : KREIN_KEEP_STREAM;
             CHECK(krein_data_open(ctx, csv, NULL, &data) == KREIN_OK);
             CHECK(krein_pca(ctx, data, &o, path, NULL, &m) == KREIN_OK);
             CHECK(krein_model_save(ctx, m, file) == KREIN_OK);
@@ -460,10 +460,14 @@ static void memory_budget(void) {
     krein_data *data = rows_on(small, M, D, x, NULL);
     krein_pca_options o = asked("gaussian(sigma=1)", "exact", 2);
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_EMEMORY);
-    CHECK_HAS(krein_message(small), "`map=nystrom`");
-    o.map = NULL;
+    CHECK_HAS(krein_message(small), "`map=orf`");
+    o.map = "orf(D=1000)";
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_EMEMORY);
-    CHECK_HAS(krein_message(small), "fewer `features`");
+    CHECK_HAS(krein_message(small), "`features=");
+    o.map = NULL; /* fewer features than the default */
+    CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_OK);
+    CHECK(r.D >= 64 && r.D < 1000);
+    krein_pca_report_clear(small, &r);
     o.map = "orf(D=128)";
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_OK);
     krein_pca_report_clear(small, &r);

@@ -2,7 +2,7 @@
  * make sense. */
 #include "train.h"
 
-#include "combine/combine.h"
+#include "weighings.h"
 #include "combine/tails.h"
 #include "map/joint.h"
 #include "num/blas.h"
@@ -35,7 +35,7 @@ static void open_setting(krein_ctx *ctx, const rows *r, const double *weight, co
     s->ctx = ctx;
     s->data = open_rows(ctx, r, weight, KREIN_TASK_CLASSIFICATION);
     krein_encoding *e = &s->model.encoding;
-    must(ctx, krein__data_scan(s->data, KREIN_LABELS_WANTED, 0, 1, KREIN_KEEP_AUTO, e));
+    must(ctx, krein__data_scan(s->data, KREIN_LABELS_WANTED, 0, 1, e));
     s->model.ctx = ctx;
     s->model.k = e->nclass == 2 ? 1 : e->nclass;
     s->job = (krein_job){
@@ -68,11 +68,12 @@ static void close_setting(setting *s) {
     krein_data_close(s->data);
 }
 
-static const krein_mkl plain = {.theta = NAN, .alpha = NAN, .beta = NAN, .epochs = 20};
+static const weighing_options plain = {.theta = NAN, .alpha = NAN, .beta = NAN, .epochs = 20};
 
-static void shares(const krein_combiner *method, krein_bank *bank, krein_mkl o, double *mu) {
+static void shares(const krein_weighing_class *method, krein_bank *bank, weighing_options o,
+                   double *mu) {
     double sum = 0;
-    must(bank->ctx, method->find(bank, &o, mu));
+    must(bank->ctx, find_weights(method, bank, o, mu));
     for (int64_t m = 0; m < bank->M; m++) sum += mu[m];
     for (int64_t m = 0; m < bank->M; m++) mu[m] /= sum;
 }
@@ -146,14 +147,14 @@ static void large_tails(void) {
 
 static void matrices_and_features(void) {
     krein_ctx *ctx = test_ctx(2);
-    const krein_combiner *const method[] = {&krein__combine_smsd, &krein__combine_ufo};
+    const krein_weighing_class *const method[] = {&krein__weigh_smsd, &krein__weigh_ufo};
     for (int64_t classes = 2; classes <= 3; classes++) {
         rows r = rings(150, (int)classes, 3);
         setting s;
         open_setting(ctx, &r, NULL, polynomials, exact_maps, &s);
         for (int way = 0; way < 2; way++) {
             double a[3], b[3];
-            krein_mkl o = plain;
+            weighing_options o = plain;
             o.theta = 5;
             shares(method[way], &s.matrices, o, a);
             shares(method[way], &s.features, o, b);
@@ -173,7 +174,7 @@ static void by_the_definition(void) {
     setting s;
     double tail[3], one[3] = {1, 1, 1}, mu[3], want[3];
     int64_t order[60];
-    krein_mkl o = {.theta = 3, .alpha = 0.02, .beta = 0.1, .epochs = 1};
+    weighing_options o = {.theta = 3, .alpha = 0.02, .beta = 0.1, .epochs = 1};
     open_setting(ctx, &r, NULL, polynomials, NULL, &s);
     CHECK(krein__bank_tails(&s.matrices, 3, tail) == KREIN_OK);
     krein__rng_permute((krein_rng){s.job.seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, 60, order);
@@ -191,8 +192,8 @@ static void by_the_definition(void) {
                           .epochs = 1,
                           .mu = want};
         CHECK(krein__mirror(&m) == KREIN_OK);
-        const krein_combiner *c = way ? &krein__combine_ufo : &krein__combine_smsd;
-        CHECK(c->find(&s.matrices, &o, mu) == KREIN_OK);
+        const krein_weighing_class *c = way ? &krein__weigh_ufo : &krein__weigh_smsd;
+        CHECK(find_weights(c, &s.matrices, o, mu) == KREIN_OK);
         CHECK(memcmp(mu, want, sizeof mu) == 0);
         CHECK(c->tasks == KREIN_FOR_CLASSES && !c->indefinite && c->row_weights);
     }
@@ -208,13 +209,13 @@ static void nothing_to_penalise(void) {
     rows r = rings(60, 3, 8);
     setting s;
     double a[3], b[3];
-    krein_mkl o = plain;
+    weighing_options o = plain;
     open_setting(ctx, &r, NULL, polynomials, exact_maps, &s);
     o.theta = 40;
-    shares(&krein__combine_smsd, &s.features, o, a);
+    shares(&krein__weigh_smsd, &s.features, o, a);
     CHECK_HAS(log.text, "nothing is penalised");
     o.beta = 0;
-    shares(&krein__combine_ufo, &s.features, o, b);
+    shares(&krein__weigh_ufo, &s.features, o, b);
     for (int m = 0; m < 3; m++) CHECK(a[m] == b[m]);
     close_setting(&s);
     drop(&r);
@@ -235,16 +236,16 @@ static void sensible_weights(void) {
                  "gaussian(sigma=1)",
                  NULL, &s);
     for (int way = 0; way < 2; way++) {
-        shares(way ? &krein__combine_ufo : &krein__combine_smsd, &s.matrices, plain, mu);
+        shares(way ? &krein__weigh_ufo : &krein__weigh_smsd, &s.matrices, plain, mu);
         CHECK(mu[0] == mu[1]);
         CHECK(mu[0] > 0.1 && mu[4] > mu[0]); /* inputs have unit variance */
         CHECK(mu[2] < 0.05);
         CHECK(mu[3] < 0.05); /* rings are not linear */
     }
     /* a penalty that leaves nothing is the caller's to report */
-    krein_mkl o = plain;
+    weighing_options o = plain;
     o.beta = 1e6;
-    CHECK(krein__combine_ufo.find(&s.matrices, &o, mu) == KREIN_OK);
+    CHECK(find_weights(&krein__weigh_ufo, &s.matrices, o, mu) == KREIN_OK);
     for (int m = 0; m < 5; m++) CHECK(mu[m] == 0);
     close_setting(&s);
     drop(&r);
@@ -257,12 +258,12 @@ static void every_allocation_fails(void) {
     rows r = rings(30, 3, 6);
     setting s;
     double mu[3];
-    krein_mkl o = plain;
+    weighing_options o = plain;
     o.epochs = 2;
     open_setting(ctx, &r, NULL, polynomials, exact_maps, &s);
     for (int way = 0; way < 2; way++) TEST_EVERY_ALLOCATION(&memory, k) {
             krein_bank *bank = way ? &s.features : &s.matrices;
-            krein_status st = krein__combine_smsd.find(bank, &o, mu);
+            krein_status st = find_weights(&krein__weigh_smsd, bank, o, mu);
             CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         }
     close_setting(&s);

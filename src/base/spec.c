@@ -347,6 +347,44 @@ done:
     return st;
 }
 
+krein_status krein__spec_name(krein_ctx *ctx, krein_cursor *c, char *name, size_t size) {
+    krein__skip_space(c);
+    if (krein__read_name(c, name, size)) return KREIN_OK;
+    return krein__spec_error(ctx, c, "expected the name of a %s", c->what);
+}
+
+/* The end of a value: behind its quotes, or before the next ',' or ')'. */
+static const char *value_end(const char *at) {
+    if (*at != '"') return at + strcspn(at, ",)");
+    const char *quote = strchr(at + 1, '"');
+    return quote ? quote + 1 : at + strlen(at);
+}
+
+krein_status krein__spec_pair(krein_ctx *ctx, krein_cursor *c, krein_pair *out) {
+    *out = (krein_pair){0};
+    krein__skip_space(c);
+    if (*c->at == 0) return KREIN_OK;
+    bool last = *c->at == ')';
+    if (!last && *c->at != '(' && *c->at != ',')
+        return krein__spec_error(ctx, c, "expected \",\" or the closing \")\"");
+    c->at++;
+    krein__skip_space(c);
+    if (last)
+        return *c->at ? krein__spec_error(ctx, c, "unexpected text after the %s", c->what)
+                      : KREIN_OK;
+    if (*c->at == ')' && c->at[-1] != ',') return krein__spec_pair(ctx, c, out);
+    if (!krein__read_name(c, out->key, sizeof out->key))
+        return krein__spec_error(ctx, c, "expected key=value or \")\"");
+    krein__skip_space(c);
+    if (*c->at != '=') return krein__spec_error(ctx, c, "expected \"=\" after %s", out->key);
+    c->at++;
+    krein__skip_space(c);
+    out->value = c->at;
+    c->at = value_end(c->at);
+    out->length = (size_t)(c->at - out->value);
+    return KREIN_OK;
+}
+
 krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *what,
                                const krein_class *const *classes, int64_t n, int64_t *which,
                                krein_values *out) {
@@ -355,9 +393,9 @@ krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *wha
     memset(out, 0, sizeof *out);
     krein__skip_space(&c);
     krein_cursor start = c;
-    if (!krein__read_name(&c, name, sizeof name))
-        return krein__spec_error(ctx, &c, "expected the name of a %s", what);
-    krein_status st = krein__find_class(ctx, &start, name, classes, n, which);
+    krein_status st = krein__spec_name(ctx, &c, name, sizeof name);
+    if (st != KREIN_OK) return st;
+    st = krein__find_class(ctx, &start, name, classes, n, which);
     if (st != KREIN_OK) return st;
     st = krein__parse_options(ctx, &c, classes[*which], false, out);
     if (st != KREIN_OK) return st;

@@ -85,6 +85,15 @@ krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_c
 krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *what,
                                const krein_class *const *classes, int64_t n, int64_t *which,
                                krein_values *out);
+/* The same without a table: reads the name, then pair after pair. A pair is a key and its value as
+ * it stands there, text of the spec; *key is empty at the end. */
+typedef struct krein_pair {
+    char key[64];
+    const char *value;
+    size_t length;
+} krein_pair;
+krein_status krein__spec_name(krein_ctx *ctx, krein_cursor *c, char *name, size_t size);
+krein_status krein__spec_pair(krein_ctx *ctx, krein_cursor *c, krein_pair *out);
 void krein__values_clear(krein_ctx *ctx, krein_values *values);
 krein_status krein__values_copy(krein_ctx *ctx, const krein_values *from, krein_values *to);
 

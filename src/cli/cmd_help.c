@@ -60,9 +60,10 @@ static void print_key(FILE *f, const krein_option_info *o) {
 
 static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
     krein_option_info o;
-    static const char *const singular[][2] = {{"kernels", "kernel"},   {"maps", "map"},
-                                              {"learners", "learner"}, {"criteria", "criterion"},
-                                              {"solvers", "solver"},   {"generators", "generator"}};
+    static const char *const singular[][2] = {{"kernels", "kernel"},      {"maps", "map"},
+                                              {"learners", "learner"},    {"criteria", "criterion"},
+                                              {"weighings", "weighing"},  {"solvers", "solver"},
+                                              {"generators", "generator"}};
     const char *kind = e->table;
     for (int64_t k = 0; k < KREIN__COUNT(singular); k++)
         if (strcmp(singular[k][0], e->table) == 0) kind = singular[k][1];

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria",
-                                  "solvers", "generators", NULL};
+const char *const cli_tables[] = {"kernels",   "maps",    "learners",   "criteria",
+                                  "weighings", "solvers", "generators", NULL};
 
 /* What a kernel is, or a map is for, stands on a second line where they alone are listed. */
 static void print_more(FILE *f, const krein_entry *e) {
@@ -70,7 +70,7 @@ int cli_cmd_list(cli_app *app) {
         return cli_error(CLI_USAGE, "list: there is no '%s'; %s%s%s", table,
                          near ? "did you mean "
                               : "choose from kernels, maps, learners, criteria, "
-                                "solvers, generators",
+                                "weighings, solvers, generators",
                          near ? near : "", near ? "?" : "");
     }
     if (app->args.json)

@@ -145,6 +145,13 @@ static bool read_word(const char *words, const char *text, int *out) {
     return false;
 }
 
+/* The row with its bounds filled in. */
+static cli_option bounded(const cli_option *o) {
+    cli_option out = *o;
+    if (o->limit) krein_limit(o->limit, &out.low, &out.high);
+    return out;
+}
+
 static void say_range(const cli_option *o, char *text, size_t size) {
     const bool open = o->type == CLI_ABOVE;
     if (o->high > 1e14)
@@ -156,8 +163,9 @@ static void say_range(const cli_option *o, char *text, size_t size) {
 }
 
 /* Stores the value at its place; the message is printed where it is wrong. */
-static bool store(const cli_command *command, const cli_option *o, const char *text,
+static bool store(const cli_command *command, const cli_option *row, const char *text,
                   cli_args *args) {
+    const cli_option filled = bounded(row), *o = &filled;
     void *where = (char *)args + o->where;
     const char *want = NULL;
     char range[80] = "";

@@ -37,6 +37,7 @@ typedef struct cli_option {
     const char *help;  /* one line */
     const char *words; /* CLI_WORD */
     double low, high;
+    const char *limit;    /* low and high are those of this option of the library */
     int value;            /* CLI_SET */
     const char *complete; /* for the shell: "file", or a table of the library, "kernels" */
 } cli_option;

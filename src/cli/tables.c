@@ -40,7 +40,7 @@ const cli_option cli_data_options[] = {
      .help = "separator of a CSV: a character, tab, space (found)"},
     {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification",
      .help = "auto, regression or classification (auto)"},
-    {"targets", 0, "K", CLI_INTEGER, AT(targets), .low = 1, .high = 1e6,
+    {"targets", 0, "K", CLI_INTEGER, AT(targets), .limit = "targets",
      .help = "the first K columns are a vector-valued target"},
     {"missing", 0, "WHAT", CLI_WORD, AT(missing), .words = "error|mean|drop",
      .help = "empty, \"?\" or NaN cells: error, mean or drop (error)"},
@@ -48,7 +48,7 @@ const cli_option cli_data_options[] = {
      .help = "categories new since training: error, ignore (error)"},
     {"scale", 0, "HOW", CLI_WORD, AT(scale), .words = "standard|minmax|unit|none",
      .help = "standard, minmax, unit (rows) or none (standard)"},
-    {"max-exact", 0, "N", CLI_INTEGER, AT(max_exact), .low = 0, .high = 1e9,
+    {"max-exact", 0, "N", CLI_INTEGER, AT(max_exact), .limit = "max_exact",
      .help = "most rows for an n x n matrix (10,000)"},
     END};
 
@@ -57,7 +57,7 @@ static const cli_option model_options[] = {
      .help = "kernel (gaussian, sigma the median distance)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (by kernel: orf for the Gaussian)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
     END};
 
@@ -72,7 +72,7 @@ static const cli_option train_options[] = {
      .help = "k1; k2; ...: mkl sums them; else the best (--select)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (from the data)"},
     {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
      .help = "regularisation, or auto: by leave-one-out (auto)"},
@@ -131,11 +131,11 @@ static const cli_option approx_options[] = {
      .help = "kernel (gaussian, sigma the median distance)"},
     {"map", 'm', "SPEC", CLI_TEXTS, AT(maps), .complete = "maps",
      .help = "feature map; repeat it to compare several (required)"},
-    {"features", 'D', "N[,N]", CLI_COUNTS, AT(sizes), .low = 1, .high = 1e7,
+    {"features", 'D', "N[,N]", CLI_COUNTS, AT(sizes), .limit = "features",
      .help = "numbers of features to try"},
-    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 2, .high = 32000,
+    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .limit = "rows",
      .help = "rows sampled for the kernel matrix (1,000)"},
-    {"repeat", 0, "N", CLI_INTEGER, AT(repeats), .low = 1, .high = 100000,
+    {"repeat", 0, "N", CLI_INTEGER, AT(repeats), .limit = "repeats",
      .help = "draws of the features (10)"},
     {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
      .help = "draw error against D and against time"},
@@ -150,7 +150,7 @@ static const cli_option select_options[] = {
      .help = "criterion; repeat it for several (loo)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "judge by features (exact up to --max-exact rows)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "begin no kernel after that, and give the best so far"},
@@ -159,12 +159,12 @@ static const cli_option select_options[] = {
 static const cli_option advise_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian, sigma the median distance)"},
-    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .low = 2, .high = 32000,
+    {"rows", 'n', "N", CLI_INTEGER, AT(rows), .limit = "rows",
      .help = "rows sampled for the kernel matrix (2,000)"},
     END};
 
 static const cli_option pca_options[] = {
-    {"components", 0, "C", CLI_INTEGER, AT(components), .low = 1, .high = 100000,
+    {"components", 0, "C", CLI_INTEGER, AT(components), .limit = "components",
      .help = "number of components (2)"},
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "scores of the rows: CSV, or .npy by name"},
@@ -174,12 +174,12 @@ static const cli_option pca_options[] = {
      .help = "kernel (gaussian, sigma the median distance)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
     END};
 
 static const cli_option cluster_options[] = {
-    {"clusters", 'c', "C", CLI_INTEGER, AT(clusters), .low = 1, .high = 1e7,
+    {"clusters", 'c', "C", CLI_INTEGER, AT(clusters), .limit = "clusters",
      .help = "number of clusters (required)"},
     {"method", 0, "HOW", CLI_WORD, AT(method), .words = "kmeans|spectral",
      .help = "kmeans or spectral (kmeans)"},
@@ -187,11 +187,11 @@ static const cli_option cluster_options[] = {
      .help = "where the cluster of each row goes, one a line"},
     {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
      .help = "write a model that predicts clusters (kmeans)"},
-    {"restarts", 0, "N", CLI_INTEGER, AT(restarts), .low = 1, .high = 1e6,
+    {"restarts", 0, "N", CLI_INTEGER, AT(restarts), .limit = "restarts",
      .help = "runs of k-means, of which the best is kept (10)"},
     {"graph", 0, "WHICH", CLI_WORD, AT(graph), .words = "full|knn",
      .help = "spectral: all pairs, or nearest neighbours (full)"},
-    {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .low = 1, .high = 1e6,
+    {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .limit = "neighbours",
      .help = "of each row in the graph knn (10)"},
     END};
 
@@ -200,7 +200,7 @@ static const cli_option cluster_map_options[] = {
      .help = "kernel (gaussian, sigma the median distance)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact to 4,000 rows, then by kernel)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .low = 1, .high = 1e9,
+    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
     END};
 
@@ -442,7 +442,7 @@ const cli_command cli_commands[] = {
      {EVERYWHERE},
      "file"},
     {"list",
-     "[kernels|maps|learners|criteria|solvers|generators]",
+     "[kernels|maps|learners|criteria|weighings|solvers|generators]",
      "what there is",
      NULL,
      "krein list maps",

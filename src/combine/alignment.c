@@ -13,8 +13,8 @@
  * sum_ij s_i s_j (z_i'z_j)^2, from the kernel's own block of Z'Z.
  *
  * Cost: (2 + 2k) n^2 flops for a kernel, or one pass of n D_m^2. */
+#include "combine/align.h"
 #include "combine/codes.h"
-#include "combine/combine.h"
 #include "select/coding.h"
 
 #include <math.h>
@@ -103,14 +103,19 @@ done:
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
-    (void)o;
+krein_status krein__align(krein_bank *b, const krein_values *v, double *mu) {
+    (void)v;
     krein_status st = b->K ? by_matrices(b, mu) : by_features(b, mu);
     for (int64_t m = 0; st == KREIN_OK && m < b->M; m++) mu[m] = fmax(0, mu[m]);
     return st;
 }
 
-const krein_combiner krein__combine_alignment = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                                 .indefinite = true,
-                                                 .row_weights = true,
-                                                 .find = find};
+static const krein_option options[] = {KREIN_WEIGHING_OPTIONS, {0}};
+
+const krein_weighing_class krein__weigh_alignment = {
+    .cls = {"alignment", "in proportion to kernel target alignment", "cristianini2001", options,
+            NULL},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .indefinite = true,
+    .row_weights = true,
+    .find = krein__align};

@@ -291,8 +291,8 @@ done:
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
-    (void)o;
+static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
+    (void)v;
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     aligned s = {0};
@@ -316,7 +316,11 @@ static void cost(const krein_bank_size *s, krein_cost *out) {
                        s->map->ctx->threads * (32768 + 64 * M));
 }
 
-const krein_combiner krein__combine_centered = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                                .row_weights = true,
-                                                .find = find,
-                                                .cost = cost};
+static const krein_option options[] = {KREIN_WEIGHING_OPTIONS, {0}};
+
+const krein_weighing_class krein__weigh_centered = {
+    .cls = {"centered", "the sum of best centred alignment", "cortes2012", options, NULL},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .row_weights = true,
+    .find = find,
+    .cost = cost};

@@ -44,20 +44,20 @@ const char *krein__combination_spec(const krein_combination *c, int64_t m) {
 
 static krein_status find_kernels(krein_combination *c, const char *kernels, uint64_t seed) {
     if (kernels) return krein__kernels_parse(c->ctx, kernels, &c->list);
-    if (c->o.method == KREIN_MKL_NSMKL) return krein__combine_draw(c->ctx, &c->o, seed, &c->list);
+    if (c->w->cls->draw) return c->w->cls->draw(c->ctx, &c->w->values, seed, &c->list);
     return krein__fail(
         c->ctx, KREIN_EARG,
         "mkl needs the kernels to combine: `kernels` \"gaussian; linear; poly(degree=2..4:3)\"");
 }
 
-krein_status krein__combination_begin(krein_ctx *ctx, const krein_mkl *o, const char *kernels,
+krein_status krein__combination_begin(krein_ctx *ctx, const krein_weighing *w, const char *kernels,
                                       const char *maps, uint64_t seed, krein_combination *out) {
     krein_status st = KREIN_OK;
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    out->o = *o;
+    out->w = w;
     TRY(find_kernels(out, kernels, seed));
-    TRY(krein__combine_check(ctx, o, &out->list));
+    TRY(krein__combine_check(ctx, w, &out->list));
     if (maps) TRY(split_maps(out, maps));
     NEW(out->scale, out->list.n);
     for (int64_t m = 0; m < out->list.n; m++) out->scale[m] = 1;
@@ -90,7 +90,7 @@ krein_status krein__combination_settle(krein_combination *c, krein_job *job,
     krein_ctx *ctx = c->ctx;
     krein_status st = KREIN_OK;
     double each = time_limit / (double)c->list.n;
-    TRY(krein__combine_meet(job, &c->o));
+    TRY(krein__combine_meet(job, c->w));
     for (int64_t m = 0; m < c->list.n; m++) {
         krein_kernel *kernel = c->list.kernel[m];
         TRY(krein__kernel_meet_rows(ctx, kernel, job->rows, true));
@@ -99,7 +99,8 @@ krein_status krein__combination_settle(krein_combination *c, krein_job *job,
         else
             TRY(krein__kernel_set_median(ctx, kernel, job->rows, job->n, job->seed));
     }
-    if (c->o.normalize) TRY(krein__bank_scales(job, c->list.kernel, c->list.n, c->scale));
+    if (c->w->values.number[KREIN_WEIGHING_NORMALIZE] != 0)
+        TRY(krein__bank_scales(job, c->list.kernel, c->list.n, c->scale));
 done:
     return st;
 }
@@ -109,7 +110,7 @@ krein_status krein__combination_weigh(krein_combination *c, krein_job *job, cons
     krein_status st = KREIN_OK;
     double *mu = NULL;
     NEW(mu, c->list.n);
-    TRY(krein__combine(job, &c->o, &c->list, c->scale, map, mu));
+    TRY(krein__combine(job, c->w, &c->list, c->scale, map, mu));
     c->mu = mu;
     mu = NULL;
 done:
@@ -142,13 +143,14 @@ static krein_status part_begin(const krein_combination *c, part *p) {
     if (!(p->spec = krein__zalloc(ctx, M, sizeof *p->spec))) return ctx->status;
     NEW(p->coefficient, M);
     NEW(p->share, M);
+    bool weighted = c->mu && c->w->values.number[KREIN_WEIGHING_SPLIT] == KREIN_SPLIT_WEIGHT;
     for (int64_t m = 0; m < M; m++) {
         double mu = c->mu ? c->mu[m] : 1;
         if (mu == 0) continue;
         p->kernel[p->n] = c->list.kernel[m];
         p->spec[p->n] = krein__combination_spec(c, m);
         p->coefficient[p->n] = c->scale[m] * mu;
-        p->share[p->n++] = c->mu && c->o.split == KREIN_SPLIT_WEIGHT ? mu : 1;
+        p->share[p->n++] = weighted ? mu : 1;
     }
 done:
     return st;

@@ -9,7 +9,7 @@
 
 typedef struct krein_combination {
     krein_ctx *ctx;
-    krein_mkl o;
+    const krein_weighing *w;
     krein_kernel_list list;
     int64_t specs; /* maps: 0 by kernel, 1 for all, else one a kernel */
     char **spec;
@@ -17,8 +17,8 @@ typedef struct krein_combination {
     double *mu;    /* M: weights; NULL until they are known */
 } krein_combination;
 
-/* kernels and maps: "k1; k2; ...", "m1; m2; ..." or NULL. */
-krein_status krein__combination_begin(krein_ctx *ctx, const krein_mkl *o, const char *kernels,
+/* w outlives it. kernels and maps: "k1; k2; ...", "m1; m2; ..." or NULL. */
+krein_status krein__combination_begin(krein_ctx *ctx, const krein_weighing *w, const char *kernels,
                                       const char *maps, uint64_t seed, krein_combination *out);
 void krein__combination_end(krein_combination *c);
 /* The map of the m-th kernel as it was asked for; NULL: it was not. */

@@ -8,26 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const krein_combiner *const methods[] = {[KREIN_MKL_AVERAGE] = &krein__combine_average,
-                                                [KREIN_MKL_EASYMKL] = &krein__combine_easymkl,
-                                                [KREIN_MKL_PWMK] = &krein__combine_pwmk,
-                                                [KREIN_MKL_ALIGNMENT] = &krein__combine_alignment,
-                                                [KREIN_MKL_CENTERED] = &krein__combine_centered,
-                                                [KREIN_MKL_LP] = &krein__combine_lp,
-                                                [KREIN_MKL_CONV] = &krein__combine_conv,
-                                                [KREIN_MKL_SMSD] = &krein__combine_smsd,
-                                                [KREIN_MKL_UFO] = &krein__combine_ufo,
-                                                [KREIN_MKL_NSMKL] = &krein__combine_alignment};
+#define WEIGHING(class) extern const krein_weighing_class class;
+#include "combine/weighings.def"
+#undef WEIGHING
 
-/* As the user wrote it. */
-typedef struct name {
-    char text[16];
-} name;
-static name name_of(const krein_mkl *o) {
-    name out;
-    const krein_option *method = &krein__learner_mkl.cls.options[0];
-    krein__word(method->words, (int64_t)o->method, out.text, sizeof out.text);
-    return out;
+const krein_class *const krein__weighings[] = {
+#define WEIGHING(class) &class.cls,
+#include "combine/weighings.def"
+#undef WEIGHING
+};
+const int64_t krein__weighing_count = KREIN__COUNT(krein__weighings);
+
+krein_status krein__weighing_parse(krein_ctx *ctx, const char *spec, krein_weighing *out) {
+    int64_t which;
+    krein_status st = krein__parse_spec(ctx, spec, "weighing", krein__weighings,
+                                        krein__weighing_count, &which, &out->values);
+    out->cls = st == KREIN_OK ? (const krein_weighing_class *)krein__weighings[which] : NULL;
+    return st;
+}
+
+void krein__weighing_clear(krein_ctx *ctx, krein_weighing *w) {
+    krein__values_clear(ctx, &w->values);
+    *w = (krein_weighing){0};
 }
 
 /* ---- what does not go together ------------------------------------------ */
@@ -60,7 +62,7 @@ static bool in_a_file(const krein_kernel *k) {
     return in_a_file(k->left) || (k->right && in_a_file(k->right));
 }
 
-krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
+krein_status krein__combine_check(krein_ctx *ctx, const krein_weighing *w,
                                   const krein_kernel_list *list) {
     if (list->n > KREIN_PARTS_MAX)
         return krein__fail(ctx, KREIN_ESPEC, "mkl combines at most %d kernels, the list has %lld",
@@ -68,7 +70,7 @@ krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
     if (list->n == 1)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "mkl with one kernel: its weight is 1, and the base learner is trained on it");
-    for (int64_t i = 0; i < list->n && !methods[o->method]->indefinite; i++) {
+    for (int64_t i = 0; i < list->n && !w->cls->indefinite; i++) {
         if (krein__kernel_definite(list->kernel[i]) != KREIN_DEFINITE_NO ||
             in_a_file(list->kernel[i]))
             continue;
@@ -78,60 +80,60 @@ krein_status krein__combine_check(krein_ctx *ctx, const krein_mkl *o,
             ctx, KREIN_ESPEC,
             "mkl(method=%s) needs positive definite kernels, and %s is none; average, alignment "
             "and pwmk carry it with its signature",
-            name_of(o).text, text);
+            w->cls->cls.name, text);
         krein__free(ctx, text);
         return st;
     }
     return say_identical(ctx, list);
 }
 
-krein_status krein__combine_meet(const krein_job *job, const krein_mkl *o) {
-    const krein_combiner *c = methods[o->method];
+krein_status krein__combine_meet(const krein_job *job, const krein_weighing *w) {
+    const krein_weighing_class *c = w->cls;
     int task = krein__job_classes(job) ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS;
     if (!(c->tasks & task))
         return krein__fail(job->ctx, KREIN_EDATA,
                            "mkl(method=%s) is for classes and the labels are numbers; use "
                            "alignment, centered, lp or average",
-                           name_of(o).text);
+                           w->cls->cls.name);
     if (job->data->has_weight && !c->row_weights)
         return krein__fail(job->ctx, KREIN_EDATA,
                            "mkl(method=%s) takes no row weights; use alignment, centered, lp or "
                            "average",
-                           name_of(o).text);
+                           w->cls->cls.name);
     return KREIN_OK;
 }
 
 /* ---- weights ------------------------------------------------------------ */
 
-static krein_status normalise(krein_ctx *ctx, const krein_mkl *o, int64_t M, double *mu) {
+static krein_status normalise(krein_ctx *ctx, const krein_weighing *w, int64_t M, double *mu) {
     double sum = 0;
     for (int64_t m = 0; m < M; m++) {
         if (!(mu[m] >= 0) || isinf(mu[m]))
             return krein__fail(ctx, KREIN_ENUMERIC,
                                "mkl(method=%s): the weight of kernel %lld is %g; are inputs or "
                                "kernel values very large? scale the inputs, or use another method",
-                               name_of(o).text, (long long)m + 1, mu[m]);
+                               w->cls->cls.name, (long long)m + 1, mu[m]);
         sum += mu[m];
     }
-    const char *way_out = methods[o->method]->way_out;
+    const char *way_out = w->cls->way_out;
     if (!(sum > 0))
         return krein__fail(ctx, KREIN_ENUMERIC,
-                           "mkl(method=%s) gives all kernels the weight zero; %s", name_of(o).text,
+                           "mkl(method=%s) gives all kernels the weight zero; %s", w->cls->cls.name,
                            way_out ? way_out
                                    : "are the labels constant, or the kernels? use method=average");
     for (int64_t m = 0; m < M; m++) mu[m] /= sum;
     return KREIN_OK;
 }
 
-bool krein__combine_alone(const krein_mkl *o) { return methods[o->method]->alone; }
+bool krein__combine_alone(const krein_weighing *w) { return w->cls->alone; }
 
-krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kernel_list *list,
+krein_status krein__combine(krein_job *job, const krein_weighing *w, const krein_kernel_list *list,
                             const double *scale, const krein_map *map, double *mu) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_bank bank = {
         .ctx = ctx, .job = job, .M = list->n, .kernel = list->kernel, .scale = scale};
-    const krein_combiner *c = methods[o->method];
+    const krein_weighing_class *c = w->cls;
     mu[0] = 1;
     if (list->n == 1) return KREIN_OK;
     if (!c->alone) {
@@ -143,16 +145,16 @@ krein_status krein__combine(krein_job *job, const krein_mkl *o, const krein_kern
             krein__joint_first(map, bank.first);
         }
     }
-    TRY(c->find(&bank, o, mu));
-    TRY(normalise(ctx, o, list->n, mu));
+    TRY(c->find(&bank, &w->values, mu));
+    TRY(normalise(ctx, w, list->n, mu));
 done:
     krein__bank_clear(&bank);
     return st;
 }
 
-krein_cost krein__combine_cost(const krein_mkl *o, const krein_map *map, int64_t n, int64_t M,
+krein_cost krein__combine_cost(const krein_weighing *w, const krein_map *map, int64_t n, int64_t M,
                                int64_t k) {
-    const krein_combiner *c = methods[o->method];
+    const krein_weighing_class *c = w->cls;
     krein_bank_size size = krein__bank_size(map, n, M, k);
     krein_cost of_map = {0}, out = {0};
     map->cls->cost(map, n, &of_map);
@@ -160,30 +162,4 @@ krein_cost krein__combine_cost(const krein_mkl *o, const krein_map *map, int64_t
     if (!c->alone) krein__bank_cost(&size, &out);
     if (c->cost) c->cost(&size, &out);
     return out;
-}
-
-/* ---- random tangent kernels --------------------------------------------- */
-
-/* Depths differ as long as there are others; the scale only matters with normalize=no. */
-krein_status krein__combine_draw(krein_ctx *ctx, const krein_mkl *o, uint64_t seed,
-                                 krein_kernel_list *out) {
-    enum { DEPTHS = 5, SCALES = 9, LENGTH = 48 };
-    krein_status st = KREIN_OK;
-    char *text = NULL;
-    int64_t order[DEPTHS];
-    size_t used = 0, size = (size_t)o->count * LENGTH + 1;
-    NEW(text, (int64_t)size);
-    for (int64_t i = 0; i < o->count; i++) {
-        krein_rng depths = {seed, KREIN_STREAM_KERNELS | (uint64_t)(i / DEPTHS + 1) << 32};
-        krein_rng scales = {seed, KREIN_STREAM_KERNELS};
-        if (i % DEPTHS == 0) krein__rng_permute(depths, DEPTHS, order);
-        int scale = (int)krein__rng_below(scales, (uint64_t)i, 0, SCALES) - 5;
-        int wrote = snprintf(text + used, size - used, "%s1e%d*ntk(depth=%d)", i ? "; " : "", scale,
-                             (int)order[i % DEPTHS] + 1);
-        used += (size_t)wrote;
-    }
-    TRY(krein__kernels_parse(ctx, text, out));
-done:
-    krein__free(ctx, text);
-    return st;
 }

@@ -36,20 +36,22 @@ static krein_status traces(krein_bank *b, bool scaled, double *trace) {
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
+enum { P = KREIN_WEIGHING_OWN, THETA };
+
+static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     double *tail = NULL, *trace = NULL, mean = 0;
     NEW(tail, b->M);
     NEW(trace, b->M);
-    TRY(krein__bank_tails(b, o->theta, tail));
-    TRY(traces(b, o->normalize, trace));
+    TRY(krein__bank_tails(b, v->number[THETA], tail));
+    TRY(traces(b, v->number[KREIN_WEIGHING_NORMALIZE] != 0, trace));
     for (int64_t m = 0; m < b->M; m++) {
         tail[m] = 1 / fmax(tail[m], LEAST * trace[m]);
         mean += tail[m] / (double)b->M;
     }
     for (int64_t m = 0; m < b->M; m++) tail[m] /= mean;
-    TRY(krein__lp_weights(b, o->p, tail, mu));
+    TRY(krein__lp_weights(b, v->number[P], tail, mu));
     for (int64_t m = 0; m < b->M; m++) mu[m] *= tail[m];
 done:
     krein__free(ctx, tail);
@@ -57,7 +59,28 @@ done:
     return st;
 }
 
-const krein_combiner krein__combine_conv = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                            .row_weights = true,
-                                            .find = find,
-                                            .cost = krein__lp_cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "p",
+     .value = 2,
+     .low = 1,
+     .high = 64,
+     .help = "norm of the weights; 1 is sparse, large is the average"},
+    {.name = "theta",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 0,
+     .high = 1e9,
+     .derived = true,
+     .help =
+         "eigenvalues before the tail; the root of the rows when not given, on features at most "
+         "a quarter of a kernel's"},
+    {0}};
+
+const krein_weighing_class krein__weigh_conv = {
+    .cls = {"conv", "lp on kernels divided by their tail eigenvalues", "li2018multi", options,
+            NULL},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .row_weights = true,
+    .find = find,
+    .cost = krein__lp_cost};

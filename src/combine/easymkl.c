@@ -256,9 +256,11 @@ done:
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
+enum { LAMBDA = KREIN_WEIGHING_OWN };
+
+static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
     memset(mu, 0, (size_t)b->M * sizeof *mu);
-    return b->K ? by_matrices(b, o->lambda, mu) : by_features(b, o->lambda, mu);
+    return b->K ? by_matrices(b, v->number[LAMBDA], mu) : by_features(b, v->number[LAMBDA], mu);
 }
 
 static void cost(const krein_bank_size *s, krein_cost *out) {
@@ -271,5 +273,19 @@ static void cost(const krein_bank_size *s, krein_cost *out) {
                       krein__machines_bytes(s->map->ctx, s->n, (int64_t)D, s->k);
 }
 
-const krein_combiner krein__combine_easymkl = {
-    .tasks = KREIN_FOR_CLASSES, .find = find, .cost = cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "lambda",
+     .value = 0.1,
+     .low = 0,
+     .low_open = true,
+     .high = 1,
+     .help = "from the margin (0) to the distance of the classes' means (1)"},
+    {0}};
+
+const krein_weighing_class krein__weigh_easymkl = {
+    .cls = {"easymkl", "by the margin between the classes", "aiolli2015", options, NULL},
+
+    .tasks = KREIN_FOR_CLASSES,
+    .find = find,
+    .cost = cost};

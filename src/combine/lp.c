@@ -277,8 +277,10 @@ done:
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
-    return krein__lp_weights(b, o->p, NULL, mu);
+enum { P = KREIN_WEIGHING_OWN };
+
+static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
+    return krein__lp_weights(b, v->number[P], NULL, mu);
 }
 
 /* ridge_sum.c, and the lambda for it. */
@@ -291,7 +293,18 @@ void krein__lp_cost(const krein_bank_size *s, krein_cost *out) {
         krein__bank_cross_flops(s) + USUAL * (D * D * D / 3 + 2 * D * D * (double)s->M * k);
 }
 
-const krein_combiner krein__combine_lp = {.tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-                                          .row_weights = true,
-                                          .find = find,
-                                          .cost = krein__lp_cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "p",
+     .value = 2,
+     .low = 1,
+     .high = 64,
+     .help = "norm of the weights; 1 is sparse, large is the average"},
+    {0}};
+
+const krein_weighing_class krein__weigh_lp = {
+    .cls = {"lp", "ridge regression with a p-norm of the weights", "kloft2011", options, NULL},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .row_weights = true,
+    .find = find,
+    .cost = krein__lp_cost};

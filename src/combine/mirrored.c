@@ -70,6 +70,8 @@ static void choose(krein_mirror *m, double n) {
     if (isnan(m->beta)) m->beta = 1 / sqrt(n);
 }
 
+enum { ALPHA, BETA, EPOCHS };
+
 /* Below this part of the loss a penalty is none. */
 static const double LEAST = 1e-4;
 
@@ -79,14 +81,14 @@ static bool any(int64_t M, const double *mu) {
     return false;
 }
 
-krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu) {
+krein_status krein__mirrored(krein_bank *bank, const double *option, const double *r, double *mu) {
     krein_mirror m = {.ctx = bank->ctx,
                       .M = bank->M,
                       .classes = bank->job->model->encoding.nclass,
                       .r = r,
-                      .alpha = o->alpha,
-                      .beta = o->beta,
-                      .epochs = o->epochs,
+                      .alpha = option[ALPHA],
+                      .beta = option[BETA],
+                      .epochs = (int64_t)option[EPOCHS],
                       .tol = 0.02,
                       .deadline = bank->job->deadline,
                       .what = "weighing kernels",
@@ -94,7 +96,7 @@ krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double 
     choose(&m, (double)(bank->K ? bank->rows.n : bank->job->n));
     for (;;) {
         krein_status st = bank->K ? by_matrices(bank, m) : by_features(bank, m);
-        if (st != KREIN_OK || !isnan(o->beta) || any(bank->M, mu) || m.beta == 0) return st;
+        if (st != KREIN_OK || !isnan(option[BETA]) || any(bank->M, mu) || m.beta == 0) return st;
         m.beta = m.beta > LEAST ? m.beta / 4 : 0;
     }
 }

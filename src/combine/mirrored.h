@@ -4,8 +4,9 @@
 
 #include "combine/combine.h"
 
-/* r: M, how much the penalty counts for each kernel. */
-krein_status krein__mirrored(krein_bank *bank, const krein_mkl *o, const double *r, double *mu);
+/* option: alpha, beta (NaN: chosen) and the epochs, in this order. r: M, how much the penalty
+ * counts for each kernel. */
+krein_status krein__mirrored(krein_bank *bank, const double *option, const double *r, double *mu);
 void krein__mirrored_cost(const krein_bank_size *size, krein_cost *out);
 
 #endif

@@ -53,7 +53,9 @@ done:
     return st;
 }
 
-static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
+enum { DELTA = KREIN_WEIGHING_OWN };
+
+static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     krein_probe s = {0};
@@ -61,7 +63,7 @@ static krein_status find(krein_bank *b, const krein_mkl *o, double *mu) {
     NEW(accuracy, b->M);
     TRY(krein__probe_gather(b->job, krein__min(b->job->n, KREIN_BANK_SAMPLE), &s));
     TRY(accuracies(b, &s, accuracy));
-    krein__pwmk_weights(b->M, accuracy, o->delta, mu);
+    krein__pwmk_weights(b->M, accuracy, v->number[DELTA], mu);
 done:
     krein__free(ctx, accuracy);
     krein__probe_end(ctx, &s);
@@ -73,10 +75,21 @@ static void cost(const krein_bank_size *s, krein_cost *out) {
     out->flops += (double)s->M * 9 * pow((double)krein__min(s->n, KREIN_BANK_SAMPLE), 3);
 }
 
-const krein_combiner krein__combine_pwmk = {.tasks = KREIN_FOR_CLASSES,
-                                            .indefinite = true,
-                                            .row_weights = true,
-                                            .alone = true,
-                                            .way_out = "lower delta, or use method=average",
-                                            .find = find,
-                                            .cost = cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "delta",
+     .value = 0.5,
+     .low = 0,
+     .high = 1,
+     .help = "share of the least accuracy that is taken off all"},
+    {0}};
+
+const krein_weighing_class krein__weigh_pwmk = {
+    .cls = {"pwmk", "by the accuracy of each kernel alone", "tanabe2008", options, NULL},
+    .tasks = KREIN_FOR_CLASSES,
+    .indefinite = true,
+    .row_weights = true,
+    .alone = true,
+    .way_out = "lower delta, or use method=average",
+    .find = find,
+    .cost = cost};

@@ -16,25 +16,65 @@
 
 #include <math.h>
 
-static krein_status find(krein_bank *bank, const krein_mkl *o, double *mu) {
+enum { THETA = KREIN_WEIGHING_OWN, ALPHA };
+
+static krein_status find(krein_bank *bank, const krein_values *v, double *mu) {
     krein_ctx *ctx = bank->ctx;
     krein_status st = KREIN_OK;
     double *r = NULL, most = 0;
     NEW(r, bank->M);
-    TRY(krein__bank_tails(bank, o->theta, r));
+    TRY(krein__bank_tails(bank, v->number[THETA], r));
     for (int64_t m = 0; m < bank->M; m++) most = fmax(most, r[m]);
     if (!(most > 0))
         krein__log(ctx, KREIN_LOG_INFO,
                    "no kernel has eigenvalues after theta: nothing is penalised; a smaller theta "
                    "would");
-    TRY(krein__mirrored(bank, o, r, mu));
+    TRY(krein__mirrored(bank, v->number + ALPHA, r, mu));
 done:
     krein__free(ctx, r);
     return st;
 }
 
-const krein_combiner krein__combine_smsd = {.tasks = KREIN_FOR_CLASSES,
-                                            .row_weights = true,
-                                            .way_out = "lower beta",
-                                            .find = find,
-                                            .cost = krein__mirrored_cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "theta",
+     .type = KREIN_OPTION_INTEGER,
+     .value = NAN,
+     .low = 0,
+     .high = 1e9,
+     .derived = true,
+     .help =
+         "eigenvalues before the tail; the root of the rows when not given, on features at most "
+         "a quarter of a kernel's"},
+    {.name = "alpha",
+     .value = NAN,
+     .low = 0,
+     .low_open = true,
+     .high = 1e9,
+     .derived = true,
+     .help = "weight of the squared norm; 1/2 over the root of the rows when not given"},
+    {.name = "beta",
+     .value = NAN,
+     .low = 0,
+     .high = 1e9,
+     .derived = true,
+     .help = "weight of the penalty that leaves kernels out; 1 over the root of the rows when not "
+             "given"},
+    {.name = "epochs",
+     .type = KREIN_OPTION_INTEGER,
+     .value = 20,
+     .low = 1,
+     .high = 1e6,
+     .help = "most passes over the rows; fewer where little is left to gain"},
+    {0}};
+
+const krein_weighing_class krein__weigh_smsd = {
+    .cls =
+        {"smsd",
+         "mirror descent of the hinge loss with a penalty on the tails, which leaves kernels out",
+         "li2018multi", options, NULL},
+    .tasks = KREIN_FOR_CLASSES,
+    .row_weights = true,
+    .way_out = "lower beta",
+    .find = find,
+    .cost = krein__mirrored_cost};

@@ -5,20 +5,51 @@
  * Two classes are two weight vectors here, one in the paper. */
 #include "combine/mirrored.h"
 
-static krein_status find(krein_bank *bank, const krein_mkl *o, double *mu) {
+#include <math.h>
+
+enum { ALPHA = KREIN_WEIGHING_OWN };
+
+static krein_status find(krein_bank *bank, const krein_values *v, double *mu) {
     krein_ctx *ctx = bank->ctx;
     krein_status st = KREIN_OK;
     double *r = NULL;
     NEW(r, bank->M);
     for (int64_t m = 0; m < bank->M; m++) r[m] = 1;
-    TRY(krein__mirrored(bank, o, r, mu));
+    TRY(krein__mirrored(bank, v->number + ALPHA, r, mu));
 done:
     krein__free(ctx, r);
     return st;
 }
 
-const krein_combiner krein__combine_ufo = {.tasks = KREIN_FOR_CLASSES,
-                                           .row_weights = true,
-                                           .way_out = "lower beta",
-                                           .find = find,
-                                           .cost = krein__mirrored_cost};
+static const krein_option options[] = {
+    KREIN_WEIGHING_OPTIONS,
+    {.name = "alpha",
+     .value = NAN,
+     .low = 0,
+     .low_open = true,
+     .high = 1e9,
+     .derived = true,
+     .help = "weight of the squared norm; 1/2 over the root of the rows when not given"},
+    {.name = "beta",
+     .value = NAN,
+     .low = 0,
+     .high = 1e9,
+     .derived = true,
+     .help = "weight of the penalty that leaves kernels out; 1 over the root of the rows when not "
+             "given"},
+    {.name = "epochs",
+     .type = KREIN_OPTION_INTEGER,
+     .value = 20,
+     .low = 1,
+     .high = 1e6,
+     .help = "most passes over the rows; fewer where little is left to gain"},
+    {0}};
+
+const krein_weighing_class krein__weigh_ufo = {
+    .cls = {"ufo", "mirror descent of the hinge loss with one penalty for all kernels",
+            "orabona2011", options, NULL},
+    .tasks = KREIN_FOR_CLASSES,
+    .row_weights = true,
+    .way_out = "lower beta",
+    .find = find,
+    .cost = krein__mirrored_cost};

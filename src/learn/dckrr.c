@@ -113,7 +113,7 @@ const krein_learner_class krein__learner_dckrr = {
             "`lambda` is given. One part is krr. See docs/divide.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
-    .exact_rows = 7500,
+    .matrix = KREIN_MATRIX_FEW,
     .exact_weights = true,
     .advised = "parts",
     .matrix_rows = matrix_rows,

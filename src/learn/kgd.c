@@ -344,7 +344,7 @@ const krein_learner_class krein__learner_kgd = {
          "regularises: the number of steps is chosen by cross-validation. A rate at or above 2 / "
          "largest eigenvalue diverges and is refused."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
-    .exact_rows = 32000,
+    .matrix = KREIN_MATRIX_ALWAYS,
     .exact_weights = true,
     .check = check,
     .fit = fit,

@@ -397,7 +397,7 @@ const krein_learner_class krein__learner_krr = {
             "lambda by a tenth of the rows, at most 4,096, held out."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
-    .exact_rows = 7500,
+    .matrix = KREIN_MATRIX_FEW,
     .exact_weights = true,
     .check = check,
     .checkpoint = true,

@@ -33,12 +33,19 @@ typedef struct krein_job {
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 
+/* Whether the kernel matrix is the default map: never, on few rows, or always. */
+typedef enum krein_matrix_use {
+    KREIN_MATRIX_NEVER = 0,
+    KREIN_MATRIX_FEW = 1,
+    KREIN_MATRIX_ALWAYS = 2
+} krein_matrix_use;
+
 enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
 
 typedef struct krein_learner_class {
     krein_class cls;
     int tasks;           /* KREIN_FOR_... */
-    int64_t exact_rows;  /* the kernel matrix is the default up to so many rows; 0: never */
+    krein_matrix_use matrix; /* the kernel matrix as the default map */
     bool exact_weights;  /* it takes row weights on the kernel matrix */
     bool probabilities;  /* it has them, for classes */
     bool unlabelled;     /* it learns from rows without labels too */
@@ -62,9 +69,9 @@ typedef struct krein_learner_class {
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes);
-    /* Not NULL: it weighs several kernels (combine/) and trains another learner on their sum, whose
-     * spec this writes; the functions above are not there. */
-    void (*base)(const krein_values *values, char *spec, size_t size);
+    /* Not NULL: it stands for another learner and a weighing of kernels (combine/), whose specs this
+     * writes, owned by the caller; the functions above are not there. */
+    krein_status (*expand)(krein_ctx *ctx, const char *spec, char **learner, char **weighing);
 } krein_learner_class;
 
 extern const krein_class *const krein__learners[];

@@ -98,7 +98,7 @@ const krein_learner_class krein__learner_svm = {
          "or on the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not "
          "given it is chosen by cross-validation along a path of values."},
     .tasks = KREIN_FOR_CLASSES,
-    .exact_rows = 7500,
+    .matrix = KREIN_MATRIX_FEW,
     .probabilities = true,
     .check = check,
     .head = head,

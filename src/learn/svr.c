@@ -97,7 +97,7 @@ const krein_learner_class krein__learner_svr = {
             "coordinate descent and Newton steps, or on the kernel matrix (map=exact) through "
             "LIBSVM. C and epsilon are LIBSVM's."},
     .tasks = KREIN_FOR_NUMBERS,
-    .exact_rows = 7500,
+    .matrix = KREIN_MATRIX_FEW,
     .check = check,
     .fit = fit,
     .cost = cost};

@@ -87,4 +87,7 @@ void krein__advice_clear(krein_ctx *ctx, krein_advice *a);
 /* Bytes that it holds beside K and y. */
 double krein__advise_bytes(int64_t m, int64_t k);
 
+/* Rows that advice is drawn from by default. */
+enum { KREIN_ADVISE_ROWS = 2000 };
+
 #endif

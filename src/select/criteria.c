@@ -2,6 +2,7 @@
 #include "select/select.h"
 
 #include <math.h>
+#include <string.h>
 
 #define CRITERION(name) extern const krein_criterion_class name;
 #include "select/criteria.def"
@@ -57,6 +58,13 @@ krein_status krein__criterion_parse(krein_ctx *ctx, const char *spec, krein_crit
                                         krein__criterion_count, &which, &out->values);
     if (st == KREIN_OK) out->cls = (const krein_criterion_class *)krein__criteria[which];
     return st;
+}
+
+krein_status krein__criterion_parse_or_none(krein_ctx *ctx, const char *spec,
+                                            krein_criterion *out) {
+    if (strcmp(spec, "none") != 0) return krein__criterion_parse(ctx, spec, out);
+    *out = (krein_criterion){0};
+    return KREIN_OK;
 }
 
 void krein__criterion_clear(krein_ctx *ctx, krein_criterion *c) {

@@ -11,6 +11,9 @@ typedef struct krein_score {
     double lambda;      /* of the ridge regression behind it; NaN: none */
 } krein_score;
 
+/* Where none is asked for. */
+#define KREIN_CRITERION_DEFAULT "loo"
+
 /* One file a criterion; a line in criteria.def. */
 typedef struct krein_criterion_class {
     krein_class cls;
@@ -63,6 +66,8 @@ typedef struct krein_criterion {
     krein_values values;
 } krein_criterion;
 krein_status krein__criterion_parse(krein_ctx *ctx, const char *spec, krein_criterion *out);
+/* The word "none" leaves cls NULL. */
+krein_status krein__criterion_parse_or_none(krein_ctx *ctx, const char *spec, krein_criterion *out);
 void krein__criterion_clear(krein_ctx *ctx, krein_criterion *c);
 /* KREIN_EDATA with the way out where it does not apply to such labels. */
 krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, krein_task task,

@@ -1,6 +1,6 @@
-/* train_unlabelled.c -- the rows without labels of a training: those of the data with an empty
+/* unlabelled.c -- the rows without labels of a training: those of the data with an empty
  * label, and those of a file of their own, encoded like the data. */
-#include "train.h"
+#include "pipe/training.h"
 
 #include "dist/dist.h"
 
@@ -16,27 +16,29 @@ done:
     return st;
 }
 
-krein_status krein__setup_unlabelled(const krein_setup *s, krein_data *data,
-                                     const krein_encoding *e, krein_unlabelled *u) {
+krein_status krein__training_unlabelled(krein_training *t) {
     krein_status st = KREIN_OK;
+    krein_data *data = t->pipe.job.data, *more = t->o.unlabeled;
+    const krein_encoding *e = &t->pipe.job.model->encoding;
+    krein_unlabelled *u = &t->pipe.job.unlabelled;
     krein_stream **next = u->rows;
-    if (!s->learner->unlabelled) return KREIN_OK;
+    if (!t->learner->unlabelled) return KREIN_OK;
     if (data->count[KREIN_PART_UNLABELLED] > 0) {
         TRY(krein__stream_open(data, e, KREIN_PART_UNLABELLED, next));
         u->here += data->here[KREIN_PART_UNLABELLED];
         next++;
         u->streams++;
     }
-    if (s->o.unlabeled) {
-        s->o.unlabeled->share_rows = true;
-        TRY(krein__data_match(s->o.unlabeled, e, false));
-        TRY(krein__stream_open(s->o.unlabeled, e, KREIN_PART_TRAIN, next));
+    if (more) {
+        more->share_rows = true;
+        TRY(krein__data_match(more, e, false));
+        TRY(krein__stream_open(more, e, KREIN_PART_TRAIN, next));
         u->streams++;
         TRY(count_rows(*next, &u->here));
     }
     u->n = u->here;
-    TRY(krein__comm_before(s->ctx, 1, &u->n, &u->before));
-    krein__log(s->ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
+    TRY(krein__comm_before(t->pipe.ctx, 1, &u->n, &u->before));
+    krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
 done:
     return st;
 }

@@ -1,32 +1,33 @@
-/* train_together.c -- a training on several processes that share the rows.
+/* together.c -- a training on several processes that share the rows.
  *
  * All of them run the same program on the same options. What depends on the rows of one is put
  * together where it is made (dist/dist.h); what is chosen by the clock, or kept in a file of one
  * process, is refused. Computers of different kinds may round differently, and need other memory
  * for another number of threads: kernel and map are those of the first process. */
-#include "train.h"
+#include "pipe/training.h"
 
 #include "dist/dist.h"
 
 #include <string.h>
 
-krein_status krein__setup_together(const krein_setup *s) {
-    krein_ctx *ctx = s->ctx;
-    const krein_learner_class *l = s->several ? s->several : s->learner;
+krein_status krein__training_together(const krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    const krein_learner_class *l = t->learner;
+    bool sum = t->weighing.cls != NULL;
     int size = krein__comm_size(ctx);
     if (size == 1) return KREIN_OK;
-    if (!l->together)
+    if (sum || !l->together)
         return krein__fail(
             ctx, KREIN_EARG,
             "%s trains in one process, and there are %d; use krr, dckrr or sskrr, or "
             "start it without a launcher",
-            l->cls.name, size);
-    if (s->o.checkpoint)
+            sum ? "mkl" : l->cls.name, size);
+    if (t->o.checkpoint)
         return krein__fail(ctx, KREIN_EARG,
                            "`checkpoint` keeps the state of one process, and there are %d; leave "
                            "it out, or start the training without a launcher",
                            size);
-    if (s->o.time_limit > 0)
+    if (t->o.time_limit > 0)
         return krein__fail(ctx, KREIN_EARG,
                            "`time_limit` is for one process: %d have as many clocks; leave it out",
                            size);
@@ -54,34 +55,36 @@ done:
     return st;
 }
 
-krein_status krein__setup_agree(krein_setup *s) {
-    krein_ctx *ctx = s->ctx;
+krein_status krein__training_agree(krein_training *t) {
+    krein_pipe *p = &t->pipe;
+    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     char *text = NULL;
     if (krein__comm_size(ctx) == 1) return KREIN_OK;
-    TRY(first_text(ctx, krein__kernel_text(ctx, s->kernel), &text));
+    TRY(first_text(ctx, krein__kernel_text(ctx, p->kernel), &text));
     if (!text) goto done;
-    krein__kernel_destroy(ctx, s->kernel);
-    s->kernel = NULL;
-    TRY(krein__kernel_parse(ctx, text, &s->kernel));
+    krein__kernel_destroy(ctx, p->kernel);
+    p->kernel = NULL;
+    TRY(krein__kernel_parse(ctx, text, &p->kernel));
 done:
     krein__free(ctx, text);
     return st;
 }
 
-krein_status krein__setup_agree_map(const krein_setup *s, krein_map **map) {
-    krein_ctx *ctx = s->ctx;
+krein_status krein__training_agree_map(krein_training *t) {
+    krein_pipe *p = &t->pipe;
+    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
-    krein_map *old = *map, *new = NULL;
+    krein_map *old = p->job.model->map, *new = NULL;
     char *text = NULL;
     if (krein__comm_size(ctx) == 1) return KREIN_OK;
     TRY(first_text(ctx, krein__map_text(old), &text));
     if (!text) goto done;
-    TRY(krein__map_create(ctx, text, s->kernel, 0, s->o.seed, &new));
+    TRY(krein__map_create(ctx, text, p->kernel, 0, p->o.seed, &new));
     new->d = old->d;
     new->sparse = old->sparse;
     krein__map_destroy(old);
-    *map = new;
+    p->job.model->map = new;
 done:
     krein__free(ctx, text);
     return st;

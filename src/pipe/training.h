@@ -1,0 +1,65 @@
+/* training.h -- a pipe that is trained: learner, candidates for its kernel, and how they are
+ * chosen.
+ *
+ *     begin -> (checkpoint) -> scan -> choose -> fit -> learner
+ *
+ * Candidates are the kernels of a list, the values of free parameters, or the weights of several
+ * kernels; select/ scores them on a seeded sample. */
+#ifndef KREIN_TRAINING_H
+#define KREIN_TRAINING_H
+
+#include "combine/combination.h"
+#include "pipe/pipe.h"
+
+#define KREIN_LEARNER_DEFAULT "krr"
+
+typedef struct krein_training {
+    krein_pipe pipe;
+    krein_train_options o;
+    const krein_learner_class *learner;
+    krein_values values;     /* its options */
+    krein_kernel_list list;  /* kernels of which one is taken; n = 0: none */
+    krein_weighing weighing; /* cls NULL: there is one kernel */
+    krein_combination combination;
+    krein_criterion criterion; /* cls NULL: none */
+    int64_t free;              /* parameters of the kernel, the most of a list */
+    bool recalled; /* kernel and map are those of a checkpoint; what was asked for before: */
+    bool asked;    /* the number of features was */
+} krein_training;
+
+/* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. grouped:
+ * the rows come in groups. */
+krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,
+                                   krein_training *t);
+void krein__training_end(krein_training *t);
+/* Opens the checkpoint that the options name; what it knows to be chosen is not free any more. */
+krein_status krein__training_checkpoint(krein_training *t, krein_data *data,
+                                        krein_checkpoint **out);
+/* The first pass over the data, or what a checkpoint (or NULL) knows of it; head and outputs. plan:
+ * rows are not kept and none is held out. */
+krein_status krein__training_scan(krein_training *t, krein_data *data, krein_checkpoint *c,
+                                  bool plan);
+/* The rows without labels, of the data and of a file of their own (unlabelled.c). */
+krein_status krein__training_unlabelled(krein_training *t);
+void krein__unlabelled_close(krein_unlabelled *u);
+/* The kernel, but for what is chosen with the map: the best of a list, the kernels of a sum. */
+krein_status krein__training_meet(krein_training *t);
+/* The map. *need as for krein__pipe_map. */
+krein_status krein__training_map(krein_training *t, krein_need *need);
+/* What is free in the kernel, or the weights of several; then parts (parts.c). */
+krein_status krein__training_choose(krein_training *t);
+krein_status krein__training_parts(krein_training *t);
+/* What a training needs of its pipe, and folds that the criterion chooses lambda by as well (0:
+ * leave-one-out). */
+krein_purpose krein__training_purpose(const krein_training *t);
+int64_t krein__training_folds(const krein_training *t);
+/* The learner as it would have to be asked for to get the same model. */
+char *krein__training_learner(krein_training *t);
+
+/* Where several processes train together (together.c): what they do not do; one kernel and one map
+ * for all, those of the first. */
+krein_status krein__training_together(const krein_training *t);
+krein_status krein__training_agree(krein_training *t);
+krein_status krein__training_agree_map(krein_training *t);
+
+#endif
