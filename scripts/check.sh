@@ -214,7 +214,7 @@ run_one() { # results-prefix command...
 }
 
 # Reads what run_one left, counts it and says it.
-judge() { # label/name
+count_result() { # label/name
     local name=$1 prefix=$results/$1 label=${1%%/*} status=-1 seconds=0 used=0 last p=0 f=0 s=0 why='' show=$verbose
     [[ -f $prefix.rc ]] && read -r status seconds used <"$prefix.rc"
     seconds_of[$name]=$seconds
@@ -269,7 +269,7 @@ run_queue() {
     report() { # the tests that have finished since
         left=()
         for name in "${pending[@]}"; do
-            if [[ -f $results/$name.rc ]]; then judge "$name"; else left+=("$name"); fi
+            if [[ -f $results/$name.rc ]]; then count_result "$name"; else left+=("$name"); fi
         done
         pending=("${left[@]}")
     }
@@ -287,7 +287,7 @@ run_queue() {
     done
     wait
     report
-    for name in "${pending[@]}"; do judge "$name"; done
+    for name in "${pending[@]}"; do count_result "$name"; done
     for name in "${!runs[@]}"; do
         echo "== $name: ${runs[$name]} run, $(awk "BEGIN { printf \"%.1f\", ${cpu[$name]} }") s of CPU"
     done | sort
