@@ -5,21 +5,25 @@
 #            processes under mpirun (tests/mpi), the command line tests tests/cli/*.sh, the
 #            Python tests tests/py/*.py, the exported names, the installed package, what the
 #            documentation shows
-#   clang    clang -Werror into build-clang/; compiled and linked, not run
-#   asan     address and undefined sanitizers into build-asan/; unit, mpirun and command line
-#            tests
+#   clang    clang -Werror into build-clang/; compiled, not run; tests are not linked either
+#   asan     address and undefined sanitizers into build-asan/; unit and command line tests;
+#            several processes are connected by sockets, not by mpirun
 #   tsan     thread sanitizer (clang) into build-tsan/; unit tests
 #   layers   scripts/layers.sh
 #
+# The trees are built one after the other; then the tests of all stages run from one queue, the
+# longest first. How long a test takes is what it took last time (build-check/seconds), else what
+# scripts/long-tests says, else a second.
+#
 # Every test ends with a line "N passed, N failed[, N skipped]" on its standard output; they
 # are added up, and the sum is the last line here. A test that crashes, hangs, ends badly or
-# without that line, or leaves a sanitizer's report, counts as one failed. Exit status 1 when
-# anything failed.
+# without that line, checks nothing, or leaves a sanitizer's report, counts as one failed. Exit
+# status 1 when anything failed.
 #
 # Tests run from the root of the repository with KREIN (the program), KREIN_DATA (data sets;
 # default ../shared/data), KREIN_LIBRARY (libkrein.so), TMPDIR (a folder of their own) and,
-# under a sanitizer, KREIN_SANITIZED=1. Files in tests/cli, tests/mpi and tests/py whose name
-# begins with "_" or "lib", or is common.*, launch.* or conftest.py, are helpers and not run.
+# under a sanitizer, KREIN_SANITIZED=1. Files in tests/cli and tests/mpi whose name begins with
+# "lib" or is launch.sh are helpers and not run; tests/py/run.py runs all of tests/py/test_*.py.
 #
 #   V=1                   show the output of every test, not only of those that failed
 #   KREIN_JOBS=N          builds with N processes (the CPUs)
@@ -53,45 +57,100 @@ passed=0 failed=0 skipped=0
 failures=()
 now() { date +%s%N; }
 since() { echo "$((($(now) - $1) / 100000000))" | sed -E 's/(.)$/.\1/; s/^\./0./'; }
+# What `times` of a shell says of its children, in seconds. (The shell itself has to say it: a
+# $(...) around it has had none.)
+cpu_seconds() { awk 'NR == 2 { split($1 " " $2, t, /[ms ]+/); printf "%.1f\n", 60 * t[1] + t[2] + 60 * t[3] + t[4] }' "$1"; }
 fail() { # name, why
     failed=$((failed + 1))
     failures+=("$1: $2")
     echo "FAILED $1: $2"
 }
+skip() { # name, why
+    skipped=$((skipped + 1))
+    echo "skipped: $1: $2"
+}
 
 # ---- building ------------------------------------------------------------
 
-# build LABEL FOLDER compiler cmake-options...: complains and fails when it does not build.
-build() {
-    local label=$1 folder=$2 compiler=$3 start log stamp
-    shift 3
-    start=$(now)
-    if ! command -v "$compiler" >/dev/null; then
-        echo "skipped: $label: $compiler is not here (scripts/deps.sh test installs it)"
-        skipped=$((skipped + 1))
-        return 1
-    fi
+if command -v ninja >/dev/null; then
+    generator=Ninja keep_going=(-k 0)
+else
+    generator="Unix Makefiles" keep_going=(-k)
+fi
+
+# What a stage builds: folder, compiler, options.
+tree_of() { # stage
+    options=(-DKREIN_WERROR=ON -DKREIN_TESTS=ON)
+    case $1 in
+    gcc)
+        folder=build-check compiler=gcc
+        options+=(-DCMAKE_BUILD_TYPE=Release)
+        ;;
+    clang) # no -g: nobody debugs it
+        folder=build-clang compiler=clang
+        options+=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= -DKREIN_LINK_TESTS=OFF)
+        ;;
+    asan)
+        # Undefined behaviour traps, and the address sanitizer reports the trap: all reports go
+        # to one log with one exit status. gcc's own messages would go to stderr with status 1,
+        # which a command line test may take for an ordinary failure of the program. No -Werror:
+        # the sanitizers' code makes gcc see uninitialised variables where there are none.
+        folder=build-asan compiler=gcc
+        options+=(-DCMAKE_BUILD_TYPE=Debug -DKREIN_WERROR=OFF -DKREIN_SANITIZE=address,undefined
+            -DCMAKE_C_FLAGS=-fsanitize-undefined-trap-on-error)
+        ;;
+    tsan)
+        folder=build-tsan compiler=clang
+        options+=(-DCMAKE_BUILD_TYPE=Debug -DKREIN_WERROR=OFF -DKREIN_SANITIZE=thread)
+        ;;
+    esac
+}
+
+# Leaves the status in FOLDER/configure.rc.
+configure() { # stage
+    local folder compiler stamp
+    local -a options
+    tree_of "$1"
     # A tree configured otherwise (other compiler or options, a moved checkout) is made anew:
     # on a change of compiler CMake would forget the options, the sanitizers among them.
-    stamp="$root $compiler $*"
+    stamp="$root $generator $compiler ${options[*]}"
     [[ $(cat "$folder/configured" 2>/dev/null) == "$stamp" ]] || rm -rf "$folder"
     mkdir -p "$folder"
-    log=$folder/build.log
-    if ! cmake -S . -B "$folder" -G "Unix Makefiles" -DCMAKE_C_COMPILER="$compiler" -DKREIN_WERROR=ON \
-        -DKREIN_TESTS=ON "$@" >"$log" 2>&1; then
-        cat "$log"
-        fail "$label/configure" "cmake found something wrong"
+    cmake -S . -B "$folder" -G "$generator" -DCMAKE_C_COMPILER="$compiler" "${options[@]}" \
+        >"$folder/configure.log" 2>&1
+    echo $? >"$folder/configure.rc"
+    echo "$stamp" >"$folder/configured"
+}
+
+# Says and counts it when the tree of a stage does not build. It has been configured.
+build() { # stage
+    local folder compiler start log
+    local -a options
+    tree_of "$1"
+    start=$(now)
+    if ! command -v "$compiler" >/dev/null; then
+        skip "$1" "$compiler is not here (scripts/deps.sh test installs it)"
         return 1
     fi
-    echo "$stamp" >"$folder/configured"
-    # -k: all the errors at once.
-    if ! cmake --build "$folder" -j "$jobs" -- -k >"$log" 2>&1; then
+    if [[ $(cat "$folder/configure.rc") != 0 ]]; then
+        cat "$folder/configure.log"
+        fail "$1/configure" "cmake found something wrong"
+        return 1
+    fi
+    log=$folder/build.log
+    # All the errors at once.
+    if ! (
+        cmake --build "$folder" -j "$jobs" -- "${keep_going[@]}" >"$log" 2>&1
+        status=$?
+        times >"$folder/build.times"
+        exit $status
+    ); then
         grep -vE '^\[ *[0-9/]+%?\]|^g?make' "$log" | head -n 120
-        fail "$label/build" "does not build (all of it: $log)"
+        fail "$1/build" "does not build (all of it: $log)"
         return 1
     fi
     ((verbose)) && cat "$log"
-    echo "== $label: built in $(since "$start") s"
+    echo "== $1: built in $(since "$start") s ($(cpu_seconds "$folder/build.times") s of CPU)"
 }
 
 # Programs whose source is gone stay in a build tree; only those with a source are tests.
@@ -105,7 +164,7 @@ scripts_in() { # folder ending
     local file name
     for file in "$1"/*."$2"; do
         name=${file##*/}
-        [[ -e $file && ! $name =~ ^(_|lib|common\.|launch\.|conftest\.) ]] && echo "$file"
+        [[ -e $file && ! $name =~ ^(_|lib|launch\.) ]] && echo "$file"
     done
 }
 python() {
@@ -116,7 +175,26 @@ python() {
     command -v python3
 }
 
-# ---- running -------------------------------------------------------------
+# ---- the queue -----------------------------------------------------------
+
+results=$root/build-check/results
+queue=()                 # "seconds|stage/name|command|argument|..."
+settings=() wrapper=()   # of the stage that is being added: NAME=VALUE ..., command ...
+sanitizer_options=''     # likewise
+declare -A seconds_of runs cpu
+while read -r seconds name; do
+    [[ $seconds =~ ^[0-9.]+$ ]] && seconds_of[$name]=$seconds
+done < <(cat scripts/long-tests build-check/seconds 2>/dev/null)
+
+add() { # label name command...
+    local name=$1/$2 prefix=$results/$1/$2 entry
+    mkdir -p "$results/$1"
+    shift 2
+    printf -v entry '|%s' "$name" env "${settings[@]}" TMPDIR="$prefix.tmp" \
+        ASAN_OPTIONS="log_path=$prefix.san:$sanitizer_options" TSAN_OPTIONS="log_path=$prefix.san:$sanitizer_options" \
+        timeout -k 10 "$limit" "${wrapper[@]}" "$@"
+    queue+=("${seconds_of[$name]:-1}$entry")
+}
 
 # One test, in the background: leaves NAME.out, NAME.err, NAME.san.* and at last NAME.rc.
 run_one() { # results-prefix command...
@@ -124,27 +202,29 @@ run_one() { # results-prefix command...
     shift
     start=$(now)
     mkdir -p "$prefix.tmp"
-    TMPDIR=$prefix.tmp \
-        ASAN_OPTIONS="log_path=$prefix.san:$asan_options" \
-        TSAN_OPTIONS="log_path=$prefix.san:$tsan_options" \
-        timeout -k 10 "$limit" "${wrapper[@]}" "$@" >"$prefix.out" 2>"$prefix.err" </dev/null &
+    "$@" >"$prefix.out" 2>"$prefix.err" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null' TERM
     wait "$child"
     status=$?
+    times >"$prefix.times"
+    echo "$status $(since "$start") $(cpu_seconds "$prefix.times")" >"$prefix.rc.part"
     rm -rf "$prefix.tmp"
-    echo "$status $(since "$start")" >"$prefix.rc.part"
     mv "$prefix.rc.part" "$prefix.rc"
 }
 
 # Reads what run_one left, counts it and says it.
-judge() { # label/name results-prefix
-    local name=$1 prefix=$2 status=-1 seconds=0 last p=0 f=0 s=0 why='' show=$verbose
-    [[ -f $prefix.rc ]] && read -r status seconds <"$prefix.rc"
+count_result() { # label/name
+    local name=$1 prefix=$results/$1 label=${1%%/*} status=-1 seconds=0 used=0 last p=0 f=0 s=0 why='' show=$verbose
+    [[ -f $prefix.rc ]] && read -r status seconds used <"$prefix.rc"
+    seconds_of[$name]=$seconds
+    runs[$label]=$((${runs[$label]:-0} + 1))
+    cpu[$label]="${cpu[$label]:-0} + $used"
     last=$(grep -v '^[[:space:]]*$' "$prefix.out" 2>/dev/null | tail -n 1)
     if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
         p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[4]:-0}
         ((f)) && why="$f failed"
+        ((p + f + s)) || why="checked nothing"
     else
         why="printed no summary line"
     fi
@@ -181,23 +261,19 @@ judge() { # label/name results-prefix
     fi
 }
 
-# run LABEL RESULTS-FOLDER: the tests of the array `queue`, "name|command|argument...".
-# The environment for them is the caller's.
-run() {
-    local label=$1 folder=$2 start entry name command running=0
-    local -a pending=() left
+# Runs the queue, the longest first.
+run_queue() {
+    local start entry name running=0
+    local -a pending=() left command
     start=$(now)
-    rm -rf "${folder:?}/$label"
-    mkdir -p "$folder/$label"
-    folder=$(cd "$folder/$label" && pwd)
-
     report() { # the tests that have finished since
         left=()
         for name in "${pending[@]}"; do
-            if [[ -f $folder/$name.rc ]]; then judge "$label/$name" "$folder/$name"; else left+=("$name"); fi
+            if [[ -f $results/$name.rc ]]; then count_result "$name"; else left+=("$name"); fi
         done
         pending=("${left[@]}")
     }
+    mapfile -t queue < <(printf '%s\n' "${queue[@]}" | sort -t '|' -s -k 1,1nr)
     for entry in "${queue[@]}"; do
         if ((running >= test_jobs)); then
             wait -n
@@ -205,66 +281,51 @@ run() {
             report
         fi
         IFS='|' read -r -a command <<<"$entry"
-        name=${command[0]}
-        pending+=("$name")
-        run_one "$folder/$name" "${command[@]:1}" 2>/dev/null &
+        pending+=("${command[1]}")
+        run_one "$results/${command[1]}" "${command[@]:2}" 2>/dev/null &
         running=$((running + 1))
     done
     wait
     report
-    for name in "${pending[@]}"; do judge "$label/$name" "$folder/$name"; done
-    echo "== $label: ${#queue[@]} run in $(since "$start") s"
+    for name in "${pending[@]}"; do count_result "$name"; done
+    for name in "${!runs[@]}"; do
+        echo "== $name: ${runs[$name]} run, $(awk "BEGIN { printf \"%.1f\", ${cpu[$name]} }") s of CPU"
+    done | sort
+    echo "== tests: ${#queue[@]} run in $(since "$start") s"
+    for name in "${!seconds_of[@]}"; do echo "${seconds_of[$name]} $name"; done | sort -rn >build-check/seconds
 }
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 
-asan_options=detect_leaks=1 tsan_options='' wrapper=()
-queue_unit() { # folder
+add_unit() { # label folder
     local test
-    for test in $(unit_tests "$1"); do queue+=("${test##*/}|$test"); done
+    for test in $(unit_tests "$2"); do add "$1" "${test##*/}" "$test"; done
 }
-queue_mpi() { # folder
+add_cli() { # label folder
     local test
-    for test in $(scripts_in tests/mpi sh); do
-        queue+=("mpi-$(basename "$test" .sh)|bash|$test|$1")
-    done
-}
-queue_cli() {
-    local test
-    [[ -x $KREIN ]] || return
-    for test in $(scripts_in tests/cli sh); do queue+=("cli-$(basename "$test" .sh)|bash|$test"); done
+    [[ -x $2/krein ]] || return
+    for test in $(scripts_in tests/cli sh); do add "$1" "cli-$(basename "$test" .sh)" bash "$test"; done
 }
 
-# ---- the stages ----------------------------------------------------------
+# ---- the stages: what they put into the queue ------------------------------
 
-stage_gcc() {
-    build gcc build-check gcc -DCMAKE_BUILD_TYPE=Release || return
-    local -a queue=()
-    local -x KREIN=$root/build-check/krein KREIN_LIBRARY=$root/build-check/libkrein.so
-    local -x PYTHONPATH=$root/python${PYTHONPATH:+:$PYTHONPATH}
+tests_gcc() { # folder
     local test interpreter
-    queue_unit build-check
-    queue_mpi build-check
-    run unit build-check/results
-    queue=()
-    queue_cli
+    settings=(KREIN="$root/$1/krein" KREIN_LIBRARY="$root/$1/libkrein.so")
+    add_unit unit "$1"
+    for test in $(scripts_in tests/mpi sh); do add mpi "$(basename "$test" .sh)" bash "$test" "$1"; done
+    add_cli cli "$1"
     interpreter=$(python)
-    for test in $(scripts_in tests/py py); do
-        if [[ -n $interpreter ]]; then
-            queue+=("py-$(basename "$test" .py)|$interpreter|$test")
-        else
-            echo "skipped: $test: no python3"
-            skipped=$((skipped + 1))
-        fi
-    done
-    ((${#queue[@]})) && run outside build-check/results
-    queue=("exports|scripts/exports.sh|build-check/libkrein.so" "install|scripts/install-test.sh|build-check"
-        "docs|scripts/doc-test.sh")
-    run package build-check/results
+    if [[ -n $interpreter ]]; then
+        add python all "$interpreter" tests/py/run.py
+    else
+        skip tests/py "no python3"
+    fi
+    add package exports scripts/exports.sh "$1/libkrein.so"
+    add package install scripts/install-test.sh "$1"
+    add package docs scripts/doc-test.sh
 }
 
-stage_clang() {
-    build clang build-clang clang -DCMAKE_BUILD_TYPE=Debug && passed=$((passed + 1))
-}
+tests_clang() { passed=$((passed + 1)); } # it has been built
 
 # Old sanitizer runtimes die at random where the kernel randomises addresses widely.
 choose_wrapper() {
@@ -274,61 +335,55 @@ choose_wrapper() {
     ((bits > 28)) && setarch -R true 2>/dev/null && wrapper=(setarch -R)
 }
 
-stage_asan() {
-    # Undefined behaviour traps, and the address sanitizer reports the trap: all reports go
-    # to one log with one exit status. gcc's own messages would go to stderr with status 1,
-    # which a command line test may take for an ordinary failure of the program. No -Werror:
-    # the sanitizers' code makes gcc see uninitialised variables where there are none.
-    build asan build-asan gcc -DCMAKE_BUILD_TYPE=Debug -DKREIN_WERROR=OFF \
-        -DKREIN_SANITIZE=address,undefined \
-        -DCMAKE_C_FLAGS=-fsanitize-undefined-trap-on-error || return
-    local -a queue=() wrapper
-    local -x KREIN=$root/build-asan/krein KREIN_SANITIZED=1 OMP_NUM_THREADS=2
-    local -x LSAN_OPTIONS=print_suppressions=0
-    local asan_options=detect_leaks=1:allocator_may_return_null=1:handle_sigill=1:exitcode=99 probe=build-asan/probe
-    [[ -f scripts/lsan.supp ]] && LSAN_OPTIONS+=:suppressions=$root/scripts/lsan.supp
+tests_asan() { # folder
+    local leaks=print_suppressions=0 probe=$1/probe
+    [[ -f scripts/lsan.supp ]] && leaks+=:suppressions=$root/scripts/lsan.supp
+    sanitizer_options=detect_leaks=1:allocator_may_return_null=1:handle_sigill=1:exitcode=99
     choose_wrapper
     # The leak check needs ptrace, which some containers forbid.
     echo 'int main(void) { return 0; }' | gcc -fsanitize=address -x c - -o "$probe"
-    if ! ASAN_OPTIONS=$asan_options "${wrapper[@]}" "$probe" >/dev/null 2>&1; then
-        echo "skipped: leak check: it does not work in this container (ptrace?)"
-        skipped=$((skipped + 1))
-        asan_options=${asan_options/detect_leaks=1/detect_leaks=0}
+    if ! ASAN_OPTIONS=$sanitizer_options "${wrapper[@]}" "$probe" >/dev/null 2>&1; then
+        skip "leak check" "it does not work in this container (ptrace?)"
+        sanitizer_options=${sanitizer_options/detect_leaks=1/detect_leaks=0}
     fi
-    queue_unit build-asan
-    queue_mpi build-asan
-    queue_cli
-    run asan build-asan/results
+    settings=(KREIN="$root/$1/krein" KREIN_SANITIZED=1 OMP_NUM_THREADS=2 LSAN_OPTIONS="$leaks")
+    add_unit asan "$1"
+    add_cli asan "$1"
 }
 
-stage_tsan() {
-    build tsan build-tsan clang -DCMAKE_BUILD_TYPE=Debug -DKREIN_WERROR=OFF -DKREIN_SANITIZE=thread || return
-    local -a queue=() wrapper
-    local -x KREIN=$root/build-tsan/krein KREIN_SANITIZED=1 OMP_NUM_THREADS=2
-    # gcc's libgomp is opaque to the sanitizer; libomp tells it of its barriers through archer.
-    local tsan_options=ignore_noninstrumented_modules=1:suppressions=$root/scripts/tsan.supp:exitcode=99
+tests_tsan() { # folder
     local archer
-    archer=$(sed -n 's/^OpenMP_[a-z]*omp_LIBRARY:[A-Z]*=//p' build-tsan/CMakeCache.txt | head -n 1)
+    settings=(KREIN="$root/$1/krein" KREIN_SANITIZED=1 OMP_NUM_THREADS=2)
+    # gcc's libgomp is opaque to the sanitizer; libomp tells it of its barriers through archer.
+    sanitizer_options=ignore_noninstrumented_modules=1:suppressions=$root/scripts/tsan.supp:exitcode=99
+    archer=$(sed -n 's/^OpenMP_[a-z]*omp_LIBRARY:[A-Z]*=//p' "$1/CMakeCache.txt" | head -n 1)
     archer=$(dirname "${archer:-.}")/libarcher.so
     if [[ -e $archer ]]; then
-        local -x OMP_TOOL_LIBRARIES=$archer
+        settings+=(OMP_TOOL_LIBRARIES="$archer")
     else
         echo "skipped: archer: no libarcher.so beside libomp; expect false alarms"
     fi
     choose_wrapper
-    queue_unit build-tsan
-    run tsan build-tsan/results
-}
-
-stage_layers() {
-    local -a queue=("layers|scripts/layers.sh")
-    mkdir -p build-check
-    run rules build-check/results
+    add_unit tsan "$1"
 }
 
 begin=$(now)
-mkdir -p build-check
-for stage in "${stages[@]}"; do "stage_$stage"; done
+rm -rf "$results"
+mkdir -p "$results"
+for stage in "${stages[@]}"; do
+    [[ $stage == layers ]] || configure "$stage" &
+done
+wait
+for stage in "${stages[@]}"; do
+    settings=() wrapper=() sanitizer_options=''
+    if [[ $stage == layers ]]; then
+        add rules layers scripts/layers.sh
+    elif build "$stage"; then
+        tree_of "$stage"
+        "tests_$stage" "$folder"
+    fi
+done
+((${#queue[@]})) && run_queue
 
 echo "== all: $(since "$begin") s"
 for line in "${failures[@]}"; do echo "failed: $line"; done

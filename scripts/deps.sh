@@ -22,6 +22,7 @@ libxxhash-dev        module libxxhash
 libsvm-dev           header libsvm/svm.h
 libjansson-dev       module jansson'
 test='
+ninja-build          command ninja
 clang                command clang
 libomp-dev           clangomp -
 python3              command python3

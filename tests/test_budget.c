@@ -119,7 +119,7 @@ static void budget(void) {
     rows r = friedman(3000, 1, 15);
     static const char *const maps[] = {"orf(D=4096)", "exact", "nystrom(D=2500)"};
     for (int k = 0; k < 3; k++) {
-        krein_ctx *ctx = small_ctx((uint64_t)40 << 20, 2);
+        krein_ctx *ctx = small_ctx((uint64_t)16 << 20, 2);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         krein_train_options o = defaults();
         krein_model *m = NULL;
@@ -127,12 +127,12 @@ static void budget(void) {
         o.kernel = "gaussian(sigma=2)";
         o.map = maps[k];
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_EMEMORY && !m);
-        CHECK_HAS(krein_message(ctx), "40.0 MB"); /* the budget */
+        CHECK_HAS(krein_message(ctx), "16.0 MB"); /* the budget */
         CHECK_HAS(krein_message(ctx), "`max_memory`");
         CHECK_HAS(krein_message(ctx), k == 1 ? "`map=" : "`features=");
         CHECK(krein_ctx_peak_bytes(ctx) < (uint64_t)4 << 20); /* refused before the work */
         CHECK(krein_plan(ctx, data, &o, &report) == KREIN_OK);
-        CHECK(!report.fits && report.bytes_peak > (uint64_t)40 << 20 && report.advice);
+        CHECK(!report.fits && report.bytes_peak > (uint64_t)16 << 20 && report.advice);
         /* What it advises does fit. */
         const char *at = report.advice ? strstr(report.advice, "`features=") : NULL;
         if (at) {
@@ -144,7 +144,7 @@ static void budget(void) {
             krein_status st = krein_train(ctx, data, &o, &report, &m);
             if (st != KREIN_OK) printf("%s: %s\n", spec, krein_message(ctx));
             CHECK(st == KREIN_OK);
-            CHECK(krein_ctx_peak_bytes(ctx) <= (uint64_t)40 << 20);
+            CHECK(krein_ctx_peak_bytes(ctx) <= (uint64_t)16 << 20);
             krein_model_destroy(m);
         }
         krein_report_clear(ctx, &report);
@@ -152,7 +152,7 @@ static void budget(void) {
         krein_ctx_destroy(ctx);
     }
     /* A default number of features shrinks to what fits. */
-    krein_ctx *ctx = small_ctx((uint64_t)60 << 20, 1);
+    krein_ctx *ctx = small_ctx((uint64_t)24 << 20, 1);
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_train_options o = defaults();
     krein_model *m = NULL;

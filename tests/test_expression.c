@@ -11,21 +11,16 @@ static krein_ctx *ctx;
 
 static krein_kernel *kernel(const char *text) {
     krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("\"%s\": %s\n", text, krein_message(ctx));
-        test_bad++;
-    }
+    CHECK_ELSE(krein__kernel_parse(ctx, text, &k) == KREIN_OK, "\"%s\": %s\n", text,
+               krein_message(ctx));
     return k;
 }
 /* The expression as it prints is `want`. */
 static void prints(int line, const char *text, const char *want) {
     krein_kernel *k = kernel(text);
     char *got = k ? krein__kernel_text(ctx, k) : NULL;
-    if (!got || strcmp(got, want) != 0) {
-        printf("%s:%d: \"%s\" prints as \"%s\", want \"%s\"\n", __FILE__, line, text,
-               got ? got : "", want);
-        test_bad++;
-    }
+    CHECK_ELSE(got && strcmp(got, want) == 0, "%s:%d: \"%s\" prints as \"%s\", want \"%s\"\n",
+               __FILE__, line, text, got ? got : "", want);
     krein__free(ctx, got);
     krein__kernel_destroy(ctx, k);
 }
@@ -34,12 +29,10 @@ static void kernel_refused(int line, const char *text, const char *why) {
     krein_kernel *k = (krein_kernel *)&ctx;
     uint64_t held = atomic_load(&ctx->held);
     krein_status st = krein__kernel_parse(ctx, text, &k);
-    if (st != KREIN_ESPEC || !strstr(krein_message(ctx), why) || k ||
-        atomic_load(&ctx->held) != held) {
-        printf("%s:%d: \"%.200s\": status %d, \"%s\", want \"%s\"\n", __FILE__, line, text, (int)st,
+    CHECK_ELSE(st == KREIN_ESPEC && strstr(krein_message(ctx), why) && !k &&
+                   atomic_load(&ctx->held) == held,
+               "%s:%d: \"%.200s\": status %d, \"%s\", want \"%s\"\n", __FILE__, line, text, (int)st,
                st ? krein_message(ctx) : "", why);
-        test_bad++;
-    }
     if (st == KREIN_OK) krein__kernel_destroy(ctx, k);
 }
 #define KERNEL_REFUSED(text, why) kernel_refused(__LINE__, text, why)

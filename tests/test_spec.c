@@ -38,11 +38,10 @@ static void refused(int line, const char *text, const char *why) {
     int64_t which;
     uint64_t held = atomic_load(&ctx->held);
     krein_status st = krein__parse_spec(ctx, text, "thing", classes, 3, &which, &v);
-    if (st != KREIN_ESPEC || !strstr(krein_message(ctx), why) || atomic_load(&ctx->held) != held) {
-        printf("%s:%d: \"%s\": status %d, \"%s\"; want \"%s\"\n", __FILE__, line, text, (int)st,
+    CHECK_ELSE(st == KREIN_ESPEC && strstr(krein_message(ctx), why) &&
+                   atomic_load(&ctx->held) == held,
+               "%s:%d: \"%s\": status %d, \"%s\"; want \"%s\"\n", __FILE__, line, text, (int)st,
                st ? krein_message(ctx) : "", why);
-        test_bad++;
-    }
     if (st == KREIN_OK) krein__values_clear(ctx, &v);
 }
 #define REFUSED(text, why) refused(__LINE__, text, why)

@@ -454,7 +454,6 @@ static void allocations_of(task k, int64_t step) {
 
 static void allocations(void) {
     const int64_t step = test_sanitized() ? 37 : 11;
-    if (ranks != 3) return;
     write_rows("few.csv", BLOCK + 40, weighted);
     task k = task_of("few.csv");
     k.o.weights = "w";
@@ -478,7 +477,7 @@ static void all_cases(void) {
     RUN(parts);
     RUN(half_labelled);
     RUN(small_parts);
-    RUN(allocations);
+    if (ranks == 3) RUN(allocations);
     if (!test_sanitized() && ranks % 2 == 0) RUN(weights);
     if (!test_sanitized() && ranks % 2 == 0) RUN(maps);
 }

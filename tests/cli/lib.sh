@@ -11,6 +11,7 @@
 #   pass NAME / fail NAME [why] / skip NAME why
 #   summary                  prints the last line and exits
 #
+# A script that makes no check, or calls a command that is not there, fails.
 # Works in a folder of its own that is removed at the end.
 set -u
 : "${KREIN:?KREIN is the program to test}"
@@ -37,7 +38,15 @@ skip() {
     skipped=$((skipped + 1))
     echo "skipped: $1: $2"
 }
+# A helper or a tool whose name is wrong checks nothing; bash says so in a shell of its own.
+command_not_found_handle() {
+    echo "$1" >>"$work/not-found"
+    echo "$1: command not found" >&2
+    return 127
+}
 summary() {
+    [[ ! -e $work/not-found ]] || fail "commands that are not there" "$(sort -u "$work/not-found" | tr '\n' ' ')"
+    ((passed + failed + skipped)) || fail "${0##*/}" "no check was made"
     echo "$passed passed, $failed failed, $skipped skipped"
     ((failed == 0))
     exit

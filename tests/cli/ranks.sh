@@ -56,6 +56,7 @@ for file in "$KREIN" "$folder/libkrein.so"; do
     is "${file##*/}: not linked with it" "" "$(ldd "$file" | grep -E 'libmpi|libopen-')"
 done
 
+if [[ $SANITIZED ]]; then summary; fi # processes under a sanitizer are connected by sockets
 if why=$(no_mpi "$folder"); then
     skip mpirun "$why"
     summary

@@ -6,13 +6,13 @@ n=20000
 [[ $SANITIZED ]] && n=4500
 "$KREIN" generate arm -n $n -o arm.csv >/dev/null
 
+at_work() { grep -q '^krein: task' err 2>/dev/null; } # said after reading, before the long part
 for signal in INT TERM; do
     echo old >old.krein
     rm -f out err
     "$KREIN" train arm.csv -v -o old.krein >out 2>err &
     pid=$!
-    # The first message comes after reading, before the long part.
-    wait_for 60 test -s err
+    wait_for 60 at_work
     kill -$signal $pid
     start=$SECONDS
     wait $pid

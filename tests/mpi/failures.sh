@@ -31,7 +31,6 @@ together 3 train good.csv "${fixed[@]}" -o shut/deep/m.krein
 is "unwritable: status" 1 "$rc"
 once "unwritable" err '^krein: .*shut/deep'
 fails "svm" 2 2 '^krein: svm trains in one process, and there are 2; use krr' train good.csv --learner svm -t classification
-if [[ -n $SANITIZED ]]; then summary; fi
 
 fails "mkl" 2 2 'trains in one process' train good.csv --learner mkl --kernels 'gaussian; linear'
 fails "checkpoint" 2 2 'checkpoint keeps the state of one process' train good.csv "${fixed[@]}" --checkpoint state

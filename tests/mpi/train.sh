@@ -53,7 +53,6 @@ as_one "words in a file of labels" 4 $CLOSE a.npy --labels a_c.txt "${fixed[@]}"
 input=()
 as_one "sparse" 2 $CLOSE s.libsvm "${fixed[@]}" -l auto
 as_one "rows without labels" 3 $NEAR partly.csv --learner 'sskrr(parts=1)' "${fixed[@]}"
-if [[ -n $SANITIZED ]]; then summary; fi
 
 input=(--missing drop)
 as_one "held out by group" 2 $NEAR mixed.csv --ignore id,w --missing drop --group g --holdout 0.25 "${fixed[@]}"

@@ -135,6 +135,8 @@ def measures():
         common.close("silhouette on features", got["silhouette"], silhouette_score(Z, got["labels"]), 1e-5, 1)
 
 
+TESTS = (kmeans, overlapping, kernel_kmeans, new_rows, spectral, measures)
+warnings.simplefilter("ignore", UserWarning)  # a graph in pieces is no news here
+
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", UserWarning)  # a graph in pieces is no news here
-    common.run("cluster", (kmeans, overlapping, kernel_kmeans, new_rows, spectral, measures))
+    common.run({"cluster": TESTS})

@@ -126,5 +126,7 @@ def summed():
     common.close("the sum", got, common.predict("data.csv", "--label", "first", "--scores"), 1e-4)
 
 
+TESTS = (itself, by_matrices, by_features, accuracies, descent, summed)
+
 if __name__ == "__main__":
-    common.run("mkl", (itself, by_matrices, by_features, accuracies, descent, summed))
+    common.run({"mkl": TESTS})

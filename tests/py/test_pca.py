@@ -93,5 +93,7 @@ def many_rows():
         same(kernel + ", 1500 rows: new rows", predict("test.csv"), model.transform(T), 1e-6)
 
 
+TESTS = (exact, features, many_rows)
+
 if __name__ == "__main__":
-    common.run("pca", (exact, features, many_rows))
+    common.run({"pca": TESTS})

@@ -247,5 +247,7 @@ def features():
     common.close("gcv on features", scores(X, y, kernel, "gcv(lambda=%g)" % lam, args=options), [[want]], 1e-5)
 
 
+TESTS = (leave_one_out, folds, gcv, linear_gcv, evidence, best_evidence, alignments, features)
+
 if __name__ == "__main__":
-    common.run("select", (leave_one_out, folds, gcv, linear_gcv, evidence, best_evidence, alignments, features))
+    common.run({"select": TESTS})

@@ -443,6 +443,8 @@ def logistic():
             close(name + ": weights", W[:60].T, theirs.coef_, 1e-3)
 
 
+TESTS = (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes, ridge_targets,
+         leave_one_out, nystrom, fourier, ridge_features, logistic)
+
 if __name__ == "__main__":
-    common.run("sklearn", (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes,
-                           ridge_targets, leave_one_out, nystrom, fourier, ridge_features, logistic))
+    common.run({"sklearn": TESTS})

@@ -137,5 +137,7 @@ def chosen():
                  "%r, %r" % (report["cv"], error[C]))
 
 
+TESTS = (exact_classes, exact_numbers, on_features, chosen)
+
 if __name__ == "__main__":
-    common.run("svm", (exact_classes, exact_numbers, on_features, chosen))
+    common.run({"svm": TESTS})
