@@ -211,7 +211,7 @@ krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein
 
 /* Ascending places in a part of n rows that are sampled. */
 static krein_rng places(uint64_t seed, int64_t part) {
-    return (krein_rng){seed, KREIN_STREAM_PARTS | (uint64_t)(part + 1) << 32};
+    return krein__substream(seed, KREIN_STREAM_PARTS, part + 1);
 }
 
 static krein_status choose_rows(krein_job *job, const krein_cut *cut, int64_t each,

@@ -31,7 +31,7 @@ double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_option
 static krein_status top(krein_ctx *ctx, int64_t n, const krein_kmeans_options *o,
                         krein_operator apply, void *state, double *value, double *vector) {
     double residual;
-    krein_rng g = {o->rng.seed, o->rng.stream | (uint64_t)1 << 32};
+    krein_rng g = krein__substream(o->rng.seed, o->rng.stream, KREIN_CLUSTER_EIGEN);
     krein_status st = krein__top_eigen(ctx, n, o->clusters, apply, state, g, TOLERANCE, STEPS,
                                        value, vector, &residual);
     if (st == KREIN_OK && residual > TOLERANCE)

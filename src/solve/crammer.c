@@ -61,7 +61,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STREAM_ORDER = 6, ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
+enum { ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
 static const double WORK = 300;      /* passes over all pairs, at most, */
 static const double FLOPS = 5e8;     /* or multiplications where these are more */
 static const double BETWEEN = 20;    /* passes over all pairs without a check, at most */
@@ -186,7 +186,7 @@ static void step(solver *v, int64_t i, const float *row) {
 /* ---- a pass ------------------------------------------------------------- */
 
 static uint64_t seed_of(const solver *v, int64_t block) {
-    krein_rng g = {v->o->seed, STREAM_ORDER};
+    krein_rng g = {v->o->seed, KREIN_STREAM_CRAMMER};
     return krein__rng_bits(g, (uint64_t)v->m->passes, (uint64_t)block);
 }
 
