@@ -1,10 +1,10 @@
 /* divide.c -- rows cut into parts, parts worked on side by side, and the rows that judge lambda. */
 #include "learn/divide.h"
 
+#include "base/threads.h"
 #include "dist/dist.h"
 #include "num/blas.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* ---- parts -------------------------------------------------------------- */
@@ -165,19 +165,6 @@ int krein__parts_workers(const krein_ctx *ctx, int64_t items, double bytes) {
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, items)));
 }
 
-/* Workers have no callbacks: the first of them asks the caller, the others are told. */
-typedef struct stop {
-    krein_ctx *ctx;
-    atomic_bool asked;
-} stop;
-
-static int stopped(void *user) {
-    stop *s = user;
-    if (omp_get_thread_num() == 0 && s->ctx->cancel && s->ctx->cancel(s->ctx->user))
-        atomic_store(&s->asked, true);
-    return atomic_load(&s->asked);
-}
-
 krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein_part_work *work,
                                void *state) {
     krein_status st = KREIN_OK;
@@ -185,26 +172,19 @@ krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein
         for (int64_t i = 0; i < items && st == KREIN_OK; i++) st = work(ctx, state, i);
         return st;
     }
-    stop told = {.ctx = ctx};
-    krein_ctx fresh = krein__ctx_share(ctx, workers);
-    fresh.cancel = stopped;
-    fresh.user = &told;
+    krein_workers all;
+    krein__workers_begin(&all, ctx, workers);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(workers) schedule(dynamic)
     for (int64_t i = 0; i < items; i++) {
+        if (atomic_load(&all.stop)) continue;
         krein__worker_begin();
-        krein_ctx own = fresh;
-        krein_status status = work(&own, state, i);
-        if (status != KREIN_OK) {
-            atomic_store(&told.asked, true); /* nobody needs the others */
-#pragma omp critical(krein_divide)
-            if (st == KREIN_OK || st == KREIN_ECANCEL)
-                st = krein__fail(ctx, status, "%s", own.message);
-        }
+        krein_ctx own = all.own;
+        krein__workers_note(&all, work(&own, state, i), &own);
         krein__worker_end(c);
     }
     krein__compute_end(c);
-    return st == KREIN_OK ? krein__poll(ctx) : st;
+    return krein__workers_end(&all);
 }
 
 /* ---- the choice of lambda ----------------------------------------------- */

@@ -41,22 +41,6 @@ typedef struct set {
     double *b;            /* folds x k */
 } set;
 
-krein_status krein__machines_check(krein_ctx *ctx, const char *learner, const krein_map *map,
-                                   bool intercept, bool spectrum) {
-    bool exact = map->cls->traits & KREIN_MAP_DUAL;
-    if (exact && !intercept)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "%s(intercept=no) works on features, not with map=exact; use a map "
-                           "such as nystrom",
-                           learner);
-    if (!exact && spectrum)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "%s(spectrum=...) is for map=exact; features of a map have no spectrum "
-                           "to change",
-                           learner);
-    return KREIN_OK;
-}
-
 /* ---- making machines ---------------------------------------------------- */
 
 /* Targets of regression less their mean, which the intercept gives back (without one as they are),

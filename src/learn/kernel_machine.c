@@ -543,7 +543,7 @@ done:
 
 /* ---- numbers ------------------------------------------------------------ */
 
-krein_status krein__exact_svr(krein_job *job, const krein_exact_svr *o) {
+krein_status krein__exact_svr(krein_job *job, const krein_exact_svm *o) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     problem p = {.ctx = job->ctx, .tol = o->tol};

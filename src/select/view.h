@@ -103,6 +103,10 @@ void krein__view_clear(krein_view *v);
 /* a'P_r b; a and b have m entries. */
 double krein__view_power(const krein_view *v, int64_t r, const double *a, const double *b);
 
+/* Eigenpairs of A (n x n, overwritten), descending, and rows q_j'C for C (n x m). */
+krein_status krein__view_decompose(krein_ctx *ctx, int64_t n, int64_t m, double *A, const double *C,
+                                   krein_spectrum *out);
+
 /* ---- exact -------------------------------------------------------------- */
 
 /* The view of a kernel whose matrix on the sample is K (n x n; SKS afterwards), and the trials. */
