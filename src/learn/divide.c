@@ -1,4 +1,5 @@
-/* divide.c -- rows cut into parts, parts worked on side by side, and the rows that judge lambda. */
+/* divide.c -- rows cut into parts, parts worked on side by side, and the rows that choose
+ * lambda. */
 #include "learn/divide.h"
 
 #include "base/threads.h"
@@ -195,31 +196,31 @@ static krein_rng places(uint64_t seed, int64_t part) {
 }
 
 static krein_status choose_rows(krein_job *job, const krein_cut *cut, int64_t each,
-                                krein_jurors *j) {
+                                krein_loo_sample *sample) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int64_t *place = NULL, *count = NULL, *seen = NULL, *next = NULL, at = 0, *slot = NULL;
-    NEW(place, j->parts * each);
-    NEW(count, j->parts);
+    NEW(place, sample->parts * each);
+    NEW(count, sample->parts);
     ZNEW(seen, cut->parts);
-    ZNEW(next, j->parts);
+    ZNEW(next, sample->parts);
     NEW(slot, cut->parts);
     for (int64_t p = 0; p < cut->parts; p++) slot[p] = -1;
-    for (int64_t s = 0; s < j->parts; s++) {
-        int64_t p = j->part[s], n = cut->bound[p + 1] - cut->bound[p];
+    for (int64_t s = 0; s < sample->parts; s++) {
+        int64_t p = sample->part[s], n = cut->bound[p + 1] - cut->bound[p];
         count[s] = krein__min(n, each);
         slot[p] = s;
         krein__rng_choose(places(job->seed, p), n, count[s], place + s * each);
-        j->n += count[s];
+        sample->n += count[s];
     }
-    NEW(j->row, j->n);
-    NEW(j->owner, j->n);
+    NEW(sample->row, sample->n);
+    NEW(sample->owner, sample->n);
     for (int64_t i = 0, p = 0; i < cut->n; i++) {
         while (!cut->owner && i >= cut->bound[p + 1]) p++;
         int64_t part = cut->owner ? cut->owner[i] : p, s = slot[part], here = seen[part]++;
         if (s < 0 || next[s] == count[s] || place[s * each + next[s]] != here) continue;
-        j->row[at] = i;
-        j->owner[at++] = (int32_t)s;
+        sample->row[at] = i;
+        sample->owner[at++] = (int32_t)s;
         next[s]++;
     }
 done:
@@ -231,34 +232,38 @@ done:
     return st;
 }
 
-krein_status krein__jurors_begin(krein_job *job, const krein_cut *cut, int64_t parts, int64_t rows,
-                                 krein_jurors *j) {
+krein_status krein__loo_sample_begin(krein_job *job, const krein_cut *cut, int64_t parts,
+                                     int64_t rows, krein_loo_sample *sample) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
     double *label = NULL;
-    memset(j, 0, sizeof *j);
-    j->parts = krein__min(parts, cut->parts);
-    NEW(j->part, j->parts);
-    for (int64_t s = 0; s < j->parts; s++) j->part[s] = (2 * s + 1) * cut->parts / (2 * j->parts);
-    TRY(choose_rows(job, cut, (rows + j->parts - 1) / j->parts, j));
-    NEW(label, j->n * job->data->nlabel);
-    NEW(j->y, j->n * m->k);
-    NEW(j->weight, j->n);
-    NEW(j->class, j->n);
-    TRY(krein__stream_gather(job->rows, j->row, j->n, &j->x, label, j->weight, NULL));
-    krein__targets_fill(m, job->data, j->n, label, j->y, j->class);
-    j->targets = (krein_targets){j->n, m->k, j->y, job->data->has_weight ? j->weight : NULL,
-                                 krein__job_classes(job) ? j->class : NULL};
+    memset(sample, 0, sizeof *sample);
+    sample->parts = krein__min(parts, cut->parts);
+    NEW(sample->part, sample->parts);
+    for (int64_t s = 0; s < sample->parts; s++)
+        sample->part[s] = (2 * s + 1) * cut->parts / (2 * sample->parts);
+    TRY(choose_rows(job, cut, (rows + sample->parts - 1) / sample->parts, sample));
+    NEW(label, sample->n * job->data->nlabel);
+    NEW(sample->y, sample->n * m->k);
+    NEW(sample->weight, sample->n);
+    NEW(sample->class, sample->n);
+    TRY(krein__stream_gather(job->rows, sample->row, sample->n, &sample->x, label, sample->weight,
+                             NULL));
+    krein__targets_fill(m, job->data, sample->n, label, sample->y, sample->class);
+    sample->targets =
+        (krein_targets){sample->n, m->k, sample->y, job->data->has_weight ? sample->weight : NULL,
+                        krein__job_classes(job) ? sample->class : NULL};
 done:
     krein__free(ctx, label);
-    if (st != KREIN_OK) krein__jurors_end(ctx, j);
+    if (st != KREIN_OK) krein__loo_sample_end(ctx, sample);
     return st;
 }
 
-void krein__jurors_end(krein_ctx *ctx, krein_jurors *j) {
-    void *all[] = {j->part, j->row, j->owner, j->y, j->weight, j->class};
+void krein__loo_sample_end(krein_ctx *ctx, krein_loo_sample *sample) {
+    void *all[] = {sample->part, sample->row,    sample->owner,
+                   sample->y,    sample->weight, sample->class};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
-    krein__matrix_clear(ctx, &j->x);
-    memset(j, 0, sizeof *j);
+    krein__matrix_clear(ctx, &sample->x);
+    memset(sample, 0, sizeof *sample);
 }

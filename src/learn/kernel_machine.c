@@ -240,7 +240,7 @@ typedef struct trials {
 
 /* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. With
  * the weights that classes have in training, which are one in the mean. */
-static void judge(const problem *p, const krein_exact *r, const double *score, trials *t) {
+static void add_losses(const problem *p, const krein_exact *r, const double *score, trials *t) {
     double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
@@ -319,7 +319,7 @@ static krein_status walk(const problem *p, const krein_exact *r, krein_libsvm *t
         t.C[at] = ldexp(1, (int)(2 * at) - 4);
         krein__progress(ctx, "cross-validation", (double)at, GRID);
         TRY(held_out(p, r, table, t.C[at], fold, folds, score));
-        judge(p, r, score, &t);
+        add_losses(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
                    p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
         if (job->deadline > 0 && krein__clock() > job->deadline && t.tried < GRID) {

@@ -163,7 +163,7 @@ done:
     return st;
 }
 
-/* Seats of a pass: as many as memory has room for beside what fitting takes. */
+/* Candidates of a pass: as many as memory has room for beside what fitting takes. */
 static krein_status group_size(batch *b, krein_kernel *const *kernel, int64_t n, const char *spec,
                                int64_t D, int64_t *out) {
     krein_ctx *ctx = b->ctx;

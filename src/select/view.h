@@ -95,7 +95,8 @@ typedef struct krein_view {
     krein_spectrum spectrum, centred;
 } krein_view;
 
-/* What does not suit a kernel is an answer, not a failure. */
+/* Whether a status says that a criterion does not apply to a kernel: the candidate gets the message
+ * instead of a score, and the others go on. */
 bool krein__is_refusal(krein_status st);
 /* Keeps the context's message with the trial; other failures are passed on. */
 krein_status krein__trial_refused(const krein_ctx *ctx, krein_status st, krein_trial *t);

@@ -13,7 +13,7 @@
  * length is below tol times that at W = 0, or below what rounding makes of a gradient that is zero
  * and no longer halved by a step: constant features, or such that the classes share, begin there.
  *
- * Preconditioner, to buy or not to buy: it is made (again) once the steps since the last have taken
+ * Preconditioner: it is made (again) once the steps since the last have taken
  * as many passes as it costs, so that neither an easy problem nor a hard one costs more than about
  * twice what the better choice would have cost. The decision rests on sizes and iteration counts,
  * not on clocks. Passes and seconds of one core (Zen 4) until the gradient is 1e-3 of the first, on
