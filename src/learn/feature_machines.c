@@ -332,7 +332,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
     for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH); e += STEP, n++) {
         if (worse >= 2 && ldexp(1, e - STEP) >= KREIN_SATURATED / spread) break;
         krein__progress(s->ctx, "choosing C", (double)n, (double)KREIN__COUNT(error));
-        bool late = s->job->deadline > 0 && krein__clock() > s->job->deadline;
+        bool late = krein__late(s->job->deadline);
         if (late && n > 0) break;
         set_cost(s, ldexp(s->recipe->unit, e));
         TRY(set_train(s, PATH_TOL, PATH_WORK, s->job->deadline, NULL));

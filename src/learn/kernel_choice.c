@@ -103,7 +103,7 @@ static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, kr
         add_losses(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
                    p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
-        if (job->deadline > 0 && krein__clock() > job->deadline && t.tried < KREIN_KERNEL_GRID) {
+        if (krein__late(job->deadline) && t.tried < KREIN_KERNEL_GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
                        t.C[at] * p->scale);
             break;

@@ -123,10 +123,6 @@ done:
     return st;
 }
 
-static bool late(const krein_job *job) {
-    return job->deadline > 0 && krein__clock() > job->deadline;
-}
-
 /* ---- the choice of the number of steps ---------------------------------- */
 
 /* Adds the held-out loss and error after the steps so far to the path. */
@@ -167,7 +163,7 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
         krein__progress(ctx, "cross-validation", (double)r.d.steps, MOST);
-        bool out = late(job);
+        bool out = krein__late(job->deadline);
         if (r.d.steps < next && !out) continue;
         score_held_out(job, rows, &r, fold, score, p);
         next = krein__max(next + 1, (int64_t)rint((double)next * M_SQRT2));
@@ -267,7 +263,7 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
         krein__progress(ctx, "gradient descent", (double)r.d.steps, *steps);
-        if (!late(job) || r.d.steps >= (int64_t)*steps) continue;
+        if (!krein__late(job->deadline) || r.d.steps >= (int64_t)*steps) continue;
         krein__log(ctx, KREIN_LOG_INFO, "time limit: stopped after %lld of %.0f steps",
                    (long long)r.d.steps, *steps);
         *steps = (double)r.d.steps;

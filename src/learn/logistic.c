@@ -186,7 +186,7 @@ static krein_status descend(chooser *c, krein_path *p) {
             krein__progress(ctx, "cross-validation", (double)(p->n * c->folds + f + 1),
                             (double)(all * c->folds));
         }
-        bool late = c->problem.deadline > 0 && krein__clock() >= c->problem.deadline;
+        bool late = krein__late(c->problem.deadline);
         if (late && p->n > 0) break; /* some of the fits were cut short */
         if (!(weight > 0)) {
             st = krein__fail(

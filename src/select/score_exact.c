@@ -82,8 +82,6 @@ void krein__far_to_near(int64_t n, int64_t *order) {
     }
 }
 
-static bool late(double deadline) { return deadline > 0 && krein__clock() > deadline; }
-
 /* ---- candidates in parallel --------------------------------------------- */
 
 int krein__score_workers(krein_ctx *ctx, double shared, double bytes, int64_t n) {
@@ -183,7 +181,8 @@ krein_status krein__score_each(krein_ctx *ctx, int64_t n, int threads, double de
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
-        if (atomic_load(&all.stop) || i % turns != turn || (i > 0 && late(deadline))) continue;
+        if (atomic_load(&all.stop) || i % turns != turn || (i > 0 && krein__late(deadline)))
+            continue;
         krein_ctx local = all.own, *mine = threads > 1 ? &local : ctx;
         krein__worker_begin();
         krein_status own = one(mine, state, order[i], &out[order[i]]);

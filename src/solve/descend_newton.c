@@ -53,7 +53,7 @@ krein_status krein__machines_train(krein_features *z, krein_machine *m, int64_t 
     TRY(krein__dcd(z, m, machines, o->work > 0 ? o->work : work(rows, z->D), o));
     if (o->work > 0) return KREIN_OK;
     /* Out of time: what there is has its gap already. */
-    if (o->deadline > 0 && krein__clock() > o->deadline) return KREIN_OK;
+    if (krein__late(o->deadline)) return KREIN_OK;
     for (int64_t i = 0; i < machines; i++) open += !m[i].converged;
     int threads = z->kept ? at_once(z->ctx, z->n, z->D, open) : 1;
     if (threads > 1) return finish_many(z, m, machines, threads, o);

@@ -300,7 +300,7 @@ static void step(krein_pcg *s, int64_t c, double *w) {
 }
 
 static bool late(const krein_pcg_limits *o, const krein_pcg_result *out) {
-    return out->iterations >= o->iterations || (o->deadline > 0 && krein__clock() >= o->deadline);
+    return out->iterations >= o->iterations || krein__late(o->deadline);
 }
 
 /* Steps of m columns until each has met its target. */

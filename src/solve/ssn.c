@@ -488,7 +488,7 @@ krein_status krein__ssn(krein_features *z, krein_machine *m, const krein_machine
             (long long)step, primal, gap / primal, s.young / primal, difference / 2 / primal,
             slack / primal, (long long)inside, s.rate);
         m->converged = gap <= o->tol * primal;
-        bool late = o->deadline > 0 && krein__clock() > o->deadline;
+        bool late = krein__late(o->deadline);
         if (gap < least) keep(&s, primal, primal - gap);
         least = fmin(least, gap);
         if (m->converged || late || step + 1 == STEPS) break;
