@@ -7,6 +7,7 @@
 #   citations    every key of a paper is in docs/references.bib, once, in an entry that ends
 #   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
 #                LIBSVM included in src/solve/libsvm.c, MPI in src/mpi/
+#   streams      random streams have a name of src/base/streams.def, not a number
 #   flags        the library's texts name options, not flags
 #   paths        no file of the repository names a path of somebody's machine
 #
@@ -118,6 +119,13 @@ verdict libraries "$(
     grep -E 'include[[:space:]]*[<"]Random123|(^|[^A-Za-z0-9_])(r123|(philox|threefry)[24]x(32|64))' <<<"$stripped" |
         grep -v '^src/base/rng\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: Random123 is named outside src\/base\/rng.c/'
+)"
+
+# A stream is a name, alone, + a count, or given to krein__substream and krein__role.
+verdict streams "$(
+    grep -vE '^src/base/(rng\.[ch]|streams\.def):' <<<"$stripped" |
+        grep -E 'krein_rng[^;()]*(\)|=) *\{[^;{}]*, *(\([a-z0-9_]+\) *)?[0-9]|\.stream *([-+|]?= *[0-9(]|\|)|krein__substream\([^;]*, *[0-9]+\)|KREIN_STREAM_[A-Z]+ *([-|^]|\+ *(\([a-z0-9_]+\) *)?[0-9])|STREAM_[A-Z_]+ *= *[0-9]' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: a stream by number; name it in src\/base\/streams.def/'
 )"
 
 # The library names options (`max_memory`); the program turns them into flags (src/cli/flags.c).

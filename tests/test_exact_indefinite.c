@@ -107,7 +107,7 @@ static void spectra_are_repaired(void) {
                     krein_exact_svm o = {.C = 2, .spectrum = (krein_repair)how, .tol = 1e-9};
                     CHECK(krein__exact_svm(job_of(&f), &o) == KREIN_OK);
                 } else {
-                    krein_exact_svr o = {
+                    krein_exact_svm o = {
                         .C = 2, .epsilon = .2, .spectrum = (krein_repair)how, .tol = 1e-9};
                     CHECK(krein__exact_svr(job_of(&f), &o) == KREIN_OK);
                 }

@@ -161,7 +161,7 @@ static void numbers_as_libsvm(void) {
     double *x = points(80, .4), *new = points(40, 2.2);
     for (int large = 0; large < 2; large++) {
         double C = large ? 20 : .5;
-        krein_exact_svr o = {.C = C, .epsilon = .3, .tol = 1e-9};
+        krein_exact_svm o = {.C = C, .epsilon = .3, .tol = 1e-9};
         CHECK(krein__exact_svr(job_of(&f), &o) == KREIN_OK);
         oracle own = train_oracle(EPSILON_SVR, 80, x, f.y, C, .3, NULL);
         double objective = energy(&f, x, 0) + .3 * magnitude(&f, 0);
@@ -250,7 +250,7 @@ static void C_is_chosen(void) {
                      numbers ? KREIN_HEAD_VALUES : KREIN_HEAD_VOTES);
         double *x = points(N, .4);
         if (numbers) {
-            krein_exact_svr o = {.C = -1, .epsilon = .2, .tol = 1e-3, .chosen_C = &C[run]};
+            krein_exact_svm o = {.C = -1, .epsilon = .2, .tol = 1e-3, .chosen_C = &C[run]};
             CHECK(krein__exact_svr(job_of(&f), &o) == KREIN_OK);
             loo[run] = f.job.loo;
             CHECK(loo[run] > .2 && loo[run] < 1.6);
@@ -293,7 +293,7 @@ static void units_do_not_matter(void) {
         source_close(&f.s);
         for (int64_t i = 0; i < N; i++) f.y[i] *= unit;
         source_dense(&f.s, N, D, f.x, f.y, KREIN_TASK_REGRESSION);
-        krein_exact_svr o = {.C = -1, .epsilon = .2 * unit, .tol = 1e-3, .chosen_C = C + run};
+        krein_exact_svm o = {.C = -1, .epsilon = .2 * unit, .tol = 1e-3, .chosen_C = C + run};
         f.model.encoding = f.s.e;
         CHECK(krein__exact_svr(job_of(&f), &o) == KREIN_OK);
         w[run] = test_new(N, 8);

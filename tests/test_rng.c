@@ -1,9 +1,11 @@
-/* test_rng.c -- Philox against its published answers, distributions against their laws. */
+/* test_rng.c -- Philox against its published answers, distributions against their laws,
+ * and the table of streams. */
 #include "base/rng.h"
 #include "test.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -250,6 +252,48 @@ static void permutations(void) {
     }
 }
 
+/* A use of random numbers has numbers to itself: those of another stream, or of another substream
+ * of the same stream. */
+typedef struct use {
+    const char *of, *name;
+    uint64_t first, count;
+} use;
+
+static void streams(void) {
+    static const use all[] = {
+#define STREAM(name, first, count) {"", #name, first, count},
+#define SUBSTREAM(of, name, first, count) {#of, #name, first, count},
+#include "base/streams.def"
+#undef STREAM
+#undef SUBSTREAM
+    };
+    const int n = (int)(sizeof all / sizeof *all);
+    for (int i = 0; i < n; i++) {
+        bool known = !all[i].of[0];
+        CHECK(all[i].count > 0 && all[i].first + all[i].count <= (uint64_t)1 << 32);
+        for (int j = 0; j < i; j++) {
+            known |= strcmp(all[i].of, all[j].name) == 0 && !all[j].of[0];
+            if (strcmp(all[i].of, all[j].of) != 0) continue;
+            bool apart = all[i].first + all[i].count <= all[j].first ||
+                         all[j].first + all[j].count <= all[i].first;
+            if (!apart)
+                printf("streams %s %s and %s share a number\n", all[i].of, all[i].name,
+                       all[j].name);
+            CHECK(apart);
+        }
+        CHECK(known); /* a substream follows the line of its stream */
+    }
+    /* A stream, its number within the use, and roles are in bits of their own. */
+    CHECK(krein__substream(5, KREIN_STREAM_PARTS, 3).stream ==
+          (KREIN_STREAM_PARTS | (uint64_t)3 << 32));
+    krein_rng map = {5, KREIN_STREAM_MAP + 16 * 63 + 15};
+    for (uint64_t r = 0; r < KREIN_ROLE_SCALE; r++) {
+        krein_rng own = krein__role(map, r), scale = krein__role(own, KREIN_ROLE_SCALE);
+        CHECK((own.stream & UINT32_MAX) == map.stream && own.stream >> 40 == r);
+        CHECK(scale.stream >> 40 == r + KREIN_ROLE_SCALE && own.seed == 5 && scale.seed == 5);
+    }
+}
+
 int main(void) {
     RUN(known_answers);
     RUN(addresses);
@@ -260,5 +304,6 @@ int main(void) {
     RUN(choose_subsets);
     RUN(choose_uniform);
     RUN(permutations);
+    RUN(streams);
     return DONE();
 }

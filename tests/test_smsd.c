@@ -177,7 +177,8 @@ static void by_the_definition(void) {
     weighing_options o = {.theta = 3, .alpha = 0.02, .beta = 0.1, .epochs = 1};
     open_setting(ctx, &r, NULL, polynomials, NULL, &s);
     CHECK(krein__bank_tails(&s.matrices, 3, tail) == KREIN_OK);
-    krein__rng_permute((krein_rng){s.job.seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, 60, order);
+    krein__rng_permute(krein__substream(s.job.seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LEARN), 60,
+                       order);
     for (int way = 0; way < 2; way++) {
         krein_mirror m = {.ctx = ctx,
                           .n = 60,

@@ -65,7 +65,8 @@ void krein__log(krein_ctx *ctx, krein_log_level level, const char *format, ...)
 void krein__progress(krein_ctx *ctx, const char *what, double done, double total);
 /* KREIN_ECANCEL when the caller wants to stop. */
 krein_status krein__poll(krein_ctx *ctx);
-double krein__clock(void); /* monotonic seconds */
+double krein__clock(void);         /* monotonic seconds */
+bool krein__late(double deadline); /* whether that has come, on krein__clock; 0: it never does */
 
 /* 64-byte aligned; NULL with the message set when over the budget, on overflow of
  * count * size, or when the allocator refuses. Zero bytes give a valid pointer.

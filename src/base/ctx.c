@@ -154,6 +154,8 @@ double krein__clock(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+bool krein__late(double deadline) { return deadline > 0 && krein__clock() >= deadline; }
+
 const char *krein__bytes_text(double bytes, char *buf) {
     static const char *const unit[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
     int k = 0;

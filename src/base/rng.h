@@ -14,18 +14,25 @@ typedef struct krein_rng {
     uint64_t seed, stream;
 } krein_rng;
 
-/* Streams: one name per use, so that no two uses ever share numbers. */
+/* Streams: one name per use, so that no two uses ever share numbers. The table is streams.def. */
 enum {
-    KREIN_STREAM_SPLIT = 1, /* holdout */
-    KREIN_STREAM_FOLDS = 2,
-    KREIN_STREAM_SAMPLE = 3, /* row subsamples */
-    KREIN_STREAM_LANDMARKS = 4,
-    KREIN_STREAM_CLUSTER = 6,
-    KREIN_STREAM_KERNELS = 7,   /* random kernels */
-    KREIN_STREAM_PARTS = 8,     /* rows of divided learning */
-    KREIN_STREAM_GENERATE = 16, /* + column role, see generate.c */
-    KREIN_STREAM_MAP = 256      /* + 16 * term + role; see map.h */
+#define STREAM(name, first, count) KREIN_STREAM_##name = (first),
+#define SUBSTREAM(of, name, first, count) KREIN_##of##_##name = (first),
+#include "base/streams.def"
+#undef STREAM
+#undef SUBSTREAM
+    KREIN_ROLE_SCALE = 256 /* scales of frequencies that are a mixture; a map's own are below */
 };
+
+static inline krein_rng krein__substream(uint64_t seed, uint64_t stream, int64_t number) {
+    return (krein_rng){seed, stream | (uint64_t)number << 32};
+}
+
+/* The draws of role r that a map makes beside those of g: bits 40 to 63. Each map numbers
+ * its own; maps inside a map have seeds of their own. */
+static inline krein_rng krein__role(krein_rng g, uint64_t r) {
+    return (krein_rng){g.seed, g.stream | r << 40};
+}
 
 /* Four 64-bit words of Philox4x64-10 at an address. */
 void krein__philox(uint64_t seed, uint64_t stream, uint64_t row, uint64_t column, uint64_t attempt,

@@ -1,4 +1,4 @@
-/* threads.c -- what a thread sets up before it computes.
+/* threads.c -- what a thread sets up before it computes, and how workers end.
  *
  * Denormals: a product of small kernel values soon underflows, and arithmetic on denormal
  * numbers costs a hundred cycles a piece on most CPUs, so every computing thread flushes
@@ -89,4 +89,36 @@ int krein__cpus_share(const krein_cpus *mine, int64_t n, const krein_cpus *all) 
     }
     /* Thirds add up to a little less than one. */
     return (int)krein__max(1, (int64_t)(share + 1e-6));
+}
+
+/* ---- workers ------------------------------------------------------------ */
+
+static int worker_cancel(void *user) { return krein__workers_stopped(user); }
+
+void krein__workers_begin(krein_workers *w, krein_ctx *ctx, int workers) {
+    memset(w, 0, sizeof *w);
+    w->ctx = ctx;
+    w->caller = pthread_self();
+    w->own = krein__ctx_share(ctx, workers);
+    w->own.cancel = worker_cancel;
+    w->own.user = w;
+}
+
+/* The failure is written before the others are told to stop, so that their ends come second. */
+void krein__workers_note(krein_workers *w, krein_status st, const krein_ctx *own) {
+    if (st == KREIN_OK || atomic_exchange(&w->failed, true)) return;
+    w->status = st;
+    memcpy(w->message, own->message, sizeof w->message);
+    atomic_store(&w->stop, true);
+}
+
+bool krein__workers_stopped(krein_workers *w) {
+    if (!atomic_load(&w->stop) && pthread_equal(pthread_self(), w->caller))
+        krein__workers_note(w, krein__poll(w->ctx), w->ctx);
+    return atomic_load(&w->stop);
+}
+
+krein_status krein__workers_end(krein_workers *w) {
+    if (!krein__workers_stopped(w)) return KREIN_OK;
+    return krein__fail(w->ctx, w->status, "%s", w->message);
 }

@@ -20,7 +20,7 @@ static krein_status draw(krein_ctx *ctx, const krein_values *v, uint64_t seed,
     size_t used = 0, size = (size_t)count * LENGTH + 1;
     NEW(text, (int64_t)size);
     for (int64_t i = 0; i < count; i++) {
-        krein_rng depths = {seed, KREIN_STREAM_KERNELS | (uint64_t)(i / DEPTHS + 1) << 32};
+        krein_rng depths = krein__substream(seed, KREIN_STREAM_KERNELS, i / DEPTHS + 1);
         krein_rng scales = {seed, KREIN_STREAM_KERNELS};
         if (i % DEPTHS == 0) krein__rng_permute(depths, DEPTHS, order);
         int scale = (int)krein__rng_below(scales, (uint64_t)i, 0, SCALES) - 5;

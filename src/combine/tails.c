@@ -35,7 +35,7 @@ done:
 static krein_status sum_of_few(krein_ctx *ctx, int64_t n, const double *a, int64_t m, double *sum,
                                bool *found) {
     krein_status st = KREIN_OK;
-    const krein_rng g = {1, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32};
+    const krein_rng g = {1, KREIN_STREAM_START};
     krein_dense_operator matrix = {ctx, n, a};
     double *w = NULL, *v = NULL, residual;
     NEW(w, m);

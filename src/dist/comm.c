@@ -37,10 +37,10 @@ struct krein_comm {
 };
 
 /* The failure of one rank, as it is sent. */
-typedef struct verdict {
+typedef struct failure {
     int32_t status;
     char message[KREIN__MESSAGE];
-} verdict;
+} failure;
 
 int krein__comm_rank(const krein_ctx *ctx) { return ctx->comm ? ctx->comm->rank : 0; }
 int krein__comm_size(const krein_ctx *ctx) { return ctx->comm ? ctx->comm->size : 1; }
@@ -51,7 +51,7 @@ static krein_status failed_already(krein_ctx *ctx) {
     return krein__fail(ctx, ctx->comm->failed, "%s", ctx->comm->message);
 }
 
-static krein_status agree_on(krein_ctx *ctx, const verdict *v) {
+static krein_status agree_on(krein_ctx *ctx, const failure *v) {
     krein_comm *c = ctx->comm;
     c->failed = (krein_status)v->status;
     memcpy(c->message, v->message, sizeof c->message);
@@ -59,16 +59,16 @@ static krein_status agree_on(krein_ctx *ctx, const verdict *v) {
 }
 
 static krein_status out_of_step(krein_ctx *ctx) {
-    verdict v = {(int32_t)KREIN_ENUMERIC,
+    failure v = {(int32_t)KREIN_ENUMERIC,
                  "the processes are out of step; give all of them the same command, files and "
                  "version of Krein"};
     return agree_on(ctx, &v);
 }
 
 /* The message of rank `first`, the lowest that failed. */
-static krein_status hear(krein_ctx *ctx, int first, krein_status mine) {
+static krein_status receive_failure(krein_ctx *ctx, int first, krein_status mine) {
     krein_comm *c = ctx->comm;
-    verdict v = {.status = (int32_t)mine};
+    failure v = {.status = (int32_t)mine};
     if (first == c->rank) memcpy(v.message, ctx->message, sizeof v.message);
     c->wire->broadcast(first, &v, (int)sizeof v);
     v.message[sizeof v.message - 1] = 0;
@@ -83,7 +83,7 @@ static krein_status meet(krein_ctx *ctx, krein_status mine, meeting at, int64_t 
     const int64_t code = (int64_t)at << 56 | (detail & (((int64_t)1 << 56) - 1));
     int64_t least[3] = {mine == KREIN_OK ? c->size : c->rank, code, -code};
     c->wire->fold(KREIN_FOLD_MIN, 3, least);
-    if (least[0] < c->size) return hear(ctx, (int)least[0], mine);
+    if (least[0] < c->size) return receive_failure(ctx, (int)least[0], mine);
     return least[1] == -least[2] ? KREIN_OK : out_of_step(ctx);
 }
 
@@ -318,8 +318,8 @@ done:
 /* ---- pieces to rank 0 --------------------------------------------------- */
 
 /* A rank sends the length of a piece, waits for "go on", and sends the piece; a length of 0 is the
- * end, and GIVEN_UP a failure, both without an answer. Rank 0 hears everybody to the end or tells
- * them to stop, so that all arrive at the agreement behind it. */
+ * end, and GIVEN_UP a failure, both without an answer. Rank 0 receives from every rank to the end,
+ * or tells it to stop, so that all arrive at the agreement behind it. */
 enum { GIVEN_UP = -1 };
 enum { STOP = 0, GO_ON = 1 };
 

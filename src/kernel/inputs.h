@@ -1,4 +1,4 @@
-/* inputs.h -- a kernel meets its data: what could not be known from its spec alone. */
+/* inputs.h -- parameters and limits of a kernel that follow from the data. */
 #ifndef KREIN_KERNEL_INPUTS_H
 #define KREIN_KERNEL_INPUTS_H
 

@@ -40,7 +40,7 @@ VALUES(double, values64, krein__vexp, sqrt)
 
 /* One chi-square per vector; it stands behind the normals of the row. */
 static double t_scale(const double *p, krein_rng g, uint64_t row) {
-    g.stream += (uint64_t)1 << 48;
+    g = krein__role(g, KREIN_ROLE_SCALE);
     return 1 / sqrt(krein__rng_chi2(g, row, 0, 2 * p[NU]) / (2 * p[NU])) / p[SIGMA];
 }
 

@@ -49,7 +49,7 @@ VALUES(double, values64, power64)
 
 /* One gamma per vector; it stands behind the normals of the row. */
 static double scale(const double *p, krein_rng g, uint64_t row) {
-    g.stream += (uint64_t)1 << 48;
+    g = krein__role(g, KREIN_ROLE_SCALE);
     return sqrt(krein__rng_gamma(g, row, 0, p[ALPHA]) / p[ALPHA]) / p[SIGMA];
 }
 

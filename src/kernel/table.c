@@ -1,5 +1,5 @@
 /* table.c -- kernel matrices in NPY files, mapped into memory. The header is checked as for data
- * files (data/npy.c); pages are read when they are looked at. */
+ * files (file/npy.c); pages are read when they are looked at. */
 #include "kernel/table.h"
 
 #include <errno.h>

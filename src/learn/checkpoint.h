@@ -1,6 +1,6 @@
 /* checkpoint.h -- the state of a training that can be interrupted, in a file.
  *
- * The file is an archive (data/archive.h) with
+ * The file is an archive (file/archive.h) with
  *     job.names, job.values   what the training was asked for, and on which file
  *     encoding ...            what the first pass over the data found (only where the rows are read
  *                             again for every pass, and none are held out)

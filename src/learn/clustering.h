@@ -6,7 +6,7 @@
 #include "learn/learn.h"
 #include "solve/kmeans.h"
 
-/* ---- cluster.c ---------------------------------------------------------- */
+/* ---- clustering.c ------------------------------------------------------- */
 
 typedef struct krein_cluster_job {
     krein_job job;        /* model: encoding and fitted map; not the map for a graph */
@@ -60,7 +60,7 @@ krein_status krein__neighbours(krein_ctx *ctx, const krein_kernel *kernel, const
 double krein__neighbours_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k,
                                int threads);
 void krein__graph_clear(krein_ctx *ctx, krein_graph *g);
-/* Connected pieces, or -1 without memory. */
+/* Connected components, or -1 without memory. */
 int64_t krein__graph_pieces(krein_ctx *ctx, const krein_graph *g);
 
 /* ---- measures.c --------------------------------------------------------- */

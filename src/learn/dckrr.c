@@ -85,7 +85,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     double given = values->number[PARTS], N = (double)n, K = (double)k, R = (double)rows;
     int64_t parts = isnan(given) ? (dual ? krein__max(1, n / krein__max(1, rows)) : 8)
                                  : krein__min((int64_t)given, n);
-    double m = (double)parts, judges = fmin(m, KREIN_JUDGES);
+    double m = (double)parts, sampled = fmin(m, KREIN_LOO_PARTS);
     krein_cost whole = {.folds = out->folds};
     krein_values plain = {0};
     if (isnan(given) ? !dual || rows == n : parts == 1) /* it may be one */
@@ -95,13 +95,13 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         out->bytes +=
             fmax(whole.bytes, krein__divide_exact_bytes(map, n, rows, parts, k, path)) + 24 * N;
         out->flops = N * R * krein__gram_flops(map->kernel, map->d) + m * R * R * R / 3 +
-                     (path ? judges * 18 * R * R * R : 0);
+                     (path ? sampled * 18 * R * R * R : 0);
         return;
     }
     double D = (double)map->cls->features(map, n);
     out->bytes += fmax(whole.bytes, krein__divide_features_bytes(map, n, parts, k, shuffle, path));
     out->flops = N * D * (D + 1 + 2 * K) * (path ? 2 : 1) + m * D * D * D / 3 +
-                 (path ? judges * 9 * D * D * D : 0);
+                 (path ? sampled * 9 * D * D * D : 0);
 }
 
 const krein_learner_class krein__learner_dckrr = {

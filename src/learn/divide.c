@@ -1,10 +1,11 @@
-/* divide.c -- rows cut into parts, parts worked on side by side, and the rows that judge lambda. */
+/* divide.c -- rows cut into parts, parts worked on side by side, and the rows that choose
+ * lambda. */
 #include "learn/divide.h"
 
+#include "base/threads.h"
 #include "dist/dist.h"
 #include "num/blas.h"
 
-#include <omp.h>
 #include <string.h>
 
 /* ---- parts -------------------------------------------------------------- */
@@ -165,19 +166,6 @@ int krein__parts_workers(const krein_ctx *ctx, int64_t items, double bytes) {
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, items)));
 }
 
-/* Workers have no callbacks: the first of them asks the caller, the others are told. */
-typedef struct stop {
-    krein_ctx *ctx;
-    atomic_bool asked;
-} stop;
-
-static int stopped(void *user) {
-    stop *s = user;
-    if (omp_get_thread_num() == 0 && s->ctx->cancel && s->ctx->cancel(s->ctx->user))
-        atomic_store(&s->asked, true);
-    return atomic_load(&s->asked);
-}
-
 krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein_part_work *work,
                                void *state) {
     krein_status st = KREIN_OK;
@@ -185,61 +173,54 @@ krein_status krein__parts_each(krein_ctx *ctx, int64_t items, int workers, krein
         for (int64_t i = 0; i < items && st == KREIN_OK; i++) st = work(ctx, state, i);
         return st;
     }
-    stop told = {.ctx = ctx};
-    krein_ctx fresh = krein__ctx_share(ctx, workers);
-    fresh.cancel = stopped;
-    fresh.user = &told;
+    krein_workers all;
+    krein__workers_begin(&all, ctx, workers);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(workers) schedule(dynamic)
     for (int64_t i = 0; i < items; i++) {
+        if (atomic_load(&all.stop)) continue;
         krein__worker_begin();
-        krein_ctx own = fresh;
-        krein_status status = work(&own, state, i);
-        if (status != KREIN_OK) {
-            atomic_store(&told.asked, true); /* nobody needs the others */
-#pragma omp critical(krein_divide)
-            if (st == KREIN_OK || st == KREIN_ECANCEL)
-                st = krein__fail(ctx, status, "%s", own.message);
-        }
+        krein_ctx own = all.own;
+        krein__workers_note(&all, work(&own, state, i), &own);
         krein__worker_end(c);
     }
     krein__compute_end(c);
-    return st == KREIN_OK ? krein__poll(ctx) : st;
+    return krein__workers_end(&all);
 }
 
 /* ---- the choice of lambda ----------------------------------------------- */
 
 /* Ascending places in a part of n rows that are sampled. */
 static krein_rng places(uint64_t seed, int64_t part) {
-    return (krein_rng){seed, KREIN_STREAM_PARTS | (uint64_t)(part + 1) << 32};
+    return krein__substream(seed, KREIN_STREAM_PARTS, part + 1);
 }
 
 static krein_status choose_rows(krein_job *job, const krein_cut *cut, int64_t each,
-                                krein_jurors *j) {
+                                krein_loo_sample *sample) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int64_t *place = NULL, *count = NULL, *seen = NULL, *next = NULL, at = 0, *slot = NULL;
-    NEW(place, j->parts * each);
-    NEW(count, j->parts);
+    NEW(place, sample->parts * each);
+    NEW(count, sample->parts);
     ZNEW(seen, cut->parts);
-    ZNEW(next, j->parts);
+    ZNEW(next, sample->parts);
     NEW(slot, cut->parts);
     for (int64_t p = 0; p < cut->parts; p++) slot[p] = -1;
-    for (int64_t s = 0; s < j->parts; s++) {
-        int64_t p = j->part[s], n = cut->bound[p + 1] - cut->bound[p];
+    for (int64_t s = 0; s < sample->parts; s++) {
+        int64_t p = sample->part[s], n = cut->bound[p + 1] - cut->bound[p];
         count[s] = krein__min(n, each);
         slot[p] = s;
         krein__rng_choose(places(job->seed, p), n, count[s], place + s * each);
-        j->n += count[s];
+        sample->n += count[s];
     }
-    NEW(j->row, j->n);
-    NEW(j->owner, j->n);
+    NEW(sample->row, sample->n);
+    NEW(sample->owner, sample->n);
     for (int64_t i = 0, p = 0; i < cut->n; i++) {
         while (!cut->owner && i >= cut->bound[p + 1]) p++;
         int64_t part = cut->owner ? cut->owner[i] : p, s = slot[part], here = seen[part]++;
         if (s < 0 || next[s] == count[s] || place[s * each + next[s]] != here) continue;
-        j->row[at] = i;
-        j->owner[at++] = (int32_t)s;
+        sample->row[at] = i;
+        sample->owner[at++] = (int32_t)s;
         next[s]++;
     }
 done:
@@ -251,34 +232,38 @@ done:
     return st;
 }
 
-krein_status krein__jurors_begin(krein_job *job, const krein_cut *cut, int64_t parts, int64_t rows,
-                                 krein_jurors *j) {
+krein_status krein__loo_sample_begin(krein_job *job, const krein_cut *cut, int64_t parts,
+                                     int64_t rows, krein_loo_sample *sample) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_model *m = job->model;
     double *label = NULL;
-    memset(j, 0, sizeof *j);
-    j->parts = krein__min(parts, cut->parts);
-    NEW(j->part, j->parts);
-    for (int64_t s = 0; s < j->parts; s++) j->part[s] = (2 * s + 1) * cut->parts / (2 * j->parts);
-    TRY(choose_rows(job, cut, (rows + j->parts - 1) / j->parts, j));
-    NEW(label, j->n * job->data->nlabel);
-    NEW(j->y, j->n * m->k);
-    NEW(j->weight, j->n);
-    NEW(j->class, j->n);
-    TRY(krein__stream_gather(job->rows, j->row, j->n, &j->x, label, j->weight, NULL));
-    krein__targets_fill(m, job->data, j->n, label, j->y, j->class);
-    j->targets = (krein_targets){j->n, m->k, j->y, job->data->has_weight ? j->weight : NULL,
-                                 krein__job_classes(job) ? j->class : NULL};
+    memset(sample, 0, sizeof *sample);
+    sample->parts = krein__min(parts, cut->parts);
+    NEW(sample->part, sample->parts);
+    for (int64_t s = 0; s < sample->parts; s++)
+        sample->part[s] = (2 * s + 1) * cut->parts / (2 * sample->parts);
+    TRY(choose_rows(job, cut, (rows + sample->parts - 1) / sample->parts, sample));
+    NEW(label, sample->n * job->data->nlabel);
+    NEW(sample->y, sample->n * m->k);
+    NEW(sample->weight, sample->n);
+    NEW(sample->class, sample->n);
+    TRY(krein__stream_gather(job->rows, sample->row, sample->n, &sample->x, label, sample->weight,
+                             NULL));
+    krein__targets_fill(m, job->data, sample->n, label, sample->y, sample->class);
+    sample->targets =
+        (krein_targets){sample->n, m->k, sample->y, job->data->has_weight ? sample->weight : NULL,
+                        krein__job_classes(job) ? sample->class : NULL};
 done:
     krein__free(ctx, label);
-    if (st != KREIN_OK) krein__jurors_end(ctx, j);
+    if (st != KREIN_OK) krein__loo_sample_end(ctx, sample);
     return st;
 }
 
-void krein__jurors_end(krein_ctx *ctx, krein_jurors *j) {
-    void *all[] = {j->part, j->row, j->owner, j->y, j->weight, j->class};
+void krein__loo_sample_end(krein_ctx *ctx, krein_loo_sample *sample) {
+    void *all[] = {sample->part, sample->row,    sample->owner,
+                   sample->y,    sample->weight, sample->class};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
-    krein__matrix_clear(ctx, &j->x);
-    memset(j, 0, sizeof *j);
+    krein__matrix_clear(ctx, &sample->x);
+    memset(sample, 0, sizeof *sample);
 }

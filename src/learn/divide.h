@@ -63,22 +63,23 @@ int krein__parts_workers(const krein_ctx *ctx, int64_t items, double bytes);
 /* Exact leave-one-out of the average. A row of part j is in one of the averaged models only:
  *     f_-i(x_i) = sum over l != j of s_l f_l(x_i) + s_j f_j,-i(x_i),   s_l the share of part l.
  * Its least loss is at the lambda that is best for the average, which is below the one that is
- * best for a part. Made of at most KREIN_JUDGES parts, spread over all, and a sample of their rows.
+ * best for a part. Estimated from at most KREIN_LOO_PARTS parts, spread over all, and a
+ * sample of their rows.
  */
-enum { KREIN_JUDGES = 32 };
-typedef struct krein_jurors {
-    int64_t parts, *part; /* the parts that take part, ascending */
+enum { KREIN_LOO_PARTS = 32 };
+typedef struct krein_loo_sample {
+    int64_t parts, *part; /* the parts used, ascending */
     int64_t n, *row;      /* the sampled rows, ascending */
     int32_t *owner;       /* place of a row's part in `part` */
     krein_matrix x;
     double *y, *weight;
     int32_t *class;
     krein_targets targets; /* of the above */
-} krein_jurors;
+} krein_loo_sample;
 
-krein_status krein__jurors_begin(krein_job *job, const krein_cut *cut, int64_t parts, int64_t rows,
-                                 krein_jurors *out);
-void krein__jurors_end(krein_ctx *ctx, krein_jurors *j);
+krein_status krein__loo_sample_begin(krein_job *job, const krein_cut *cut, int64_t parts,
+                                     int64_t rows, krein_loo_sample *out);
+void krein__loo_sample_end(krein_ctx *ctx, krein_loo_sample *sample);
 
 /* ---- the fits ----------------------------------------------------------- */
 

@@ -131,26 +131,26 @@ done:
 
 enum { STRIP = 512 }; /* rows that are scored at once */
 
-typedef struct court {
+typedef struct choice {
     const divide *d;
-    krein_jurors j;
+    krein_loo_sample sample;
     krein_path path;
     double *score; /* n x (L k): the average without the row, weighted */
     double *part;  /* the same of each worker's part alone */
-    double *share; /* of the parts that judge */
+    double *share; /* of the parts of the sample */
     int64_t first; /* of the group */
-} court;
+} choice;
 
 /* Scores of rows outside the part. */
-static krein_status score_others(krein_ctx *ctx, const court *t, part *p, int64_t s, double *out) {
+static krein_status score_others(krein_ctx *ctx, const choice *t, part *p, int64_t s, double *out) {
     krein_status st = KREIN_OK;
     int64_t wide = t->path.n * p->k, n = 0, *index = NULL;
     double *Kt = NULL, *score = NULL;
-    krein_rows all = krein__matrix_rows(&t->j.x);
+    krein_rows all = krein__matrix_rows(&t->sample.x);
     krein_matrix x = {0};
-    NEW(index, t->j.n);
-    for (int64_t i = 0; i < t->j.n; i++)
-        if (t->j.owner[i] != s) index[n++] = i;
+    NEW(index, t->sample.n);
+    for (int64_t i = 0; i < t->sample.n; i++)
+        if (t->sample.owner[i] != s) index[n++] = i;
     NEW(Kt, n * p->n);
     NEW(score, n * wide);
     for (int64_t i = 0; i < n; i += STRIP) {
@@ -174,7 +174,7 @@ done:
 }
 
 /* Scores of its own rows, each without itself. */
-static krein_status score_own(krein_ctx *ctx, const court *t, part *p, int64_t s, double *out) {
+static krein_status score_own(krein_ctx *ctx, const choice *t, part *p, int64_t s, double *out) {
     krein_status st = KREIN_OK;
     int64_t wide = t->path.n * p->k;
     double *score = NULL;
@@ -188,9 +188,9 @@ static krein_status score_own(krein_ctx *ctx, const court *t, part *p, int64_t s
         TRY(krein__frame_begin(ctx, p->K, &p->rows, true, &f));
         TRY(krein__frame_loo_path(ctx, p->K, &p->rows, &f, &path, score));
     }
-    for (int64_t i = 0, at = 0; i < t->j.n; i++) {
-        if (t->j.owner[i] != s) continue;
-        while (p->index[at] != t->j.row[i]) at++;
+    for (int64_t i = 0, at = 0; i < t->sample.n; i++) {
+        if (t->sample.owner[i] != s) continue;
+        while (p->index[at] != t->sample.row[i]) at++;
         memcpy(out + i * wide, score + at * wide, (size_t)wide * sizeof *out);
     }
 done:
@@ -201,11 +201,11 @@ done:
 
 static krein_status score_part(krein_ctx *ctx, void *state, int64_t i) {
     krein_status st = KREIN_OK;
-    const court *t = state;
+    const choice *t = state;
     int64_t s = t->first + i * t->d->turns;
-    double *out = t->part + i * t->j.n * t->path.n * t->d->job->model->k;
+    double *out = t->part + i * t->sample.n * t->path.n * t->d->job->model->k;
     part p = {0};
-    TRY(part_begin(ctx, t->d, t->j.part[s], &p));
+    TRY(part_begin(ctx, t->d, t->sample.part[s], &p));
     t->share[s] = p.weight;
     if (!(p.weight > 0)) goto done;
     TRY(score_own(ctx, t, &p, s, out));
@@ -215,18 +215,18 @@ done:
     return st;
 }
 
-/* The path is set; scores (n x (L k)) of all judging parts, added in their order. */
-static krein_status score_all(court *t, double *score) {
+/* The path is set; scores (n x (L k)) of all parts of the sample, added in their order. */
+static krein_status score_all(choice *t, double *score) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
-    int64_t size = t->j.n * t->path.n * t->d->job->model->k;
+    int64_t size = t->sample.n * t->path.n * t->d->job->model->k;
     double weight = 0;
     memset(score, 0, (size_t)size * sizeof *score);
     int64_t turns = t->d->turns;
-    memset(t->share, 0, (size_t)t->j.parts * sizeof *t->share);
-    for (t->first = t->d->turn; t->first < t->j.parts; t->first += turns * t->d->workers) {
-        int64_t count = krein__min(t->d->workers, (t->j.parts - t->first + turns - 1) / turns);
-        krein__progress(ctx, "leave-one-out", (double)t->first, (double)t->j.parts);
+    memset(t->share, 0, (size_t)t->sample.parts * sizeof *t->share);
+    for (t->first = t->d->turn; t->first < t->sample.parts; t->first += turns * t->d->workers) {
+        int64_t count = krein__min(t->d->workers, (t->sample.parts - t->first + turns - 1) / turns);
+        krein__progress(ctx, "leave-one-out", (double)t->first, (double)t->sample.parts);
         TRY(krein__parts_each(ctx, count, (int)count, score_part, t));
         for (int64_t i = 0; i < count; i++) {
             double share = t->share[t->first + i * turns];
@@ -250,14 +250,14 @@ done:
 
 /* A path for parts like the first one that has weight: K is off by rounding, W lambda must be well
  * above (see dual_frame.c). */
-static krein_status set_path(court *t) {
+static krein_status set_path(choice *t) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
     double *diagonal = NULL, trace = 0, most = 0;
     part p = {0};
-    for (int64_t s = 0; s < t->j.parts && !(p.weight > 0); s++) {
+    for (int64_t s = 0; s < t->sample.parts && !(p.weight > 0); s++) {
         part_end(ctx, &p);
-        TRY(part_begin(ctx, t->d, t->j.part[s], &p));
+        TRY(part_begin(ctx, t->d, t->sample.part[s], &p));
     }
     NEW(diagonal, p.n);
     TRY(krein__gram_diagonal(ctx, t->d->job->model->map->kernel, &p.x, diagonal));
@@ -274,16 +274,16 @@ done:
     return st;
 }
 
-static krein_status choose_path(court *t) {
+static krein_status choose_path(choice *t) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
     krein_tally tally = {0};
     TRY(set_path(t));
-    int64_t size = t->j.n * t->path.n * t->d->job->model->k;
+    int64_t size = t->sample.n * t->path.n * t->d->job->model->k;
     NEW(t->score, size);
     NEW(t->part, t->d->workers * size);
     TRY(score_all(t, t->score));
-    krein__tally_add(&tally, &t->j.targets, t->path.n, t->score);
+    krein__tally_add(&tally, &t->sample.targets, t->path.n, t->score);
     krein__tally_end(&tally, krein__job_classes(t->d->job), &t->path);
 done:
     return st;
@@ -292,13 +292,13 @@ done:
 /* ---- steps -------------------------------------------------------------- */
 
 static krein_status score_at(void *state, double lambda, double *score) {
-    court *t = state;
+    choice *t = state;
     t->path = (krein_path){.n = 1, .lambda = {lambda}};
     return score_all(t, score);
 }
 
 /* The best lambda of a sample of the first part, whose W lambda all rows share (dual.c). */
-static krein_status first_guess(court *t, double *lambda) {
+static krein_status first_guess(choice *t, double *lambda) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
     int64_t m, *some = NULL;
@@ -307,7 +307,7 @@ static krein_status first_guess(court *t, double *lambda) {
     krein_subset own = {0};
     krein_matrix x = {0};
     part p = {0};
-    TRY(part_begin(ctx, t->d, t->j.part[0], &p));
+    TRY(part_begin(ctx, t->d, t->sample.part[0], &p));
     m = krein__min(p.n, KREIN_EIGEN_MAX / 2);
     NEW(some, m);
     NEW(K, m * m);
@@ -330,14 +330,14 @@ done:
     return st;
 }
 
-static krein_status choose_steps(court *t) {
+static krein_status choose_steps(choice *t) {
     krein_ctx *ctx = t->d->job->ctx;
     krein_status st = KREIN_OK;
     krein_path path = {0};
     double lambda = 0;
     TRY(first_guess(t, &lambda));
-    NEW(t->part, t->d->workers * t->j.n * t->d->job->model->k);
-    TRY(krein__path_walk(ctx, &t->j.targets, lambda, 0, score_at, t, &path));
+    NEW(t->part, t->d->workers * t->sample.n * t->d->job->model->k);
+    TRY(krein__path_walk(ctx, &t->sample.targets, lambda, 0, score_at, t, &path));
     t->path = path;
 done:
     return st;
@@ -345,7 +345,7 @@ done:
 
 static bool by_steps(int64_t rows) { return rows > KREIN_EIGEN_MAX; }
 
-static int64_t juror_rows(int64_t n, int64_t k) {
+static int64_t sample_rows(int64_t n, int64_t k) {
     return krein__min(n, krein__max(1024, krein__min(4096, 32768 / k)));
 }
 
@@ -353,15 +353,15 @@ static krein_status choose(const divide *d) {
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
     krein_job *job = d->job;
-    court t = {.d = d};
+    choice t = {.d = d};
     bool steps = by_steps(krein__cut_most(d->cut));
-    TRY(krein__jurors_begin(job, d->cut, steps ? KREIN_JUDGES / 4 : KREIN_JUDGES,
-                            juror_rows(job->n, job->model->k), &t.j));
-    ZNEW(t.share, t.j.parts);
+    TRY(krein__loo_sample_begin(job, d->cut, steps ? KREIN_LOO_PARTS / 4 : KREIN_LOO_PARTS,
+                                sample_rows(job->n, job->model->k), &t.sample));
+    ZNEW(t.share, t.sample.parts);
     TRY(steps ? choose_steps(&t) : choose_path(&t));
     krein__krr_report(job, &t.path);
 done:
-    krein__jurors_end(ctx, &t.j);
+    krein__loo_sample_end(ctx, &t.sample);
     krein__free(ctx, t.score);
     krein__free(ctx, t.part);
     krein__free(ctx, t.share);

@@ -249,7 +249,7 @@ static krein_status add_parts(krein_divide *d, void *state, int64_t first, int64
     krein_status st = KREIN_OK;
     average *a = state;
     int64_t k = d->job->model->k, size = d->b.z.width * k;
-    double each[KREIN_JUDGES];
+    double each[KREIN_LOO_PARTS];
     for (int64_t i = 0; i < count; i++) each[i] = krein__divide_share(d, &d->system[i]);
     TRY(krein__parts_each(d->job->ctx, count, (int)krein__min(count, d->job->ctx->threads),
                           solve_part, a));
@@ -314,8 +314,8 @@ static int64_t group_size(const krein_ctx *ctx, int64_t parts, double D, double 
     double bytes = part_bytes(D, k, mixed, path);
     int64_t many = krein__parts_workers(ctx, parts, bytes);
     double room = (double)ctx->budget / 4 / bytes;
-    if (shuffle) many = krein__max(many, room < KREIN_JUDGES ? (int64_t)room : KREIN_JUDGES);
-    return krein__min(parts, krein__min(many, KREIN_JUDGES));
+    if (shuffle) many = krein__max(many, room < KREIN_LOO_PARTS ? (int64_t)room : KREIN_LOO_PARTS);
+    return krein__min(parts, krein__min(many, KREIN_LOO_PARTS));
 }
 
 /* Of rows with labels and of those without, or NULL. */
@@ -386,7 +386,7 @@ double krein__divide_features_bytes(const krein_map *map, int64_t n, int64_t par
                                     bool shuffle, bool path) {
     double D = (double)map->cls->features(map, n), K = (double)k + 1, L = KREIN_PATH_MAX;
     double rows = (double)krein__block_rows(map->d),
-           N = (double)krein__divide_jurors(n, k, (int64_t)D);
+           N = (double)krein__divide_loo_rows(n, k, (int64_t)D);
     int threads = map->ctx->threads;
     bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     int64_t group = group_size(map->ctx, parts, D, K, mixed, shuffle, path);

@@ -38,8 +38,8 @@ double krein__divide_share(const krein_divide *d, const krein_system *s);
 /* Parts are on several processes. */
 bool krein__divided(const krein_divide *d);
 
-/* Chooses job->lambda. Rows that judge it. */
+/* Chooses job->lambda. */
 krein_status krein__divide_choose(krein_divide *d);
-int64_t krein__divide_jurors(int64_t n, int64_t k, int64_t width);
+int64_t krein__divide_loo_rows(int64_t n, int64_t k, int64_t width);
 
 #endif

@@ -1,7 +1,7 @@
 /* divide_lambda.c -- the lambda of ridge regressions on parts, averaged
  *
- * Lambda by leave-one-out of the average (divide.h): an eigendecomposition for each part that
- * judges gives w_j at every lambda of one path, and leverages h_i of the part's sampled rows. With
+ * Lambda by leave-one-out of the average (divide.h): an eigendecomposition for each part of the
+ * sample gives w_j at every lambda of one path, and leverages h_i of the part's sampled rows. With
  * residual e_i = y_i - f_j(x_i) and weight w_i,
  *     f_j,-i(x_i) - f_j(x_i) = -e_i w_i h_i / (1 - w_i h_i).
  * With rows without labels: divide_features.c.
@@ -13,30 +13,30 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct court {
+typedef struct choice {
     krein_divide *d;
-    krein_jurors j;
+    krein_loo_sample sample;
     krein_path path;
-    int64_t first;         /* of the group, among those that judge */
-    double weight;         /* of all judging parts */
+    int64_t first;         /* of the group, among the parts of the sample */
+    double weight;         /* of all parts of the sample */
     double *share;         /* of each of them */
     float *z;              /* n x width: features of the sampled rows */
     float *own;            /* n x (L k): f_j,-i - f_j */
     float *w;              /* of each part of a group: width x (L columns) */
     double *sum_w, *sum_b; /* width x (L k), L k: weighted */
-} court;
+} choice;
 
-static void court_end(krein_ctx *ctx, court *t) {
-    krein__jurors_end(ctx, &t->j);
+static void choice_end(krein_ctx *ctx, choice *t) {
+    krein__loo_sample_end(ctx, &t->sample);
     void *all[] = {t->share, t->z, t->own, t->w, t->sum_w, t->sum_b};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
-static krein_status juror_features(krein_divide *d, court *t) {
+static krein_status sample_features(krein_divide *d, choice *t) {
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = t->j.n, width = d->b.z.width;
-    krein_rows all = krein__matrix_rows(&t->j.x);
+    int64_t n = t->sample.n, width = d->b.z.width;
+    krein_rows all = krein__matrix_rows(&t->sample.x);
     NEW(t->z, n * width);
     for (int64_t i = 0; i < n; i += d->b.z.rows) {
         krein_rows rows = krein__rows_slice(&all, i, krein__min(d->b.z.rows, n - i));
@@ -58,8 +58,8 @@ static centring centring_of(const krein_divide *d, const krein_system *s, int64_
     return (centring){1 / part, s->ymean[c] / part, s->weight * part};
 }
 
-/* f_j,-i - f_j of one row: fit and lever as krein__scores_rows gives them. A row that nothing but
- * itself speaks for judges every lambda as bad. */
+/* f_j,-i - f_j of one row: fit and lever as krein__scores_rows gives them. Where nothing is
+ * left without the row, every lambda gets a large loss. */
 static double leave_out(const krein_divide *d, const krein_system *s, int64_t c, const float *fit,
                         double lever, double y, double w) {
     centring t = centring_of(d, s, c);
@@ -78,7 +78,7 @@ static double leave_out(const krein_divide *d, const krein_system *s, int64_t c,
  */
 static krein_status score_part(krein_ctx *ctx, void *state, int64_t i) {
     krein_status st = KREIN_OK;
-    court *t = state;
+    choice *t = state;
     const krein_divide *d = t->d;
     const krein_system *s = &d->system[i];
     int64_t k = d->job->model->k, L = t->path.n, width = d->b.z.width, m = 0;
@@ -89,9 +89,9 @@ static krein_status score_part(krein_ctx *ctx, void *state, int64_t i) {
     if (!s->G) return KREIN_OK;
     TRY(krein__scores_begin(ctx, s, true, &path, &scores));
     krein__scores_weights(scores, t->w + i * width * L * d->columns);
-    NEW(index, t->j.n);
-    for (int64_t r = 0; r < t->j.n; r++)
-        if (t->j.owner[r] == t->first + i) index[m++] = r;
+    NEW(index, t->sample.n);
+    for (int64_t r = 0; r < t->sample.n; r++)
+        if (t->sample.owner[r] == t->first + i) index[m++] = r;
     NEW(z, m * width);
     NEW(fit, m * L * d->columns);
     NEW(lever, m * L);
@@ -101,10 +101,10 @@ static krein_status score_part(krein_ctx *ctx, void *state, int64_t i) {
     for (int64_t r = 0; r < m; r++)
         for (int64_t e = 0; e < L * k; e++) {
             int64_t l = e / k, c = e % k, row = index[r];
-            double w = t->j.targets.weight ? t->j.weight[row] : 1;
+            double w = t->sample.targets.weight ? t->sample.weight[row] : 1;
             t->own[row * L * k + e] =
                 (float)leave_out(d, s, c, fit + (r * L + l) * d->columns, (double)lever[r * L + l],
-                                 t->j.y[row * k + c], w);
+                                 t->sample.y[row * k + c], w);
         }
 done:
     krein__scores_end(scores);
@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-static void add_weights(court *t, int64_t i) {
+static void add_weights(choice *t, int64_t i) {
     const krein_divide *d = t->d;
     const krein_system *s = &d->system[i];
     int64_t k = d->job->model->k, L = t->path.n, width = d->b.z.width, columns = d->columns;
@@ -165,14 +165,14 @@ done:
     return st;
 }
 
-static krein_status open_court(krein_divide *d, court *t) {
+static krein_status choice_begin(krein_divide *d, choice *t) {
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
     int64_t size;
     set_path(d, &t->path);
     if (krein__divided(d)) TRY(first_path(ctx, any_system(d), &t->path));
     size = t->path.n * d->job->model->k;
-    ZNEW(t->own, t->j.n * size);
+    ZNEW(t->own, t->sample.n * size);
     NEW(t->w, d->slots * d->b.z.width * t->path.n * d->columns);
     ZNEW(t->sum_w, d->b.z.width * size);
     ZNEW(t->sum_b, size);
@@ -180,13 +180,13 @@ done:
     return st;
 }
 
-static krein_status hear_parts(krein_divide *d, void *state, int64_t first, int64_t count) {
+static krein_status score_parts(krein_divide *d, void *state, int64_t first, int64_t count) {
     krein_status st = KREIN_OK;
-    court *t = state;
+    choice *t = state;
     t->first = first;
     if (!any_system(d)) return KREIN_OK; /* no row of theirs has a weight */
-    if (t->path.n == 0) TRY(open_court(d, t));
-    krein__progress(d->job->ctx, "leave-one-out", (double)first, (double)t->j.parts);
+    if (t->path.n == 0) TRY(choice_begin(d, t));
+    krein__progress(d->job->ctx, "leave-one-out", (double)first, (double)t->sample.parts);
     TRY(krein__parts_each(d->job->ctx, count, (int)krein__min(count, d->job->ctx->threads),
                           score_part, t));
     for (int64_t i = 0; i < count; i++) {
@@ -199,9 +199,9 @@ done:
 }
 
 /* What the parts of all processes say. */
-static krein_status join_courts(krein_ctx *ctx, const krein_divide *d, court *t) {
+static krein_status choice_together(krein_ctx *ctx, const krein_divide *d, choice *t) {
     krein_status st = KREIN_OK;
-    int64_t size = t->path.n * d->job->model->k, n = t->j.n * size;
+    int64_t size = t->path.n * d->job->model->k, n = t->sample.n * size;
     double *own = NULL;
     NEW(own, n);
     for (int64_t e = 0; e < n; e++) own[e] = (double)t->own[e];
@@ -209,7 +209,7 @@ static krein_status join_courts(krein_ctx *ctx, const krein_divide *d, court *t)
     for (int64_t e = 0; e < n; e++) t->own[e] = (float)own[e];
     TRY(krein__comm_sum(ctx, d->b.z.width * size, t->sum_w));
     TRY(krein__comm_sum(ctx, size, t->sum_b));
-    TRY(krein__comm_sum(ctx, t->j.parts, t->share));
+    TRY(krein__comm_sum(ctx, t->sample.parts, t->share));
     TRY(krein__comm_sum(ctx, 1, &t->weight));
 done:
     krein__free(ctx, own);
@@ -217,7 +217,7 @@ done:
 }
 
 /* Scores of the average without the row, in tiles: losses are added in the order of the rows. */
-static krein_status judge(krein_divide *d, court *t) {
+static krein_status score_average(krein_divide *d, choice *t) {
     enum { ROWS = 256 };
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
@@ -230,15 +230,15 @@ static krein_status judge(krein_divide *d, court *t) {
     NEW(score, ROWS * size);
     for (int64_t e = 0; e < width * size; e++) w[e] = (float)(t->sum_w[e] / t->weight);
     krein_compute compute = krein__compute_begin();
-    for (int64_t from = 0; from < t->j.n; from += ROWS) {
-        int64_t m = krein__min(ROWS, t->j.n - from);
-        krein_targets rows = {m, k, t->j.y + from * k,
-                              t->j.targets.weight ? t->j.weight + from : NULL,
-                              t->j.targets.class ? t->j.class + from : NULL};
+    for (int64_t from = 0; from < t->sample.n; from += ROWS) {
+        int64_t m = krein__min(ROWS, t->sample.n - from);
+        krein_targets rows = {m, k, t->sample.y + from * k,
+                              t->sample.targets.weight ? t->sample.weight + from : NULL,
+                              t->sample.targets.class ? t->sample.class + from : NULL};
         krein__sgemm(false, false, m, size, width, 1, t->z + from * width, width, w, size, 0, fit,
                      size);
         for (int64_t i = 0; i < m; i++) {
-            double own = t->share[t->j.owner[from + i]] / t->weight;
+            double own = t->share[t->sample.owner[from + i]] / t->weight;
             for (int64_t e = 0; e < size; e++)
                 score[i * size + e] = (double)fit[i * size + e] + t->sum_b[e] / t->weight +
                                       own * (double)t->own[(from + i) * size + e];
@@ -254,14 +254,14 @@ done:
     return st;
 }
 
-/* Rows that judge, and how many parts: an eigendecomposition each. */
-int64_t krein__divide_jurors(int64_t n, int64_t k, int64_t width) {
+/* Rows to sample, and parts: an eigendecomposition each. */
+int64_t krein__divide_loo_rows(int64_t n, int64_t k, int64_t width) {
     int64_t most = krein__min(16384, krein__max(2048, 65536 / k));
     return krein__min(n, krein__min(most, krein__max(1024, ((int64_t)1 << 25) / width)));
 }
 
-static int64_t judging_parts(int64_t D) {
-    return D > KREIN_EIGEN_MAX ? KREIN_JUDGES / 4 : KREIN_JUDGES;
+static int64_t loo_parts(int64_t D) {
+    return D > KREIN_EIGEN_MAX ? KREIN_LOO_PARTS / 4 : KREIN_LOO_PARTS;
 }
 
 krein_status krein__divide_choose(krein_divide *d) {
@@ -269,21 +269,22 @@ krein_status krein__divide_choose(krein_divide *d) {
     krein_status st = KREIN_OK;
     krein_job *job = d->job;
     int64_t width = d->b.z.width;
-    court t = {.d = d};
-    TRY(krein__jurors_begin(job, &d->from[0].cut, judging_parts(width),
-                            krein__divide_jurors(job->n, job->model->k, width), &t.j));
-    ZNEW(t.share, t.j.parts);
-    TRY(juror_features(d, &t));
-    TRY(krein__divide_visit(d, t.j.part, t.j.parts, d->b.z.map->fused_lambda, hear_parts, &t));
-    if (t.path.n == 0) TRY(open_court(d, &t)); /* none of them is here, or has a weight */
-    if (krein__divided(d)) TRY(join_courts(ctx, d, &t));
+    choice t = {.d = d};
+    TRY(krein__loo_sample_begin(job, &d->from[0].cut, loo_parts(width),
+                                krein__divide_loo_rows(job->n, job->model->k, width), &t.sample));
+    ZNEW(t.share, t.sample.parts);
+    TRY(sample_features(d, &t));
+    TRY(krein__divide_visit(d, t.sample.part, t.sample.parts, d->b.z.map->fused_lambda, score_parts,
+                            &t));
+    if (t.path.n == 0) TRY(choice_begin(d, &t)); /* none of them is here, or has a weight */
+    if (krein__divided(d)) TRY(choice_together(ctx, d, &t));
     if (!(t.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;
     }
-    TRY(judge(d, &t));
+    TRY(score_average(d, &t));
     krein__krr_report(job, &t.path);
 done:
-    court_end(ctx, &t);
+    choice_end(ctx, &t);
     return st;
 }

@@ -67,7 +67,7 @@ done:
 void krein__examples_order(const krein_job *job, int64_t n, int64_t *order) {
     for (int64_t i = 0; i < n; i++) order[i] = i;
     if (!job->ordered)
-        krein__rng_permute((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, n,
+        krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LEARN), n,
                            order);
 }
 

@@ -41,22 +41,6 @@ typedef struct set {
     double *b;            /* folds x k */
 } set;
 
-krein_status krein__machines_check(krein_ctx *ctx, const char *learner, const krein_map *map,
-                                   bool intercept, bool spectrum) {
-    bool exact = map->cls->traits & KREIN_MAP_DUAL;
-    if (exact && !intercept)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "%s(intercept=no) works on features, not with map=exact; use a map "
-                           "such as nystrom",
-                           learner);
-    if (!exact && spectrum)
-        return krein__fail(ctx, KREIN_ESPEC,
-                           "%s(spectrum=...) is for map=exact; features of a map have no spectrum "
-                           "to change",
-                           learner);
-    return KREIN_OK;
-}
-
 /* ---- making machines ---------------------------------------------------- */
 
 /* Targets of regression less their mean, which the intercept gives back (without one as they are),
@@ -348,7 +332,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
     for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH); e += STEP, n++) {
         if (worse >= 2 && ldexp(1, e - STEP) >= KREIN_SATURATED / spread) break;
         krein__progress(s->ctx, "choosing C", (double)n, (double)KREIN__COUNT(error));
-        bool late = s->job->deadline > 0 && krein__clock() > s->job->deadline;
+        bool late = krein__late(s->job->deadline);
         if (late && n > 0) break;
         set_cost(s, ldexp(s->recipe->unit, e));
         TRY(set_train(s, PATH_TOL, PATH_WORK, s->job->deadline, NULL));

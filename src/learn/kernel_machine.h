@@ -6,27 +6,21 @@
 #include "learn/learn.h"
 
 typedef struct krein_exact_svm {
-    double C;              /* < 0 or NaN: chosen by cross-validation */
+    double C;              /* < 0 or NaN: chosen by cross-validation; per unit of the targets */
+    double epsilon;        /* of regression: errors up to it cost nothing */
     bool squared;          /* the squared hinge loss */
     int multi;             /* 0: one machine a class against the rest; 1: one for each pair */
     bool balanced;         /* C times n / (classes * rows of the class) */
     krein_repair spectrum; /* of an indefinite kernel; NONE: as it is */
-    double tol;            /* largest violation of the optimality conditions */
+    double tol;            /* largest violation of the optimality conditions, in units of the
+                            * targets' spread (its power of two) */
     double *chosen_C;      /* out, may be NULL */
 } krein_exact_svm;
-
-typedef struct krein_exact_svr {
-    double C;       /* as above; per unit of the targets */
-    double epsilon; /* errors up to it cost nothing */
-    krein_repair spectrum;
-    double tol; /* as above, in units of the targets' spread (its power of two) */
-    double *chosen_C;
-} krein_exact_svr;
 
 /* Fill the model's weights and intercepts, and job->loo where C was chosen; the classes' heads must
  * be those of `multi`. krein__exact_svm calibrates where the job asks for probabilities. */
 krein_status krein__exact_svm(krein_job *job, const krein_exact_svm *options);
-krein_status krein__exact_svr(krein_job *job, const krein_exact_svr *options);
+krein_status krein__exact_svr(krein_job *job, const krein_exact_svm *options);
 /* Decision values (n x k) of the training rows at the C given, each by machines trained without the
  * row's fold, of five. */
 krein_status krein__exact_svm_held_out(krein_job *job, const krein_exact_svm *options,

@@ -74,7 +74,8 @@ krein_status krein__exact_sample(const krein_exact *all, uint64_t seed, int64_t 
     int64_t *index = NULL, k = all->k;
     TRY(allocate(ctx, m, k, all->class != NULL, all->group != NULL, r));
     NEW(index, m);
-    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32}, all->n, m, index);
+    krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LEARN), all->n, m,
+                      index);
     for (int64_t i = 0; i < m; i++) {
         const double *row = all->K + index[i] * all->n;
         for (int64_t j = 0; j < m; j++) r->K[i * m + j] = row[index[j]];

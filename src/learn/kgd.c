@@ -123,15 +123,11 @@ done:
     return st;
 }
 
-static bool late(const krein_job *job) {
-    return job->deadline > 0 && krein__clock() > job->deadline;
-}
-
 /* ---- the choice of the number of steps ---------------------------------- */
 
 /* Adds the held-out loss and error after the steps so far to the path. */
-static void judge(krein_job *job, const krein_exact *rows, const run *r, const int32_t *fold,
-                  double *score, krein_path *p) {
+static void score_held_out(krein_job *job, const krein_exact *rows, const run *r,
+                           const int32_t *fold, double *score, krein_path *p) {
     int64_t n = rows->n, k = job->model->k;
     krein_tally tally = {0};
     krein_path one = {.n = 1};
@@ -167,9 +163,9 @@ static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, d
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
         krein__progress(ctx, "cross-validation", (double)r.d.steps, MOST);
-        bool out = late(job);
+        bool out = krein__late(job->deadline);
         if (r.d.steps < next && !out) continue;
-        judge(job, rows, &r, fold, score, p);
+        score_held_out(job, rows, &r, fold, score, p);
         next = krein__max(next + 1, (int64_t)rint((double)next * M_SQRT2));
         int64_t best = krein__max(p->best, krein__path_least(p));
         if (p->n - 1 - best >= PATIENCE && r.d.steps >= LEAST) break;
@@ -267,7 +263,7 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
         krein__descent_step(&r.d);
         TRY(krein__poll(ctx));
         krein__progress(ctx, "gradient descent", (double)r.d.steps, *steps);
-        if (!late(job) || r.d.steps >= (int64_t)*steps) continue;
+        if (!krein__late(job->deadline) || r.d.steps >= (int64_t)*steps) continue;
         krein__log(ctx, KREIN_LOG_INFO, "time limit: stopped after %lld of %.0f steps",
                    (long long)r.d.steps, *steps);
         *steps = (double)r.d.steps;

@@ -60,8 +60,8 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
     NEW(index, n);
     NEW(label, n * labels);
     NEW(weight, n);
-    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
-                      index);
+    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
+                      n, index);
     TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
     krein_rows rows = krein__matrix_rows(&x);
     /* All processes have the sample; each scores some of it. */
@@ -107,8 +107,8 @@ static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_sys
     NEW(y, n * m->k);
     NEW(class, n);
     NEW(z, n * D);
-    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32}, job->n, n,
-                      index);
+    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
+                      n, index);
     TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
     krein_rows rows = krein__matrix_rows(&x);
     for (int64_t i = 0; i < n; i += b->z.rows) {

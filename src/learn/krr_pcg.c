@@ -282,8 +282,8 @@ static krein_status hold_some(krein_job *job, int32_t *fold) {
     krein_status st = KREIN_OK;
     int64_t m = krein__max(1, krein__min(HELD_ROWS, job->n / 10)), *index = NULL;
     NEW(index, m);
-    krein__rng_choose((krein_rng){job->seed, KREIN_STREAM_SAMPLE | (uint64_t)4 << 32}, job->n, m,
-                      index);
+    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_HELD), job->n,
+                      m, index);
     for (int64_t i = 0; i < job->n; i++) fold[i] = -1;
     for (int64_t i = 0; i < m; i++) fold[index[i]] = 0;
 done:

@@ -6,9 +6,9 @@
  * second; with k there are k of them, which sum to zero. class_weights=balanced multiplies w_i by
  * (sum of all weights) / (k times that of the row's class).
  *
- * Probabilities come for nothing: they are the softmax of the scores, so the model always has them
- * (slope 1, shift 0), whether they were asked for or not. With balanced classes they are those of a
- * population in which all classes are as frequent.
+ * Probabilities need no calibration: they are the softmax of the scores, so the model always has
+ * them (slope 1, shift 0), whether they were asked for or not. With balanced classes they are those
+ * of a population in which all classes are as frequent.
  *
  * lambda is chosen by cross-validation on a sample of rows, all folds on the same
  * features, from large to small in steps of ten, by the mean log loss of the held-out rows; the
@@ -94,7 +94,7 @@ typedef struct chooser {
     int64_t folds;
     int32_t *fold;          /* n */
     double *weight, *share; /* n; classes */
-    double *judge;          /* n: weight of a row when it is held out */
+    double *held_weight;    /* n: weight of a row when it is held out */
     double *start[STARTS];  /* solutions so far, (D + 1) x k each; more folds share them */
 } chooser;
 
@@ -103,7 +103,7 @@ static void chooser_end(krein_ctx *ctx, chooser *c) {
     krein__free(ctx, c->fold);
     krein__free(ctx, c->weight);
     krein__free(ctx, c->share);
-    krein__free(ctx, c->judge);
+    krein__free(ctx, c->held_weight);
     for (int64_t i = 0; i < STARTS; i++) krein__free(ctx, c->start[i]);
     krein__examples_close(&c->ex);
 }
@@ -120,19 +120,19 @@ static krein_status chooser_begin(krein_job *job, const krein_values *values, ch
     TRY(krein__newton_create(&c->ex.features, k, &c->newton));
     NEW(c->fold, c->ex.n);
     NEW(c->weight, c->ex.n);
-    NEW(c->judge, c->ex.n);
+    NEW(c->held_weight, c->ex.n);
     NEW(c->share, classes_of(k));
     for (int64_t i = 0; i < krein__min(c->folds, STARTS); i++)
         NEW(c->start[i], (c->ex.features.D + 1) * k);
     TRY(krein__folds(ctx, job->seed, c->ex.n, c->folds, c->ex.group, c->ex.class, c->fold));
-    weigh(&c->ex, k, c->balanced, NULL, -1, c->judge, c->share);
+    weigh(&c->ex, k, c->balanced, NULL, -1, c->held_weight, c->share);
     c->problem = (krein_logistic){.features = &c->ex.features,
                                   .k = k,
                                   .class = c->ex.class,
                                   .weight = c->weight,
                                   .intercept = intercept,
                                   .tol = .1};
-    /* Half of the time at most: a lambda without a model is nothing. */
+    /* Half of the time at most: the fit on all rows needs the rest. */
     if (job->deadline > 0)
         c->problem.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
 done:
@@ -152,7 +152,7 @@ static bool right(const krein_logistic *p, const float *probability, int64_t row
 /* One fold's fit at the problem's lambda; loss and error of its rows are added. Rows of a class
  * that the fit has not seen say nothing about lambda. */
 static krein_status try_fold(chooser *c, int64_t f, bool first, double *loss, double *error,
-                             double *judged) {
+                             double *weight) {
     krein_status st = KREIN_OK;
     krein_logistic *p = &c->problem;
     krein_logistic_result result;
@@ -162,9 +162,9 @@ static krein_status try_fold(chooser *c, int64_t f, bool first, double *loss, do
     TRY(krein__logistic_solve(c->newton, p, w, &result));
     for (int64_t i = 0; i < c->ex.n; i++) {
         if (c->fold[i] != f || c->share[c->ex.class[i]] <= 0) continue;
-        *loss += c->judge[i] * krein__newton_loss(c->newton)[i];
-        *error += c->judge[i] * !right(p, krein__newton_probability(c->newton), i);
-        *judged += c->judge[i];
+        *loss += c->held_weight[i] * krein__newton_loss(c->newton)[i];
+        *error += c->held_weight[i] * !right(p, krein__newton_probability(c->newton), i);
+        *weight += c->held_weight[i];
     }
 done:
     return st;
@@ -179,24 +179,24 @@ static krein_status descend(chooser *c, krein_path *p) {
     double best = INFINITY;
     p->best = 0;
     for (p->n = 0; p->n < all && waited < PATIENCE; p->n++) {
-        double loss = 0, error = 0, judged = 0;
+        double loss = 0, error = 0, weight = 0;
         c->problem.lambda = p->lambda[p->n];
         for (int64_t f = 0; f < c->folds; f++) {
-            TRY(try_fold(c, f, p->n == 0 && f < STARTS, &loss, &error, &judged));
+            TRY(try_fold(c, f, p->n == 0 && f < STARTS, &loss, &error, &weight));
             krein__progress(ctx, "cross-validation", (double)(p->n * c->folds + f + 1),
                             (double)(all * c->folds));
         }
-        bool late = c->problem.deadline > 0 && krein__clock() >= c->problem.deadline;
+        bool late = krein__late(c->problem.deadline);
         if (late && p->n > 0) break; /* some of the fits were cut short */
-        if (!(judged > 0)) {
+        if (!(weight > 0)) {
             st = krein__fail(
                 ctx, KREIN_EDATA,
                 "lambda cannot be chosen: no row with a weight can be held out while others of its "
                 "class are fitted (one group, one row a class?); give `lambda`");
             goto done;
         }
-        p->loss[p->n] = loss / judged;
-        p->error[p->n] = error / judged;
+        p->loss[p->n] = loss / weight;
+        p->error[p->n] = error / weight;
         krein__log(ctx, KREIN_LOG_DEBUG, "logistic: lambda %.3g: log loss %.5f, error %.4f",
                    p->lambda[p->n], p->loss[p->n], p->error[p->n]);
         waited = p->loss[p->n] < (1 - GAIN) * best ? 0 : waited + 1;

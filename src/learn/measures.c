@@ -1,4 +1,4 @@
-/* measures.c -- what a clustering is worth
+/* measures.c -- the quality of a clustering
  *
  * Silhouette (rousseeuw1987): a_i the mean distance of row i to the other rows of its cluster, b_i
  * the smallest mean distance to the rows of another; the mean of (b_i - a_i) / max(a_i, b_i), 0 for

@@ -1,15 +1,20 @@
 /* spectral.c -- spectral clustering (ng2002)
  *
- *     L = D^-1/2 W D^-1/2,   D = diag(W 1),   U (n x m) its eigenvectors of the largest
- * eigenvalues; rows of U are made of length one and clustered by k-means.
+ *     L = D^-1/2 W D^-1/2,   D = diag(W 1)
+ *
+ * U (n x m): the eigenvectors of the largest eigenvalues of L. Its rows are scaled to length one
+ * and clustered by k-means.
  *
  * W is one of three:
  *   features   W = Z Z', never formed. d = Z (Z'1); with rows z_i / sqrt(d_i) in Z~, L = Z~ Z~' has
  *              the eigenvectors U = Z~ V S^-1 of the small matrix Z~'Z~ = V S^2 V'. Three passes
- * over the table, O(n D^2). The diagonal of W stays (the paper takes it off): it is one of n terms
- * of a degree. Features that only approximate a positive kernel may give degrees that are not
- * positive; they are refused. matrix     W = K with a zero diagonal, as in the paper. graph      W
- * sparse. Eigenvectors come from num/lanczos.c, with a fixed start. */
+ *              over the table, O(n D^2). The diagonal of W stays (the paper takes it off): it is
+ *              one of n terms of a degree. Features that only approximate a positive kernel may
+ *              give degrees that are not positive; they are refused.
+ *   matrix     W = K with a zero diagonal, as in the paper.
+ *   graph      W is sparse.
+ *
+ * Eigenvectors come from num/lanczos.c, whose start follows from the seed. */
 #include "learn/clustering.h"
 
 #include "num/blas.h"
@@ -31,7 +36,7 @@ double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_option
 static krein_status top(krein_ctx *ctx, int64_t n, const krein_kmeans_options *o,
                         krein_operator apply, void *state, double *value, double *vector) {
     double residual;
-    krein_rng g = {o->rng.seed, o->rng.stream | (uint64_t)1 << 32};
+    krein_rng g = krein__substream(o->rng.seed, o->rng.stream, KREIN_CLUSTER_EIGEN);
     krein_status st = krein__top_eigen(ctx, n, o->clusters, apply, state, g, TOLERANCE, STEPS,
                                        value, vector, &residual);
     if (st == KREIN_OK && residual > TOLERANCE)

@@ -69,11 +69,11 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
                  krein_cost *out, int64_t *passes) {
     double D = (double)map->cls->features(map, n), N = (double)n, K = (double)k;
     int64_t parts = krein__min((int64_t)values->number[PARTS], n);
-    double m = (double)parts, judges = fmin(m, KREIN_JUDGES);
+    double m = (double)parts, sampled = fmin(m, KREIN_LOO_PARTS);
     out->bytes += krein__divide_features_bytes(map, n, parts, k,
                                                values->number[ORDER] == KREIN_ORDER_SHUFFLE, path);
     out->flops = N * D * (D + 1 + 2 * K) * (path ? 2 : 1) + m * D * D * D / 3 +
-                 (path ? judges * 9 * D * D * D : 0);
+                 (path ? sampled * 9 * D * D * D : 0);
     *passes = path ? 3 : 1;
 }
 

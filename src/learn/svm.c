@@ -9,8 +9,7 @@
  * (learn/feature_machines.c), on the kernel matrix (map=exact) through LIBSVM
  * (learn/kernel_machine.c), also with an indefinite kernel, whose spectrum is taken as it is,
  * clipped, flipped or shifted. C that is not given is chosen by cross-validation. */
-#include "learn/kernel_machine.h"
-#include "learn/feature_machines.h"
+#include "learn/vector_machine.h"
 
 #include <math.h>
 
@@ -45,8 +44,8 @@ static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map
         return krein__fail(ctx, KREIN_ESPEC,
                            "svm(multi=crammer) works on features, not with map=exact; use "
                            "multi=ovr or ovo, or a map such as nystrom");
-    return krein__machines_check(ctx, "svm", map, v->number[INTERCEPT] != 0,
-                                 v->number[SPECTRUM] != 0);
+    return krein__vector_machine_check(ctx, "svm", map, v->number[INTERCEPT] != 0,
+                                       v->number[SPECTRUM] != 0);
 }
 
 static krein_head head(const krein_values *v, const krein_encoding *e) {
@@ -55,40 +54,20 @@ static krein_head head(const krein_values *v, const krein_encoding *e) {
 }
 
 static krein_status fit(krein_job *job, krein_values *v) {
-    krein_status st = KREIN_OK;
-    double *C = &v->number[C_];
-    TRY(krein__cost_of_lambda(job, C));
-    if (job->model->map->cls->traits & KREIN_MAP_DUAL) {
-        krein_exact_svm exact = {.C = *C,
-                                 .squared = v->number[LOSS] == 1,
-                                 .multi = (int)v->number[MULTI],
-                                 .balanced = v->number[WEIGHTS] == 1,
-                                 .spectrum = (krein_repair)v->number[SPECTRUM],
-                                 .tol = v->number[TOL],
-                                 .chosen_C = C};
-        TRY(krein__exact_svm(job, &exact));
-    } else {
-        krein_recipe recipe = {.loss = v->number[LOSS] == 1 ? KREIN_LOSS_HINGE2 : KREIN_LOSS_HINGE,
-                               .unit = 1,
-                               .multi = (krein_multi)v->number[MULTI],
-                               .intercept = v->number[INTERCEPT] != 0,
-                               .balanced = v->number[WEIGHTS] == 1,
-                               .tol = v->number[TOL]};
-        TRY(krein__machines_fit(job, &recipe, C));
-    }
-    TRY(krein__lambda_of_cost(job, *C));
-done:
-    return st;
+    krein_recipe recipe = {.loss = v->number[LOSS] == 1 ? KREIN_LOSS_HINGE2 : KREIN_LOSS_HINGE,
+                           .unit = 1,
+                           .multi = (krein_multi)v->number[MULTI],
+                           .intercept = v->number[INTERCEPT] != 0,
+                           .balanced = v->number[WEIGHTS] == 1,
+                           .tol = v->number[TOL]};
+    return krein__vector_machine_fit(job, &recipe, (krein_repair)v->number[SPECTRUM],
+                                     &v->number[C_]);
 }
 
 static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    bool choose = path && isnan(v->number[C_]);
-    *passes = 1 + choose;
-    if (map->cls->traits & KREIN_MAP_DUAL)
-        krein__exact_machine_cost(map, n, k, false, choose, (krein_repair)v->number[SPECTRUM], out);
-    else
-        krein__machines_cost(map, n, k, choose, out);
+    *passes = krein__vector_machine_cost(map, n, k, false, path && isnan(v->number[C_]),
+                                         (krein_repair)v->number[SPECTRUM], out);
 }
 
 const krein_learner_class krein__learner_svm = {

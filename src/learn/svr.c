@@ -6,8 +6,7 @@
  * is not given is a tenth of the targets' standard deviation. On features by dual coordinate
  * descent and Newton steps (learn/feature_machines.c), on the kernel matrix (map=exact) through
  * LIBSVM (learn/kernel_machine.c). Several targets: a machine each. */
-#include "learn/kernel_machine.h"
-#include "learn/feature_machines.h"
+#include "learn/vector_machine.h"
 
 #include <math.h>
 
@@ -30,8 +29,8 @@ static const krein_option options[] = {
 
 static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
     if (!map) return KREIN_OK;
-    return krein__machines_check(ctx, "svr", map, v->number[INTERCEPT] != 0,
-                                 v->number[SPECTRUM] != 0);
+    return krein__vector_machine_check(ctx, "svr", map, v->number[INTERCEPT] != 0,
+                                       v->number[SPECTRUM] != 0);
 }
 
 /* Targets may have very different scales: the root mean square of their deviations. */
@@ -57,38 +56,24 @@ done:
 
 static krein_status fit(krein_job *job, krein_values *v) {
     krein_status st = KREIN_OK;
-    double *C = &v->number[C_], *epsilon = &v->number[EPSILON], spread;
-    TRY(krein__cost_of_lambda(job, C));
+    double *epsilon = &v->number[EPSILON], spread;
     TRY(deviation(job, &spread));
     if (isnan(*epsilon)) *epsilon = krein__round_digits(spread / 10, 3);
-    if (job->model->map->cls->traits & KREIN_MAP_DUAL) {
-        krein_exact_svr exact = {.C = *C,
-                                 .epsilon = *epsilon,
-                                 .spectrum = (krein_repair)v->number[SPECTRUM],
-                                 .tol = v->number[TOL],
-                                 .chosen_C = C};
-        TRY(krein__exact_svr(job, &exact));
-    } else {
-        krein_recipe recipe = {.loss = KREIN_LOSS_EPSILON,
-                               .epsilon = *epsilon,
-                               .unit = spread > 0 ? krein__round_digits(spread, 1) : 1,
-                               .intercept = v->number[INTERCEPT] != 0,
-                               .tol = v->number[TOL]};
-        TRY(krein__machines_fit(job, &recipe, C));
-    }
-    TRY(krein__lambda_of_cost(job, *C));
+    krein_recipe recipe = {.loss = KREIN_LOSS_EPSILON,
+                           .epsilon = *epsilon,
+                           .unit = spread > 0 ? krein__round_digits(spread, 1) : 1,
+                           .intercept = v->number[INTERCEPT] != 0,
+                           .tol = v->number[TOL]};
+    TRY(krein__vector_machine_fit(job, &recipe, (krein_repair)v->number[SPECTRUM], &v->number[C_]));
 done:
     return st;
 }
 
+/* A pass for the deviation of the targets. */
 static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    bool choose = path && isnan(v->number[C_]);
-    *passes = 2 + choose;
-    if (map->cls->traits & KREIN_MAP_DUAL)
-        krein__exact_machine_cost(map, n, k, true, choose, (krein_repair)v->number[SPECTRUM], out);
-    else
-        krein__machines_cost(map, n, k, choose, out);
+    *passes = 1 + krein__vector_machine_cost(map, n, k, true, path && isnan(v->number[C_]),
+                                             (krein_repair)v->number[SPECTRUM], out);
 }
 
 const krein_learner_class krein__learner_svr = {

@@ -50,8 +50,8 @@ static void draw_grid(const krein_map *map, const krein_term *term, uint64_t rol
     int64_t d = map->d;
     for (int64_t l = 0; l < term->n; l++) {
         const krein_kernel *leaf = term->leaf[l];
-        krein_rng g = {map->seed, (KREIN_STREAM_MAP + (uint64_t)l) | role << 41};
-        krein_rng shifts = {g.seed, g.stream | (uint64_t)1 << 40};
+        krein_rng g = krein__role((krein_rng){map->seed, KREIN_STREAM_MAP + (uint64_t)l}, 2 * role);
+        krein_rng shifts = krein__role(g, 1);
         for (int64_t j = 0; j < d; j++) {
             uint64_t row = (uint64_t)p, column = (uint64_t)j;
             double delta = leaf->kernel->pitch(leaf->values.number, g, row, column);

@@ -244,7 +244,7 @@ bool krein__dot_mixed(const krein_dot *s) {
 bool krein__dot_affine(const krein_dot *s) { return s->degree <= 1; }
 
 double krein__dot_uniform(const krein_map *map) {
-    return krein__rng_uniform((krein_rng){map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 41}, 0, 0);
+    return krein__rng_uniform(krein__role((krein_rng){map->seed, KREIN_STREAM_MAP}, 2), 0, 0);
 }
 
 /* |a_n| r^n for the degrees from `first` on, as parts of their sum, added to p. */

@@ -208,7 +208,7 @@ krein_status krein__fourier_fit(krein_map *map, bool phase, krein_drawn how, kre
     TRY(krein__fourier_split(map, phase, s, terms));
     NEW(s->W, (map->d + phase) * s->F);
     for (int64_t t = 0; t < s->nterm; t++) TRY(fit_term(map, s, t, &terms[t], how, draw));
-    krein_rng g = {map->seed, KREIN_STREAM_MAP - 1};
+    krein_rng g = {map->seed, KREIN_STREAM_PHASE};
     for (int64_t f = 0; phase && f < s->F; f++)
         s->W[map->d * s->F + f] = (float)krein__rng_uniform(g, (uint64_t)f, 0);
 done:

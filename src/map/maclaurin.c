@@ -33,7 +33,7 @@ typedef struct maclaurin {
 /* Degrees drawn independently. */
 static void split_geometric(const krein_map *map, const krein_dot *k, int64_t D, krein_split *out) {
     double p[KREIN_DOT_MAX] = {0}, sum = 0;
-    krein_rng g = {map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 42};
+    krein_rng g = krein__role((krein_rng){map->seed, KREIN_STREAM_MAP}, 4);
     memset(out, 0, sizeof *out);
     for (int64_t n = 0; n <= k->degree; n++) sum += p[n] = k->a[n] != 0 ? exp2((double)-n - 1) : 0;
     for (int64_t f = 0; f < D; f++) {

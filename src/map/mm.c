@@ -129,7 +129,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     NEW(G, n * d);
     TRY(draw_standard(ctx, leaf, g, n, d, sd, G));
     TRY(match(ctx, n, d, G));
-    krein_rng scales = {g.seed, g.stream | (uint64_t)1 << 40};
+    krein_rng scales = krein__role(g, 1);
     for (int64_t f = 0; f < n; f++) {
         double scale = c->mixture ? c->mixture(p, krein__rng_uniform(scales, (uint64_t)f, 0)) : sd;
         for (int64_t j = 0; j < d; j++) w[f * d + j] += scale * G[f * d + j];

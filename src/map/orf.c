@@ -36,7 +36,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     krein_status st = KREIN_OK;
     int64_t d = map->d;
     double *q = NULL;
-    krein_rng directions = {g.seed, g.stream | (uint64_t)1 << 40};
+    krein_rng directions = krein__role(g, 1);
     NEW(q, krein__min(d, n) * d);
     for (int64_t f = 0; f < n; f += d) {
         int64_t m = krein__min(d, n - f);

@@ -18,9 +18,10 @@ static void destroy(krein_parts *s) {
     s->n = 0;
 }
 
-/* Equal seeds would make equal frequencies in different parts: their errors would add up. */
+/* Equal seeds would make equal frequencies in different parts: their errors would add up. A map
+ * with parts draws nothing else. */
 static uint64_t seed_of(const krein_map *map, int64_t part) {
-    krein_rng g = {map->seed, KREIN_STREAM_MAP | (uint64_t)1 << 48};
+    krein_rng g = krein__role((krein_rng){map->seed, KREIN_STREAM_MAP}, 256);
     return krein__rng_bits(g, (uint64_t)part, 0);
 }
 

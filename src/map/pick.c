@@ -30,7 +30,7 @@ static const int64_t CELLS = (int64_t)1
                              << 25; /* of the candidates, unless that is under 2 m rows */
 
 static krein_rng stream(const krein_map *map, int use) {
-    return (krein_rng){map->seed, KREIN_STREAM_LANDMARKS | (uint64_t)use << 41};
+    return krein__role((krein_rng){map->seed, KREIN_STREAM_LANDMARKS}, 2 * (uint64_t)use);
 }
 
 /* Rows looked at. */

@@ -22,7 +22,7 @@ static const int64_t CELLS = (int64_t)1
 
 /* Streams of this file, apart from those of the frequencies (16 term + leaf). */
 static krein_rng stream(const krein_map *map, int use) {
-    return (krein_rng){map->seed, KREIN_STREAM_MAP | (uint64_t)use << 41};
+    return krein__role((krein_rng){map->seed, KREIN_STREAM_MAP}, 2 * (uint64_t)use);
 }
 
 /* ---- frequencies -------------------------------------------------------- */

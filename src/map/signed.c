@@ -188,11 +188,10 @@ double krein__layout_variance(const krein_layout *p, const krein_omega_table *om
 
 /* ---- drawing ------------------------------------------------------------- */
 
-static const uint64_t DIRECTIONS = (uint64_t)1 << 40, ORDER = (uint64_t)1 << 41,
-                      RADII = (uint64_t)1 << 42;
+enum { DIRECTIONS = 1, ORDER = 2, RADII = 4 }; /* roles */
 
 static krein_rng stream(const krein_map *map, int64_t number, uint64_t use) {
-    return (krein_rng){map->seed, (KREIN_STREAM_MAP + (uint64_t)number) | use};
+    return krein__role((krein_rng){map->seed, KREIN_STREAM_MAP + (uint64_t)number}, use);
 }
 
 /* n directions of a sequence: orthonormal in blocks of d, or independent. */

@@ -144,17 +144,17 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     krein_status st = KREIN_OK;
     int64_t d = map->d, even = d + d % 2, *level = NULL;
     double *V = NULL, *Q = NULL, *U = NULL;
-    krein_rng turn = {g.seed, g.stream | (uint64_t)1 << 40};
+    krein_rng turn = krein__role(g, 1);
     (void)first; /* all of them */
     NEW(V, n * even);
     NEW(U, n * even);
     NEW(Q, even * even);
     NEW(level, n);
-    TRY(spread(ctx, (krein_rng){g.seed, g.stream | (uint64_t)1 << 41}, n, even, V));
+    TRY(spread(ctx, krein__role(g, 2), n, even, V));
     TRY(krein__normal_rows(ctx, turn, 0, even, even, Q));
     TRY(krein__haar_rows(ctx, even, even, Q));
     krein__pgemm(ctx, false, false, n, even, even, 1, V, even, Q, even, 0, U, even);
-    krein__rng_permute((krein_rng){g.seed, g.stream | (uint64_t)1 << 42}, n, level);
+    krein__rng_permute(krein__role(g, 4), n, level);
     const krein_kernel_class *c = leaf->kernel;
     for (int64_t from = 0; from < n; from += PIECE) {
         int64_t end = krein__min(n, from + PIECE);

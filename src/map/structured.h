@@ -51,11 +51,6 @@ struct krein_structured {
     bool independent[KREIN_TERMS_MAX]; /* and others, with independent coordinates */
 };
 
-/* The r-th further stream beside g. */
-static inline krein_rng krein__role(krein_rng g, uint64_t r) {
-    return (krein_rng){g.seed, g.stream | r << 40};
-}
-/* n random signs, +1 or -1. */
 void krein__signs(krein_rng g, int64_t row, int64_t n, float *out);
 /* out[i] = in[i] * scale[i], the last step of a product. */
 void krein__scale_turns(int64_t m, const float *in, const float *scale, float *out);

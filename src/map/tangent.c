@@ -146,7 +146,7 @@ void krein__tangent_cost(const krein_map *map, krein_tangent_plan_fn plan, krein
 
 static krein_rng stream(const krein_map *map, int64_t t, int64_t l, int role) {
     uint64_t own = (uint64_t)(ROLES * l + role);
-    return (krein_rng){map->seed, (KREIN_STREAM_MAP + (uint64_t)(16 * t)) | own << 40};
+    return krein__role((krein_rng){map->seed, KREIN_STREAM_MAP + (uint64_t)(16 * t)}, own);
 }
 
 /* The first layer sees [x, 1]: its weights and signs take the factors of [scale x, bias]. */

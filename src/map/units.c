@@ -26,7 +26,7 @@ static krein_status draw_plain(krein_ctx *ctx, krein_rng g, krein_units *u) {
 static krein_status draw_block(krein_ctx *ctx, krein_rng g, krein_units *u, int64_t first,
                                int64_t n, double *q) {
     int64_t in = u->in;
-    krein_rng length = {g.seed, g.stream | (uint64_t)1 << 60};
+    krein_rng length = krein__role(g, 1 << 20); /* g has a role of its own, below */
     krein_status st = krein__normal_rows(ctx, g, first, n, in, q);
     if (st == KREIN_OK) st = krein__haar_rows(ctx, n, in, q);
     for (int64_t i = 0; st == KREIN_OK && i < n; i++) {

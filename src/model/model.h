@@ -1,4 +1,4 @@
-/* model.h -- the trained pipe: encoding -> map -> weights. */
+/* model.h -- a trained model: encoding -> map -> weights. */
 #ifndef KREIN_MODEL_H
 #define KREIN_MODEL_H
 

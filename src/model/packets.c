@@ -1,5 +1,5 @@
-/* packets.c -- predictions of several processes, told by the first of them in the order of the
- * rows.
+/* packets.c -- predictions of several processes, given to the caller by the first of them in the
+ * order of the rows.
  *
  * What other processes scored is kept, block by block, until the rows before are through:
  *     n, first, bytes of the ids; scores; probabilities; dropped (n bytes); ids, each ended by 0

@@ -1,4 +1,4 @@
-/* packets.h -- blocks of predictions: told to the caller, or kept until the rows before are. */
+/* packets.h -- blocks of predictions: given to the caller, or kept until the rows before are. */
 #ifndef KREIN_PACKETS_H
 #define KREIN_PACKETS_H
 

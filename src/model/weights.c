@@ -1,5 +1,5 @@
-/* weights.c -- the kernels of a combination and their weights: what people are told of a model that
- * was trained on several kernels. Prediction goes by the map and does not look at them. */
+/* weights.c -- the kernels of a combination and their weights: shown with a model that was trained
+ * on several kernels. Prediction goes by the map and does not look at them. */
 #include "model/weights.h"
 
 #include <math.h>

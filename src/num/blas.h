@@ -51,7 +51,7 @@ int64_t krein__dpotrf(int64_t n, double *a, int64_t lda);
 void krein__dtrsm(bool transposed, int64_t n, int64_t m, const double *u, int64_t lda, double *b,
                   int64_t ldb);
 
-/* The core type that OpenBLAS chose ("Haswell"), and the one this CPU deserves, or
+/* The core type that OpenBLAS chose ("Haswell"), and the best one for this CPU, or
  * NULL where its choice is right. See cpu.c. */
 const char *krein__blas_core(void);
 const char *krein__blas_better_core(void);

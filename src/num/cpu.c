@@ -1,4 +1,4 @@
-/* cpu.c -- is OpenBLAS using the kernels this CPU deserves?
+/* cpu.c -- whether OpenBLAS uses the best kernels for this CPU
  *
  * A DYNAMIC_ARCH OpenBLAS picks its kernels by CPU family and model, and one that is older
  * than the CPU does not know the model: Debian 12's 0.3.21 runs Sapphire Rapids and its

@@ -21,7 +21,7 @@ enum { EXTRA = 8, LEAST = 512, SHARE = 32 };
 krein_status krein__eigen_top_iterate(krein_ctx *ctx, int64_t n, const double *a, int64_t m,
                                       double *w, double *v, bool *found) {
     krein_status st = KREIN_OK;
-    const krein_rng g = {1, KREIN_STREAM_SAMPLE | (uint64_t)2 << 32};
+    const krein_rng g = {1, KREIN_STREAM_START};
     krein_dense_operator matrix = {ctx, n, a};
     double *columns = NULL, residual;
     int64_t steps = n / (m + EXTRA); /* of about as many columns */

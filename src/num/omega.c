@@ -2,10 +2,13 @@
  *
  * The product of the textbook overflows (Gamma) or underflows (J) for d of some hundreds. Instead
  *   t^2 <= 4d       the series sum_k (-t^2/4)^k / (k! (d/2)_k), which hardly cancels there;
- *   t >= d/2        Omega_1 = cos t, Omega_3 = sin t / t, or Omega_2 = J_0(t), Omega_4 = 2
- * J_1(t)/t, and up by  Omega_{e+2} = e (e-2) / t^2 (Omega_e - Omega_{e-2}), stable while the order
- * of J is below t; between         series for a dimension D >= t^2/4 and D + 2, and down by the
- * same relation, which loses nothing in that direction. Where Gamma(d/2) (2/t)^(d/2-1), a bound
+ *   t >= d/2        Omega_1 = cos t, Omega_3 = sin t / t, or Omega_2 = J_0(t),
+ *                   Omega_4 = 2 J_1(t)/t, and up by
+ *                   Omega_{e+2} = e (e-2) / t^2 (Omega_e - Omega_{e-2}),
+ *                   stable while the order of J is below t;
+ *   between         the series for a dimension D >= t^2/4 and for D + 2, and down by the same
+ *                   relation, which loses no digits in that direction.
+ * Where Gamma(d/2) (2/t)^(d/2-1), a bound
  * since |J| <= 1, is below 1e-18 the value is 0. Absolute error about 1e-15.
  */
 #include "num/omega.h"

@@ -100,7 +100,7 @@ static uint32_t next_primitive(uint32_t p) {
 /* ---- Sobol -------------------------------------------------------------- */
 
 static void directions(int64_t dim, uint32_t p, uint32_t *v) {
-    static const krein_rng fixed = {0x536f626f6c, 0};
+    static const krein_rng fixed = {0x536f626f6c, KREIN_STREAM_SOBOL};
     uint32_t m[BITS + 1];
     int s = degree(p);
     for (int k = 1; k <= BITS; k++) {

@@ -21,24 +21,22 @@ static krein_status score(const krein_view *v, const krein_values *values, const
                           krein_score *out) {
     (void)trial;
     krein_status st = KREIN_OK;
-    krein_smoother s;
-    krein_path p = {0};
-    double *q = NULL;
+    krein_ridge_spectrum r = {0};
+    krein_path *p = &r.path;
     TRY(krein__need_positive(v, "evidence"));
-    TRY(krein__ridge_spectrum(v, &v->spectrum, 0, &q, &s));
-    if (values->number[SCALE] == 0 && !(s.square > 0)) {
+    TRY(krein__ridge_spectrum_begin(v, &v->spectrum, 0, values->number[LAMBDA], &r));
+    if (values->number[SCALE] == 0 && !(r.s.square > 0)) {
         st = krein__fail(v->ctx, KREIN_EDATA,
                          "the targets are constant: the best scale of the process is zero");
         goto done;
     }
-    krein__ridge_path(v, &v->spectrum, values->number[LAMBDA], &p);
-    krein__evidence_path(&s, values->number[SCALE] == 0, &p);
-    *out = krein__score_of(&krein__criterion_evidence, -p.loss[p.best]);
+    krein__evidence_path(&r.s, values->number[SCALE] == 0, p);
+    *out = krein__score_of(&krein__criterion_evidence, -p->loss[p->best]);
     /* as a mean square, whose differences mean the same at any number of rows */
-    out->loss = exp(2 * p.loss[p.best] / (double)(s.n * s.k));
-    out->lambda = p.lambda[p.best];
+    out->loss = exp(2 * p->loss[p->best] / (double)(r.s.n * r.s.k));
+    out->lambda = p->lambda[p->best];
 done:
-    krein__free(v->ctx, q);
+    krein__ridge_spectrum_end(v, &r);
     return st;
 }
 

@@ -17,17 +17,15 @@ static krein_status score(const krein_view *v, const krein_values *values, const
                           krein_score *out) {
     (void)trial;
     krein_status st = KREIN_OK;
-    krein_smoother s;
-    krein_path p = {0};
-    double *q = NULL;
+    krein_ridge_spectrum r = {0};
+    krein_path *p = &r.path;
     TRY(krein__need_spectrum(v, "gcv"));
-    TRY(krein__ridge_spectrum(v, &v->centred, 1, &q, &s));
-    krein__ridge_path(v, &v->centred, values->number[0], &p);
-    krein__gcv_path(&s, &p);
-    *out = krein__score_of(&krein__criterion_gcv, p.loss[p.best]);
-    out->lambda = p.lambda[p.best];
+    TRY(krein__ridge_spectrum_begin(v, &v->centred, 1, values->number[0], &r));
+    krein__gcv_path(&r.s, p);
+    *out = krein__score_of(&krein__criterion_gcv, p->loss[p->best]);
+    out->lambda = p->lambda[p->best];
 done:
-    krein__free(v->ctx, q);
+    krein__ridge_spectrum_end(v, &r);
     return st;
 }
 

@@ -6,11 +6,15 @@
 #include "select/select.h"
 #include "solve/smoother.h"
 
-/* Targets centred, codes 1 and -1 for classes. q is owned by the caller. free: 1 where the spectrum
- * is that of HKH, for an intercept. */
-krein_status krein__ridge_spectrum(const krein_view *v, const krein_spectrum *s, int64_t free,
-                                   double **q, krein_smoother *out);
-/* The lambda that is given, or those of a path that the spectrum resolves. */
-void krein__ridge_path(const krein_view *v, const krein_spectrum *s, double lambda, krein_path *p);
+typedef struct krein_ridge_spectrum {
+    krein_smoother s; /* targets centred, codes 1 and -1 for classes */
+    krein_path path;  /* the lambda that is given, or those that the spectrum resolves */
+    double *q;        /* of s */
+} krein_ridge_spectrum;
+
+/* free: 1 where the spectrum is that of HKH, for an intercept. lambda: NaN: a path. */
+krein_status krein__ridge_spectrum_begin(const krein_view *v, const krein_spectrum *s, int64_t free,
+                                         double lambda, krein_ridge_spectrum *out);
+void krein__ridge_spectrum_end(const krein_view *v, krein_ridge_spectrum *r);
 
 #endif

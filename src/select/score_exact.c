@@ -4,6 +4,7 @@
  * made once, and candidates run in parallel. Where time may run out, candidates of a range are
  * visited from far apart to near, so that what was scored covers the range.
  */
+#include "base/threads.h"
 #include "dist/dist.h"
 #include "kernel/gram_shared.h"
 #include "num/blas.h"
@@ -81,50 +82,12 @@ void krein__far_to_near(int64_t n, int64_t *order) {
     }
 }
 
-static bool late(double deadline) { return deadline > 0 && krein__clock() > deadline; }
-
 /* ---- candidates in parallel --------------------------------------------- */
 
 int krein__score_workers(krein_ctx *ctx, double shared, double bytes, int64_t n) {
     double room = (double)ctx->budget - (double)atomic_load(&ctx->held) - shared;
     int64_t fit = (int64_t)fmin(room / fmax(bytes, 1), 1e6);
     return (int)krein__max(1, krein__min(fit, krein__min(ctx->threads, n)));
-}
-
-/* The first failure ends the loop. */
-typedef struct outcome {
-    _Atomic int stop;
-    _Atomic int64_t done;
-    krein_status status;
-    char message[KREIN__MESSAGE];
-} outcome;
-
-static void note(outcome *o, krein_status st, const krein_ctx *ctx) {
-    if (st == KREIN_OK) return;
-#pragma omp critical(krein_score)
-    if (o->status == KREIN_OK) {
-        o->status = st;
-        memcpy(o->message, ctx->message, sizeof o->message);
-    }
-    o->stop = 1;
-}
-
-/* The caller is not asked again once it wants to stop. */
-static void asked(outcome *o, krein_ctx *ctx) {
-    if (!o->stop) note(o, krein__poll(ctx), ctx);
-}
-
-/* Inside a candidate: the calling thread asks the caller, the others look whether it was told to
- * stop. */
-typedef struct stop_check {
-    outcome *o;
-    krein_ctx *ctx;
-} stop_check;
-
-static int stopped(void *user) {
-    const stop_check *b = user;
-    if (omp_get_thread_num() == 0) asked(b->o, b->ctx);
-    return b->o->stop;
 }
 
 /* ---- candidates on several processes ------------------------------------ */
@@ -209,34 +172,29 @@ krein_status krein__score_each(krein_ctx *ctx, int64_t n, int threads, double de
                                krein_scored *out) {
     krein_status st = KREIN_OK;
     int64_t *order = NULL;
-    outcome o = {0};
-    stop_check b = {&o, ctx};
+    krein_workers all;
+    _Atomic int64_t scored = 0;
     NEW(order, n);
     krein__far_to_near(n, order);
     const int64_t turn = krein__comm_rank(ctx), turns = krein__comm_size(ctx);
-    const krein_ctx fresh = krein__ctx_share(ctx, threads);
+    krein__workers_begin(&all, ctx, threads);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < n; i++) {
-        if (o.stop || i % turns != turn || (i > 0 && late(deadline))) continue;
-        krein_ctx local = fresh, *mine = threads > 1 ? &local : ctx;
-        if (what) {
-            local.cancel = stopped;
-            local.user = &b;
-        }
+        if (atomic_load(&all.stop) || i % turns != turn || (i > 0 && krein__late(deadline)))
+            continue;
+        krein_ctx local = all.own, *mine = threads > 1 ? &local : ctx;
         krein__worker_begin();
         krein_status own = one(mine, state, order[i], &out[order[i]]);
         krein__worker_end(compute);
-        note(&o, own, mine);
-        o.done++;
-        if (what && omp_get_thread_num() == 0) {
-            krein__progress(ctx, what, (double)o.done, (double)n);
-            asked(&o, ctx);
-        }
+        krein__workers_note(&all, own, mine);
+        scored++;
+        if (what && omp_get_thread_num() == 0)
+            krein__progress(ctx, what, (double)scored, (double)n);
+        krein__workers_stopped(&all);
     }
     krein__compute_end(compute);
-    if (!what) asked(&o, ctx);
-    if (o.status != KREIN_OK) st = krein__fail(ctx, o.status, "%s", o.message);
+    st = krein__workers_end(&all);
     if (st == KREIN_OK && turns > 1) st = exchange(ctx, n, order, out);
 done:
     krein__free(ctx, order);

@@ -163,7 +163,7 @@ done:
     return st;
 }
 
-/* Seats of a pass: as many as memory has room for beside what fitting takes. */
+/* Candidates of a pass: as many as memory has room for beside what fitting takes. */
 static krein_status group_size(batch *b, krein_kernel *const *kernel, int64_t n, const char *spec,
                                int64_t D, int64_t *out) {
     krein_ctx *ctx = b->ctx;
@@ -251,7 +251,7 @@ krein_status krein__score_features(krein_job *job, krein_kernel *const *kernel, 
     TRY(group_size(&b, kernel, n, map, D, &places));
     krein__far_to_near(n, order);
     for (int64_t i = 0; i < n; i += places) {
-        if (i > 0 && deadline > 0 && krein__clock() > deadline) break;
+        if (i > 0 && krein__late(deadline)) break;
         krein__progress(ctx, "scoring kernels", (double)i, (double)n);
         TRY(score_group(&b, kernel, order + i, krein__min(places, n - i), map, D, out));
     }

@@ -112,8 +112,7 @@ krein_status krein__scoring_apply(krein_ctx *ctx, const krein_scoring *scoring, 
                                   const krein_view *view, const krein_trial *trial,
                                   krein_scored *out);
 
-/* What became of one kernel: a score and a reason why there is none (or NULL) for each criterion.
- */
+/* The result of one kernel: for each criterion a score, or the reason why there is none. */
 struct krein_scored {
     bool scored; /* false: there was no time */
     krein_score score[KREIN_CRITERIA_MAX];
@@ -125,8 +124,8 @@ void krein__scored_clear(krein_ctx *ctx, krein_scored *v);
 /* Candidates to score at once: a thread each where there are enough and memory has room for `bytes`
  * each beside what they share. 1: one after the other, on all threads. */
 int krein__score_workers(krein_ctx *ctx, double shared, double bytes, int64_t n);
-/* Judges them so. deadline: krein__clock() after which no further one is begun; 0: none. what:
- * shown with the progress, or NULL. */
+/* Scores n candidates with so many workers. deadline: krein__clock() after which no further one is
+ * begun; 0: none. what: shown with the progress, or NULL. */
 typedef krein_status krein_score_one(krein_ctx *ctx, const void *state, int64_t i,
                                      krein_scored *out);
 krein_status krein__score_each(krein_ctx *ctx, int64_t n, int workers, double deadline,

@@ -2,6 +2,7 @@
 #include "select/view.h"
 
 #include "dist/dist.h"
+#include "num/blas.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,4 +110,25 @@ double krein__view_power(const krein_view *v, int64_t r, const double *a, const 
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < m; j++) sum += a[i] * P[i * m + j] * b[j];
     return sum;
+}
+
+krein_status krein__view_decompose(krein_ctx *ctx, int64_t n, int64_t m, double *A, const double *C,
+                                   krein_spectrum *out) {
+    krein_status st = KREIN_OK;
+    double *value = NULL, *part = NULL;
+    NEW(value, n);
+    NEW(part, n * m);
+    NEW(out->value, n);
+    NEW(out->part, n * m);
+    TRY(krein__eigen(ctx, n, A, n, value));
+    krein__pgemm(ctx, false, false, n, m, n, 1, A, n, C, m, 0, part, m);
+    out->n = n;
+    for (int64_t j = 0; j < n; j++) {
+        out->value[j] = value[n - 1 - j];
+        memcpy(out->part + j * m, part + (n - 1 - j) * m, (size_t)m * sizeof *part);
+    }
+done:
+    krein__free(ctx, value);
+    krein__free(ctx, part);
+    return st;
 }

@@ -95,13 +95,18 @@ typedef struct krein_view {
     krein_spectrum spectrum, centred;
 } krein_view;
 
-/* What does not suit a kernel is an answer, not a failure. */
+/* Whether a status says that a criterion does not apply to a kernel: the candidate gets the message
+ * instead of a score, and the others go on. */
 bool krein__is_refusal(krein_status st);
 /* Keeps the context's message with the trial; other failures are passed on. */
 krein_status krein__trial_refused(const krein_ctx *ctx, krein_status st, krein_trial *t);
 void krein__view_clear(krein_view *v);
 /* a'P_r b; a and b have m entries. */
 double krein__view_power(const krein_view *v, int64_t r, const double *a, const double *b);
+
+/* Eigenpairs of A (n x n, overwritten), descending, and rows q_j'C for C (n x m). */
+krein_status krein__view_decompose(krein_ctx *ctx, int64_t n, int64_t m, double *A, const double *C,
+                                   krein_spectrum *out);
 
 /* ---- exact -------------------------------------------------------------- */
 

@@ -195,29 +195,6 @@ done:
 
 /* ---- eigenvalues -------------------------------------------------------- */
 
-/* Eigenpairs of A (overwritten), descending. */
-static krein_status decompose(const work *w, double *A, krein_spectrum *out) {
-    krein_ctx *ctx = w->ctx;
-    krein_status st = KREIN_OK;
-    int64_t n = w->n, m = w->m;
-    double *value = NULL, *part = NULL;
-    NEW(value, n);
-    NEW(part, n * m);
-    NEW(out->value, n);
-    NEW(out->part, n * m);
-    TRY(krein__eigen(ctx, n, A, n, value));
-    krein__pgemm(ctx, false, false, n, m, n, 1, A, n, w->V, m, 0, part, m);
-    out->n = n;
-    for (int64_t j = 0; j < n; j++) {
-        out->value[j] = value[n - 1 - j];
-        memcpy(out->part + j * m, part + (n - 1 - j) * m, (size_t)m * sizeof *part);
-    }
-done:
-    krein__free(ctx, value);
-    krein__free(ctx, part);
-    return st;
-}
-
 static void centre(const work *w, double *A) {
     for (int64_t i = 0; i < w->n; i++)
         for (int64_t j = 0; j < w->n; j++) A[i * w->n + j] -= shift(w, i, j);
@@ -256,11 +233,11 @@ static krein_status spectra(work *w, const krein_kernel *kernel, krein_view *v) 
     TRY(copy_of(w, &A));
     if (needs->centred) {
         centre(w, A);
-        TRY(decompose(w, A, &v->centred));
+        TRY(krein__view_decompose(ctx, w->n, w->m, A, w->V, &v->centred));
         memcpy(A, w->K, (size_t)(w->n * w->n) * sizeof *A);
     }
     if (needs->spectrum) {
-        TRY(decompose(w, A, &v->spectrum));
+        TRY(krein__view_decompose(ctx, w->n, w->m, A, w->V, &v->spectrum));
         v->ntop = w->n;
         NEW(v->top, w->n);
         memcpy(v->top, v->spectrum.value, (size_t)w->n * sizeof *v->top);

@@ -325,28 +325,16 @@ static double signed_square(const krein_map *map, const double *G, bool triangle
 /* Eigenvalues of K = those of A (D x D, overwritten), and V'u_j = q_j'C / sqrt(value). */
 static krein_status decompose(krein_feature_view *f, double *A, const double *C,
                               krein_spectrum *out) {
-    krein_ctx *ctx = f->ctx;
-    krein_status st = KREIN_OK;
-    int64_t D = f->D, m = f->m;
-    double *value = NULL, *part = NULL;
-    NEW(value, D);
-    NEW(part, D * m);
-    NEW(out->value, D);
-    ZNEW(out->part, D * m);
-    TRY(krein__eigen(ctx, D, A, D, value));
-    krein__pgemm(ctx, false, false, D, m, D, 1, A, D, C, m, 0, part, m);
+    int64_t D = f->D, m = f->m, n = 0;
+    krein_status st = krein__view_decompose(f->ctx, D, m, A, C, out);
+    if (st != KREIN_OK) return st;
     /* the others are rounding of float32 products, and count as zero */
-    double noise = 1e-7 * fmax(value[D - 1], 0);
-    while (out->n < krein__min(D, f->labels->n) && value[D - 1 - out->n] > noise) out->n++;
-    for (int64_t j = 0; j < out->n; j++) {
-        out->value[j] = value[D - 1 - j];
-        for (int64_t c = 0; c < m; c++)
-            out->part[j * m + c] = part[(D - 1 - j) * m + c] / sqrt(out->value[j]);
-    }
-done:
-    krein__free(ctx, value);
-    krein__free(ctx, part);
-    return st;
+    double noise = 1e-7 * fmax(out->value[0], 0);
+    while (n < krein__min(D, f->labels->n) && out->value[n] > noise) n++;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t c = 0; c < m; c++) out->part[j * m + c] /= sqrt(out->value[j]);
+    out->n = n;
+    return KREIN_OK;
 }
 
 /* C_1 from the right sides of the ridge problem: V's columns, then the targets, then the ones. */

@@ -61,7 +61,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STREAM_ORDER = 6, ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
+enum { ROWS = 256, COLUMNS = 128, WORKERS = 16, CLASSES_MAX = 65535, IDLE = 20 };
 static const double WORK = 300;      /* passes over all pairs, at most, */
 static const double FLOPS = 5e8;     /* or multiplications where these are more */
 static const double BETWEEN = 20;    /* passes over all pairs without a check, at most */
@@ -105,7 +105,6 @@ typedef struct solver {
 } solver;
 
 static int32_t row_of(const krein_crammer *m, int64_t i) { return m->row ? m->row[i] : (int32_t)i; }
-static bool late(const solver *v) { return v->o->deadline > 0 && krein__clock() > v->o->deadline; }
 
 /* ---- one row ------------------------------------------------------------ */
 
@@ -186,7 +185,7 @@ static void step(solver *v, int64_t i, const float *row) {
 /* ---- a pass ------------------------------------------------------------- */
 
 static uint64_t seed_of(const solver *v, int64_t block) {
-    krein_rng g = {v->o->seed, STREAM_ORDER};
+    krein_rng g = {v->o->seed, KREIN_STREAM_CRAMMER};
     return krein__rng_bits(g, (uint64_t)v->m->passes, (uint64_t)block);
 }
 
@@ -238,7 +237,8 @@ static krein_status pass(solver *v, int32_t *blocks) {
     v->violation = 0;
     for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
     krein__shuffle(blocks, v->z->blocks, seed_of(v, v->z->blocks));
-    for (int64_t b = 0; b < v->z->blocks && !late(v); b++) TRY(pass_block(v, blocks[b]));
+    for (int64_t b = 0; b < v->z->blocks && !krein__late(v->o->deadline); b++)
+        TRY(pass_block(v, blocks[b]));
     v->last_violation = v->violation;
     v->visits = fmax(v->visits, before + LEAST * (double)(v->n * v->k));
     v->since += v->visits - before;
@@ -582,11 +582,11 @@ krein_status krein__crammer(krein_features *z, krein_crammer *m, const krein_mac
     double limit = fmax(WORK * pairs, FLOPS / (double)(z->D + 32));
     for (bool last = false; !m->converged && !last;) {
         TRY(pass(&v, blocks));
-        last = late(&v) || v.visits > limit || v.idle >= IDLE;
+        last = krein__late(o->deadline) || v.visits > limit || v.idle >= IDLE;
         if (last || v.violation <= v.inner || v.since > BETWEEN * pairs) TRY(check(&v));
         if (o->what) krein__progress(ctx, o->what, fmin(v.visits, limit), limit);
     }
-    report(&v, late(&v));
+    report(&v, krein__late(o->deadline));
 done:
     solver_end(&v);
     krein__free(ctx, blocks);

@@ -5,13 +5,13 @@
  * down to 2 lambda: plain conjugate gradients take as many steps as there are eigenvalues of
  * different size. The preconditioner is
  *
- *     M = sum over a sample of rows of s_i [z_i; 1][z_i; 1]' + 2 lambda I,   the same for every
- * score, s_i = w_i (1 - |p_i|^2) / (k - 1),   k = 1: w_i p_i (1 - p_i)
+ *     M = sum over a sample of rows of s_i [z_i; 1][z_i; 1]' + 2 lambda I,
+ *     s_i = w_i (1 - |p_i|^2) / (k - 1),   k = 1: w_i p_i (1 - p_i),
  *
- * where s_i is the mean eigenvalue of S_i on the vectors that sum to zero, where all of it happens.
- * It is the Hessian itself for two classes when the sample has all rows. (With the constant bounds
- * S_i <= w_i / 4 and w_i / 2 (bohning1992) M would never change, but once most rows are fitted S is
- * far smaller than that, and differs from row to row.)
+ * the same for every score. s_i is the mean eigenvalue of S_i on the vectors that sum to zero; on
+ * the others S_i is zero. M is the Hessian itself for two classes when the sample has all rows.
+ * (With the constant bounds S_i <= w_i / 4 and w_i / 2 (bohning1992) M would never change, but once
+ * most rows are fitted S is far smaller than that, and differs from row to row.)
  *
  * Rows are taken at equal distances: a file may be sorted. Eight times as many as features estimate
  * every eigenvalue within a factor of (1 +- 8^-1/2)^2; on ijcnn1 (1,024 features, lambda 1e-8)
@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Above, the factor takes more than half a gigabyte and plain steps are the better deal. */
+/* Above, the factor takes more than half a gigabyte and plain steps are faster. */
 static const int64_t MOST_FEATURES = 8192;
 static const int64_t LEAST_SAMPLE = 2048, PER_FEATURE = 8;
 

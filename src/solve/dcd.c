@@ -52,14 +52,7 @@
 #include <string.h>
 
 /* SHARE: elements of the features that are worth a start of the threads. */
-enum {
-    SHARE = 1 << 20,
-    SLAB_BYTES = 1 << 19,
-    SLAB_MIN = 16,
-    SLAB_MOST = 1024,
-    COLUMNS = 256,
-    STREAM_ORDER = 5
-};
+enum { SHARE = 1 << 20, SLAB_BYTES = 1 << 19, SLAB_MIN = 16, SLAB_MOST = 1024, COLUMNS = 256 };
 
 typedef struct state {
     krein_machine *m;
@@ -182,8 +175,8 @@ static void check_alone(const solver *v, const int32_t *slabs, int64_t n, const 
 }
 
 static uint64_t seed_of(const solver *v, int64_t pass, int64_t slab, int64_t machine) {
-    return krein__rng_bits((krein_rng){v->o->seed, STREAM_ORDER | (uint64_t)machine << 32},
-                           (uint64_t)pass, (uint64_t)slab);
+    return krein__rng_bits(krein__substream(v->o->seed, KREIN_STREAM_DCD, machine), (uint64_t)pass,
+                           (uint64_t)slab);
 }
 
 static void visit(const solver *v, int64_t machine, int64_t pass, int64_t slab, const float *z,
@@ -546,7 +539,7 @@ krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machi
     NEW(blocks, z->blocks);
     NEW(slabs, v.per_block);
     for (int64_t pass = 0, left = machines; left > 0; pass++) {
-        bool late = o->deadline > 0 && krein__clock() > o->deadline;
+        bool late = krein__late(o->deadline);
         for (int64_t i = 0; i < machines; i++) {
             state *s = &v.s[i];
             s->last = late || (double)s->visits > work * (double)s->m->n;

@@ -6,11 +6,11 @@
  * whatever C is. So the first has a budget of passes. Machines are finished by the second one after
  * the other with all threads, or, where there are many, several at once with a thread each: the
  * bits are the same. */
+#include "base/threads.h"
 #include "num/blas.h"
 #include "solve/machine.h"
 
 #include <math.h>
-#include <omp.h>
 
 /* Passes that cost about what 35 Newton steps do, of min(n / 4, D) rows inside their box, where a
  * product of matrices is 30 times as fast as a row's visit; and 60 more. */
@@ -26,44 +26,23 @@ static int at_once(const krein_ctx *ctx, int64_t rows, int64_t D, int64_t machin
     return machines >= 2 * ctx->threads && 8 * all <= (double)ctx->budget ? ctx->threads : 1;
 }
 
-/* Workers have no callbacks: the first of them asks the caller, the others are told. */
-typedef struct stop {
-    krein_ctx *ctx;
-    atomic_bool asked;
-} stop;
-
-static int stopped(void *user) {
-    stop *s = user;
-    if (omp_get_thread_num() == 0 && s->ctx->cancel && s->ctx->cancel(s->ctx->user))
-        atomic_store(&s->asked, true);
-    return atomic_load(&s->asked);
-}
-
 static krein_status finish_many(krein_features *z, krein_machine *m, int64_t machines, int threads,
                                 const krein_machine_options *o) {
-    krein_ctx *ctx = z->ctx;
-    krein_status st = KREIN_OK;
-    stop told = {.ctx = ctx};
-    krein_ctx fresh = krein__ctx_share(ctx, threads);
-    fresh.cancel = stopped;
-    fresh.user = &told;
+    krein_workers all;
+    krein__workers_begin(&all, z->ctx, threads);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < machines; i++) {
-        if (m[i].converged) continue;
+        if (m[i].converged || atomic_load(&all.stop)) continue;
         krein__worker_begin();
-        krein_ctx own = fresh;
+        krein_ctx own = all.own;
         krein_features features = *z;
         features.ctx = &own;
-        krein_status status = krein__ssn(&features, &m[i], o);
-        if (status != KREIN_OK) {
-#pragma omp critical(krein_machines)
-            st = krein__fail(ctx, status, "%s", own.message);
-        }
+        krein__workers_note(&all, krein__ssn(&features, &m[i], o), &own);
         krein__worker_end(c);
     }
     krein__compute_end(c);
-    return st == KREIN_OK ? krein__poll(ctx) : st;
+    return krein__workers_end(&all);
 }
 
 krein_status krein__machines_train(krein_features *z, krein_machine *m, int64_t machines,
@@ -74,7 +53,7 @@ krein_status krein__machines_train(krein_features *z, krein_machine *m, int64_t 
     TRY(krein__dcd(z, m, machines, o->work > 0 ? o->work : work(rows, z->D), o));
     if (o->work > 0) return KREIN_OK;
     /* Out of time: what there is has its gap already. */
-    if (o->deadline > 0 && krein__clock() > o->deadline) return KREIN_OK;
+    if (krein__late(o->deadline)) return KREIN_OK;
     for (int64_t i = 0; i < machines; i++) open += !m[i].converged;
     int threads = z->kept ? at_once(z->ctx, z->n, z->D, open) : 1;
     if (threads > 1) return finish_many(z, m, machines, threads, o);

@@ -68,7 +68,7 @@ void krein__descent_step(krein_descent *d) {
         krein__descent_fit(d);
         return;
     }
-    krein_rng g = {d->seed, KREIN_STREAM_SAMPLE | (uint64_t)(d->steps + 16) << 32};
+    krein_rng g = krein__substream(d->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_SWEEP + d->steps);
     krein__rng_permute(g, d->n, d->order);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(ctx->threads) if (d->columns > 1)
@@ -102,7 +102,7 @@ krein_status krein__largest_eigenvalue(krein_ctx *ctx, int64_t n, const double *
     krein_descent d = {.ctx = ctx, .n = n, .columns = 1, .K = K, .beta = scaled, .fit = product};
     /* No eigenvector is likely to be orthogonal to this one. */
     for (int64_t i = 0; i < n; i++)
-        v[i] = .5 + krein__rng_uniform((krein_rng){1, KREIN_STREAM_SAMPLE}, 0, (uint64_t)i);
+        v[i] = .5 + krein__rng_uniform((krein_rng){1, KREIN_STREAM_START}, 0, (uint64_t)i);
     for (int t = 0; t < MOST; t++) {
         double norm = 0, dot = 0, before = value;
         for (int64_t i = 0; i < n; i++) norm += v[i] * v[i];

@@ -257,7 +257,7 @@ static krein_status score(void *state, double lambda, double *out) {
 /* A sample of the rows that have a weight, or of all where no two have; its size. `index` has room
  * for all rows. */
 static int64_t draw(const krein_targets *rows, int64_t sample, uint64_t seed, int64_t *index) {
-    krein_rng g = {seed, KREIN_STREAM_SAMPLE | (uint64_t)1 << 32};
+    krein_rng g = krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA);
     int64_t n = rows->n, heavy = 0, all = 0, at = 0, m;
     for (int64_t i = 0; i < n; i++) heavy += !rows->weight || rows->weight[i] > 0;
     all = heavy < 2 ? n : heavy;

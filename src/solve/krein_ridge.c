@@ -2,15 +2,17 @@
  *
  * Features with signs S = diag(s_i) stand for a kernel sum_i s_i z_i(x) z_i(y) that is not
  * positive. Its space has the inner product w'Sw, which has no minimum over w; instead the
- * regularised risk is stabilised (ong2004, oglic2018): stationary point of   (1/W) sum_i w_i (y_i -
- * z_i'w - b)^2 + lambda w'Sw (Gc + W lambda S) w = Bc, a symmetric indefinite system, solved as
- * such (Bunch and Kaufman). With w = S Zc'a it is (Kc + W lambda I) a = y, Kc = Zc S Zc': what
- * kernel ridge regression on the kernel matrix solves.
+ * regularised risk is stabilised (ong2004, oglic2018): the solution is the stationary point
+ *
+ *     of   (1/W) sum_i w_i (y_i - z_i'w - b)^2 + lambda w'Sw,   that is   (Gc + W lambda S) w = Bc,
+ *
+ * a symmetric indefinite system, solved as such (Bunch and Kaufman). With w = S Zc'a it is (Kc + W
+ * lambda I) a = y, Kc = Zc S Zc': what kernel ridge regression on the kernel matrix solves.
  *
  * A stationary point exists where Gc + W lambda S is regular. Gc is a sum of float32 products, with
  * an error as a matrix of about NOISE trace / sqrt(D) (krein__system_floor): a matrix nearer to a
- * singular one than that has no stationary point to speak of. Along the negative features that
- * happens at lambda near an eigenvalue; another lambda, above or below, has one.
+ * singular one than that has no stationary point that could be computed. Along the negative
+ * features that happens at lambda near an eigenvalue; another lambda, above or below, has one.
  *
  * Stationarity is linear in y, and leaving out row i is a rank-one change, so that the
  * leave-one-out residual is (y_i - f_i) / (1 - w_i h_i) as for any ridge regression (ridge.c), with

@@ -38,14 +38,14 @@ struct krein_libsvm {
 };
 
 /* The print function is a global of LIBSVM. It is called by the thread that trains. */
-static pthread_once_t listening = PTHREAD_ONCE_INIT;
+static pthread_once_t print_set = PTHREAD_ONCE_INIT;
 static _Thread_local int64_t iterations; /* of the last machine */
-static void hear(const char *text) {
+static void on_print(const char *text) {
     static const char KEY[] = "#iter = ";
     const char *at = strstr(text, KEY);
     if (at) iterations = strtoll(at + sizeof KEY - 1, NULL, 10);
 }
-static void listen(void) { svm_set_print_string_function(hear); }
+static void set_print(void) { svm_set_print_string_function(on_print); }
 
 enum { MOST = 10000000 };
 
@@ -64,7 +64,7 @@ krein_status krein__libsvm_begin(krein_ctx *ctx, int64_t n, const double *K, kre
         for (int64_t j = 0; j < n; j++)
             row[j + 1] = (struct svm_node){.index = (int)(j + 1), .value = K[i * n + j]};
     }
-    pthread_once(&listening, listen);
+    pthread_once(&print_set, set_print);
     *out = t;
     t = NULL;
 done:

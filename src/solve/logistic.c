@@ -13,7 +13,7 @@
  * length is below tol times that at W = 0, or below what rounding makes of a gradient that is zero
  * and no longer halved by a step: constant features, or such that the classes share, begin there.
  *
- * Preconditioner, to buy or not to buy: it is made (again) once the steps since the last have taken
+ * Preconditioner: it is made (again) once the steps since the last have taken
  * as many passes as it costs, so that neither an easy problem nor a hard one costs more than about
  * twice what the better choice would have cost. The decision rests on sizes and iteration counts,
  * not on clocks. Passes and seconds of one core (Zen 4) until the gradient is 1e-3 of the first, on
@@ -133,10 +133,6 @@ static double dot(int64_t n, const double *a, const double *b) {
     return sum;
 }
 
-static bool late(const krein_logistic *p) {
-    return p->deadline > 0 && krein__clock() >= p->deadline;
-}
-
 /* d = -M^-1 g improved by at most `most` products with H, until the residual has shrunk by `eta`. A
  * descent direction whenever it ends. */
 static krein_status direction(krein_newton *s, const krein_logistic *p, double eta, int64_t most,
@@ -158,7 +154,7 @@ static krein_status direction(krein_newton *s, const krein_logistic *p, double e
             s->r[i] -= step * s->Hp[i];
         }
         ++*products;
-        if (late(p)) break;
+        if (krein__late(p->deadline)) break;
         TRY(krein__curvature_apply(&s->curvature, s->k, s->r, s->z));
         double next = dot(size, s->r, s->z), turn = next / rz;
         rz = next;
@@ -272,7 +268,7 @@ krein_status krein__logistic_solve(krein_newton *s, const krein_logistic *p, dou
         double relative = out->gradient / out->scale;
         if (!(relative > p->tol) || (out->gradient <= nothing && out->gradient > last / 2))
             out->stop = KREIN_STOP_GRADIENT;
-        else if (out->steps > 0 && late(p))
+        else if (out->steps > 0 && krein__late(p->deadline))
             out->stop = KREIN_STOP_TIME;
         else if (out->steps == MOST_STEPS)
             out->stop = KREIN_STOP_STEPS;

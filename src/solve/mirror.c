@@ -112,7 +112,7 @@ static krein_status breathe(descent *d, int64_t t) {
     if (t % BREATH) return KREIN_OK;
     if (m->what)
         krein__progress(m->ctx, m->what, (double)m->visits, (double)m->n * (double)m->epochs);
-    d->late = m->visits > 0 && m->deadline > 0 && krein__clock() > m->deadline;
+    d->late = m->visits > 0 && krein__late(m->deadline);
     return krein__poll(m->ctx);
 }
 

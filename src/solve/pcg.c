@@ -126,8 +126,8 @@ static krein_status make_sketch(krein_pcg *s, int64_t sample, uint64_t seed) {
     sample = krein__min(sample, s->n);
     NEW(index, sample);
     NEW(z, sample * D);
-    krein__rng_choose((krein_rng){seed, KREIN_STREAM_SAMPLE | (uint64_t)3 << 32}, s->n, sample,
-                      index);
+    krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), s->n,
+                      sample, index);
     TRY(look(s, sample, index, z));
     for (int64_t i = 0; i < sample; i++) {
         double w = weight_of(&s->rows, index[i]);
@@ -300,7 +300,7 @@ static void step(krein_pcg *s, int64_t c, double *w) {
 }
 
 static bool late(const krein_pcg_limits *o, const krein_pcg_result *out) {
-    return out->iterations >= o->iterations || (o->deadline > 0 && krein__clock() >= o->deadline);
+    return out->iterations >= o->iterations || krein__late(o->deadline);
 }
 
 /* Steps of m columns until each has met its target. */

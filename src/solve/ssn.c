@@ -2,12 +2,12 @@
  *
  *     min over w, b   P = 1/2 |w|^2 + sum_i loss_i(t_i - w'z_i - b)
  *
- * Coordinate descent crawls where C is large and the features' spectrum falls fast, as kernel
+ * Coordinate descent is slow where C is large and the features' spectrum falls fast, as kernel
  * features' does. Here the losses (see conjugate.h) are smoothed around the present beta by a
  * proximal term,
  *
- *     env_i(r) = max over b' in the box of  b' r - epsilon |b'| - delta b'^2 / 2 - (b' - beta_i)^2
- * / (2 s_i)
+ *     env_i(r) = max over b' in the box of
+ *                b' r - epsilon |b'| - delta b'^2 / 2 - (b' - beta_i)^2 / (2 s_i)
  *
  * whose maximiser is  beta+_i = clip(soft(r + beta_i / s_i, epsilon) / (delta + 1 / s_i)),  and the
  * smooth convex function 1/2 |w|^2 + sum env_i is minimised by Newton's method: the gradient is
@@ -488,7 +488,7 @@ krein_status krein__ssn(krein_features *z, krein_machine *m, const krein_machine
             (long long)step, primal, gap / primal, s.young / primal, difference / 2 / primal,
             slack / primal, (long long)inside, s.rate);
         m->converged = gap <= o->tol * primal;
-        bool late = o->deadline > 0 && krein__clock() > o->deadline;
+        bool late = krein__late(o->deadline);
         if (gap < least) keep(&s, primal, primal - gap);
         least = fmin(least, gap);
         if (m->converged || late || step + 1 == STEPS) break;

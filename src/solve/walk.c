@@ -2,8 +2,9 @@
  *
  * An eigendecomposition of D features costs 9 D^3 flops, most of them on one thread; a Cholesky
  * factorisation D^3 / 3 on all of them. So above KREIN_EIGEN_MAX features lambda is sought by
- * steps: with U'U = Gc + W lambda I and q = U'^-1 (z_i - m), h_i = 1/W + |q|^2,   residual / (1 -
- * w_i h_i)   as in ridge.c, exact for each of the rows scored. The start comes from an
+ * steps: with U'U = Gc + W lambda I and q = U'^-1 (z_i - m),
+ *     h_i = 1/W + |q|^2,   residual / (1 - w_i h_i)   as in ridge.c,
+ * exact for each of the rows scored. The start comes from an
  * eigendecomposition of the first KREIN_EIGEN_MAX / 2 features, scaled to the whole; fewer features
  * want a larger lambda, so the steps (path.c) go down first.
  */

@@ -37,7 +37,7 @@ done:
 /* ---- parts -------------------------------------------------------------- */
 
 static krein_rng split_stream(uint64_t seed, int64_t of) {
-    return (krein_rng){seed, KREIN_STREAM_SPLIT | (uint64_t)(of + 1) << 32};
+    return krein__substream(seed, KREIN_STREAM_SPLIT, of + 1);
 }
 
 static krein_status hold_by_class(krein_scan *s, const krein_encoding *e, double fraction,
