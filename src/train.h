@@ -21,6 +21,7 @@ typedef struct krein_setup {
     krein_criterion criterion; /* cls NULL: none */
     int64_t free;
     double rows_bytes; /* of the rows in memory, or of a batch, and all that is held beside */
+    bool grouped;      /* the rows come in groups */
     bool wide;         /* a linear kernel of more columns than the memory budget allows */
     bool recalled;     /* kernel and map are those of a checkpoint; what was asked for before: */
     bool asked;        /* the number of features was */

@@ -140,6 +140,7 @@ krein_status krein__setup_begin(krein_ctx *ctx, const krein_train_options *given
     int64_t which;
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
+    s->grouped = grouped;
     TRY(copy_options(ctx, given, &s->o));
     TRY(krein__parse_spec(ctx, s->o.learner ? s->o.learner : "krr", "learner", krein__learners,
                           krein__learner_count, &which, &s->learner_values));
