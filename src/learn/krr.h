@@ -68,8 +68,7 @@ krein_status krein__krr_sample_centred(krein_ctx *ctx, const krein_krr_sample *s
                                        const krein_system *system, float **out);
 
 /* Fill the model's calibration, at job->lambda (krr_calibrate.c).
- * On features: from the system that the model was solved from, which is cleared where it is of no
- * further use. */
+ * On features: from the system that the model was solved from, which is cleared. */
 krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_system *system);
 /* On the kernel matrix, which is overwritten. */
 krein_status krein__krr_calibrate_kernel(krein_job *job, double *K, const krein_targets *rows);

@@ -11,7 +11,8 @@
  * leverage one (no other row says anything of it) is left out.
  *
  * Rows of one group know too much of each other for that. With groups, and where cross-validation
- * was asked for, the scores are those of folds, each by a fit to the other rows.
+ * was asked for, the scores are those of folds, each by a fit to the other rows. So are they on
+ * features where lambda is so small that float32 leaves nothing of leave-one-out.
  *
  * Cost on features: D^3 flops and D^2 for each row of the sample; with folds, as many fits as
  * folds. On the kernel matrix 2 n^3 / 3 flops. */
@@ -23,6 +24,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* One minus the leverage comes from float32 products. */
+static const double LEAST_REST = 1e-4;
 
 int64_t krein__krr_calibration_folds(int64_t folds, bool grouped, int64_t n) {
     return folds > 0 || grouped ? krein__fold_count(folds, n) : 0;
@@ -93,33 +97,38 @@ done:
     return st;
 }
 
-/* score: fits, then scores. */
+/* One minus the leverage; 0: float32 leaves too few digits of it. */
+static double rest_of(const krein_krr *b, const krein_system *system, double weight, double lever) {
+    double rest = 1 - weight * (1 / system->weight + lever);
+    return (b->sign ? fabs(rest) : rest) > LEAST_REST ? rest : 0;
+}
+
+/* *enough: float32 resolves lambda, and most of the rows are not alone; else score is of no use. */
 static krein_status leave_one_out(krein_job *job, krein_krr *b, const krein_system *system,
-                                  krein_krr_sample *s, double *score) {
+                                  krein_krr_sample *s, double *score, bool *enough) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = s->targets.n, k = s->targets.k, left = 0;
-    double *lever = NULL;
-    ZNEW(lever, n);
-    TRY(b->sign ? measure_signed(job, b, system, s, score, lever)
-                : measure(job, b, system, s, score, lever));
+    int64_t n = s->targets.n, k = s->targets.k, alone = 0;
+    double *rest = NULL;
+    *enough = job->lambda >= krein__system_floor(system) / 2;
+    if (!*enough) return KREIN_OK;
+    ZNEW(rest, n);
+    TRY(b->sign ? measure_signed(job, b, system, s, score, rest)
+                : measure(job, b, system, s, score, rest));
     for (int64_t i = 0; i < n; i++) {
-        double rest = 1 - s->weight[i] * (1 / system->weight + lever[i]);
-        bool alone = !((b->sign ? fabs(rest) : rest) > 1e-6);
+        rest[i] = rest_of(b, system, s->weight[i], rest[i]);
+        alone += rest[i] == 0;
+    }
+    *enough = 2 * alone <= n;
+    for (int64_t i = 0; *enough && i < n; i++) {
         for (int64_t c = 0; c < k; c++) {
             double y = s->y[i * k + c], *f = score + i * k + c;
-            *f = alone ? 0 : y - (y - system->ymean[c] - *f) / rest;
+            *f = rest[i] == 0 ? 0 : y - (y - system->ymean[c] - *f) / rest[i];
         }
-        if (alone) s->weight[i] = 0;
-        left += s->weight[i] > 0;
+        if (rest[i] == 0) s->weight[i] = 0;
     }
-    if (left == 0)
-        st = krein__fail(ctx, KREIN_ENUMERIC,
-                         "probabilities: without its own row the model says nothing of any row at "
-                         "lambda = %g; give a larger `lambda`, or auto",
-                         job->lambda);
 done:
-    krein__free(ctx, lever);
+    krein__free(ctx, rest);
     return st;
 }
 
@@ -187,10 +196,15 @@ krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_s
     double *score = NULL;
     int64_t folds = folds_of(job), n = krein__krr_loo_rows(job->n, job->model->encoding.d);
     if (b->sign && folds == 0) n = krein__krr_walk_rows(job->n, system->D, true);
-    if (folds > 0) krein__system_clear(ctx, system);
+    bool enough = false;
     TRY(krein__krr_sample(job, n, &s));
     ZNEW(score, n * s.targets.k);
-    TRY(folds > 0 ? by_folds(job, b, folds, &s, score) : leave_one_out(job, b, system, &s, score));
+    if (folds == 0) TRY(leave_one_out(job, b, system, &s, score, &enough));
+    krein__system_clear(ctx, system);
+    if (!enough) {
+        folds = krein__fold_count(folds, job->n);
+        TRY(by_folds(job, b, folds, &s, score));
+    }
     TRY(krein__krr_calibrate(job, folds, n, score, s.class, s.weight));
 done:
     krein__krr_sample_clear(ctx, &s);
