@@ -17,6 +17,8 @@
  * the kernel with all signs positive. norm=krein stabilises the risk with the kernel's own lambda
  * w'Sw (solve/krein_ridge.c), which on the kernel matrix is K + n lambda I: what map=exact solves
  * whatever the norm. Without negative features both are the same.
+ *
+ * Probabilities of classes come from a calibration on leave-one-out scores (krr_calibrate.c).
  */
 #include "dist/dist.h"
 #include "learn/group.h"
@@ -431,14 +433,15 @@ static krein_status fit(krein_job *job, krein_values *values) {
 }
 
 const krein_learner_class krein__learner_krr = {
-    .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998",
-            options,
-            "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
-            "map=exact. lambda by exact leave-one-out unless `lambda` is given. norm=krein is for "
-            "maps whose features have signs (gorf): the stationary point that "
-            "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
-            "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
-            "lambda by a tenth of the rows, at most 4,096, held out."},
+    .cls =
+        {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998", options,
+         "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
+         "map=exact. lambda by exact leave-one-out unless `lambda` is given. norm=krein is for "
+         "maps whose features have signs (gorf): the stationary point that "
+         "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
+         "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
+         "lambda by a tenth of the rows, at most 4,096, held out. Probabilities are calibrated on "
+         "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .exact_rows = 7500,
