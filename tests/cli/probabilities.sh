@@ -129,6 +129,10 @@ awk -F, -v OFS=, 'NR == 1 { print $0, "g" } NR > 1 { print $0, "g" int(NR / 5) }
 run train groups.csv --group g --probabilities -k 'gaussian(sigma=1)' -l 1e-3 -v -o g.krein
 ok "groups"
 has "groups: said" err 'calibrated on scores of 5 folds of'
+sed 's/,g[0-9][0-9]*$/,one/' groups.csv >one.csv
+run train one.csv --group g --probabilities -k 'gaussian(sigma=1)' -l 1e-3 -o none.krein
+((rc != 0)) && pass || fail "one group"
+has "one group" err 'all rows are in one group.*leave --probabilities out'
 run train two.csv --learner 'krr(solver=pcg)' --probabilities -k 'gaussian(sigma=1)' -D 64 -v -o g.krein
 ok "pcg"
 has "pcg: said" err 'calibrated on scores of 5 folds of'
