@@ -34,7 +34,6 @@ SETS = {
     "segment": ["segment"],
     "satimage": ["satimage.train", "satimage.test"],
     "letter": ["letter.train", "letter.test"],
-    "covtype": ["covtype20k"],
 }
 TRAIN, TEST, BINS, FOLDS, D = 10000, 5000, 15, 5, 512
 METHODS = ["krr", "isotonic", "svm", "logistic", "boosting"]
