@@ -17,6 +17,8 @@
  * the kernel with all signs positive. norm=krein stabilises the risk with the kernel's own lambda
  * w'Sw (solve/krein_ridge.c), which on the kernel matrix is K + n lambda I: what map=exact solves
  * whatever the norm. Without negative features both are the same.
+ *
+ * Probabilities of classes come from a calibration on leave-one-out scores (krr_calibrate.c).
  */
 #include "dist/dist.h"
 #include "learn/group.h"
@@ -126,8 +128,8 @@ done:
     return st;
 }
 
-static krein_status solve(krein_ctx *ctx, const krein_system *system, const int8_t *sign,
-                          double lambda, double *w, double *intercept) {
+krein_status krein__krr_solve(krein_ctx *ctx, const krein_system *system, const int8_t *sign,
+                              double lambda, double *w, double *intercept) {
     return sign ? krein__krein_solve(ctx, system, sign, lambda, w, intercept)
                 : krein__system_solve(ctx, system, lambda, w, intercept);
 }
@@ -150,6 +152,13 @@ void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {
     for (int64_t j = 0; j < R; j++) /* the offset goes into the intercept */
         for (int64_t c = 0; c < k; c++) m->intercept[c] -= (double)b->z.offset[j] * m->w[j * k + c];
 }
+
+/* With a margin: a choice near the least lambda that fused blocks resolve was made by their
+ * rounding. */
+static double fused_least(const krein_map *map) { return 2 * map->fused_lambda; }
+/* The kind of the last fit follows from lambda alone, so that a model can be made again from what
+ * was chosen. */
+static bool fused_at(const krein_map *map, double lambda) { return lambda >= fused_least(map); }
 
 /* Fits with blocks of one kind; lambda stays as chosen. */
 static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const void *state) {
@@ -177,8 +186,10 @@ static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const v
     }
     krein__ridge_clear(&ridge);
     NEW(wz, b.z.width * m->k);
-    TRY(solve(ctx, &system, sign, job->lambda, wz, m->intercept));
+    TRY(krein__krr_solve(ctx, &system, sign, job->lambda, wz, m->intercept));
     krein__krr_weights(job, &b, wz);
+    bool last = sign || !map->mix || fused == fused_at(map, job->lambda);
+    if (job->probabilities && last) TRY(krein__krr_calibrate_features(job, &b, &system));
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
@@ -190,15 +201,12 @@ done:
 krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *state) {
     const krein_map *map = job->model->map;
     if (!map->mix) return fit(job, 1, false, state);
-    /* With a margin: a choice near the least lambda that fused blocks resolve was made by their
-     * rounding. The kind of the last fit follows from lambda alone, so that a model can be made
-     * again from what was chosen. */
-    double least = 2 * map->fused_lambda;
-    if (job->lambda >= 0) return fit(job, 1, job->lambda >= least, state);
+    double least = fused_least(map);
+    if (job->lambda >= 0) return fit(job, 1, fused_at(map, job->lambda), state);
     krein_status st = KREIN_OK;
     krein_sums sums = krein__checkpoint_sums(job->checkpoint);
     if (isfinite(least) && sums.pass <= 1) st = fit(job, 1, true, state);
-    if (st != KREIN_OK || job->lambda >= least) return st;
+    if (st != KREIN_OK || fused_at(map, job->lambda)) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
@@ -206,7 +214,7 @@ krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *stat
         st = fit(job, 2, false, state);
     else
         recall(job, &sums);
-    return st == KREIN_OK && job->lambda >= least ? fit(job, 3, true, state) : st;
+    return st == KREIN_OK && fused_at(map, job->lambda) ? fit(job, 3, true, state) : st;
 }
 
 static krein_status fit_features(krein_job *job, const int8_t *sign) {
@@ -220,13 +228,41 @@ static bool dual_walk(const krein_map *map, int64_t n) {
     return n > KREIN_EIGEN_MAX && krein__kernel_positive(map->kernel);
 }
 
+/* lambda where it is not given; *solved: the model is there as well. */
+static krein_status choose_kernel(krein_job *job, double *K, const krein_targets *rows,
+                                  bool *solved) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    krein_path path = {0};
+    int32_t *fold = NULL;
+    krein__progress(ctx, "leave-one-out", 0, 0);
+    if (job->folds > 0) {
+        NEW(fold, job->n);
+        TRY(krein__krr_folds(job, job->folds, fold));
+        TRY(krein__dual_cv(ctx, K, rows, fold, job->folds, &path));
+    } else if (dual_walk(m->map, job->n)) {
+        TRY(krein__dual_walk(ctx, K, rows, krein__min(job->n / 2, KREIN_EIGEN_MAX), job->seed,
+                             &path, m->w, m->intercept));
+        *solved = true;
+    } else {
+        TRY(krein__dual_path(ctx, K, rows, &path));
+    }
+    krein__krr_report(job, &path);
+    TRY(krein__poll(ctx));
+done:
+    krein__free(ctx, fold);
+    return st;
+}
+
 static krein_status fit_kernel(krein_job *job) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     int64_t n = job->n;
     double *K = NULL, *y = NULL, *weight = NULL;
-    int32_t *class = NULL, *fold = NULL;
+    int32_t *class = NULL;
+    bool solved = false;
     NEW(K, n * n);
     NEW(y, n * m->k);
     NEW(class, n);
@@ -236,31 +272,21 @@ static krein_status fit_kernel(krein_job *job) {
                           krein__job_classes(job) ? class : NULL};
     krein_rows x = krein__map_landmarks(m->map);
     if (job->lambda < 0) {
-        krein_path path = {0};
-        krein__progress(ctx, "leave-one-out", 0, 0);
         TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
-        if (job->folds > 0) {
-            NEW(fold, n);
-            TRY(krein__krr_folds(job, fold));
-            TRY(krein__dual_cv(ctx, K, &rows, fold, job->folds, &path));
-        } else if (dual_walk(m->map, n)) {
-            TRY(krein__dual_walk(ctx, K, &rows, krein__min(n / 2, KREIN_EIGEN_MAX), job->seed,
-                                 &path, m->w, m->intercept));
-            krein__krr_report(job, &path);
-            goto done; /* it has solved already */
-        } else {
-            TRY(krein__dual_path(ctx, K, &rows, &path));
-        }
-        krein__krr_report(job, &path);
-        TRY(krein__poll(ctx));
+        TRY(choose_kernel(job, K, &rows, &solved));
     }
-    TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
-    TRY(krein__dual_solve(ctx, K, &rows, job->lambda, m->w, m->intercept));
+    if (!solved) {
+        TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
+        TRY(krein__dual_solve(ctx, K, &rows, job->lambda, m->w, m->intercept));
+    }
+    if (job->probabilities) {
+        TRY(krein__gram_full(ctx, m->map->kernel, &x, &x, K));
+        TRY(krein__krr_calibrate_kernel(job, K, &rows));
+    }
 done:
     krein__free(ctx, K);
     krein__free(ctx, y);
     krein__free(ctx, class);
-    krein__free(ctx, fold);
     krein__free(ctx, weight);
     return st;
 }
@@ -274,11 +300,28 @@ static void dual_cost(const krein_map *map, int64_t n, int64_t k, bool path, kre
      * kernel), or of those that a walk starts from, beside the one of all rows. */
     bool walk = dual_walk(map, n), eigen = path || !krein__kernel_positive(map->kernel);
     double M = KREIN_EIGEN_MAX, some = N * N + (walk ? 3 * M * M : 0);
-    out->bytes += 8 * (eigen ? fmax(3 * N * N, some) : 1.1 * N * N) + 8 * N * L * (2 * K + 1) +
-                  16 * 256 * (N + 256) + 64 * N;
+    int64_t folds = krein__krr_calibration_folds(out->folds, out->grouped, n);
+    bool calibrate = out->probabilities, beside = calibrate && folds > 0; /* a fold's matrices */
+    out->bytes += 8 * (eigen || beside ? fmax(3 * N * N, some) : 1.1 * N * N) +
+                  8 * N * L * (2 * K + 1) + 16 * 256 * (N + 256) + 64 * N +
+                  (calibrate ? krein__krr_calibration_bytes(n, k) + 48 * N : 0);
     out->flops = N * N * krein__gram_flops(map->kernel, map->d) + N * N * N / 3 +
-                 (!path ? 0 : (walk ? 3.0 : 9.0) * N * N * N);
+                 (!path ? 0 : (walk ? 3.0 : 9.0) * N * N * N) +
+                 (!calibrate ? 0 : (folds > 0 ? (double)folds : 2.0) * N * N * N / 3);
     *passes = 2;
+}
+
+/* What the calibration holds beside the system: the factor with its inverse, the sample and its
+ * scores. With folds: beside nothing, a system and its factor. */
+static double calibration_bytes(const krein_map *map, bool krein, int64_t n, int64_t k) {
+    double N = (double)n, K = (double)k, D = (double)map->cls->features(map, n);
+    int64_t rows = krein__krr_loo_rows(n, map->d);
+    bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
+    double centred = krein ? 4 * D * (double)krein__krr_walk_rows(n, (int64_t)D, true) : 0;
+    return 12 * D * D + 8 * D * D * mixed + 8 * D * (3 * K + 4) + centred +
+           map->ctx->threads * 256.0 * (krein ? 16 * D : 4 * (3 * D + K + 1)) +
+           (double)rows * (4 * (double)map->d + 16 * K + 48) +
+           krein__krr_calibration_bytes(rows, k) + 48 * N;
 }
 
 static void direct_cost(const krein_map *map, bool krein, int64_t n, int64_t k, bool path,
@@ -299,20 +342,23 @@ static void direct_cost(const krein_map *map, bool krein, int64_t n, int64_t k, 
                         kept * (4 * D + 4 * (double)map->d + 16 * K + 64) +
                         threads * 16.0 * 256 * D;
     if (krein) steps = eigen = fmax(eigen, fmax(steps, indefinite));
+    double choice = !path ? 0 : walk ? steps : large ? fmax(steps, eigen) : eigen;
+    int64_t folds = krein__krr_calibration_folds(out->folds, out->grouped, n);
     out->bytes += krein__ridge_bytes((int64_t)D, k, (int64_t)rows, map->ctx->threads) +
                   krein__group_bytes(map, n, k) + 8 * rows * D + 8 * rows * (K + 1) +
                   4 * D * D * mixed + threads * 4.0 * KREIN_TILE * D + /* padded tiles */
                   8 * D * D * (mixed ? 3 : 1) + /* factor; products with mix */
-                  (!path   ? 0
-                   : walk  ? steps
-                   : large ? fmax(steps, eigen)
-                           : eigen);
+                  fmax(choice, out->probabilities ? calibration_bytes(map, krein, n, k) : 0);
     out->flops = N * D * (D + 1 + 2 * K) + D * D * D / 3 + (mixed ? 4 * D * D * D : 0) +
                  (!path   ? 0
                   : krein ? 20 * (D * D * D / 3 + 2 * kept * D * D)
                   : walk  ? 8 * (D * D * D / 3 + kept * D * D)
                           : 9 * D * D * D + 2 * sample * D * D);
     *passes = path ? 2 : 1;
+    if (!out->probabilities) return;
+    out->flops += folds > 0 ? (double)folds * (N * D * (D + 1 + 2 * K) + D * D * D / 3)
+                            : D * D * D + 2 * sample * D * D;
+    *passes += folds > 0 ? 2 + folds : 1;
 }
 
 /* Normal equations, unless conjugate gradients were asked for; or they do not fit beside the map
@@ -387,18 +433,20 @@ static krein_status fit(krein_job *job, krein_values *values) {
 }
 
 const krein_learner_class krein__learner_krr = {
-    .cls = {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998",
-            options,
-            "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
-            "map=exact. lambda by exact leave-one-out unless `lambda` is given. norm=krein is for "
-            "maps whose features have signs (gorf): the stationary point that "
-            "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
-            "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
-            "lambda by a tenth of the rows, at most 4,096, held out."},
+    .cls =
+        {"krr", "kernel ridge regression; classes through -1/+1 targets", "saunders1998", options,
+         "On features in one pass (plus one for leave-one-out), or on the kernel matrix with "
+         "map=exact. lambda by exact leave-one-out unless `lambda` is given. norm=krein is for "
+         "maps whose features have signs (gorf): the stationary point that "
+         "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
+         "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
+         "lambda by a tenth of the rows, at most 4,096, held out. Probabilities are calibrated on "
+         "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
     .exact_weights = true,
+    .probabilities = true,
     .check = check,
     .checkpoint = true,
     .fit = fit,

@@ -1,5 +1,5 @@
-/* krr.h -- the parts of kernel ridge regression: the fit (krr.c) and the choice of lambda
- * (krr_lambda.c), both by conjugate gradients (krr_pcg.c). */
+/* krr.h -- the parts of kernel ridge regression: the fit (krr.c), the choice of lambda
+ * (krr_lambda.c), both by conjugate gradients (krr_pcg.c), and probabilities (krr_calibrate.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H
 
@@ -28,7 +28,12 @@ krein_status krein__krr_system(const krein_krr *b, krein_ridge *ridge, double la
 /* Hands weights of the features (width x k, row-major) to the model, whose intercepts are set. */
 void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w);
 
-/* The whole fit by conjugate gradients; needs lambda > 0. What it costs; out->folds is read. */
+/* Weights (width x k) and intercepts at one lambda; sign: as above. */
+krein_status krein__krr_solve(krein_ctx *ctx, const krein_system *system, const int8_t *sign,
+                              double lambda, double *w, double *intercept);
+
+/* The whole fit by conjugate gradients; needs lambda > 0. What it costs; what is `in` in out is
+ * read. */
 krein_status krein__krr_pcg(krein_job *job);
 void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
                          int64_t *passes);
@@ -38,10 +43,42 @@ krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_sys
 krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b);
 void krein__krr_report(krein_job *job, const krein_path *p);
 /* The fold of every row, from one pass over classes and groups. */
-krein_status krein__krr_folds(krein_job *job, int32_t *fold);
+krein_status krein__krr_folds(krein_job *job, int64_t folds, int32_t *fold);
+/* The system of the rows outside fold f, a pass; lambda as in krein__krr_system. */
+krein_status krein__krr_fold_system(krein_job *job, krein_krr *b, const int32_t *fold, int64_t f,
+                                    double lambda, krein_system *out);
 /* Rows that leave-one-out is averaged over, and those of the walk, which keeps their features. */
 int64_t krein__krr_loo_rows(int64_t n, int64_t d);
 int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein);
+
+/* A seeded sample of the training rows, all of them where n is their number. */
+typedef struct krein_krr_sample {
+    int64_t *index; /* ascending */
+    krein_matrix x;
+    double *y, *weight; /* weights are ones where there are none */
+    int32_t *class;
+    krein_targets targets; /* of these arrays */
+} krein_krr_sample;
+krein_status krein__krr_sample(krein_job *job, int64_t n, krein_krr_sample *out);
+void krein__krr_sample_clear(krein_ctx *ctx, krein_krr_sample *s);
+/* Features of a block of its rows, until the next; *n: how many. */
+float *krein__krr_sample_block(const krein_krr_sample *s, krein_krr *b, int64_t from, int64_t *n);
+/* Features of all of them less the system's mean (n x D), for a system without a mix. */
+krein_status krein__krr_sample_centred(krein_ctx *ctx, const krein_krr_sample *s, krein_krr *b,
+                                       const krein_system *system, float **out);
+
+/* Fill the model's calibration, at job->lambda (krr_calibrate.c).
+ * On features: from the system that the model was solved from, which is cleared. */
+krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_system *system);
+/* On the kernel matrix, which is overwritten. */
+krein_status krein__krr_calibrate_kernel(krein_job *job, double *K, const krein_targets *rows);
+/* From held-out scores (n x k) and classes; weight may be NULL, folds 0: leave-one-out. */
+krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, const double *score,
+                                  const int32_t *class, const double *weight);
+/* Folds whose rows are held out; 0: leave-one-out. */
+int64_t krein__krr_calibration_folds(int64_t folds, bool grouped, int64_t n);
+/* Bytes of calibration on n rows, held-out scores included. */
+double krein__krr_calibration_bytes(int64_t n, int64_t k);
 
 extern const krein_learner_class krein__learner_krr;
 

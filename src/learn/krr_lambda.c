@@ -21,25 +21,77 @@ int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein) {
     return krein__min(n, most);
 }
 
-static krein_status score_rows(krein_job *job, krein_krr *b, krein_scores *scores,
-                               krein_tally *tally, const krein_rows *x, const double *label,
-                               const double *weight) {
-    const krein_model *m = job->model;
-    float *z = krein__blocks_features(&b->z, x);
-    krein__targets_fill(m, job->data, x->n, label, b->y, b->class);
-    krein_targets rows = {x->n, m->k, b->y, weight, krein__job_classes(job) ? b->class : NULL};
-    return krein__scores_add(scores, z, &rows, tally);
+/* ---- some of the rows --------------------------------------------------- */
+
+krein_status krein__krr_sample(krein_job *job, int64_t n, krein_krr_sample *s) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    double *label = NULL;
+    memset(s, 0, sizeof *s);
+    NEW(label, n * job->data->nlabel);
+    NEW(s->index, n);
+    NEW(s->weight, n);
+    NEW(s->y, n * job->model->k);
+    NEW(s->class, n);
+    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
+                      n, s->index);
+    TRY(krein__stream_gather(job->rows, s->index, n, &s->x, label, s->weight, NULL));
+    krein__targets_fill(job->model, job->data, n, label, s->y, s->class);
+    s->targets = (krein_targets){n, job->model->k, s->y, job->data->has_weight ? s->weight : NULL,
+                                 krein__job_classes(job) ? s->class : NULL};
+done:
+    krein__free(ctx, label);
+    return st;
 }
+
+void krein__krr_sample_clear(krein_ctx *ctx, krein_krr_sample *s) {
+    krein__matrix_clear(ctx, &s->x);
+    krein__free(ctx, s->index);
+    krein__free(ctx, s->weight);
+    krein__free(ctx, s->y);
+    krein__free(ctx, s->class);
+}
+
+float *krein__krr_sample_block(const krein_krr_sample *s, krein_krr *b, int64_t from, int64_t *n) {
+    krein_rows rows = krein__matrix_rows(&s->x);
+    *n = krein__min(b->z.rows, s->targets.n - from);
+    krein_rows part = krein__rows_slice(&rows, from, *n);
+    return krein__blocks_features(&b->z, &part);
+}
+
+krein_status krein__krr_sample_centred(krein_ctx *ctx, const krein_krr_sample *s, krein_krr *b,
+                                       const krein_system *system, float **out) {
+    krein_status st = KREIN_OK;
+    int64_t D = system->D, m;
+    float *z = NULL;
+    NEW(z, s->targets.n * D);
+    for (int64_t i = 0; i < s->targets.n; i += m) {
+        const float *block = krein__krr_sample_block(s, b, i, &m);
+        for (int64_t r = 0; r < m; r++)
+            for (int64_t j = 0; j < D; j++)
+                z[(i + r) * D + j] = block[r * D + j] - (float)system->mean[j];
+    }
+done:
+    *out = z;
+    return st;
+}
+
+/* ---- leave-one-out ------------------------------------------------------ */
 
 static krein_status score_all(krein_job *job, krein_krr *b, krein_scores *scores,
                               krein_tally *tally) {
     krein_status st = KREIN_OK;
     krein_block block;
+    const krein_model *m = job->model;
     TRY(krein__stream_rewind(job->rows));
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
         if (block.x.n == 0) break;
-        TRY(score_rows(job, b, scores, tally, &block.x, block.label, block.weight));
+        const float *z = krein__blocks_features(&b->z, &block.x);
+        krein__targets_fill(m, job->data, block.x.n, block.label, b->y, b->class);
+        krein_targets rows = {block.x.n, m->k, b->y, block.weight,
+                              krein__job_classes(job) ? b->class : NULL};
+        TRY(krein__scores_add(scores, z, &rows, tally));
         krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
                         (double)job->n);
     }
@@ -52,33 +104,23 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
                                  krein_tally *tally) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    const krein_model *m = job->model;
-    int64_t *index = NULL, labels = job->data->nlabel;
-    double *label = NULL, *weight = NULL;
-    krein_matrix x = {0};
-    int64_t n = krein__krr_loo_rows(job->n, m->encoding.d);
-    NEW(index, n);
-    NEW(label, n * labels);
-    NEW(weight, n);
-    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
-                      n, index);
-    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
-    krein_rows rows = krein__matrix_rows(&x);
+    krein_krr_sample s = {0};
+    int64_t n = krein__krr_loo_rows(job->n, job->model->encoding.d), k = job->model->k, m;
+    TRY(krein__krr_sample(job, n, &s));
     /* All processes have the sample; each scores some of it. */
     bool shared = krein__stream_shared(job->rows);
     int64_t turn = shared ? krein__comm_rank(ctx) : 0, turns = shared ? krein__comm_size(ctx) : 1;
     for (int64_t i = turn * b->z.rows; i < n; i += turns * b->z.rows) {
-        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->z.rows, n - i));
-        TRY(score_rows(job, b, scores, tally, &part, label + i * labels,
-                       job->data->has_weight ? weight + i : NULL));
-        krein__progress(ctx, "leave-one-out", (double)(i + part.n), (double)n);
+        const float *z = krein__krr_sample_block(&s, b, i, &m);
+        const krein_targets *t = &s.targets;
+        krein_targets part = {m, k, t->y + i * k, t->weight ? t->weight + i : NULL,
+                              t->class ? t->class + i : NULL};
+        TRY(krein__scores_add(scores, z, &part, tally));
+        krein__progress(ctx, "leave-one-out", (double)(i + m), (double)n);
     }
     if (shared) TRY(krein__tally_together(ctx, tally));
 done:
-    krein__matrix_clear(ctx, &x);
-    krein__free(ctx, index);
-    krein__free(ctx, label);
-    krein__free(ctx, weight);
+    krein__krr_sample_clear(ctx, &s);
     return st;
 }
 
@@ -93,44 +135,16 @@ void krein__krr_report(krein_job *job, const krein_path *p) {
 static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_system *system) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    const krein_model *m = job->model;
-    int64_t n = krein__krr_walk_rows(job->n, system->D, b->sign != NULL), D = system->D,
-            labels = job->data->nlabel, *index = NULL;
-    double *label = NULL, *weight = NULL, *y = NULL;
-    int32_t *class = NULL;
-    float *z = NULL;
-    krein_matrix x = {0};
+    krein_krr_sample s = {0};
     krein_path path = {0};
-    NEW(index, n);
-    NEW(label, n * labels);
-    NEW(weight, n);
-    NEW(y, n * m->k);
-    NEW(class, n);
-    NEW(z, n * D);
-    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
-                      n, index);
-    TRY(krein__stream_gather(job->rows, index, n, &x, label, weight, NULL));
-    krein_rows rows = krein__matrix_rows(&x);
-    for (int64_t i = 0; i < n; i += b->z.rows) {
-        krein_rows part = krein__rows_slice(&rows, i, krein__min(b->z.rows, n - i));
-        const float *block = krein__blocks_features(&b->z, &part);
-        for (int64_t r = 0; r < part.n; r++)
-            for (int64_t j = 0; j < D; j++)
-                z[(i + r) * D + j] = block[r * D + j] - (float)system->mean[j];
-    }
-    krein__targets_fill(m, job->data, n, label, y, class);
-    krein_targets targets = {n, m->k, y, job->data->has_weight ? weight : NULL,
-                             krein__job_classes(job) ? class : NULL};
-    TRY(b->sign ? krein__krein_loo(ctx, system, b->sign, z, &targets, &path)
-                : krein__loo_walk(ctx, system, z, &targets, &path));
+    float *z = NULL;
+    TRY(krein__krr_sample(job, krein__krr_walk_rows(job->n, system->D, b->sign != NULL), &s));
+    TRY(krein__krr_sample_centred(ctx, &s, b, system, &z));
+    TRY(b->sign ? krein__krein_loo(ctx, system, b->sign, z, &s.targets, &path)
+                : krein__loo_walk(ctx, system, z, &s.targets, &path));
     krein__krr_report(job, &path);
 done:
-    krein__matrix_clear(ctx, &x);
-    krein__free(ctx, index);
-    krein__free(ctx, label);
-    krein__free(ctx, weight);
-    krein__free(ctx, y);
-    krein__free(ctx, class);
+    krein__krr_sample_clear(ctx, &s);
     krein__free(ctx, z);
     return st;
 }
@@ -157,14 +171,14 @@ done:
 
 /* ---- cross-validation --------------------------------------------------- */
 
-krein_status krein__krr_folds(krein_job *job, int32_t *fold) {
+krein_status krein__krr_folds(krein_job *job, int64_t folds, int32_t *fold) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int32_t *class = NULL, *group = NULL;
     if (krein__job_classes(job)) NEW(class, job->n);
     if (job->data->options.group) NEW(group, job->n);
     TRY(krein__job_targets(job, NULL, class, NULL, group));
-    TRY(krein__folds(ctx, job->seed, job->n, job->folds, group, class, fold));
+    TRY(krein__folds(ctx, job->seed, job->n, folds, group, class, fold));
 done:
     krein__free(ctx, class);
     krein__free(ctx, group);
@@ -187,12 +201,15 @@ static int64_t compact(krein_krr *b, float *z, int64_t n, int64_t k, const int32
     return m;
 }
 
+/* The rows outside the fold to the ridge, or those inside to the scores. */
 static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fold, int64_t f,
-                                 krein_ridge *ridge, krein_scores *scores, krein_tally *tally,
-                                 double *weight) {
+                                 krein_ridge *ridge, krein_scores *scores, krein_tally *tally) {
+    krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_block block;
     int64_t k = job->model->k;
+    double *weight = NULL;
+    NEW(weight, b->z.rows);
     TRY(krein__stream_rewind(job->rows));
     for (;;) {
         TRY(krein__stream_next(job->rows, &block));
@@ -209,9 +226,20 @@ static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fo
             TRY(krein__scores_add(scores, z, &rows, tally));
     }
     if (ridge && krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
-    krein__progress(job->ctx, "cross-validation", (double)(f + (scores != NULL)),
-                    (double)job->folds);
 done:
+    krein__free(ctx, weight);
+    return st;
+}
+
+krein_status krein__krr_fold_system(krein_job *job, krein_krr *b, const int32_t *fold, int64_t f,
+                                    double lambda, krein_system *out) {
+    krein_status st = KREIN_OK;
+    krein_ridge ridge = {0};
+    TRY(krein__ridge_begin(job->ctx, b->z.width, job->model->k, b->z.rows, &ridge));
+    TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL));
+    TRY(krein__krr_system(b, &ridge, lambda, out));
+done:
+    krein__ridge_clear(&ridge);
     return st;
 }
 
@@ -221,34 +249,28 @@ krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
     krein_status st = KREIN_OK;
     krein_path path = {0};
     krein_tally tally = {0};
-    krein_ridge ridge = {0};
     krein_system system = {0};
     krein_scores *scores = NULL;
     int32_t *fold = NULL;
-    double *weight = NULL;
     NEW(fold, job->n);
-    NEW(weight, b->z.rows);
-    TRY(krein__krr_folds(job, fold));
+    TRY(krein__krr_folds(job, job->folds, fold));
     for (int64_t f = 0; f < job->folds; f++) {
-        TRY(krein__ridge_begin(ctx, b->z.width, job->model->k, b->z.rows, &ridge));
-        TRY(pass_of_fold(job, b, fold, f, &ridge, NULL, NULL, weight));
-        TRY(krein__krr_system(b, &ridge, b->z.map->fused_lambda, &system));
-        krein__ridge_clear(&ridge);
+        krein__progress(ctx, "cross-validation", (double)f, (double)job->folds);
+        TRY(krein__krr_fold_system(job, b, fold, f, b->z.map->fused_lambda, &system));
         TRY(b->sign ? krein__krein_scores(ctx, &system, b->sign, &path, &scores)
                     : krein__scores_begin(ctx, &system, false, &path, &scores));
-        TRY(pass_of_fold(job, b, fold, f, NULL, scores, &tally, weight));
+        TRY(pass_of_fold(job, b, fold, f, NULL, scores, &tally));
         krein__scores_end(scores);
         scores = NULL;
         krein__system_clear(ctx, &system);
     }
+    krein__progress(ctx, "cross-validation", (double)job->folds, (double)job->folds);
     if (krein__stream_shared(job->rows)) TRY(krein__tally_together(ctx, &tally));
     krein__tally_end(&tally, krein__job_classes(job), &path);
     krein__krr_report(job, &path);
 done:
     krein__scores_end(scores);
-    krein__ridge_clear(&ridge);
     krein__system_clear(ctx, &system);
     krein__free(ctx, fold);
-    krein__free(ctx, weight);
     return st;
 }

@@ -11,6 +11,9 @@
  * covariance down, are solved on the others to two or three digits, several at a time in the same
  * passes, until the held-out loss rises. The chosen lambda is then solved on all rows from nothing,
  * so that --lambda gives the same model again.
+ *
+ * Probabilities: leave-one-out has no cheap form here, so that they are calibrated on the scores of
+ * folds (those of --select cv, else five), each solved on the other rows to the digits of a choice.
  */
 #include "learn/krr.h"
 #include "num/blas.h"
@@ -62,7 +65,8 @@ static double rows_bytes(const krein_map *map, int64_t n, int64_t k) {
 }
 
 /* Two thirds of the budget are for all this and the map; the rest is for rows. */
-static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds) {
+static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds,
+                      bool probabilities) {
     sizes s = {.D = map->cls->features(map, n), .rows = krein__min(krein__block_rows(map->d), n)};
     krein_cost own = {0};
     map->cls->cost(map, n, &own);
@@ -76,7 +80,10 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
     s.pcg.columns = s.lambdas * k;
     s.pcg.sample = sample_of(n, s.D, room);
     s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, &s.pcg) + 16 * D * K;
-    if (path && !s.loo) s.bytes += 8 * (double)s.pcg.columns * (D + 1 + held) + 8 * held * (K + 2);
+    if (probabilities) held = N;
+    if (probabilities || (path && !s.loo))
+        s.bytes += 8 * (double)s.pcg.columns * (D + 1 + held) + 8 * held * (K + 2);
+    if (probabilities) s.bytes += krein__krr_calibration_bytes(n, k) + 48 * N;
     s.kept = s.bytes + features <= room;
     if (s.kept) s.bytes += features;
     if (s.loo) s.bytes = fmax(s.bytes, loo);
@@ -85,13 +92,14 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
 
 void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
                          int64_t *passes) {
-    sizes s = shape_of(map, n, k, path, out->folds);
+    sizes s = shape_of(map, n, k, path, out->folds, out->probabilities);
     krein_cost own = {0};
     map->cls->cost(map, n, &own);
     double N = (double)n, D = (double)s.D, K = (double)k, S = (double)s.pcg.sample;
     double pass = 4 * N * D, sketch = 3 * S * S * D + 9 * S * S * S, apply = 2 * S * D;
     double fits = path && !s.loo ? (double)krein__max(1, out->folds) : 0;
     double solve = S == N ? 4 : 60, choice = fits * 60;
+    if (out->probabilities) solve += solve * (double)krein__fold_count(out->folds, n);
     out->bytes += s.bytes;
     out->flops = sketch + solve * K * (pass + apply) + choice * COLUMNS * (pass + apply) +
                  (s.loo ? N * N * D + 9 * N * N * N : 0);
@@ -168,6 +176,7 @@ typedef struct chooser {
     const sizes *shape;
     krein_pcg_rows rows;
     const int32_t *class;
+    int64_t folds;        /* 0: one part of the rows is held out */
     int32_t *fold, *held; /* n: fold of a row, -1: in none; its number among those held out */
     int64_t most;         /* rows held out at a time */
     double deadline;
@@ -298,8 +307,8 @@ static krein_status chooser_begin(chooser *c) {
     int64_t D = job->model->map->D, k = c->rows.k, columns = c->shape->pcg.columns, n = job->n;
     NEW(c->fold, n);
     NEW(c->held, n);
-    TRY(job->folds > 0 ? krein__krr_folds(job, c->fold) : hold_some(job, c->fold));
-    for (int64_t f = 0; f < krein__max(1, job->folds); f++) {
+    TRY(c->folds > 0 ? krein__krr_folds(job, c->folds, c->fold) : hold_some(job, c->fold));
+    for (int64_t f = 0; f < krein__max(1, c->folds); f++) {
         int64_t m = 0;
         for (int64_t i = 0; i < n; i++) m += c->fold[i] == f;
         c->most = krein__max(c->most, m);
@@ -312,6 +321,18 @@ static krein_status chooser_begin(chooser *c) {
     NEW(c->label, c->most);
 done:
     return st;
+}
+
+static void chooser_end(chooser *c) {
+    krein_ctx *ctx = c->job->ctx;
+    krein__free(ctx, c->fold);
+    krein__free(ctx, c->held);
+    krein__free(ctx, c->w);
+    krein__free(ctx, c->intercept);
+    krein__free(ctx, c->score);
+    krein__free(ctx, c->y);
+    krein__free(ctx, c->weight);
+    krein__free(ctx, c->label);
 }
 
 static krein_status choose_held(chooser *c) {
@@ -335,14 +356,35 @@ static krein_status choose_held(chooser *c) {
     c->rows.held = NULL;
     TRY(krein__pcg_set_rows(c->pcg, &c->rows));
 done:
-    krein__free(ctx, c->fold);
-    krein__free(ctx, c->held);
-    krein__free(ctx, c->w);
-    krein__free(ctx, c->intercept);
-    krein__free(ctx, c->score);
-    krein__free(ctx, c->y);
-    krein__free(ctx, c->weight);
-    krein__free(ctx, c->label);
+    chooser_end(c);
+    return st;
+}
+
+/* Scores of the rows of each fold by a fit to the others. */
+static krein_status calibrate(chooser *c) {
+    krein_job *job = c->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = job->n, k = c->rows.k;
+    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, c->deadline, "probabilities"};
+    krein_pcg_result result;
+    krein_targets held = {0};
+    double *score = NULL;
+    NEW(score, n * k);
+    TRY(chooser_begin(c));
+    for (int64_t f = 0; f < c->folds; f++) {
+        TRY(hold(c, f, &held));
+        if (held.n == 0) continue;
+        TRY(krein__pcg_solve(c->pcg, 1, &job->lambda, &limits, c->w, c->intercept, c->score,
+                             &result));
+        for (int64_t i = 0; i < n; i++)
+            if (c->fold[i] == f)
+                memcpy(score + i * k, c->score + c->held[i] * k, (size_t)k * sizeof *score);
+    }
+    TRY(krein__krr_calibrate(job, c->folds, n, score, c->class, c->rows.weight));
+done:
+    chooser_end(c);
+    krein__free(ctx, score);
     return st;
 }
 
@@ -376,7 +418,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    sizes shape = shape_of(m->map, job->n, m->k, job->lambda < 0, job->folds);
+    sizes shape = shape_of(m->map, job->n, m->k, job->lambda < 0, job->folds, job->probabilities);
     source s = {0};
     krein_pcg *pcg = NULL;
     krein_pcg_result result;
@@ -397,6 +439,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     TRY(krein__pcg_create(&rows, &shape.pcg, &pcg));
     if (job->lambda < 0) {
         chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
+        c.folds = job->folds;
         if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
             c.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
         TRY(choose_held(&c));
@@ -406,6 +449,12 @@ krein_status krein__krr_pcg(krein_job *job) {
     TRY(krein__pcg_solve(pcg, 1, &job->lambda, &limits, w, m->intercept, NULL, &result));
     report(ctx, &result);
     TRY(hand_over(job, &s, w));
+    if (job->probabilities) {
+        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
+        c.folds = krein__fold_count(job->folds, job->n);
+        c.deadline = job->deadline;
+        TRY(calibrate(&c));
+    }
 done:
     krein__pcg_destroy(pcg);
     source_end(&s);

@@ -114,7 +114,8 @@ krein_status krein__folds(krein_ctx *ctx, uint64_t seed, int64_t n, int64_t fold
         if (one)
             st = krein__fail(ctx, KREIN_EDATA,
                              "cross-validation has nothing to train on: all rows are in one group; "
-                             "give the parameters (`lambda`, C, the kernel's), or other groups");
+                             "give the parameters (`lambda`, C, the kernel's) and leave "
+                             "`probabilities` out, or give other groups");
         goto done;
     }
     NEW(all, n);

@@ -39,6 +39,7 @@ typedef struct krein_cost {
     double fit_flops;
     int64_t folds; /* of a learner, in: the cross-validation that was asked for, 0: its own */
     bool asked;    /* in: D was asked for, and is not made smaller where memory is short */
+    bool probabilities, grouped; /* in: probabilities are wanted; the rows come in groups */
 } krein_cost;
 
 typedef struct krein_map_class {

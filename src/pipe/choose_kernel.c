@@ -51,6 +51,8 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     fit.folds = krein__training_folds(t);
     fit.asked = asked(t, map);
+    fit.probabilities = t->o.probabilities;
+    fit.grouped = t->grouped;
     map->cls->cost(map, n, &of_map);
     t->learner->cost(map, &t->values, n, k, path, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;

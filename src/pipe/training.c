@@ -228,6 +228,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     krein_status st = KREIN_OK;
     memset(t, 0, sizeof *t);
     t->pipe.ctx = ctx;
+    t->grouped = grouped;
     TRY(copy_options(ctx, given, &t->o));
     krein_pipe_options o = {
         .map = t->o.map, .features = t->o.features, .seed = t->o.seed, .max_exact = t->o.max_exact};

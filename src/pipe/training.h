@@ -23,6 +23,7 @@ typedef struct krein_training {
     krein_combination combination;
     krein_criterion criterion; /* cls NULL: none */
     int64_t free;              /* parameters of the kernel, the most of a list */
+    bool grouped;              /* the rows come in groups */
     bool recalled; /* kernel and map are those of a checkpoint; what was asked for before: */
     bool asked;    /* the number of features was */
 } krein_training;

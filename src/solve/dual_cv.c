@@ -75,11 +75,12 @@ static void weigh(const krein_targets *rows, const int32_t *fold, cuts *c) {
 
 /* ---- fold by fold ------------------------------------------------------- */
 
+/* score (n x (k L), or NULL): of the rows in folds that count; the others' stay. */
 static krein_status by_fold(krein_ctx *ctx, const double *K, const krein_targets *rows,
                             bool intercept, const cuts *c, const int32_t *fold, krein_path *p,
-                            krein_tally *tally) {
+                            krein_tally *tally, double *score) {
     krein_status st = KREIN_OK;
-    int64_t n = rows->n, *in = NULL, most = 0, least = n;
+    int64_t n = rows->n, *in = NULL, most = 0, least = n, wide = p->n * rows->k;
     double *A = NULL, *B = NULL, *held = NULL;
     krein_subset train = {0}, test = {0};
     for (int64_t f = 0; f < c->folds; f++) {
@@ -90,7 +91,7 @@ static krein_status by_fold(krein_ctx *ctx, const double *K, const krein_targets
     NEW(in, n);
     NEW(A, (n - least) * (n - least));
     NEW(B, most * (n - least));
-    NEW(held, most * p->n * rows->k);
+    NEW(held, most * wide);
     TRY(krein__subset_begin(ctx, rows, &train));
     TRY(krein__subset_begin(ctx, rows, &test));
     for (int64_t f = 0; f < c->folds; f++) {
@@ -105,6 +106,8 @@ static krein_status by_fold(krein_ctx *ctx, const double *K, const krein_targets
                       left = krein__subset_pick(rows, out, t, &test);
         TRY(krein__dual_others(ctx, A, &others, intercept, B, t, p, held));
         krein__tally_add(tally, &left, p->n, held);
+        for (int64_t i = 0; score && i < t; i++)
+            memcpy(score + out[i] * wide, held + i * wide, (size_t)wide * sizeof *score);
         TRY(krein__poll(ctx));
     }
 done:
@@ -246,7 +249,8 @@ krein_status krein__dual_folds(krein_ctx *ctx, const double *K, const krein_targ
     bool one = p->n == 1 && blocks_win(rows, &c);
     if (one) st = by_blocks(ctx, K, rows, intercept, &c, p->lambda[0], &tally);
     if (st == KREIN_ENUMERIC) tally = (krein_tally){0}; /* indefinite: all over again */
-    if (!one || st == KREIN_ENUMERIC) st = by_fold(ctx, K, rows, intercept, &c, fold, p, &tally);
+    if (!one || st == KREIN_ENUMERIC)
+        st = by_fold(ctx, K, rows, intercept, &c, fold, p, &tally, NULL);
     TRY(st);
     if (!(tally.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA,
@@ -254,6 +258,21 @@ krein_status krein__dual_folds(krein_ctx *ctx, const double *K, const krein_targ
         goto done;
     }
     krein__tally_end(&tally, rows->class != NULL, p);
+done:
+    cuts_end(ctx, &c);
+    return st;
+}
+
+krein_status krein__dual_folds_at(krein_ctx *ctx, const double *K, const krein_targets *rows,
+                                  const int32_t *fold, int64_t folds, double lambda,
+                                  double *score) {
+    krein_status st = KREIN_OK;
+    krein_path p = {.n = 1, .lambda = {lambda}};
+    krein_tally tally = {0};
+    cuts c = {0};
+    for (int64_t i = 0; i < rows->n * rows->k; i++) score[i] = NAN;
+    TRY(cuts_begin(ctx, rows, fold, folds, &c));
+    TRY(by_fold(ctx, K, rows, true, &c, fold, &p, &tally, score));
 done:
     cuts_end(ctx, &c);
     return st;

@@ -147,22 +147,32 @@ typedef struct walk {
     double *x, *score, *tile; /* k x D; n x k; per thread 2 ROWS x D */
 } walk;
 
-/* Held-out scores of m <= ROWS rows. */
-static void score_rows(const walk *w, int64_t from, int64_t m, double *tile) {
-    const krein_system *s = w->s;
-    const krein_targets *rows = w->rows;
-    int64_t D = s->D, k = s->k;
+/* (z_i - m)'w (m x k) and (z_i - m)'(Gc + W lambda S)^-1 (z_i - m) (m) of m <= ROWS rows. */
+static void measure(const walk *w, int64_t from, int64_t m, double *tile, double *fit,
+                    double *lever) {
+    int64_t D = w->s->D, k = w->s->k;
     double *z = tile, *q = tile + ROWS * D;
     for (int64_t i = 0; i < m * D; i++) z[i] = q[i] = (double)w->z[from * D + i];
     krein__indefinite_solve(D, w->f.a, D, w->f.e, w->f.pivot, m, q, D);
     for (int64_t i = 0; i < m; i++) {
-        double lever = 1 / s->weight + krein__ddot(D, z + i * D, q + i * D);
-        double rest = 1 - (rows->weight ? rows->weight[from + i] : 1) * lever;
+        lever[i] = krein__ddot(D, z + i * D, q + i * D);
+        for (int64_t c = 0; c < k; c++) fit[i * k + c] = krein__ddot(D, z + i * D, w->x + c * D);
+    }
+}
+
+/* Held-out scores of m <= ROWS rows. */
+static void score_rows(const walk *w, int64_t from, int64_t m, double *tile) {
+    const krein_system *s = w->s;
+    const krein_targets *rows = w->rows;
+    int64_t k = s->k;
+    double lever[ROWS], *score = w->score + from * k;
+    measure(w, from, m, tile, score, lever);
+    for (int64_t i = 0; i < m; i++) {
+        double rest = 1 - (rows->weight ? rows->weight[from + i] : 1) * (1 / s->weight + lever[i]);
         for (int64_t c = 0; c < k; c++) {
             double y = rows->y[(from + i) * k + c];
-            double residual = y - s->ymean[c] - krein__ddot(D, z + i * D, w->x + c * D);
-            w->score[(from + i) * k + c] =
-                fabs(rest) > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+            double residual = y - s->ymean[c] - score[i * k + c];
+            score[i * k + c] = fabs(rest) > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
         }
     }
 }
@@ -224,6 +234,39 @@ done:
     factor_clear(ctx, &w.f);
     krein__free(ctx, w.x);
     krein__free(ctx, w.score);
+    krein__free(ctx, w.tile);
+    return st;
+}
+
+krein_status krein__krein_levers(krein_ctx *ctx, const krein_system *s, const int8_t *sign,
+                                 double lambda, int64_t n, const float *z, double *fit,
+                                 double *lever) {
+    krein_status st = KREIN_OK;
+    walk w = {.ctx = ctx, .s = s, .sign = sign, .z = z};
+    int64_t tiles = (n + ROWS - 1) / ROWS;
+    TRY(factor_begin(ctx, s, &w.f));
+    NEW(w.x, s->k * s->D);
+    NEW(w.tile, ctx->threads * 2 * ROWS * s->D);
+    TRY(factorise(ctx, s, sign, lambda, &w.f));
+    if (!exists(&w.f)) {
+        st = refuse(ctx, s, sign, lambda, &w.f);
+        goto done;
+    }
+    solve(s, &w.f, w.x);
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        int64_t from = t * ROWS;
+        measure(&w, from, krein__min(ROWS, n - from),
+                w.tile + omp_get_thread_num() * 2 * ROWS * s->D, fit + from * s->k, lever + from);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    TRY(krein__poll(ctx));
+done:
+    factor_clear(ctx, &w.f);
+    krein__free(ctx, w.x);
     krein__free(ctx, w.tile);
     return st;
 }

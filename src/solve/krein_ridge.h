@@ -16,6 +16,11 @@ krein_status krein__krein_solve(krein_ctx *ctx, const krein_system *s, const int
  */
 krein_status krein__krein_loo(krein_ctx *ctx, const krein_system *s, const int8_t *sign,
                               const float *z, const krein_targets *rows, krein_path *p);
+/* What leave-one-out at one lambda is made of, as krein__scores_rows: fit (n x k) and lever (n) of
+ * the centred rows z. KREIN_ENUMERIC where there is no stationary point. */
+krein_status krein__krein_levers(krein_ctx *ctx, const krein_system *s, const int8_t *sign,
+                                 double lambda, int64_t n, const float *z, double *fit,
+                                 double *lever);
 /* Scores of held-out rows for every lambda of the path; fills p's lambdas where p->n is 0. */
 krein_status krein__krein_scores(krein_ctx *ctx, const krein_system *s, const int8_t *sign,
                                  krein_path *p, krein_scores **out);

@@ -44,18 +44,19 @@ void krein__scores_end(krein_scores *l) {
     krein__free(ctx, l);
 }
 
-/* project = mix V' (or V'), as float32. */
+/* project = mix V (or V) as float32, v being V or its transpose. */
 static krein_status make_projection(krein_ctx *ctx, const krein_system *s, const double *v,
-                                    float *project) {
+                                    bool transposed, float *project) {
     int64_t D = s->D, R = s->R;
     if (!s->mix) {
         for (int64_t i = 0; i < D; i++)
-            for (int64_t j = 0; j < D; j++) project[i * D + j] = (float)v[j * D + i];
+            for (int64_t j = 0; j < D; j++)
+                project[i * D + j] = (float)(transposed ? v[j * D + i] : v[i * D + j]);
         return KREIN_OK;
     }
     double *wide = krein__alloc(ctx, R * D, sizeof *wide);
     if (!wide) return ctx->status;
-    krein__pgemm(ctx, false, true, R, D, D, 1, s->mix, s->ldmix, v, D, 0, wide, D);
+    krein__pgemm(ctx, false, transposed, R, D, D, 1, s->mix, s->ldmix, v, D, 0, wide, D);
     for (int64_t i = 0; i < R * D; i++) project[i] = (float)wide[i];
     krein__free(ctx, wide);
     return KREIN_OK;
@@ -122,7 +123,7 @@ krein_status krein__scores_begin(krein_ctx *ctx, const krein_system *s, bool loo
             for (int64_t o = 0; o < k; o++)
                 l->fit[(j * l->L + i) * k + o] = (float)(beta[j * k + o] * c);
         }
-    TRY(make_projection(ctx, s, v, l->project));
+    TRY(make_projection(ctx, s, v, true, l->project));
     *out = l;
     l = NULL;
 done:
@@ -130,6 +131,38 @@ done:
     krein__free(ctx, v);
     krein__free(ctx, w);
     krein__free(ctx, beta);
+    return st;
+}
+
+/* With U'U = G + W lambda I and q = U'^-1 (z - m): fits q'U'^-1 B, levers |q|^2. */
+krein_status krein__scores_at(krein_ctx *ctx, const krein_system *s, double lambda,
+                              krein_scores **out) {
+    krein_status st = KREIN_OK;
+    krein_scores *l = NULL;
+    double *u = NULL, *x = NULL, *diagonal = NULL;
+    int64_t D = s->D, k = s->k;
+    *out = NULL;
+    NEW(u, D * D);
+    NEW(x, D * k);
+    NEW(diagonal, D);
+    TRY(krein__system_factor(ctx, s, lambda, u));
+    TRY(scores_alloc(ctx, s, true, 1, &l));
+    memcpy(x, s->B, (size_t)(D * k) * sizeof *x);
+    krein__dtrsm(true, D, k, u, D, x, k);
+    for (int64_t i = 0; i < D * k; i++) l->fit[i] = (float)x[i];
+    for (int64_t i = 0; i < D; i++) l->lever[i] = 1;
+    TRY(krein__cholesky_inverse_diagonal(ctx, D, u, D, diagonal));
+    for (int64_t i = 0; i < D; i++)
+        for (int64_t j = 0; j < i; j++) u[i * D + j] = 0;
+    NEW(l->project, s->R * D);
+    TRY(make_projection(ctx, s, u, false, l->project));
+    *out = l;
+    l = NULL;
+done:
+    krein__scores_end(l);
+    krein__free(ctx, u);
+    krein__free(ctx, x);
+    krein__free(ctx, diagonal);
     return st;
 }
 
@@ -191,7 +224,7 @@ void krein__scores_rows(krein_scores *l, int64_t n, const float *r, float *fit, 
         int64_t from = i * TILE_ROWS, m = krein__min(TILE_ROWS, n - from);
         tile t = project(l, r + from * l->R, m, l->scratch + omp_get_thread_num() * l->each);
         memcpy(fit + from * wide, t.fit, (size_t)(m * wide) * sizeof *fit);
-        memcpy(lever + from * L, t.lever, (size_t)(m * L) * sizeof *lever);
+        if (l->loo) memcpy(lever + from * L, t.lever, (size_t)(m * L) * sizeof *lever);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);

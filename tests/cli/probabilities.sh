@@ -23,10 +23,10 @@ status "predict -o: none" 2
 run predict reg.krein reg.csv --probabilities --json
 status "predict: numbers" 2
 has "predict: numbers" err 'reg.krein predicts numbers'
-run train many.csv --probabilities --learner krr -o x.krein
-status "train krr" 2
-has "train krr" err 'krr has no probabilities'
-[[ ! -e x.krein ]] && pass || fail "train krr: no model"
+run train many.csv --probabilities --learner dckrr -o x.krein
+status "train dckrr" 2
+has "train dckrr" err 'dckrr has no probabilities; learners that have: krr'
+[[ ! -e x.krein ]] && pass || fail "train dckrr: no model"
 run evaluate ridge.krein many.csv --json
 json "evaluate: none" '"log_loss" not in j["metrics"] and "auc" not in j["metrics"]'
 run info ridge.krein --json
@@ -103,7 +103,7 @@ PY
 }
 
 found=0
-for learner in logistic svm 'svm(multi=ovo)' 'svm(multi=ovr)' 'svm(multi=crammer)'; do
+for learner in krr logistic svm 'svm(multi=ovo)' 'svm(multi=ovr)' 'svm(multi=crammer)'; do
     have "${learner%%(*}" || continue
     found=1
     try "$learner" many.csv text --id name
@@ -113,6 +113,29 @@ if ((!found)); then
     skip "learners with probabilities" "neither logistic nor svm is here"
     summary
 fi
+
+# Nothing but the option: the default learner, on the kernel matrix.
+run train two.csv --probabilities --holdout 0.3 -v -o two.krein
+ok "the default learner"
+has "the default learner: said" err 'calibrated on leave-one-out scores of'
+has "the default learner: log loss" out '^test log loss +[0-9]'
+has "the default learner: AUC" out '^test AUC +[0-9]'
+run info two.krein
+has "the default learner: info" out '^probabilities +yes'
+run predict two.krein two.csv --scores --probabilities
+is "the default learner: the more the score, the more probable" 1 "$(sort -t, -g -k2 out | awk -F, '$4 < last - 1e-9 || $3 + $4 < 1 - 1e-5 || $3 + $4 > 1 + 1e-5 { bad = 1 } { last = $4 } END { print !bad }')"
+# Rows of a group know each other, and conjugate gradients have no leave-one-out.
+awk -F, -v OFS=, 'NR == 1 { print $0, "g" } NR > 1 { print $0, "g" int(NR / 5) }' two.csv >groups.csv
+run train groups.csv --group g --probabilities -k 'gaussian(sigma=1)' -l 1e-3 -v -o g.krein
+ok "groups"
+has "groups: said" err 'calibrated on scores of 5 folds of'
+sed 's/,g[0-9][0-9]*$/,one/' groups.csv >one.csv
+run train one.csv --group g --probabilities -k 'gaussian(sigma=1)' -l 1e-3 -o none.krein
+((rc != 0)) && pass || fail "one group"
+has "one group" err 'all rows are in one group.*leave --probabilities out'
+run train two.csv --learner 'krr(solver=pcg)' --probabilities -k 'gaussian(sigma=1)' -D 64 -v -o g.krein
+ok "pcg"
+has "pcg: said" err 'calibrated on scores of 5 folds of'
 
 # What follows does not depend on the learner.
 learner=svm

@@ -58,6 +58,10 @@ input=(--missing drop)
 as_one "held out by group" 2 $NEAR mixed.csv --ignore id,w --missing drop --group g --holdout 0.25 "${fixed[@]}"
 input=(--missing mean)
 as_one "folds of groups" 3 $CLOSE mixed.csv "${mixed[@]}" -D 48 -k 'gaussian(sigma=2)' --select 'cv(k=4)'
+input=(--missing mean --probabilities)
+as_one "probabilities by folds of groups" 3 1e-4 mixed.csv "${mixed[@]}" "${fixed[@]}" --probabilities
+as_one "probabilities" 4 1e-4 mixed.csv --ignore id,g --missing mean --weights w "${fixed[@]}" -l auto --probabilities
+input=(--missing mean)
 as_one linear 4 $CLOSE mixed.csv "${mixed[@]}" -k linear -m explicit
 as_one nystrom 3 1e-4 mixed.csv "${mixed[@]}" -m 'nystrom(D=40)' -k 'gaussian(sigma=2)' -l 1e-3
 input=()
