@@ -120,8 +120,7 @@ krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double frac
             data->here[data->part[row]]++;
             if (data->part[row] != KREIN_PART_TRAIN) continue;
             TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
-            for (int64_t k = 0; k < raw->nlabel; k++)
-                s->label_sum[k] += raw->label[i * raw->nlabel + k];
+            krein__sum_labels(s, raw, i);
         }
     }
 done:
