@@ -57,6 +57,38 @@ static void match_by_name(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Many columns in another order; a name that comes twice means the first. */
+static void match_many_names(void) {
+    enum { WIDE = 2000 };
+    krein_ctx *ctx = test_ctx(1);
+    char *text = test_new(WIDE * 40 + 200, 1), *at = text;
+    taken t;
+    at += sprintf(at, "y");
+    for (int j = 0; j < WIDE; j++) at += sprintf(at, ",x%d", j);
+    for (int i = 0; i < 2; i++) {
+        at += sprintf(at, "\n%d.5", i);
+        for (int j = 0; j < WIDE; j++) at += sprintf(at, ",%d", i * j % 97);
+    }
+    sprintf(at, "\n");
+    learned l = learn_text(ctx, text, NULL);
+    CHECK(l.st == KREIN_OK && l.e.d == WIDE);
+    at = text;
+    for (int j = WIDE - 1; j >= 0; j--) at += sprintf(at, "x%d,", j);
+    at += sprintf(at, "x7");
+    for (int i = 0; i < 2; i++) {
+        for (int j = WIDE - 1; j >= 0; j--)
+            at += sprintf(at, "%s%d", j == WIDE - 1 ? "\n" : ",", i * j % 97);
+        at += sprintf(at, ",777");
+    }
+    sprintf(at, "\n");
+    CHECK(match(ctx, &l.e, text, false, &t) == KREIN_OK);
+    CHECK(t.n == 2 && memcmp(t.x, l.t.x, 2 * WIDE * sizeof *t.x) == 0);
+    give_back(&t);
+    forget(&l);
+    free(text);
+    krein_ctx_destroy(ctx);
+}
+
 static void match_by_width(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_data_options o;
@@ -360,6 +392,7 @@ static void every_allocation_fails(void) {
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(match_by_name);
+    RUN(match_many_names);
     RUN(match_by_width);
     RUN(same_blocks_everywhere);
     RUN(gather_rows);
