@@ -123,6 +123,7 @@ static void estimate(const krein_setup *s, const krein_map *map, int64_t n, int6
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     fit.folds = krein__setup_folds(s);
     fit.asked = krein__setup_asked(s, map);
+    fit.max_exact = s->o.max_exact;
     map->cls->cost(map, n, &total);
     s->learner->cost(map, &s->learner_values, n, k, path, &fit, &passes);
     double stream = 4 * rows * d + rows * 64 + s->rows_bytes;
