@@ -1,6 +1,7 @@
 /* match.c -- a file is read with an encoding learned elsewhere: which of its columns are which. */
 #include "stream/data.h"
 
+#include <stdio.h>
 #include <string.h>
 
 krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e) {
@@ -101,25 +102,36 @@ done:
     return st;
 }
 
+static krein_status wrong_width(const krein_reader *r, int64_t all, int64_t labels,
+                                int64_t features) {
+    char without[48] = "", alone[48] = "";
+    if (labels > 0)
+        snprintf(without, sizeof without, " or %lld without the label", (long long)(all - labels));
+    if (features < all - labels)
+        snprintf(alone, sizeof alone, " or %lld with the inputs alone", (long long)features);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s has %lld columns; expected are %lld as in the training data%s%s",
+                       r->path, (long long)r->ncolumn, (long long)all, without, alone);
+}
+
+/* Columns by place: all that there were at training, all but the label, or the inputs alone. */
 static krein_status match_width(krein_data *data, const krein_encoding *e, bool need_label) {
-    krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
-    int64_t labels = 0;
-    for (int64_t j = 0; j < e->ninput; j++) labels += e->input[j].role == KREIN_ROLE_LABEL;
+    int64_t labels = 0, features = 0;
+    for (int64_t j = 0; j < e->ninput; j++) {
+        labels += e->input[j].role == KREIN_ROLE_LABEL;
+        features += e->input[j].role == KREIN_ROLE_FEATURE;
+    }
     bool with = r->ncolumn == e->ninput && !data->labels,
-         without = r->ncolumn == e->ninput - labels;
-    if (!with && !without)
-        return krein__fail(ctx, KREIN_EDATA,
-                           "%s has %lld columns; the model was trained on %lld, so %lld with the "
-                           "label or %lld without it are expected",
-                           r->path, (long long)r->ncolumn, (long long)e->ninput,
-                           (long long)e->ninput, (long long)(e->ninput - labels));
+         without = r->ncolumn == e->ninput - labels, alone = r->ncolumn == features;
+    if (!with && !without && !alone) return wrong_width(r, e->ninput, labels, features);
     int64_t at = 0;
     for (int64_t j = 0; j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
         bool label = in->role == KREIN_ROLE_LABEL;
         if (label && !with) continue;
+        if (in->role != KREIN_ROLE_FEATURE && !with && !without) continue;
         krein_column *c = &r->column[at];
         if (in->role == KREIN_ROLE_FEATURE) {
             TRY(adopt(data, in, c));
