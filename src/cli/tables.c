@@ -29,7 +29,7 @@ const cli_option cli_data_options[] = {
     {"labels", 0, "FILE", CLI_TEXT, AT(labels), .complete = "file",
      .help = "labels of an .npy in an .npy of their own"},
     {"weights", 0, "COL", CLI_TEXT, AT(weights),
-     .help = "column of row weights: of weight 2, a row counts twice"},
+     .help = "row weights: with weight 2 a row counts twice"},
     {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},
     {"ignore", 0, "COL[,COL]", CLI_TEXT, AT(ignore), .help = "columns to leave out"},
     {"id", 0, "COL", CLI_TEXT, AT(id), .help = "no input; predict and pca pass it through"},
