@@ -185,7 +185,7 @@ def measure_errors(part, train, test, work):
 def measure_trace(train, test, work):
     a, b = write_csv(work / "train.csv", train), write_csv(work / "test.csv", test)
     chosen = common.krein("select", a, "--kernels", KERNELS, "-c", "sm(r=3, norm=trace)", threads=1)
-    sigma = sigma_of(chosen["best"])
+    sigma = sigma_of(chosen["criteria"][0]["best"])
     return {"sigma": [sigma], "error": [fit(a, b, sigma, f"{1 / len(train):.9g}", work)]}
 
 

@@ -221,6 +221,8 @@ KREIN_API void krein_train_options_init(krein_train_options *options);
 
 /* Strings in reports belong to the report; free with krein_*_clear. Numbers that
  * do not apply are NaN (double) or -1 (integers). */
+/* A row of weight w counts as w equal rows, but for n and the confusion matrix, which count rows.
+ */
 typedef struct krein_metrics {
     krein_task task; /* AUTO: nothing was evaluated */
     int64_t n;

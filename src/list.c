@@ -75,7 +75,7 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *out) {
         snprintf(value, sizeof value, "%s", o->text ? o->text : "");
     else if (number && !isnan(o->value))
         krein__number_text(o->value, value);
-    else if (!number)
+    else if (!number && !isnan(o->value))
         krein__word(o->type == KREIN_OPTION_YESNO ? "no|yes" : o->words, (int64_t)o->value, value,
                     sizeof value);
     if (number)

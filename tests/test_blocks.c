@@ -57,6 +57,38 @@ static void match_by_name(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Many columns in another order; a name that comes twice means the first. */
+static void match_many_names(void) {
+    enum { WIDE = 2000 };
+    krein_ctx *ctx = test_ctx(1);
+    char *text = test_new(WIDE * 40 + 200, 1), *at = text;
+    taken t;
+    at += sprintf(at, "y");
+    for (int j = 0; j < WIDE; j++) at += sprintf(at, ",x%d", j);
+    for (int i = 0; i < 2; i++) {
+        at += sprintf(at, "\n%d.5", i);
+        for (int j = 0; j < WIDE; j++) at += sprintf(at, ",%d", i * j % 97);
+    }
+    sprintf(at, "\n");
+    learned l = learn_text(ctx, text, NULL);
+    CHECK(l.st == KREIN_OK && l.e.d == WIDE);
+    at = text;
+    for (int j = WIDE - 1; j >= 0; j--) at += sprintf(at, "x%d,", j);
+    at += sprintf(at, "x7");
+    for (int i = 0; i < 2; i++) {
+        for (int j = WIDE - 1; j >= 0; j--)
+            at += sprintf(at, "%s%d", j == WIDE - 1 ? "\n" : ",", i * j % 97);
+        at += sprintf(at, ",777");
+    }
+    sprintf(at, "\n");
+    CHECK(match(ctx, &l.e, text, false, &t) == KREIN_OK);
+    CHECK(t.n == 2 && memcmp(t.x, l.t.x, 2 * WIDE * sizeof *t.x) == 0);
+    give_back(&t);
+    forget(&l);
+    free(text);
+    krein_ctx_destroy(ctx);
+}
+
 static void match_by_width(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_data_options o;
@@ -84,6 +116,8 @@ static void match_by_width(void) {
     give_back(&t);
     CHECK(match(ctx, &l.e, "1,7\n2,8\n", false, &t) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "2 columns");
+    CHECK_HAS(krein_message(ctx), "4 as in the training data or 3 without the label");
+    CHECK(!strstr(krein_message(ctx), "alone"));
     give_back(&t);
     CHECK(match(ctx, &l.e, "1 1:3\n2 2:4\n", false, &t) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "sparse");
@@ -92,6 +126,36 @@ static void match_by_width(void) {
     CHECK_HAS(krein_message(ctx), "\"9\"");
     give_back(&t);
     forget(&l);
+    krein_ctx_destroy(ctx);
+}
+
+/* Columns that are no inputs need not be there; a label that was not read is one of them. */
+static void match_inputs_alone(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_data_options o = plain();
+    krein_data *data = NULL;
+    krein_encoding e = {0};
+    taken t;
+    o.header = 0;
+    o.label = "2";
+    o.ignore = "3";
+    CHECK(krein_data_open(ctx, test_write("data.csv", "1,7,5,u\n2,8,5,v\n3,7,5,u\n"), &o, &data) ==
+          KREIN_OK);
+    CHECK(krein__data_scan(data, KREIN_LABELS_IGNORED, 0, 1, &e) == KREIN_OK);
+    CHECK(match(ctx, &e, "2,v\n3,u\n", false, &t) == KREIN_OK);
+    CHECK_ROW(t, 0, 2, 0, 1);
+    CHECK_ROW(t, 1, 3, 1, 0);
+    give_back(&t);
+    CHECK(match(ctx, &e, "2,8,5,v\n", false, &t) == KREIN_OK);
+    CHECK_ROW(t, 0, 2, 0, 1);
+    give_back(&t);
+    CHECK(match(ctx, &e, "2,8,v\n", false, &t) == KREIN_EDATA);
+    CHECK_HAS(krein_message(ctx), "3 columns; expected are 4 as in the training data or 2 with the "
+                                  "inputs alone");
+    CHECK(!strstr(krein_message(ctx), "label"));
+    give_back(&t);
+    krein__encoding_clear(ctx, &e);
+    krein_data_close(data);
     krein_ctx_destroy(ctx);
 }
 
@@ -360,7 +424,9 @@ static void every_allocation_fails(void) {
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(match_by_name);
+    RUN(match_many_names);
     RUN(match_by_width);
+    RUN(match_inputs_alone);
     RUN(same_blocks_everywhere);
     RUN(gather_rows);
     RUN(clear_errors);

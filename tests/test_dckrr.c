@@ -475,6 +475,100 @@ static void error_against_parts(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- the order of the rows ---------------------------------------------- */
+
+static const rows *sorted_rows;
+static int by_label(const void *a, const void *b) {
+    double x = sorted_rows->y[*(const int64_t *)a], y = sorted_rows->y[*(const int64_t *)b];
+    return (x > y) - (x < y);
+}
+
+static rows sorted(const rows *r) {
+    rows out = make_rows(r->n, r->d, r->k, 1);
+    int64_t *order = test_new(r->n, sizeof *order);
+    for (int64_t i = 0; i < r->n; i++) order[i] = i;
+    sorted_rows = r;
+    qsort(order, (size_t)r->n, sizeof *order, by_label);
+    for (int64_t i = 0; i < r->n; i++) {
+        memcpy(out.x + i * r->d, r->x + order[i] * r->d, (size_t)r->d * sizeof(float));
+        out.y[i] = r->y[order[i]];
+    }
+    free(order);
+    return out;
+}
+
+/* Stretches of sorted rows are not taken unless they are asked for, and then it is said. */
+static void sorted_by_label(void) {
+    test_log log;
+    krein_ctx *ctx = test_ctx_full(2, NULL, &log);
+    rows numbers = friedman(1000, 1, 21), classes = rings(1000, 3, 22);
+    static const char *const specs[] = {"dckrr(parts=8)", "dckrr(parts=8, order=blocks)",
+                                        "dckrr(parts=8, order=shuffle)"};
+    for (int k = 0; k < 24; k++) {
+        int spec = k % 3;
+        bool order = k / 3 % 2, exact = k / 6 % 2, class = k / 12;
+        rows own = sorted(class ? &classes : &numbers);
+        krein_train_options o =
+            with(specs[spec], "gaussian(sigma=2)", exact ? "exact" : "rff(D=50)", 1e-4);
+        krein_report report;
+        krein_model *m = NULL;
+        krein_data *data =
+            open_rows(ctx,
+                      order   ? &own
+                      : class ? &classes
+                              : &numbers,
+                      NULL, class ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION);
+        log.warnings = 0;
+        log.text[0] = 0;
+        CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
+        bool shuffled = spec == 2 || (spec == 0 && order);
+        CHECK_HAS(report.learner, shuffled ? "order=shuffle" : "order=blocks");
+        CHECK((log.warnings > 0) == (spec == 1 && order));
+        if (spec == 1 && order) CHECK_HAS(log.text, "use order=shuffle");
+        krein_report_clear(ctx, &report);
+        krein_model_destroy(m);
+        krein_data_close(data);
+        drop(&own);
+    }
+    drop(&numbers);
+    drop(&classes);
+    krein_ctx_destroy(ctx);
+}
+
+/* Half a thousand random orders of few and of many parts: none of them looks sorted. */
+static void random_orders(void) {
+    krein_ctx *ctx = test_ctx(1);
+    static const int64_t many[] = {2, 3, 10, 40, 200};
+    for (int k = 0; k < 500; k++) {
+        rows r = make_rows(400, 1, 1, (uint64_t)k);
+        double own[400];
+        for (int64_t i = 0; i < r.n; i++) {
+            own[i] = k % 2 ? pow(uniform(), 3) : 1;
+            r.y[i] = k % 4 < 2 ? normal() : uniform() < 0.05;
+        }
+        krein_encoding e = {0};
+        krein_cut cut;
+        bool differ = true;
+        double between;
+        krein_model m = {0};
+        krein_data *data =
+            open_rows(ctx, &r, own, k % 4 < 2 ? KREIN_TASK_REGRESSION : KREIN_TASK_CLASSIFICATION);
+        krein_job job = {.ctx = ctx, .data = data, .n = r.n, .model = &m};
+        CHECK(krein__data_scan(data, true, 0, 1, &e) == KREIN_OK);
+        m.encoding = e;
+        CHECK(krein__stream_open(data, &e, KREIN_PART_TRAIN, &job.rows) == KREIN_OK);
+        CHECK(krein__cut_begin(ctx, r.n, many[k % 5], 1, false, 1, &cut) == KREIN_OK);
+        CHECK(krein__parts_differ(&job, &cut, &differ, &between) == KREIN_OK);
+        CHECK(!differ && between > -1e-12 && between < 1);
+        krein__cut_end(ctx, &cut);
+        krein__stream_close(job.rows);
+        krein__encoding_clear(ctx, &e);
+        krein_data_close(data);
+        drop(&r);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -493,5 +587,7 @@ int main(int argc, char **argv) {
     RUN(failing_memory);
     RUN(budget);
     RUN(error_against_parts);
+    RUN(sorted_by_label);
+    RUN(random_orders);
     return DONE();
 }

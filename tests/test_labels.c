@@ -279,6 +279,77 @@ static void holdout_by_group(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Rows of which every other one is of key i * 7919 % keys, as classes or as groups. */
+static const char *keys_file(int n, int keys, const char *head) {
+    const char *path = test_path("keys.csv");
+    FILE *f = fopen(path, "w");
+    if (!f) exit(1);
+    fprintf(f, "%s\n", head);
+    for (int i = 0; i < n; i++)
+        fprintf(f, "k%d,%d.5,%d\n", (int)((int64_t)(i / 2) * 7919 % keys), i, i % 5);
+    fclose(f);
+    return path;
+}
+
+/* Many groups: work in proportion to the rows, and whole groups in the order of the seed. */
+static void holdout_by_many_groups(void) {
+    enum { ROWS = 120000, GROUPS = 60000 };
+    krein_ctx *ctx = test_ctx(1);
+    krein_data_options o = plain();
+    krein_data *data = NULL;
+    krein_encoding e = {0};
+    int64_t *order = test_new(GROUPS, sizeof *order), held = 0, wrong = 0;
+    uint8_t *want = test_new(GROUPS, 1);
+    o.group = "g";
+    o.label = "y";
+    CHECK(krein_data_open(ctx, keys_file(ROWS, GROUPS, "g,y,x"), &o, &data) == KREIN_OK);
+    CHECK(krein__data_scan(data, true, .3, 5, &e) == KREIN_OK);
+    krein__rng_permute((krein_rng){5, KREIN_STREAM_SPLIT | (uint64_t)1 << 32}, GROUPS, order);
+    for (int64_t g = 0; (double)held < .3 * ROWS; g++, held += 2) want[order[g]] = 1;
+    for (int64_t i = 0; i < ROWS && data->part; i++) /* codes are by first appearance */
+        wrong += (data->part[i] == KREIN_PART_HELD) != want[i / 2 % GROUPS];
+    CHECK(data->part && wrong == 0 && data->count[KREIN_PART_HELD] == held);
+    krein__encoding_clear(ctx, &e);
+    krein_data_close(data);
+    free(order);
+    free(want);
+    krein_ctx_destroy(ctx);
+}
+
+static void holdout_by_many_classes(void) {
+    enum { ROWS = 40000, CLASSES = 4000, EACH = ROWS / CLASSES };
+    krein_ctx *ctx = test_ctx(1);
+    krein_data_options o = plain();
+    krein_data *data = NULL;
+    krein_encoding e = {0};
+    int64_t chosen[EACH], wrong = 0, *seen = test_new(CLASSES, sizeof *seen);
+    o.label = "c";
+    CHECK(krein_data_open(ctx, keys_file(ROWS, CLASSES, "c,x,z"), &o, &data) == KREIN_OK);
+    CHECK(krein__data_scan(data, true, .3, 5, &e) == KREIN_OK);
+    for (int64_t i = 0; i < ROWS && data->part; i++) {
+        char name[32];
+        int64_t c = 0, high = e.nclass;
+        snprintf(name, sizeof name, "k%d", (int)(i / 2 * 7919 % CLASSES));
+        while (high - c > 1) { /* ascending by bytes */
+            int64_t middle = (c + high) / 2;
+            if (strcmp(e.class_name[middle], name) <= 0)
+                c = middle;
+            else
+                high = middle;
+        }
+        krein__rng_choose((krein_rng){5, KREIN_STREAM_SPLIT | (uint64_t)(c + 1) << 32}, EACH, 3,
+                          chosen);
+        int64_t at = seen[c]++;
+        bool want = at == chosen[0] || at == chosen[1] || at == chosen[2];
+        wrong += (data->part[i] == KREIN_PART_HELD) != want;
+    }
+    CHECK(data->part && wrong == 0 && data->count[KREIN_PART_HELD] == 3 * CLASSES);
+    krein__encoding_clear(ctx, &e);
+    krein_data_close(data);
+    free(seen);
+    krein_ctx_destroy(ctx);
+}
+
 static void holdout_of_numbers(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_data_options o;
@@ -342,6 +413,8 @@ int main(void) {
     RUN(several_targets);
     RUN(holdout_by_class);
     RUN(holdout_by_group);
+    RUN(holdout_by_many_groups);
+    RUN(holdout_by_many_classes);
     RUN(holdout_of_numbers);
     RUN(labels_file);
     return DONE();

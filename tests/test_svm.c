@@ -559,7 +559,7 @@ static void what_is_refused(void) {
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "one of the two");
     classes.weight = test_new(classes.n, sizeof *classes.weight);
     o = options_of("svm", RANDOM);
-    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "weights are 0");
+    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "all row weights are zero");
     for (int64_t i = 0; i < classes.n; i++) classes.weight[i] = 1;
     o = options_of("svm", "exact");
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "weights");

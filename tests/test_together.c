@@ -130,7 +130,8 @@ static void same_bytes(const krein_model *m) {
 static void same_metrics(const krein_metrics *a, const krein_metrics *b, double tolerance) {
     CHECK(a->task == b->task && a->n == b->n && a->classes == b->classes);
     CHECK(close_to(a->rmse, b->rmse, tolerance) && close_to(a->mae, b->mae, tolerance));
-    CHECK(close_to(a->r2, b->r2, tolerance));
+    CHECK(close_to(a->r2, b->r2, tolerance) && close_to(a->accuracy, b->accuracy, tolerance));
+    CHECK(close_to(a->macro_f1, b->macro_f1, tolerance));
 }
 
 static void as_one(task k) {
@@ -248,6 +249,12 @@ static cells classes(int64_t i, int64_t n) {
     return (cells){true, true, 1, i > n - 30 && i % 2 ? "last" : a > 0.5 ? "up" : "down"};
 }
 
+static cells weighted_classes(int64_t i, int64_t n) {
+    cells c = classes(i, n);
+    c.weight = (double)(i % 3);
+    return c;
+}
+
 static task inputs_of(const char *name) {
     task k = task_of(name);
     k.o.ignore = "w";
@@ -291,6 +298,10 @@ static void weights(void) {
         k.t.map = "nystrom";
         as_one(k);
     }
+    write_rows("weights.csv", 2 * BLOCK + 30, weighted_classes);
+    task k = task_of("weights.csv");
+    k.o.weights = "w";
+    as_one(k);
 }
 
 static void classes_late(void) {

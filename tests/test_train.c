@@ -141,7 +141,6 @@ static void weights_are_repeated_rows(void) {
         krein_model *m = NULL, *n = NULL;
         double f[120], g[120];
         krein_data_options_init(&plain);
-        plain.scale = KREIN_SCALE_NONE; /* statistics of columns know no weights */
         plain.task = KREIN_TASK_REGRESSION;
         o.kernel = "gaussian(sigma=1)";
         o.lambda = 1e-3;

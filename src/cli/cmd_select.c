@@ -32,16 +32,10 @@ static void print_json(const krein_select_report *r) {
                   cli_json_count(r->n), "d", cli_json_count(r->d), "task",
                   cli_json_text(cli_task_name(r->task)), "map", cli_json_text(r->map), "judged",
                   cli_json_count(r->scored), "seconds", cli_json_number(r->seconds));
-    if (r->nrankings == 1) {
-        json_t *one = ranking_json(r, &r->rankings[0]);
-        json_object_update(out, one);
-        json_decref(one);
-    } else {
-        json_t *all = json_array();
-        for (int64_t c = 0; c < r->nrankings; c++)
-            json_array_append_new(all, ranking_json(r, &r->rankings[c]));
-        json_object_set_new(out, "criteria", all);
-    }
+    json_t *all = json_array();
+    for (int64_t c = 0; c < r->nrankings; c++)
+        json_array_append_new(all, ranking_json(r, &r->rankings[c]));
+    json_object_set_new(out, "criteria", all);
     cli_print_json(out);
 }
 

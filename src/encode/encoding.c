@@ -1,6 +1,11 @@
-/* encoding.c -- small things around krein_encoding. */
+/* encoding.c -- an encoding is made: its inputs from the columns of a file, its scaling from column
+ * statistics. */
 #include "encode/encoding.h"
 
+#include "file/number.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
@@ -27,4 +32,158 @@ int64_t krein__block_rows(int64_t d) {
 const char *krein__scale_name(krein_scale scale) {
     static const char *const name[] = {"standard", "minmax", "unit", "none"};
     return name[scale];
+}
+
+/* ---- inputs ------------------------------------------------------------- */
+
+/* A column of numbers is taken for text where a cell at its beginning is none. */
+static krein_status too_many_texts(const krein_reader *r, int64_t j) {
+    const krein_column *c = &r->column[j];
+    const char *name = c->name ? c->name : "no name", *odd = NULL;
+    int64_t numbers = 0;
+    for (int64_t k = 0; k < c->dict.n; k++) {
+        char cell[40 + KREIN__PAD] = "";
+        double value;
+        snprintf(cell, 40, "%s", c->dict.word[k]);
+        bool number = krein__cell(cell, strlen(cell), &value) == KREIN_CELL_NUMBER;
+        numbers += number;
+        if (!number && !odd) odd = c->dict.word[k];
+    }
+    if (odd && 2 * numbers > c->dict.n)
+        return krein__fail(r->ctx, KREIN_EDATA,
+                           "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
+                           "and has %lld distinct texts, most of them numbers; correct that cell, "
+                           "or leave the column out with `ignore=%lld`",
+                           r->path, (long long)j + 1, name, odd, (long long)c->dict.n,
+                           (long long)j + 1);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
+                       "allowed; leave it out with `ignore=%lld`",
+                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
+                       (long long)j + 1);
+}
+
+krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    e->d = 0;
+    if (r->sparse) {
+        e->d = r->d;
+        e->sparse = true;
+        return KREIN_OK;
+    }
+    e->header = r->header;
+    ZNEW(e->input, r->ncolumn);
+    e->ninput = r->ncolumn;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        krein_input *in = &e->input[j];
+        if (c->name) DUP(in->name, c->name);
+        in->role = c->role;
+        in->text = c->text;
+        in->shift = c->shift;
+        in->at = -1;
+        if (c->role != KREIN_ROLE_FEATURE) continue;
+        in->at = e->d;
+        e->d += c->text ? c->dict.n : 1;
+        if (!c->text) continue;
+        if (c->dict.n > KREIN_CATEGORIES_MAX) {
+            st = too_many_texts(r, j);
+            goto done;
+        }
+        TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
+        c->frozen = true;
+    }
+done:
+    return st;
+}
+
+/* ---- scaling ------------------------------------------------------------ */
+
+/* What is known of a column before it is scaled. */
+typedef struct column {
+    double mean, variance, low, high; /* of the rows that count */
+    double least, most;               /* of all */
+} column;
+
+static void scale_column(krein_encoding *e, int64_t at, column c) {
+    e->fill[at] = (float)c.mean;
+    e->centre[at] = 0;
+    e->factor[at] = 1;
+    if (e->scale == KREIN_SCALE_STANDARD) {
+        e->centre[at] = e->sparse ? 0 : (float)c.mean;
+        e->factor[at] = c.variance > 0 ? (float)(1 / sqrt(c.variance)) : 1;
+    } else if (e->scale == KREIN_SCALE_MINMAX) {
+        e->centre[at] = e->sparse ? 0 : (float)c.low;
+        double range = e->sparse ? fmax(fabs(c.low), fabs(c.high)) : c.high - c.low;
+        e->factor[at] = range > 0 ? (float)(1 / range) : (e->sparse ? 1 : 0);
+    }
+    e->low = fmin(e->low, (c.least - (double)e->centre[at]) * (double)e->factor[at]);
+    e->high = fmax(e->high, (c.most - (double)e->centre[at]) * (double)e->factor[at]);
+}
+
+/* A row of length one has entries of at most 1. */
+static void unit_bounds(krein_encoding *e) {
+    if (e->scale != KREIN_SCALE_UNIT) return;
+    e->low = e->low < 0 ? -1 : 0;
+    e->high = e->high > 0 ? 1 : 0;
+}
+
+static void scale_sparse(const krein_stats *t, krein_encoding *e) {
+    for (int64_t j = 0; j < e->d; j++) {
+        column c = {0};
+        if (j < t->nnum) {
+            double mean = t->mean[j] / t->weight, square = t->m2[j] / t->weight;
+            c = (column){mean,       square - mean * mean, t->low[j],
+                         t->high[j], t->least[j],          t->most[j]};
+        }
+        scale_column(e, j, c);
+    }
+}
+
+/* One column for each category: its indicator. */
+static void scale_text(const krein_stats *t, int64_t cat, const krein_input *in,
+                       krein_encoding *e) {
+    double seen = 0; /* cells that are not missing */
+    for (int64_t k = 0; k < t->codes[cat]; k++) seen += t->code_count[cat][k];
+    for (int64_t k = 0; k < in->dict.n; k++) {
+        double p = seen > 0 && k < t->codes[cat] ? t->code_count[cat][k] / seen : 0;
+        double low = p == 1 ? 1 : 0, high = p == 0 ? 0 : 1;
+        scale_column(e, in->at + k, (column){p, p * (1 - p), low, high, low, high});
+    }
+}
+
+static krein_status scale_number(krein_ctx *ctx, const char *name, const krein_stats *t,
+                                 int64_t num, int64_t j, int64_t at, krein_encoding *e) {
+    if (t->count[num] == 0)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s: column %lld has no value in any row; leave it out with "
+                           "`ignore=%lld`",
+                           name, (long long)j + 1, (long long)j + 1);
+    scale_column(e, at,
+                 (column){t->mean[num], t->m2[num] / t->count[num], t->low[num], t->high[num],
+                          t->least[num], t->most[num]});
+    return KREIN_OK;
+}
+
+krein_status krein__encode_scaling(krein_ctx *ctx, const char *name, const krein_stats *t,
+                                   krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    int64_t num = 0, cat = 0;
+    ZNEW(e->centre, e->d);
+    ZNEW(e->factor, e->d);
+    ZNEW(e->fill, e->d);
+    e->low = INFINITY;
+    e->high = -INFINITY;
+    if (e->sparse) scale_sparse(t, e);
+    for (int64_t j = 0; !e->sparse && j < (e->ninput ? e->ninput : e->d); j++) {
+        const krein_input *in = e->ninput ? &e->input[j] : NULL;
+        if (in && in->role != KREIN_ROLE_FEATURE) continue;
+        if (in && in->text)
+            scale_text(t, cat++, in, e);
+        else
+            TRY(scale_number(ctx, name, t, num++, j, in ? in->at : j, e));
+    }
+    unit_bounds(e);
+done:
+    return st;
 }

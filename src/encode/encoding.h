@@ -13,7 +13,7 @@
 #ifndef KREIN_ENCODING_H
 #define KREIN_ENCODING_H
 
-#include "file/reader.h"
+#include "encode/stats.h"
 #include "num/matrix.h"
 
 typedef struct krein_input {
@@ -46,6 +46,13 @@ typedef struct krein_encoding {
 
 enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000 };
 
+/* Inputs and encoded columns from the columns of a file that has been read once: roles, names and
+ * dictionaries are known. The dictionaries of text features are frozen. */
+krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e);
+/* Centres, factors, values of missing cells and bounds, once the inputs and e->scale are set. Some
+ * row has a weight. name: of the data, for messages. */
+krein_status krein__encode_scaling(krein_ctx *ctx, const char *name, const krein_stats *stats,
+                                   krein_encoding *e);
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);
 /* Rows of a compute block: a constant for up to 4,096 columns, less above. It depends on d alone,
  * so that results do not depend on memory, threads or where the rows come from. */

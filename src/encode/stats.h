@@ -6,16 +6,19 @@
 
 /* Per numeric column: count, mean and sum of squared deviations, merged over fixed blocks of rows
  * by Chan's formula, so the result depends on the rows only; minimum and maximum. Per text column:
- * counts of the codes. */
+ * counts of the codes. A row of weight w counts as w equal rows, and one of weight zero not at all,
+ * but for least and most: a kernel must be able to take every row. */
 typedef struct krein_stats {
-    int64_t n; /* rows */
+    double weight; /* of all rows; without weights their number */
     int64_t nnum, ncat;
-    double *count, *mean, *m2, *low, *high;
-    int64_t **code_count; /* ncat arrays */
-    int64_t *codes;       /* their lengths */
+    double *count, *mean, *m2, *low, *high; /* count: weight of the cells that are there */
+    double *least, *most;                   /* as low and high, with the rows of weight zero */
+    double **code_count;                    /* ncat arrays */
+    int64_t *codes;                         /* their lengths */
     /* rows of the block that is being filled */
     int64_t fill;
     float *pending; /* block x nnum */
+    double *pending_weight;
 } krein_stats;
 
 krein_status krein__stats_begin(krein_ctx *ctx, krein_stats *s, int64_t nnum, int64_t ncat,
@@ -27,6 +30,9 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
 krein_status krein__stats_widen(krein_ctx *ctx, krein_stats *s, int64_t nnum);
 krein_status krein__stats_codes(krein_ctx *ctx, krein_stats *s, int64_t k, int64_t codes);
 void krein__stats_end(krein_stats *s); /* merges the last block */
+/* No row was added: a value of column j is its minimum and maximum. Zeros of sparse rows are not
+ * stored, and count as values. */
+void krein__stats_no_range(krein_stats *s, int64_t j);
 void krein__stats_clear(krein_ctx *ctx, krein_stats *s);
 
 #endif

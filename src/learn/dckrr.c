@@ -44,24 +44,19 @@ static int64_t matrix_rows(const krein_ctx *ctx, const krein_values *values, int
     return (n + (int64_t)parts - 1) / (int64_t)parts;
 }
 
-static krein_status divide(krein_job *job, const krein_values *values, int64_t parts) {
+static krein_status divide(krein_job *job, krein_values *values, int64_t parts) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     krein_cut cut = {0};
     bool dual = m->map->cls->traits & KREIN_MAP_DUAL;
-    TRY(krein__parts_check(ctx, parts, job->n));
     if (dual && job->lambda < 0 && job->folds > 0) {
         st = krein__fail(ctx, KREIN_EARG,
                          "dckrr with map=exact chooses lambda by leave-one-out, not by folds; give "
                          "`lambda`, `select=loo`, or a map with features");
         goto done;
     }
-    TRY(krein__cut_begin(ctx, job->n, parts, dual ? 1 : krein__block_rows(m->encoding.d),
-                         values->number[ORDER] == KREIN_ORDER_SHUFFLE, job->seed, &cut));
-    if (!dual && krein__stream_shared(job->rows))
-        TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
-                             job->data->here[KREIN_PART_TRAIN], NULL, &cut));
+    TRY(krein__divide_rows(job, parts, &values->number[ORDER], &cut));
     TRY(dual ? krein__divide_exact(job, &cut) : krein__divide_features(job, &cut, NULL));
     krein__divide_report(job);
 done:
@@ -73,24 +68,25 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_values plain = {0};
     if (isnan(values->number[PARTS])) values->number[PARTS] = 1;
     int64_t parts = (int64_t)values->number[PARTS];
-    if (parts == 1) return krein__learner_krr.fit(job, &plain);
-    return divide(job, values, parts);
+    if (parts > 1) return divide(job, values, parts);
+    if (isnan(values->number[ORDER])) values->number[ORDER] = KREIN_ORDER_BLOCKS; /* all the same */
+    return krein__learner_krr.fit(job, &plain);
 }
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
     bool dual = map->cls->traits & KREIN_MAP_DUAL,
-         shuffle = values->number[ORDER] == KREIN_ORDER_SHUFFLE;
-    int64_t rows = matrix_rows(map->ctx, values, n, 10000);
+         shuffle = values->number[ORDER] != KREIN_ORDER_BLOCKS; /* NaN: it may be */
+    int64_t rows = matrix_rows(map->ctx, values, n, out->max_exact);
     double given = values->number[PARTS], N = (double)n, K = (double)k, R = (double)rows;
     int64_t parts = isnan(given) ? (dual ? krein__max(1, n / krein__max(1, rows)) : 8)
                                  : krein__min((int64_t)given, n);
     double m = (double)parts, sampled = fmin(m, KREIN_LOO_PARTS);
-    krein_cost whole = {.folds = out->folds};
+    krein_cost whole = {.folds = out->folds, .max_exact = out->max_exact};
     krein_values plain = {0};
     if (isnan(given) ? !dual || rows == n : parts == 1) /* it may be one */
         krein__learner_krr.cost(map, &plain, n, k, path, &whole, passes);
-    *passes = path ? 3 : 1;
+    *passes = (path ? 3 : 1) + (parts > 1 && values->number[ORDER] != KREIN_ORDER_SHUFFLE);
     if (dual) {
         out->bytes +=
             fmax(whole.bytes, krein__divide_exact_bytes(map, n, rows, parts, k, path)) + 24 * N;

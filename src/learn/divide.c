@@ -13,13 +13,6 @@
 /* A part that is many blocks long loses nothing by ending at one. */
 enum { BLOCKS = 4 };
 
-krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n) {
-    if (parts <= n) return KREIN_OK;
-    return krein__fail(ctx, KREIN_EARG,
-                       "parts=%lld of %lld rows: a part needs a row at least; use fewer parts",
-                       (long long)parts, (long long)n);
-}
-
 void krein__divide_report(krein_job *job) {
     krein_model *m = job->model;
     for (int64_t c = 0; !krein__job_classes(job) && c < m->k; c++)

@@ -1,18 +1,21 @@
 /* divide.h -- ridge regression on parts of the rows, whose models are averaged: what dckrr and
- * sskrr share (divide.c), on features (divide_features.c) and on kernel matrices (divide_exact.c).
+ * sskrr share (divide.c, divide_order.c), on features (divide_features.c) and on kernel matrices
+ * (divide_exact.c).
  */
 #ifndef KREIN_DIVIDE_H
 #define KREIN_DIVIDE_H
 
 #include "learn/learn.h"
 
+#include <math.h>
+
 /* The option that both learners have, and its words. */
 enum { KREIN_ORDER_BLOCKS = 0, KREIN_ORDER_SHUFFLE = 1 };
 #define KREIN_OPTION_PARTS_ORDER                                                                   \
     {                                                                                              \
-        .name = "order", .type = KREIN_OPTION_WORD, .value = KREIN_ORDER_BLOCKS,                   \
-        .words = "blocks|shuffle",                                                                 \
-        .help = "a part is a stretch of the data, or rows drawn from all over it"                  \
+        .name = "order", .type = KREIN_OPTION_WORD, .value = NAN, .words = "blocks|shuffle",       \
+        .help = "a part is a stretch of the data, or rows drawn from all over it; when not given " \
+                "stretches, unless their labels differ"                                            \
     }
 
 /* ---- parts -------------------------------------------------------------- */
@@ -45,8 +48,13 @@ int64_t krein__cut_most(const krein_cut *cut);
 void krein__cut_rows(const krein_cut *cut, int64_t j, int64_t *index);
 /* The average of targets as they are in the data. */
 void krein__divide_report(krein_job *job);
-/* No more parts than rows. */
-krein_status krein__parts_check(krein_ctx *ctx, int64_t parts, int64_t n);
+/* The labels of the parts differ far more than by chance (divide_order.c); between: the share of
+ * the labels' variance that lies between parts. One pass. Collective where the rows are shared. */
+krein_status krein__parts_differ(krein_job *job, const krein_cut *cut, bool *differ,
+                                 double *between);
+/* The cut of the job's training rows. *order is a word of the option above, or NaN: the one that
+ * the labels ask for, which it becomes. */
+krein_status krein__divide_rows(krein_job *job, int64_t parts, double *order, krein_cut *out);
 
 /* ---- several at once ---------------------------------------------------- */
 

@@ -143,8 +143,9 @@ static void score_held_out(krein_job *job, const krein_exact *rows, const run *r
     p->loss[p->n] = one.loss[0];
     p->error[p->n++] = one.error[0];
     krein__path_choose(p);
-    krein__log(job->ctx, KREIN_LOG_DEBUG, "%lld steps: loss %g, error %g", (long long)r->d.steps,
-               one.loss[0], one.error[0]);
+    char error[40];
+    krein__log(job->ctx, KREIN_LOG_DEBUG, "%lld steps: loss %g%s", (long long)r->d.steps,
+               one.loss[0], krein__error_text(one.error[0], error));
 }
 
 static krein_status walk(krein_job *job, const krein_exact *rows, bool sample, double rate,

@@ -41,15 +41,12 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_status st = KREIN_OK;
     int64_t parts = (int64_t)values->number[PARTS],
             rows = krein__block_rows(job->model->encoding.d);
-    bool shuffle = values->number[ORDER] == KREIN_ORDER_SHUFFLE, more = job->unlabelled.n > 0;
+    bool more = job->unlabelled.n > 0;
     krein_cut cut = {0}, unlabelled = {0};
-    TRY(krein__parts_check(ctx, parts, job->n));
-    TRY(krein__cut_begin(ctx, job->n, parts, rows, shuffle, job->seed, &cut));
-    if (krein__stream_shared(job->rows))
-        TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
-                             job->data->here[KREIN_PART_TRAIN], NULL, &cut));
+    TRY(krein__divide_rows(job, parts, &values->number[ORDER], &cut));
     if (more) /* a seed of its own: neither order says anything of the other */
-        TRY(krein__cut_begin(ctx, job->unlabelled.n, parts, rows, shuffle, ~job->seed,
+        TRY(krein__cut_begin(ctx, job->unlabelled.n, parts, rows,
+                             values->number[ORDER] == KREIN_ORDER_SHUFFLE, ~job->seed,
                              &unlabelled));
     if (more && krein__stream_shared(job->rows))
         TRY(krein__cut_share(ctx, job->unlabelled.before, job->unlabelled.here, &cut, &unlabelled));
@@ -71,10 +68,10 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     int64_t parts = krein__min((int64_t)values->number[PARTS], n);
     double m = (double)parts, sampled = fmin(m, KREIN_LOO_PARTS);
     out->bytes += krein__divide_features_bytes(map, n, parts, k,
-                                               values->number[ORDER] == KREIN_ORDER_SHUFFLE, path);
+                                               values->number[ORDER] != KREIN_ORDER_BLOCKS, path);
     out->flops = N * D * (D + 1 + 2 * K) * (path ? 2 : 1) + m * D * D * D / 3 +
                  (path ? sampled * 9 * D * D * D : 0);
-    *passes = path ? 3 : 1;
+    *passes = (path ? 3 : 1) + (parts > 1 && values->number[ORDER] != KREIN_ORDER_SHUFFLE);
 }
 
 const krein_learner_class krein__learner_sskrr = {

@@ -37,8 +37,9 @@ typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
     double flops; /* of one row */
     double fit_flops;
-    int64_t folds; /* of a learner, in: the cross-validation that was asked for, 0: its own */
-    bool asked;    /* in: D was asked for, and is not made smaller where memory is short */
+    int64_t folds;     /* of a learner, in: the cross-validation that was asked for, 0: its own */
+    int64_t max_exact; /* of a learner, in: the rows that a kernel matrix may have */
+    bool asked;        /* in: D was asked for, and is not made smaller where memory is short */
     bool probabilities, grouped; /* in: probabilities are wanted; the rows come in groups */
 } krein_cost;
 

@@ -3,7 +3,9 @@
  *   classification  accuracy, error, macro averages over the classes that occur, confusion
  *   probabilities   log_loss = mean of -log p of the true class; two classes: auc, the probability
  *                   that a row of the second class has a larger score than one of the first, equal
- *                   scores counting a half; exact, from all scores, 8 bytes a row */
+ *                   scores counting a half; exact, from all scores, 16 bytes a row
+ * A row of weight w counts as w equal rows in all of them. n and the confusion matrix are numbers
+ * of rows, whatever their weights. */
 #include "model/model.h"
 
 #include "dist/dist.h"
@@ -36,43 +38,56 @@ done:
     return st;
 }
 
-static void end_classes(krein_metrics *m) {
-    int64_t right = 0, classes = m->classes, present = 0;
-    double precision = 0, recall = 0, f1 = 0;
+/* What is added up over the rows, by weight. */
+typedef struct sums {
+    double weight; /* of the rows */
+    double square, absolute;
+    double mean[64], m2[64]; /* of the targets, by Welford */
+} sums;
+
+/* total: classes x classes, the weight of the rows of each cell of the confusion matrix. */
+static void end_classes(const double *total, double weight, krein_metrics *m) {
+    double right = 0, precision = 0, recall = 0, f1 = 0;
+    int64_t classes = m->classes, present = 0;
     for (int64_t c = 0; c < classes; c++) {
-        int64_t row = 0, column = 0, hit = m->confusion[c * classes + c];
+        double row = 0, column = 0, hit = total[c * classes + c];
         for (int64_t o = 0; o < classes; o++) {
-            row += m->confusion[c * classes + o];
-            column += m->confusion[o * classes + c];
+            row += total[c * classes + o];
+            column += total[o * classes + c];
         }
         right += hit;
         if (row == 0 && column == 0) continue; /* neither true nor predicted anywhere */
         present++;
-        double p = column ? (double)hit / (double)column : 0;
-        double r = row ? (double)hit / (double)row : 0;
+        double p = column > 0 ? hit / column : 0;
+        double r = row > 0 ? hit / row : 0;
         precision += p;
         recall += r;
         f1 += p + r > 0 ? 2 * p * r / (p + r) : 0;
     }
-    m->accuracy = (double)right / (double)m->n;
+    m->accuracy = right / weight;
     m->error = 1 - m->accuracy;
     m->macro_precision = precision / (double)present;
     m->macro_recall = recall / (double)present;
     m->macro_f1 = f1 / (double)present;
 }
 
-typedef struct sums {
-    double square, absolute, count;
-    double mean[64], m2[64]; /* of the targets, by Welford */
-} sums;
+static void end_numbers(const sums *s, int64_t k, krein_metrics *m) {
+    double spread = 0, count = s->weight * (double)k;
+    for (int64_t c = 0; c < k; c++) spread += s->m2[c];
+    m->rmse = sqrt(s->square / count);
+    m->mae = s->absolute / count;
+    m->r2 = spread > 0 ? 1 - s->square / spread : NAN;
+}
 
-static void add_number(sums *s, int64_t rows, int64_t c, double y, double f) {
-    double e = y - f, delta = y - s->mean[c];
-    s->square += e * e;
-    s->absolute += fabs(e);
-    s->count += 1;
-    s->mean[c] += delta / (double)rows;
-    s->m2[c] += delta * (y - s->mean[c]);
+/* A row of weight w > 0 that is already in s->weight. */
+static void add_numbers(sums *s, double w, int64_t k, const double *y, const double *f) {
+    for (int64_t c = 0; c < k; c++) {
+        double e = y[c] - f[c], delta = y[c] - s->mean[c];
+        s->square += w * (e * e);
+        s->absolute += w * fabs(e);
+        s->mean[c] += w * delta / s->weight;
+        s->m2[c] += w * (delta * (y[c] - s->mean[c]));
+    }
 }
 
 /* ---- with probabilities ------------------------------------------------- */
@@ -80,16 +95,20 @@ static void add_number(sums *s, int64_t rows, int64_t c, double y, double f) {
 /* Below it a probability costs no more: one wrong row in a million shall not be all there is. */
 static const double LEAST = 1e-15;
 
-/* The scores of one class, as many as come. */
+typedef struct scored {
+    double score, weight;
+} scored;
+
+/* The rows of one class, as many as come. */
 typedef struct column {
-    double *at;
+    scored *at;
     int64_t n, room;
 } column;
 
-static krein_status append(krein_ctx *ctx, column *c, double x) {
+static krein_status append(krein_ctx *ctx, column *c, scored x) {
     if (c->n == c->room) {
         int64_t room = krein__max(1024, c->room + c->room / 2);
-        double *at = krein__resize(ctx, c->at, room, sizeof *at);
+        scored *at = krein__resize(ctx, c->at, room, sizeof *at);
         if (!at) return ctx->status;
         c->at = at;
         c->room = room;
@@ -99,23 +118,27 @@ static krein_status append(krein_ctx *ctx, column *c, double x) {
 }
 
 static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = ((const scored *)a)->score, y = ((const scored *)b)->score;
     return (x > y) - (x < y);
 }
 
 /* Over all pairs of a row of each class. NaN: a class has no row. */
 static double area(column *first, column *second) {
-    int64_t below = 0, upto = 0;
-    double twice = 0; /* whole numbers, exact up to 2^53 */
+    int64_t i = 0, j = 0;
+    double below = 0, upto = 0; /* weight of the first class below a score, and up to it */
+    double twice = 0, all = 0;  /* without weights whole numbers, exact up to 2^53 */
     if (first->n == 0 || second->n == 0) return NAN;
     qsort(first->at, (size_t)first->n, sizeof *first->at, ascending);
     qsort(second->at, (size_t)second->n, sizeof *second->at, ascending);
-    for (int64_t i = 0; i < second->n; i++) {
-        while (below < first->n && first->at[below] < second->at[i]) below++;
-        while (upto < first->n && first->at[upto] <= second->at[i]) upto++;
-        twice += (double)(below + upto);
+    for (int64_t r = 0; r < second->n; r++) {
+        const scored *row = &second->at[r];
+        for (; i < first->n && first->at[i].score < row->score; i++) below += first->at[i].weight;
+        for (; j < first->n && first->at[j].score <= row->score; j++) upto += first->at[j].weight;
+        twice += row->weight * (below + upto);
+        all += row->weight;
     }
-    return twice / 2 / (double)first->n / (double)second->n;
+    for (; j < first->n; j++) upto += first->at[j].weight;
+    return twice / 2 / upto / all;
 }
 
 /* What is added up over the rows of a model with probabilities. */
@@ -125,6 +148,8 @@ typedef struct belief {
     column side[2]; /* scores of the two classes */
 } belief;
 
+static double weight_of(const krein_block *b, int64_t i) { return b->weight ? b->weight[i] : 1; }
+
 static krein_status believe(const krein_scorer *s, const krein_block *b, const double *score,
                             belief *in) {
     const krein_model *m = s->model;
@@ -133,8 +158,10 @@ static krein_status believe(const krein_scorer *s, const krein_block *b, const d
     krein__scorer_probabilities(s, b->x.n, score, in->p);
     for (int64_t i = 0; i < b->x.n; i++) {
         int64_t truth = (int64_t)b->label[i];
-        in->loss -= log(fmax(in->p[i * classes + truth], LEAST));
-        if (classes == 2) TRY(append(m->ctx, &in->side[truth], score[i]));
+        double w = weight_of(b, i);
+        if (w == 0) continue;
+        in->loss -= w * log(fmax(in->p[i * classes + truth], LEAST));
+        if (classes == 2) TRY(append(m->ctx, &in->side[truth], (scored){score[i], w}));
     }
 done:
     return st;
@@ -148,40 +175,32 @@ static void belief_clear(krein_ctx *ctx, belief *in) {
 
 /* ---- with the other processes ------------------------------------------- */
 
-/* Both halves by the formula of Chan, Golub and LeVeque. n: rows behind each. */
-static void merge(sums *s, int64_t k, double n, const sums *other, double more) {
+/* Both halves by the formula of Chan, Golub and LeVeque. */
+static void merge(sums *s, int64_t k, const sums *other) {
+    double n = s->weight, more = other->weight, total = n + more;
     s->square += other->square;
     s->absolute += other->absolute;
-    s->count += other->count;
+    s->weight = total;
     for (int64_t c = 0; c < k && more > 0; c++) {
-        double delta = other->mean[c] - s->mean[c], total = n + more;
+        double delta = other->mean[c] - s->mean[c];
         s->m2[c] += other->m2[c] + delta * delta * n * more / total;
         s->mean[c] += delta * more / total;
     }
 }
 
-typedef struct half {
-    int64_t n;
-    sums s;
-} half;
-
-static krein_status merge_numbers(krein_ctx *ctx, int64_t k, sums *s, int64_t *n) {
-    half mine = {*n, *s}, *all = NULL;
+static krein_status merge_numbers(krein_ctx *ctx, int64_t k, sums *s) {
+    sums *all = NULL;
     int64_t count;
-    krein_status st = krein__comm_join(ctx, &mine, 1, sizeof mine, &all, &count);
+    krein_status st = krein__comm_join(ctx, s, 1, sizeof *s, &all, &count);
     if (st != KREIN_OK) return st;
     *s = (sums){0};
-    *n = 0;
-    for (int64_t r = 0; r < count; r++) {
-        merge(s, k, (double)*n, &all[r].s, (double)all[r].n);
-        *n += all[r].n;
-    }
+    for (int64_t r = 0; r < count; r++) merge(s, k, &all[r]);
     krein__free(ctx, all);
     return KREIN_OK;
 }
 
 static krein_status join(krein_ctx *ctx, column *c) {
-    double *all = NULL;
+    scored *all = NULL;
     krein_status st = krein__comm_join(ctx, c->at, c->n, sizeof *all, &all, &c->n);
     if (st != KREIN_OK) return st;
     krein__free(ctx, c->at);
@@ -190,12 +209,16 @@ static krein_status join(krein_ctx *ctx, column *c) {
     return KREIN_OK;
 }
 
-static krein_status put_together(krein_ctx *ctx, const krein_model *m, sums *s, belief *in,
-                                 krein_metrics *out) {
+static krein_status put_together(krein_ctx *ctx, const krein_model *m, sums *s, double *total,
+                                 belief *in, krein_metrics *out) {
     krein_status st = KREIN_OK;
-    TRY(merge_numbers(ctx, m->k, s, &out->n));
-    if (out->confusion)
-        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, out->classes * out->classes, out->confusion));
+    int64_t cells = out->classes * out->classes;
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &out->n));
+    TRY(merge_numbers(ctx, m->k, s));
+    if (out->confusion) {
+        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, cells, out->confusion));
+        TRY(krein__comm_sum(ctx, cells, total));
+    }
     if (!in->p) goto done;
     TRY(krein__comm_sum(ctx, 1, &in->loss));
     for (int c = 0; c < 2; c++) TRY(join(ctx, &in->side[c]));
@@ -210,7 +233,7 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     krein_stream *stream = NULL;
     krein_scorer scorer = {0};
     krein_block b;
-    double *score = NULL;
+    double *score = NULL, *total = NULL;
     sums s = {0};
     belief in = {0};
     int64_t rows = krein__block_rows(m->encoding.d);
@@ -219,6 +242,7 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
     TRY(krein__scorer_begin(m, &scorer));
     NEW(score, rows * m->k);
+    if (classes) ZNEW(total, out->classes * out->classes);
     if (m->calibration.slope) NEW(in.p, rows * m->encoding.nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
@@ -226,35 +250,39 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
         krein__scorer_run(&scorer, &b.x, score);
         if (in.p) TRY(believe(&scorer, &b, score, &in));
         for (int64_t i = 0; i < b.x.n; i++) {
+            double w = weight_of(&b, i);
             out->n++;
+            s.weight += w;
             if (classes) {
-                int64_t truth = (int64_t)b.label[i];
-                out->confusion[truth * out->classes + krein__model_decide(m, score + i * m->k)]++;
+                int64_t truth = (int64_t)b.label[i],
+                        guess = krein__model_decide(m, score + i * m->k);
+                out->confusion[truth * out->classes + guess]++;
+                total[truth * out->classes + guess] += w;
+            } else if (w > 0) {
+                add_numbers(&s, w, m->k, b.label + i * m->k, score + i * m->k);
             }
-            for (int64_t c = 0; !classes && c < m->k; c++)
-                add_number(&s, out->n, c, b.label[i * m->k + c], score[i * m->k + c]);
         }
     }
-    if (krein__stream_shared(stream)) TRY(put_together(ctx, m, &s, &in, out));
-    if (out->n == 0) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: there is no row to evaluate", data->name);
+    if (krein__stream_shared(stream)) TRY(put_together(ctx, m, &s, total, &in, out));
+    if (!(s.weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         out->n == 0 ? "%s: there is no row to evaluate"
+                                     : "%s: all rows to evaluate have a weight of zero",
+                         data->name);
         goto done;
     }
     if (classes) {
-        end_classes(out);
-        if (in.p) out->log_loss = in.loss / (double)out->n;
+        end_classes(total, s.weight, out);
+        if (in.p) out->log_loss = in.loss / s.weight;
         if (in.p && m->encoding.nclass == 2) out->auc = area(&in.side[0], &in.side[1]);
     } else {
-        double spread = 0;
-        for (int64_t c = 0; c < m->k; c++) spread += s.m2[c];
-        out->rmse = sqrt(s.square / s.count);
-        out->mae = s.absolute / s.count;
-        out->r2 = spread > 0 ? 1 - s.square / spread : NAN;
+        end_numbers(&s, m->k, out);
     }
 done:
     krein__scorer_end(&scorer);
     krein__stream_close(stream);
     krein__free(ctx, score);
+    krein__free(ctx, total);
     belief_clear(ctx, &in);
     if (st != KREIN_OK) krein_metrics_clear(ctx, out);
     return st;

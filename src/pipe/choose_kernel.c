@@ -53,6 +53,7 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     fit.asked = asked(t, map);
     fit.probabilities = t->o.probabilities;
     fit.grouped = t->grouped;
+    fit.max_exact = t->o.max_exact;
     map->cls->cost(map, n, &of_map);
     t->learner->cost(map, &t->values, n, k, path, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;

@@ -128,10 +128,10 @@ static krein_status try_values(search *s, const krein_probe *sample, int64_t whi
     krein_status st = score_all(s, sample, t->c + first, t->n - first);
     for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
         const krein_score *c = &t->c[i].score;
-        krein__log(s->ctx, KREIN_LOG_DEBUG,
-                   "%s = %g on %lld rows: loss %.6g, error %.6g, lambda %g",
+        char error[40];
+        krein__log(s->ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g%s, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
-                   (long long)sample->n, c->loss, c->error, c->lambda);
+                   (long long)sample->n, c->loss, krein__error_text(c->error, error), c->lambda);
     }
     t->best = pick(t, sample->n);
     return st;

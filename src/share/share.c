@@ -182,11 +182,15 @@ done:
     return st;
 }
 
-static void merge(krein_stats *s, bool sparse, int64_t j, const double *other) {
+enum { NUMBERS = 7 }; /* of a column */
+
+static void merge(krein_stats *s, bool sparse, int64_t j, const double other[NUMBERS]) {
     double n = other[0], total = s->count[j] + n;
+    s->low[j] = fmin(s->low[j], other[3]);
+    s->high[j] = fmax(s->high[j], other[4]);
+    s->least[j] = fmin(s->least[j], other[5]);
+    s->most[j] = fmax(s->most[j], other[6]);
     if (n == 0) return;
-    s->low[j] = s->count[j] == 0 ? other[3] : fmin(s->low[j], other[3]);
-    s->high[j] = s->count[j] == 0 ? other[4] : fmax(s->high[j], other[4]);
     if (sparse) { /* sums */
         s->mean[j] += other[1];
         s->m2[j] += other[2];
@@ -200,16 +204,17 @@ static void merge(krein_stats *s, bool sparse, int64_t j, const double *other) {
 
 static krein_status share_numbers(krein_ctx *ctx, krein_stats *s, bool sparse) {
     krein_status st = KREIN_OK;
-    enum { NUMBERS = 5 };
     double *mine = NULL, *all = NULL;
     int64_t nnum = s->nnum, count;
     TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &nnum));
     TRY(krein__stats_widen(ctx, s, nnum)); /* sparse: each process saw others */
     NEW(mine, krein__max(1, NUMBERS * nnum));
     for (int64_t j = 0; j < nnum; j++) {
-        const double one[NUMBERS] = {s->count[j], s->mean[j], s->m2[j], s->low[j], s->high[j]};
+        const double one[NUMBERS] = {s->count[j], s->mean[j],  s->m2[j],  s->low[j],
+                                     s->high[j],  s->least[j], s->most[j]};
         memcpy(mine + NUMBERS * j, one, sizeof one);
-        s->count[j] = s->mean[j] = s->m2[j] = s->low[j] = s->high[j] = 0;
+        s->count[j] = s->mean[j] = s->m2[j] = 0;
+        krein__stats_no_range(s, j);
     }
     TRY(krein__comm_join(ctx, mine, NUMBERS * nnum, sizeof *mine, &all, &count));
     for (int64_t k = 0; k < count; k += NUMBERS) merge(s, sparse, k / NUMBERS % nnum, all + k);
@@ -227,9 +232,9 @@ krein_status krein__share_stats(krein_ctx *ctx, krein_stats *s) {
         int64_t codes = s->codes[k];
         TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 1, &codes));
         TRY(krein__stats_codes(ctx, s, k, codes));
-        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, codes, s->code_count[k]));
+        TRY(krein__comm_sum(ctx, codes, s->code_count[k]));
     }
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &s->n));
+    TRY(krein__comm_sum(ctx, 1, &s->weight));
 done:
     return st;
 }

@@ -9,6 +9,7 @@
 #include "dist/dist.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static double grid(int64_t i, int per_decade) {
     return krein__round_digits(pow(10, (double)i / per_decade), 3);
@@ -81,6 +82,12 @@ done:
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p) {
     for (int64_t l = 0; l < p->n; l++) means(t, l, classes, p, l);
     krein__path_choose(p);
+}
+
+const char *krein__error_text(double error, char out[40]) {
+    out[0] = 0;
+    if (!isnan(error)) snprintf(out, 40, ", error %.6g", error);
+    return out;
 }
 
 /* ---- the walk ----------------------------------------------------------- */

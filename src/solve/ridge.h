@@ -37,6 +37,8 @@ typedef struct krein_tally {
 void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, const double *score);
 krein_status krein__tally_together(krein_ctx *ctx, krein_tally *t); /* as krein__ridge_together */
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
+/* ", error E" for messages; nothing where it is NaN, as that of numbers is. */
+const char *krein__error_text(double error, char out[40]);
 
 /* Held-out scores (n x k) of the rows at one lambda; not numbers where it has no solution. */
 typedef krein_status krein_visitor(void *state, double lambda, double *score);

@@ -40,29 +40,64 @@ static krein_rng split_stream(uint64_t seed, int64_t of) {
     return krein__substream(seed, KREIN_STREAM_SPLIT, of + 1);
 }
 
+/* The training rows by class or group: those of key k are row[start[k]] .. row[start[k + 1] - 1],
+ * ascending. */
+typedef struct buckets {
+    int64_t keys, *start, *row;
+} buckets;
+
+/* key: of every row, in 0 .. keys - 1; < 0: it has none. */
+static krein_status sort_rows(const krein_scan *s, const int32_t *key, int64_t keys, buckets *out) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const uint8_t *part = s->data->part;
+    int64_t *next = NULL;
+    *out = (buckets){.keys = keys};
+    NEW(next, keys);
+    ZNEW(out->start, keys + 1);
+    for (int64_t i = 0; i < s->rows; i++)
+        if (part[i] == KREIN_PART_TRAIN && key[i] >= 0) out->start[key[i] + 1]++;
+    for (int64_t k = 0; k < keys; k++) out->start[k + 1] += out->start[k];
+    NEW(out->row, krein__max(1, out->start[keys]));
+    memcpy(next, out->start, (size_t)keys * sizeof *next);
+    for (int64_t i = 0; i < s->rows; i++)
+        if (part[i] == KREIN_PART_TRAIN && key[i] >= 0) out->row[next[key[i]]++] = i;
+done:
+    krein__free(ctx, next);
+    return st;
+}
+
+static void buckets_clear(krein_ctx *ctx, buckets *b) {
+    krein__free(ctx, b->start);
+    krein__free(ctx, b->row);
+}
+
 static krein_status hold_by_class(krein_scan *s, const krein_encoding *e, double fraction,
                                   uint64_t seed) {
     krein_ctx *ctx = s->ctx;
     krein_data *data = s->data;
     krein_status st = KREIN_OK;
-    int64_t *rows = NULL, *chosen = NULL;
-    NEW(rows, s->rows);
+    int64_t *chosen = NULL;
+    int32_t *class = NULL;
+    buckets rows = {0};
+    bool many = e->task == KREIN_TASK_CLASSIFICATION;
     NEW(chosen, s->rows);
-    int64_t classes = e->task == KREIN_TASK_CLASSIFICATION ? e->nclass : 1;
-    for (int64_t c = 0; c < classes; c++) {
-        int64_t n = 0;
-        for (int64_t i = 0; i < s->rows; i++)
-            if (data->part[i] == KREIN_PART_TRAIN &&
-                (e->nclass == 0 || krein__class_of(e, data->label_map, s->label[i]) == c))
-                rows[n++] = i;
+    ZNEW(class, s->rows);
+    for (int64_t i = 0; many && i < s->rows; i++)
+        if (data->part[i] == KREIN_PART_TRAIN)
+            class[i] = (int32_t)krein__class_of(e, data->label_map, s->label[i]);
+    TRY(sort_rows(s, class, many ? e->nclass : 1, &rows));
+    for (int64_t c = 0; c < rows.keys; c++) {
+        const int64_t *of = rows.row + rows.start[c], n = rows.start[c + 1] - rows.start[c];
         int64_t k = krein__min((int64_t)rint(fraction * (double)n), n - 1);
         if (k < 1) continue;
         krein__rng_choose(split_stream(seed, c), n, k, chosen);
-        for (int64_t i = 0; i < k; i++) data->part[rows[chosen[i]]] = KREIN_PART_HELD;
+        for (int64_t i = 0; i < k; i++) data->part[of[chosen[i]]] = KREIN_PART_HELD;
     }
 done:
-    krein__free(ctx, rows);
     krein__free(ctx, chosen);
+    krein__free(ctx, class);
+    buckets_clear(ctx, &rows);
     return st;
 }
 
@@ -71,17 +106,17 @@ static krein_status hold_by_group(krein_scan *s, double fraction, uint64_t seed)
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int64_t *order = NULL, groups = 0, held = 0;
+    buckets rows = {0};
     for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
     NEW(order, groups);
     krein__rng_permute(split_stream(seed, 0), groups, order);
+    TRY(sort_rows(s, s->group, groups, &rows));
     for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->all_kept; g++)
-        for (int64_t i = 0; i < s->rows; i++)
-            if (s->group[i] == order[g] && s->data->part[i] == KREIN_PART_TRAIN) {
-                s->data->part[i] = KREIN_PART_HELD;
-                held++;
-            }
+        for (int64_t k = rows.start[order[g]]; k < rows.start[order[g] + 1]; k++, held++)
+            s->data->part[rows.row[k]] = KREIN_PART_HELD;
 done:
     krein__free(ctx, order);
+    buckets_clear(ctx, &rows);
     return st;
 }
 
@@ -120,8 +155,7 @@ krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double frac
             data->here[data->part[row]]++;
             if (data->part[row] != KREIN_PART_TRAIN) continue;
             TRY(krein__stats_add(ctx, &s->stats, raw, ld, i));
-            for (int64_t k = 0; k < raw->nlabel; k++)
-                s->label_sum[k] += raw->label[i * raw->nlabel + k];
+            krein__sum_labels(s, raw, i);
         }
     }
 done:

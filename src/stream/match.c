@@ -1,6 +1,7 @@
 /* match.c -- a file is read with an encoding learned elsewhere: which of its columns are which. */
 #include "stream/data.h"
 
+#include <stdio.h>
 #include <string.h>
 
 krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e) {
@@ -13,26 +14,44 @@ bool krein__data_unknown(const krein_data *data, const krein_encoding *e) {
 
 /* ---- matching ----------------------------------------------------------- */
 
-static int64_t column_named(const krein_reader *r, const char *name) {
-    for (int64_t j = 0; j < r->ncolumn; j++)
-        if (r->column[j].name && strcmp(r->column[j].name, name) == 0) return j;
-    return -1;
+/* The names of the inputs. Where they are not as many as the inputs, some input has no name of its
+ * own, and columns cannot be matched by name. */
+static krein_status input_names(krein_ctx *ctx, const krein_encoding *e, krein_dict *out) {
+    for (int64_t j = 0; j < e->ninput; j++) {
+        const char *name = e->input[j].name;
+        if (name && *name && krein__dict_add(ctx, out, name, strlen(name)) < 0) return ctx->status;
+    }
+    return KREIN_OK;
 }
 
-static bool input_named(const krein_encoding *e, const char *name) {
-    for (int64_t j = 0; j < e->ninput; j++)
-        if (strcmp(e->input[j].name, name) == 0) return true;
-    return false;
+/* Columns by name; of those with the same name the first. */
+typedef struct columns {
+    krein_dict name;
+    int64_t *at; /* of each name */
+} columns;
+
+static krein_status index_columns(krein_ctx *ctx, const krein_reader *r, columns *out) {
+    krein_status st = KREIN_OK;
+    NEW(out->at, krein__max(1, r->ncolumn));
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        const char *name = r->column[j].name;
+        int64_t known = out->name.n;
+        if (!name) continue;
+        if (krein__dict_add(ctx, &out->name, name, strlen(name)) < 0) return ctx->status;
+        if (out->name.n > known) out->at[known] = j;
+    }
+done:
+    return st;
 }
 
-/* Every column has a name of its own, so that columns can be matched by name. */
-static bool names_are_unique(const krein_encoding *e) {
-    for (int64_t j = 0; j < e->ninput; j++)
-        if (!e->input[j].name || !*e->input[j].name) return false;
-    for (int64_t j = 0; j < e->ninput; j++)
-        for (int64_t k = 0; k < j; k++)
-            if (strcmp(e->input[j].name, e->input[k].name) == 0) return false;
-    return true;
+static int64_t column_named(const columns *c, const char *name) {
+    int64_t code = krein__dict_find(&c->name, name, strlen(name));
+    return code < 0 ? -1 : c->at[code];
+}
+
+static void columns_clear(krein_ctx *ctx, columns *c) {
+    krein__dict_clear(ctx, &c->name);
+    krein__free(ctx, c->at);
 }
 
 static krein_status adopt(krein_data *data, const krein_input *in, krein_column *c) {
@@ -46,21 +65,24 @@ static krein_status adopt(krein_data *data, const krein_input *in, krein_column 
 }
 
 /* Columns by name, in any order. */
-static krein_status match_names(krein_data *data, const krein_encoding *e, bool need_label) {
+static krein_status match_names(krein_data *data, const krein_encoding *e, const krein_dict *inputs,
+                                bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
+    columns named = {0};
+    TRY(index_columns(ctx, r, &named));
     for (int64_t j = 0; j < r->ncolumn; j++) {
         if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
         r->column[j].role = KREIN_ROLE_IGNORE;
-        if (r->column[j].name && !input_named(e, r->column[j].name))
+        const char *name = r->column[j].name;
+        if (name && krein__dict_find(inputs, name, strlen(name)) < 0)
             krein__log(ctx, KREIN_LOG_WARNING,
-                       "%s: column \"%s\" was not there at training and is ignored", r->path,
-                       r->column[j].name);
+                       "%s: column \"%s\" was not there at training and is ignored", r->path, name);
     }
     for (int64_t j = 0; j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
-        int64_t at = column_named(r, in->name);
+        int64_t at = column_named(&named, in->name);
         if (in->role == KREIN_ROLE_FEATURE) {
             if (at < 0) {
                 st = krein__fail(ctx, KREIN_EDATA,
@@ -76,28 +98,40 @@ static krein_status match_names(krein_data *data, const krein_encoding *e, bool 
         }
     }
 done:
+    columns_clear(ctx, &named);
     return st;
 }
 
+static krein_status wrong_width(const krein_reader *r, int64_t all, int64_t labels,
+                                int64_t features) {
+    char without[48] = "", alone[48] = "";
+    if (labels > 0)
+        snprintf(without, sizeof without, " or %lld without the label", (long long)(all - labels));
+    if (features < all - labels)
+        snprintf(alone, sizeof alone, " or %lld with the inputs alone", (long long)features);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s has %lld columns; expected are %lld as in the training data%s%s",
+                       r->path, (long long)r->ncolumn, (long long)all, without, alone);
+}
+
+/* Columns by place: all that there were at training, all but the label, or the inputs alone. */
 static krein_status match_width(krein_data *data, const krein_encoding *e, bool need_label) {
-    krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
-    int64_t labels = 0;
-    for (int64_t j = 0; j < e->ninput; j++) labels += e->input[j].role == KREIN_ROLE_LABEL;
+    int64_t labels = 0, features = 0;
+    for (int64_t j = 0; j < e->ninput; j++) {
+        labels += e->input[j].role == KREIN_ROLE_LABEL;
+        features += e->input[j].role == KREIN_ROLE_FEATURE;
+    }
     bool with = r->ncolumn == e->ninput && !data->labels,
-         without = r->ncolumn == e->ninput - labels;
-    if (!with && !without)
-        return krein__fail(ctx, KREIN_EDATA,
-                           "%s has %lld columns; the model was trained on %lld, so %lld with the "
-                           "label or %lld without it are expected",
-                           r->path, (long long)r->ncolumn, (long long)e->ninput,
-                           (long long)e->ninput, (long long)(e->ninput - labels));
+         without = r->ncolumn == e->ninput - labels, alone = r->ncolumn == features;
+    if (!with && !without && !alone) return wrong_width(r, e->ninput, labels, features);
     int64_t at = 0;
     for (int64_t j = 0; j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
         bool label = in->role == KREIN_ROLE_LABEL;
         if (label && !with) continue;
+        if (in->role != KREIN_ROLE_FEATURE && !with && !without) continue;
         krein_column *c = &r->column[at];
         if (in->role == KREIN_ROLE_FEATURE) {
             TRY(adopt(data, in, c));
@@ -140,6 +174,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
+    krein_dict inputs = {0};
     krein__data_reset(data);
     if (!r) {
         int64_t d = data->segment[0].raw.nnum;
@@ -166,6 +201,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
                            r->path, e->sparse ? "sparse (LIBSVM)" : "dense",
                            r->sparse ? "sparse" : "dense");
     TRY(krein__data_side_roles(data));
+    if (e->header && r->header) TRY(input_names(ctx, e, &inputs));
     data->label_column = -1;
     data->nlabel = 0;
     if (r->sparse) {
@@ -175,9 +211,9 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
         data->nlabel = need_label ? 1 : 0;
     } else if (e->ninput == 0) {
         TRY(match_plain(data, e, need_label));
-    } else if (e->header && r->header && names_are_unique(e)) {
+    } else if (inputs.n == e->ninput) {
         data->by_name = true;
-        TRY(match_names(data, e, need_label));
+        TRY(match_names(data, e, &inputs, need_label));
     } else {
         TRY(match_width(data, e, need_label));
     }
@@ -199,5 +235,6 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     r->label_optional = krein__data_missing(data, e) == KREIN_MISSING_DROP;
     TRY(krein__data_share(data));
 done:
+    krein__dict_clear(ctx, &inputs);
     return st;
 }

@@ -7,7 +7,6 @@
  * for every pass.
  */
 #include "stream/data.h"
-#include "file/number.h"
 #include "stream/scan.h"
 #include "dist/dist.h"
 
@@ -64,6 +63,12 @@ static krein_status remember_labels(krein_scan *s, const krein_raw *raw) {
     return KREIN_OK;
 }
 
+void krein__sum_labels(krein_scan *s, const krein_raw *raw, int64_t i) {
+    double w = raw->weight ? raw->weight[i] : 1;
+    for (int64_t k = 0; k < raw->nlabel; k++)
+        s->label_sum[k] += w * raw->label[i * raw->nlabel + k];
+}
+
 static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) {
     for (int64_t k = 0; k < raw->nlabel; k++) {
         double y = raw->label[i * raw->nlabel + k];
@@ -72,11 +77,11 @@ static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) 
                                s->data->name, (long long)(raw->from.row + i + 1),
                                isinf(y) ? "infinite"
                                         : "NaN; drop such rows with the missing option");
-        s->label_sum[k] += y;
         s->data->label_most = fmax(s->data->label_most, fabs(y));
         krein_status st = krein__label_set_add(s->ctx, &s->labels, y);
         if (st != KREIN_OK) return st;
     }
+    krein__sum_labels(s, raw, i);
     return KREIN_OK;
 }
 
@@ -151,18 +156,18 @@ done:
 
 static krein_status recode_counts(krein_ctx *ctx, const krein_recode *r, krein_stats *s) {
     krein_status st = KREIN_OK;
-    int64_t *old = NULL;
+    double *old = NULL;
     for (int64_t k = 0; k < s->ncat; k++) {
         int64_t codes = s->codes[k], most = -1;
         if (codes == 0) continue;
         NEW(old, codes);
         memcpy(old, s->code_count[k], (size_t)codes * sizeof *old);
         for (int64_t c = 0; c < codes; c++)
-            if (old[c]) most = krein__max(most, r->cat[k][c]);
+            if (old[c] > 0) most = krein__max(most, r->cat[k][c]);
         TRY(krein__stats_codes(ctx, s, k, most + 1));
         memset(s->code_count[k], 0, (size_t)s->codes[k] * sizeof *s->code_count[k]);
         for (int64_t c = 0; c < codes; c++)
-            if (old[c]) s->code_count[k][r->cat[k][c]] = old[c];
+            if (old[c] > 0) s->code_count[k][r->cat[k][c]] = old[c];
         krein__free(ctx, old);
         old = NULL;
     }
@@ -229,146 +234,7 @@ done:
     return st;
 }
 
-/* ---- the encoding ------------------------------------------------------- */
-
-/* A column of numbers is taken for text where a cell at its beginning is none. */
-static krein_status too_many_texts(const krein_reader *r, int64_t j) {
-    const krein_column *c = &r->column[j];
-    const char *name = c->name ? c->name : "no name", *odd = NULL;
-    int64_t numbers = 0;
-    for (int64_t k = 0; k < c->dict.n; k++) {
-        char cell[40 + KREIN__PAD] = "";
-        double value;
-        snprintf(cell, 40, "%s", c->dict.word[k]);
-        bool number = krein__cell(cell, strlen(cell), &value) == KREIN_CELL_NUMBER;
-        numbers += number;
-        if (!number && !odd) odd = c->dict.word[k];
-    }
-    if (odd && 2 * numbers > c->dict.n)
-        return krein__fail(r->ctx, KREIN_EDATA,
-                           "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
-                           "and has %lld distinct texts, most of them numbers; correct that cell, "
-                           "or leave the column out with `ignore=%lld`",
-                           r->path, (long long)j + 1, name, odd, (long long)c->dict.n,
-                           (long long)j + 1);
-    return krein__fail(r->ctx, KREIN_EDATA,
-                       "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
-                       "allowed; leave it out with `ignore=%lld`",
-                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
-                       (long long)j + 1);
-}
-
-static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_reader *r = s->data->reader;
-    e->d = 0;
-    if (!r || r->sparse) {
-        e->d = r ? r->d : s->data->segment[0].raw.nnum;
-        e->sparse = r && r->sparse;
-        return KREIN_OK;
-    }
-    e->header = r->header;
-    ZNEW(e->input, r->ncolumn);
-    e->ninput = r->ncolumn;
-    for (int64_t j = 0; j < r->ncolumn; j++) {
-        krein_column *c = &r->column[j];
-        krein_input *in = &e->input[j];
-        if (c->name) DUP(in->name, c->name);
-        in->role = c->role;
-        in->text = c->text;
-        in->shift = c->shift;
-        in->at = -1;
-        if (c->role != KREIN_ROLE_FEATURE) continue;
-        in->at = e->d;
-        e->d += c->text ? c->dict.n : 1;
-        if (!c->text) continue;
-        if (c->dict.n > KREIN_CATEGORIES_MAX) {
-            st = too_many_texts(r, j);
-            goto done;
-        }
-        TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
-        c->frozen = true;
-    }
-done:
-    return st;
-}
-
-static void scale_column(krein_encoding *e, int64_t at, double mean, double variance, double low,
-                         double high) {
-    e->fill[at] = (float)mean;
-    e->centre[at] = 0;
-    e->factor[at] = 1;
-    if (e->scale == KREIN_SCALE_STANDARD) {
-        e->centre[at] = e->sparse ? 0 : (float)mean;
-        e->factor[at] = variance > 0 ? (float)(1 / sqrt(variance)) : 1;
-    } else if (e->scale == KREIN_SCALE_MINMAX) {
-        e->centre[at] = e->sparse ? 0 : (float)low;
-        double range = e->sparse ? fmax(fabs(low), fabs(high)) : high - low;
-        e->factor[at] = range > 0 ? (float)(1 / range) : (e->sparse ? 1 : 0);
-    }
-    e->low = fmin(e->low, (low - (double)e->centre[at]) * (double)e->factor[at]);
-    e->high = fmax(e->high, (high - (double)e->centre[at]) * (double)e->factor[at]);
-}
-
-/* A row of length one has entries of at most 1. */
-static void unit_bounds(krein_encoding *e) {
-    if (e->scale != KREIN_SCALE_UNIT) return;
-    e->low = e->low < 0 ? -1 : 0;
-    e->high = e->high > 0 ? 1 : 0;
-}
-
-static krein_status learn_scaling(krein_scan *s, krein_encoding *e) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    const krein_stats *t = &s->stats;
-    double n = (double)t->n;
-    ZNEW(e->centre, e->d);
-    ZNEW(e->factor, e->d);
-    ZNEW(e->fill, e->d);
-    e->low = INFINITY;
-    e->high = -INFINITY;
-    if (e->sparse) {
-        for (int64_t j = 0; j < e->d; j++) {
-            bool seen = j < t->nnum;
-            double mean = seen ? t->mean[j] / n : 0, square = seen ? t->m2[j] / n : 0;
-            bool zeros = !seen || t->count[j] < n;
-            scale_column(e, j, mean, square - mean * mean, seen ? fmin(t->low[j], 0) : 0,
-                         seen ? (zeros ? fmax(t->high[j], 0) : t->high[j]) : 0);
-        }
-        unit_bounds(e);
-        return KREIN_OK;
-    }
-    int64_t num = 0, cat = 0;
-    for (int64_t j = 0; j < (e->ninput ? e->ninput : e->d); j++) {
-        const krein_input *in = e->ninput ? &e->input[j] : NULL;
-        if (in && in->role != KREIN_ROLE_FEATURE) continue;
-        if (!in || !in->text) {
-            double count = t->count[num];
-            if (count == 0 && n > 0) {
-                st = krein__fail(
-                    ctx, KREIN_EDATA,
-                    "%s: column %lld has no value in any row; leave it out with `ignore=%lld`",
-                    s->data->name, (long long)j + 1, (long long)j + 1);
-                goto done;
-            }
-            scale_column(e, in ? in->at : j, t->mean[num], t->m2[num] / fmax(count, 1), t->low[num],
-                         t->high[num]);
-            num++;
-            continue;
-        }
-        double seen = 0; /* cells that are not missing */
-        for (int64_t k = 0; k < t->codes[cat]; k++) seen += (double)t->code_count[cat][k];
-        for (int64_t k = 0; k < in->dict.n; k++) {
-            double p = (k < t->codes[cat] ? (double)t->code_count[cat][k] : 0) / fmax(seen, 1);
-            scale_column(e, in->at + k, p, p * (1 - p), p == 1 ? 1 : 0, p == 0 ? 0 : 1);
-        }
-        cat++;
-    }
-    unit_bounds(e);
-done:
-    return st;
-}
+/* ---- the whole scan ------------------------------------------------------- */
 
 /* The way out is with the option that took the columns. */
 static krein_status no_inputs(const krein_data *data) {
@@ -486,7 +352,10 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         goto done;
     }
     if (data->has_label) TRY(decide_labels(&s, labels, e));
-    TRY(learn_inputs(&s, e));
+    if (data->reader)
+        TRY(krein__encode_inputs(ctx, data->reader, e));
+    else
+        e->d = data->segment[0].raw.nnum;
     if (e->d == 0) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
         goto done;
@@ -511,10 +380,14 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         TRY(krein__share_stats(ctx, &s.stats));
         TRY(krein__comm_sum(ctx, data->nlabel, s.label_sum));
     }
-    TRY(learn_scaling(&s, e));
+    if (!(s.stats.weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: all row weights are zero", data->name);
+        goto done;
+    }
+    TRY(krein__encode_scaling(ctx, data->name, &s.stats, e));
     data->scanned = true;
     for (int64_t k = 0; k < data->nlabel; k++)
-        data->label_mean[k] = s.label_sum[k] / (double)data->count[KREIN_PART_TRAIN];
+        data->label_mean[k] = s.label_sum[k] / s.stats.weight;
 done:
     krein__label_set_clear(ctx, &s.labels);
     krein__stats_clear(ctx, &s.stats);

@@ -16,11 +16,13 @@ typedef struct krein_scan {
     int64_t rows, label_room;
     int64_t kept, unlabelled; /* training rows, and those without a label */
     int64_t all_kept;         /* training rows of all processes */
-    double label_sum[64];
+    double label_sum[64];     /* by weight, of the training rows */
 } krein_scan;
 
 /* Numeric and text columns among the features. */
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat);
+/* Adds the labels of row i of a batch to label_sum. */
+void krein__sum_labels(krein_scan *s, const krein_raw *raw, int64_t i);
 /* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
 krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double fraction,
                              uint64_t seed);

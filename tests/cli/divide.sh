@@ -28,6 +28,20 @@ status "more parts than rows" 2
 has "more parts than rows" err 'fewer parts'
 run plan f.csv --learner 'dckrr(parts=4)'
 ok "plan"
+for most in 50 400; do
+    run plan f.csv --learner dckrr -k 'gaussian(sigma=3)' -m exact --max-exact $most --json
+    ok "plan: parts of $most rows at most"
+    "$PYTHON" -c 'import json; print(int(json.load(open("out"))["flops"]))' >flops.$most
+done
+is "plan counts parts by --max-exact" "$(($(<flops.50) * 4 < $(<flops.400)))" 1
+(head -1 f.csv && tail -n +2 f.csv | sort -g) >sorted.csv
+run train sorted.csv --learner 'dckrr(parts=4)' "${features[@]}" --json -o s.krein
+ok "sorted rows"
+json "sorted rows are shuffled" 'j["learner"] == "dckrr(parts=4, order=shuffle)"'
+has "sorted rows are shuffled" err 'variance lies between parts'
+run train sorted.csv --learner 'dckrr(parts=4, order=blocks)' "${features[@]}" -o s.krein
+ok "sorted rows in blocks"
+has "sorted rows in blocks" err 'warning: .*use order=shuffle'
 
 # ---- rows without labels ----
 head -200 f.csv >labelled.csv

@@ -72,6 +72,13 @@ seq 1 30 >numbers.csv
 run train reg.csv "${fixed[@]}" -m 'nystrom(file=numbers.csv, D=10)' -o r.krein
 status "more than D" 2
 has "more than D" err 'raise it'
+tail -n 30 reg.csv | cut -d, -f2- >inputs.csv # no header, and no label
+run transform reg.csv "${fixed[@]:0:2}" -m 'nystrom(file=inputs.csv, D=30)' -o z.npy
+ok "landmarks of inputs alone"
+cut -d, -f2- inputs.csv >few.csv
+run transform reg.csv "${fixed[@]:0:2}" -m 'nystrom(file=few.csv, D=30)' -o z.npy
+status "landmarks with too few columns" 1
+has "landmarks with too few columns" err 'few.csv has 9 columns; expected are 11 as in the training data or 10 with the inputs alone'
 
 # ---- labels ----
 run transform reg.csv "${fixed[@]:0:2}" -m 'aligned(D=20)' -o z.npy

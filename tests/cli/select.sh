@@ -20,15 +20,15 @@ scores() { "$PYTHON" -c 'import json, sys; print([["%.*g" % (int(sys.argv[1]), s
 # ---- one criterion ----
 run select two.csv --kernels "$family" --criterion 'sm(r=3)' --json
 ok "select"
-json "select: keys" 'set(j) == {"command", "n", "d", "task", "map", "judged", "seconds", "criterion", "larger", "scores", "best"}'
+json "select: keys" 'set(j) == {"command", "n", "d", "task", "map", "judged", "seconds", "criteria"} and len(j["criteria"]) == 1 and set(j["criteria"][0]) == {"criterion", "larger", "scores", "best"}'
 json "select: values" "j['command'] == 'select' and j['n'] == $n and j['d'] == 2 and j['task'] == 'classification' and j['map'] == 'exact' and j['judged'] == 5 and j['seconds'] > 0"
-json "select: the complete spec" 'j["criterion"].startswith("sm(r=3, balanced=yes") and j["larger"] is True'
-json "select: scores in the order given" '[s["kernel"] for s in j["scores"]] == ["gaussian(sigma=%s)" % s for s in ("0.25", "0.5", "1", "2", "4")] and all(set(s) == {"kernel", "score"} for s in j["scores"])'
-json "select: the best" 'j["best"] == max(j["scores"], key=lambda s: s["score"])["kernel"]'
+json "select: the complete spec" 'j["criteria"][0]["criterion"].startswith("sm(r=3, balanced=yes") and j["criteria"][0]["larger"] is True'
+json "select: scores in the order given" '[s["kernel"] for s in j["criteria"][0]["scores"]] == ["gaussian(sigma=%s)" % s for s in ("0.25", "0.5", "1", "2", "4")] and all(set(s) == {"kernel", "score"} for s in j["criteria"][0]["scores"])'
+json "select: the best" 'j["criteria"][0]["best"] == max(j["criteria"][0]["scores"], key=lambda s: s["score"])["kernel"]'
 run select two.csv -k "$family" -c fsm --json
-json "the smaller the better" 'j["larger"] is False and j["best"] == min(j["scores"], key=lambda s: s["score"])["kernel"]'
+json "the smaller the better" 'j["criteria"][0]["larger"] is False and j["criteria"][0]["best"] == min(j["criteria"][0]["scores"], key=lambda s: s["score"])["kernel"]'
 run select two.csv -k "$family" -c loo --json
-json "lambda beside the score" 'all(s["lambda"] > 0 and 0 <= s["score"] <= 1 for s in j["scores"])'
+json "lambda beside the score" 'all(s["lambda"] > 0 and 0 <= s["score"] <= 1 for s in j["criteria"][0]["scores"])'
 
 # ---- several ----
 all=(sm kta ckta polarization fsm er tail loo cv gcv evidence)
@@ -44,13 +44,13 @@ json "task of numbers" 'j["task"] == "regression" and all(c["best"] for c in j["
 # ---- default kernels, families ----
 run select two.csv --json
 ok "default kernels and criterion"
-json "21 Gaussians by loo" 'len(j["scores"]) == 21 and j["criterion"].startswith("loo") and all(s["kernel"].startswith("gaussian(") for s in j["scores"])'
-json "from a 32nd to 32 times" '(lambda v: abs(v[-1] / v[0] / 1024 - 1) < 1e-9)([float(s["kernel"][15:-1]) for s in j["scores"]])'
+json "21 Gaussians by loo" 'len(j["criteria"][0]["scores"]) == 21 and j["criteria"][0]["criterion"].startswith("loo") and all(s["kernel"].startswith("gaussian(") for s in j["criteria"][0]["scores"])'
+json "from a 32nd to 32 times" '(lambda v: abs(v[-1] / v[0] / 1024 - 1) < 1e-9)([float(s["kernel"][15:-1]) for s in j["criteria"][0]["scores"]])'
 run select two.csv --kernels 'gaussian; laplacian; poly(degree=2..4:3)' -c ckta --json
 ok "free scales and families"
-json "free scales get a value" 'len(j["scores"]) == 5 and all("=" in s["kernel"] for s in j["scores"])'
+json "free scales get a value" 'len(j["criteria"][0]["scores"]) == 5 and all("=" in s["kernel"] for s in j["criteria"][0]["scores"])'
 run select two.csv -k 'gaussian(sigma=2^-2..2^2:5)' -c ckta --json
-json "powers of two" '[s["kernel"] for s in j["scores"]] == ["gaussian(sigma=%s)" % s for s in ("0.25", "0.5", "1", "2", "4")]'
+json "powers of two" '[s["kernel"] for s in j["criteria"][0]["scores"]] == ["gaussian(sigma=%s)" % s for s in ("0.25", "0.5", "1", "2", "4")]'
 
 # ---- by features ----
 run select two.csv -k "$family" -c sm -c loo -m 'orf(D=64)' --json
@@ -58,7 +58,7 @@ ok "by a map"
 json "map is said" 'j["map"].startswith("orf") and all(c["best"] for c in j["criteria"])'
 run select two.csv -k "$family" -c sm -D 64 --json
 ok "by a number of features"
-json "no map was named" 'j["map"] is None and j["best"]'
+json "no map was named" 'j["map"] is None and j["criteria"][0]["best"]'
 run select two.csv -k "$family" -c sm --max-exact 50 --json
 ok "above --max-exact"
 json "features above --max-exact" 'j["map"] is None'
@@ -79,7 +79,7 @@ run select blobs.libsvm -k "$family" -c sm -c ckta -c loo --scale none --task cl
 is "LIBSVM rows are those of the CSV" "$(scores 5 first)" "$(scores 5 out)"
 run select numbers.npy -k "$family" -c ckta --json
 ok ".npy"
-json ".npy: rows" "j['n'] == $n and j['best']"
+json ".npy: rows" "j['n'] == $n and j['criteria'][0]['best']"
 run select blobs.csv -k "$family" -c sm --json --scale minmax
 ok "another scale"
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : NR % 3 }' two.csv >weighted.csv
@@ -121,7 +121,7 @@ json "null and the reason" '(lambda s: s[1]["score"] is None and "positive defin
 run select two.csv -k 'tanh(c=-1)' -c er --json
 status "no kernel suits" 1
 has "no kernel suits: why" err 'no kernel has a score by er'
-json "no kernel suits: best" 'j["best"] is None and j["scores"][0]["score"] is None'
+json "no kernel suits: best" 'j["criteria"][0]["best"] is None and j["criteria"][0]["scores"][0]["score"] is None'
 run select two.csv -k linear -c sm
 status "linear on centred columns" 1
 has "linear on centred columns: the way out" err 'kta'
@@ -179,7 +179,7 @@ status "no operand" 2
 # ---- time limit ----
 run select two.csv -k 'gaussian(sigma=0.01..100:200)' -c loo --time-limit 0.001 --json
 ok "--time-limit"
-json "--time-limit: at least one, and how many" '1 <= j["judged"] < 200 and j["best"] and sum(s["score"] is not None for s in j["scores"]) == j["judged"] and len(j["scores"]) == 200 and not any("refused" in s for s in j["scores"])'
+json "--time-limit: at least one, and how many" '1 <= j["judged"] < 200 and j["criteria"][0]["best"] and sum(s["score"] is not None for s in j["criteria"][0]["scores"]) == j["judged"] and len(j["criteria"][0]["scores"]) == 200 and not any("refused" in s for s in j["criteria"][0]["scores"])'
 run select two.csv -k 'gaussian(sigma=0.01..100:200)' -c loo --time-limit 0.001
 has "--time-limit as text" out '^time limit +[0-9]+ of 200 kernels were judged'
 
@@ -210,7 +210,7 @@ status "train --select with a wrong option" 2
 # ---- kernels that do not suit the data, and equal scores ----
 run select two.csv --kernels 'chi2; gaussian' -c ckta --json
 ok "a refused kernel beside a good one"
-json "a refused kernel has no score" 'j["scores"][0]["score"] is None and "minmax" in j["scores"][0]["refused"] and j["best"].startswith("gaussian")'
+json "a refused kernel has no score" 'j["criteria"][0]["scores"][0]["score"] is None and "minmax" in j["criteria"][0]["scores"][0]["refused"] and j["criteria"][0]["best"].startswith("gaussian")'
 run select two.csv --kernels chi2 -c ckta
 status "only refused kernels" 1
 has "only refused kernels: why" err 'use --scale minmax'

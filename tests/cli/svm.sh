@@ -151,7 +151,7 @@ wrong "one group" 1 'one group' group.csv --learner svm --group g "${gauss[@]}" 
 awk -F, -v OFS=, 'NR == 1 || $1 == 0' two.csv >one.csv
 wrong "one class" 1 'class' one.csv --learner svm --task classification
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : 0 }' two.csv >zero.csv
-wrong "weights 0" 1 'weights are 0' zero.csv --learner svm --weights w "${gauss[@]}" -m 'rff(D=20)'
+wrong "weights 0" 1 'all row weights are zero' zero.csv --learner svm --weights w "${gauss[@]}" -m 'rff(D=20)'
 [[ ! -e wrong.krein ]] && pass || fail "no model of what is refused"
 no_leftovers "svm"
 summary

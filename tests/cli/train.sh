@@ -194,5 +194,25 @@ run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner 'svm(C=1, spec
 status "spectrum=clip on features" 2
 run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner logistic -D 16 -o machine.krein
 has "logistic: what the error is" out '^cross-validated'
+
+# ---- weights in the metrics, and what is said of numbers ----
+"$KREIN" generate friedman -n 200 -o f.csv >/dev/null || fail "generate"
+awk -F, -v OFS=, 'NR == 1 { print $0, "w"; next } { print $0, NR % 3 }' f.csv >w.csv
+awk -F, 'NR == 1 { print; next } { for (i = 0; i < NR % 3; i++) print }' f.csv >copies.csv
+run train f.csv -k 'gaussian(sigma=3)' -l 1e-3 -o m.krein
+run evaluate m.krein w.csv --weights w
+ok "evaluate with weights"
+is "n counts rows" "$(awk '$1 == "rows" { print $2 }' out)" 200
+awk '$1 ~ /rmse|mae|r2/' out >weighted
+run evaluate m.krein copies.csv
+is "weights are copies" "$(<weighted)" "$(awk '$1 ~ /rmse|mae|r2/' out)"
+run evaluate m.krein f.csv
+[[ $(<weighted) != "$(awk '$1 ~ /rmse|mae|r2/' out)" ]] && pass || fail "weights count"
+for learner in krr kgd; do
+    run train f.csv -v --learner $learner -o m.krein
+    ok "$learner -v"
+    has "$learner -v: losses" err 'loss [0-9]'
+    lacks "$learner -v: no error rate of numbers" err nan
+done
 no_leftovers train
 summary

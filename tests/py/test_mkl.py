@@ -97,7 +97,7 @@ def accuracies():
     report = json.loads(common.krein("select", "data.csv", "--label", "first", "--task", "classification", "--scale",
                                      "none", "--kernels", LIST, "-c", "loo", "-q", "--json"))
     got = weights(X, y, "method=pwmk, delta=0.6", LIST, "-m", "exact")
-    want = oracle.pwmk([1 - s["score"] for s in report["scores"]], 0.6)
+    want = oracle.pwmk([1 - s["score"] for s in report["criteria"][0]["scores"]], 0.6)
     common.close("pwmk", np.sort(got), np.sort(want), 1e-6, 1)
 
 

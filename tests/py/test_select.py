@@ -58,7 +58,7 @@ def select(X, y, kernels, *criteria, columns=(), args=()):
     flags = [flag for c in criteria for flag in ("-c", c)]
     report = json.loads(common.krein("select", "data.csv", "--label", "y", "--task", task, "--scale", "none",
                                      "--kernels", kernels, *flags, "-q", "--json", *args))
-    return report["criteria"] if len(criteria) > 1 else [report]
+    return report["criteria"]
 
 
 def scores(*args, **more):
