@@ -1,5 +1,6 @@
 /* ctx.c -- the context: message, log, progress, cancel, clock, options. */
 #include "base/base.h"
+#include "base/text.h"
 #include "base/threads.h"
 
 #include <sys/mman.h>
@@ -101,10 +102,17 @@ const char *krein_message(const krein_ctx *ctx) {
 
 uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx) { return atomic_load(&ctx->peak); }
 
+/* Texts quote names out of files: what leaves the library has no control characters. */
+static void say(char *out, const char *format, va_list args) {
+    char raw[KREIN__MESSAGE];
+    vsnprintf(raw, sizeof raw, format, args);
+    krein__escape(raw, out, KREIN__MESSAGE);
+}
+
 krein_status krein__fail(krein_ctx *ctx, krein_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    say(ctx->message, format, args);
     va_end(args);
     ctx->status = status;
     return status;
@@ -114,7 +122,7 @@ krein_status krein__prefix(krein_ctx *ctx, krein_status status, const char *form
     char front[KREIN__MESSAGE], old[KREIN__MESSAGE];
     va_list args;
     va_start(args, format);
-    vsnprintf(front, sizeof front, format, args);
+    say(front, format, args);
     va_end(args);
     memcpy(old, ctx->message, sizeof old);
     size_t used = strlen(front);
@@ -129,7 +137,7 @@ void krein__log(krein_ctx *ctx, krein_log_level level, const char *format, ...) 
     char text[KREIN__MESSAGE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say(text, format, args);
     va_end(args);
     ctx->log(ctx->user, level, text);
 }

@@ -61,7 +61,7 @@ int cli_error(int status, const char *format, ...) {
         cli_keep(format, list);
     } else {
         fputs("krein: ", stderr);
-        vfprintf(stderr, format, list);
+        cli_put_safe(stderr, format, list);
         fputc('\n', stderr);
     }
     va_end(list);
