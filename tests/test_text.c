@@ -1,4 +1,4 @@
-/* test_text.c -- names as text to show. */
+/* test_text.c -- names to show and to compare. */
 #include "common.h"
 
 #include "base/text.h"
@@ -42,9 +42,20 @@ static void messages(void) {
     krein_ctx_destroy(ctx);
 }
 
+static void distances(void) {
+    char longer[200];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[199] = 0;
+    CHECK(krein__edit_distance("", "") == 0 && krein__edit_distance("", "abc") == 3);
+    CHECK(krein__edit_distance("kitten", "sitting") == 3);
+    CHECK(krein__edit_distance("Label", "lABEL") == 0);
+    CHECK(krein__edit_distance(longer, "b") == KREIN_NAME_CUT);
+}
+
 int main(void) {
     RUN(control_characters);
     RUN(cut);
     RUN(messages);
+    RUN(distances);
     return DONE();
 }

@@ -48,10 +48,12 @@ enum { HUGE_PAGE = 1 << 21 };
 
 static void *malloc_alloc(void *user, size_t bytes) {
     (void)user;
-    if (bytes < HUGE_PAGE * 2) return aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (bytes < HUGE_PAGE * 2) return malloc(bytes);
     /* Rows visited in random order miss the translation buffer less in large pages. */
     void *p = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+#ifdef MADV_HUGEPAGE
     if (p) madvise(p, bytes, MADV_HUGEPAGE);
+#endif
     return p;
 }
 static void malloc_release(void *user, void *p) {

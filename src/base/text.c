@@ -1,5 +1,5 @@
 /* text.c -- numbers as text, fast: the shortest decimal that reads back as the same float32; names
- * without control characters. */
+ * without control characters, and how far they are from each other. */
 #include "base/text.h"
 
 #include <math.h>
@@ -120,4 +120,24 @@ size_t krein__escape(const char *text, char *out, size_t size) {
     }
     if (size) out[end] = 0;
     return used;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c; }
+
+int64_t krein__edit_distance(const char *a, const char *b) {
+    const size_t n = strnlen(a, KREIN_NAME_CUT), m = strnlen(b, KREIN_NAME_CUT);
+    int64_t row[KREIN_NAME_CUT + 1];
+    for (size_t j = 0; j <= m; j++) row[j] = (int64_t)j;
+    for (size_t i = 1; i <= n; i++) {
+        int64_t diagonal = row[0];
+        row[0] = (int64_t)i;
+        for (size_t j = 1; j <= m; j++) {
+            int64_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
 }
