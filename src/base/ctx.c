@@ -3,12 +3,13 @@
 #include "base/text.h"
 #include "base/threads.h"
 
-#include <sys/mman.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +38,33 @@ static uint64_t available_memory(void) {
     if (kb > 0) return (uint64_t)kb * 1024;
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 5 * 4 : (uint64_t)1 << 32;
+}
+
+/* What a thread may map beside the budget: OpenBLAS's buffer (128 MB), its stack (8 MB), an arena
+ * of the C library (64 MB). */
+static const uint64_t THREAD_SPACE = (uint64_t)200 << 20;
+
+/* Under ulimit -v OpenBLAS waits for ever for a buffer that it does not get. So its room is kept
+ * free: by fewer threads, where their number is ours to choose, and by a smaller budget. */
+static void fit_address_space(krein_ctx *ctx) {
+    struct rlimit limit;
+    unsigned long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    FILE *f = fopen("/proc/self/statm", "r");
+    char line[128];
+    if (f && fgets(line, sizeof line, f)) pages = strtoull(line, NULL, 10);
+    if (f) fclose(f);
+    const uint64_t all = (uint64_t)limit.rlim_cur;
+    const uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t left = all > used ? all - used : 0;
+    while (!ctx->own_threads && ctx->threads > 1 &&
+           (uint64_t)ctx->threads * THREAD_SPACE > left / 2)
+        ctx->threads--;
+    const uint64_t taken = (uint64_t)ctx->threads * THREAD_SPACE;
+    const uint64_t most = left > taken ? (left - taken) / 10 * 9 : 0;
+    if (ctx->budget <= most) return;
+    ctx->budget = most;
+    ctx->space = all;
 }
 
 void krein_ctx_options_init(krein_ctx_options *options) {
@@ -85,6 +113,7 @@ krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
     }
     ctx->budget = options.max_memory ? options.max_memory : available_memory() / 10 * 9;
     ctx->own_budget = options.max_memory > 0;
+    fit_address_space(ctx);
     ctx->log = options.log;
     ctx->progress = options.progress;
     ctx->cancel = options.cancel;

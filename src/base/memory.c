@@ -23,14 +23,21 @@ static header *header_of(void *p) { return (header *)((char *)p - sizeof(header)
 static size_t taken(size_t bytes) { return (bytes + FRONT + 8 + 15) / 16 * 16; }
 
 static void *refuse(krein_ctx *ctx, double bytes) {
-    char want[32], have[32], held[32];
+    char want[32], have[32], held[32], space[32], way_out[200];
     const krein_ctx *account = ctx->beside ? ctx->parent : ctx;
+    snprintf(way_out, sizeof way_out, "raise `max_memory`, or use fewer features or rows");
+    if (account->space)
+        snprintf(way_out, sizeof way_out,
+                 "the address space is limited to %s (ulimit -v), which must hold the program and "
+                 "the buffers of %d thread%s too: raise that limit%s",
+                 krein__bytes_text((double)account->space, space), account->threads,
+                 account->threads == 1 ? "" : "s",
+                 account->threads == 1 ? "" : ", or use fewer `threads`");
     krein__fail(ctx, KREIN_EMEMORY,
-                "out of memory: %s more are needed, %s of the %s budget are in use; raise "
-                "`max_memory`, or use fewer features or rows",
+                "out of memory: %s more are needed, %s of the %s budget are in use; %s",
                 krein__bytes_text(bytes, want),
                 krein__bytes_text((double)atomic_load(&account->held), held),
-                krein__bytes_text((double)account->budget, have));
+                krein__bytes_text((double)account->budget, have), way_out);
     return NULL;
 }
 

@@ -214,6 +214,24 @@ for c in "tr${esc}ain" "train data.csv --o${esc}pt" "info no${esc}such" "help x$
     ((rc != 0)) && pass || fail "$c"
     clean "$c"
 done
+# A limit of the address space: the work is done or refused, and does not wait for ever.
+if [[ $SANITIZED ]]; then
+    skip "ulimit -v" "a sanitizer maps terabytes"
+else
+    for kb in 80000 140000 220000 300000 500000; do
+        for c in --version "predict good.krein data.csv" "train data.csv -m rff(D=64) -k gaussian(sigma=2) -o x.krein"; do
+            # shellcheck disable=SC2086
+            (ulimit -v $kb && exec timeout -s KILL 100 "$KREIN" $c >out 2>err)
+            rc=$?
+            if ((rc == 0)); then
+                pass
+            else
+                is "$kb kB, $c" 1 $rc
+                has "$kb kB, $c" err 'the address space is limited to [0-9.]* MB \(ulimit -v\)'
+            fi
+        done
+    done
+fi
 # Memory that the process had before it became this program is not its own.
 if [[ $SANITIZED || ! -r /proc/self/status ]]; then
     skip "peak memory" "a sanitizer, or no /proc"
