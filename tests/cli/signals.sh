@@ -11,8 +11,8 @@ for signal in INT TERM; do
     rm -f out err
     "$KREIN" train arm.csv -v -o old.krein >out 2>err &
     pid=$!
-    # The first message comes after reading, before the long part.
-    wait_for 60 test -s err
+    # The task is known after reading, before the long part; a restart is told earlier.
+    wait_for 60 grep -qs '^krein: task' err
     kill -$signal $pid
     start=$SECONDS
     wait $pid
