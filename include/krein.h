@@ -75,7 +75,7 @@ typedef void (*krein_progress_fn)(void *user, const char *what, double done, dou
 /* Polled between blocks; non-zero stops the work with KREIN_ECANCEL. */
 typedef int (*krein_cancel_fn)(void *user);
 
-/* alloc returns memory aligned to 64 bytes, or NULL. */
+/* alloc returns memory aligned to 16 bytes at least, as malloc does, or NULL. */
 typedef struct krein_allocator {
     void *(*alloc)(void *user, size_t bytes);
     void (*release)(void *user, void *p);

@@ -2,6 +2,10 @@
  * budget, cancelling, failing memory. */
 #include "train.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 /* ---- sizes -------------------------------------------------------------- */
 
 static void numbers_of_features(void) {
@@ -425,7 +429,34 @@ static void predict_is_stopped(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Many small pieces, names of columns, take no more than was counted. */
+static void small_pieces(void) {
+#ifdef __GLIBC__
+    enum { PIECES = 20000 };
+    if (test_sanitized()) SKIP("another malloc");
+    krein_ctx *ctx = test_ctx(1);
+    char **name = test_new(PIECES, sizeof *name);
+    const struct mallinfo2 before = mallinfo2();
+    for (int64_t k = 0; k < PIECES; k++) {
+        char text[64] = {0};
+        memset(text, 'x', (size_t)(k % 40)); /* of every length */
+        name[k] = krein__strdup(ctx, text);
+        CHECK(name[k] && (uintptr_t)name[k] % 64 == 0);
+    }
+    const struct mallinfo2 after = mallinfo2();
+    const double took = (double)(after.uordblks - before.uordblks), counted = (double)ctx->held;
+    CHECK(counted > 0 && took <= 1.01 * counted && counted <= 1.1 * took);
+    for (int64_t k = 0; k < PIECES; k++) krein__free(ctx, name[k]);
+    CHECK(ctx->held == 0);
+    free(name);
+    krein_ctx_destroy(ctx);
+#else
+    SKIP("not glibc");
+#endif
+}
+
 int main(void) {
+    RUN(small_pieces);
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(numbers_of_features);
     RUN(what_is_refused);

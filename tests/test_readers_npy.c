@@ -1,6 +1,10 @@
 /* test_readers_npy.c -- the NPY reader, all types, right and wrong; gzip and other sources. */
 #include "readers.h"
 
+#include <limits.h>
+#include <signal.h>
+#include <sys/resource.h>
+
 /* ---- NPY ------------------------------------------------------------------------------------ */
 
 static void put_npy(const char *name, int version, const char *descr, const char *order,
@@ -164,6 +168,32 @@ static void gzip_files(void) {
     }
 }
 
+/* A small array before much that does not belong to it, and one of too many columns: no more is
+ * unpacked than the header asks for. Larger temporary files cannot be written here. */
+static void gzip_behind_the_header(void) {
+    enum { ZEROS = 4 << 20 };
+    static const char *const shape[] = {"(2, 3)", "(2, 1000000000)"};
+    static const char *const part[] = {"longer than its shape", "out of memory"};
+    struct rlimit old, little;
+    static char out[ZEROS + 4096];
+    char header[128];
+    if (getrlimit(RLIMIT_FSIZE, &old) != 0) SKIP("no limit of the size of files");
+    little = old;
+    little.rlim_cur = 1 << 20;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int k = 0; k < 2; k++) {
+        snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': True, 'shape': %s, }",
+                 shape[k]);
+        put_gz("much.gz", out, npy(out, 1, header, "", 0) + ZEROS, "wb");
+        CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0);
+        char *s = dump("much.gz", (how){AUTO, .fail = LONG_MAX}); /* memory may fail */
+        CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+        CHECK_HAS(s, part[k]);
+        free(s);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void gzip_truncated(void) {
     text t = {0};
     char *bytes = malloc(1 << 16);
@@ -256,6 +286,7 @@ int main(void) {
     RUN(npy_types);
     RUN(npy_bad);
     RUN(gzip_files);
+    RUN(gzip_behind_the_header);
     RUN(gzip_truncated);
     RUN(sources);
     return readers_done();

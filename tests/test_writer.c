@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <zlib.h>
 
 static krein_ctx *ctx;
@@ -29,6 +30,12 @@ static krein_status write_text(krein_ctx *c, const char *path, const char *text)
     if (st == KREIN_OK) return krein__writer_commit(w);
     krein__writer_abort(w);
     return st;
+}
+
+/* A file that no writer has made. */
+static void spit(const char *name) {
+    FILE *f = fopen(test_path(name), "w");
+    CHECK(f && fclose(f) == 0);
 }
 
 static void holds(const char *path, const char *text) {
@@ -100,6 +107,81 @@ static void modes_and_links(void) {
     CHECK(write_text(ctx, test_path("link"), "through") == KREIN_OK);
     CHECK(lstat(test_path("link"), &s) == 0 && S_ISLNK(s.st_mode));
     holds(test_path("a"), "through");
+    test_empty_dir();
+}
+
+/* Where a link leads is where the file is made, whether or not there is one. */
+static void links_to_nothing(void) {
+    struct stat s;
+    CHECK(mkdir(test_path("folder"), 0700) == 0);
+    CHECK(symlink("folder/new", test_path("link")) == 0);
+    CHECK(symlink("link", test_path("link2")) == 0);
+    CHECK(write_text(ctx, test_path("link2"), "made") == KREIN_OK);
+    CHECK(lstat(test_path("link"), &s) == 0 && S_ISLNK(s.st_mode));
+    CHECK(lstat(test_path("link2"), &s) == 0 && S_ISLNK(s.st_mode));
+    holds(test_path("folder/new"), "made");
+    CHECK(symlink("loop", test_path("loop")) == 0);
+    CHECK(write_text(ctx, test_path("loop"), "x") == KREIN_EIO);
+    CHECK_HAS(krein_message(ctx), "symbolic links");
+    CHECK(symlink("nowhere/new", test_path("lost")) == 0);
+    CHECK(write_text(ctx, test_path("lost"), "x") == KREIN_EIO);
+    CHECK_HAS(krein_message(ctx), "No such file or directory; ");
+    CHECK(unlink(test_path("folder/new")) == 0 && rmdir(test_path("folder")) == 0);
+    test_empty_dir();
+}
+
+/* A file under /dev is a file like others: nothing of the old one is left behind the new one. */
+static void shared_memory(void) {
+    char path[64];
+    struct stat s;
+    if (stat("/dev/shm", &s) != 0 || access("/dev/shm", W_OK) != 0) SKIP("there is no /dev/shm");
+    snprintf(path, sizeof path, "/dev/shm/krein_test_%ld", (long)getpid());
+    CHECK(write_text(ctx, path, "a long text") == KREIN_OK);
+    const bool first = stat(path, &s) == 0;
+    const ino_t old = s.st_ino;
+    CHECK(write_text(ctx, path, "short") == KREIN_OK);
+    CHECK(first && stat(path, &s) == 0 && s.st_size == 5 && s.st_ino != old);
+    holds(path, "short");
+    unlink(path);
+}
+
+/* /dev/fd/N is the open file, which keeps its place, and not a file to be replaced. */
+static void descriptors(void) {
+    char name[32];
+    struct stat before, after;
+    const int fd = open(test_path("log"), O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && write(fd, "first ", 6) == 6);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    CHECK(fstat(fd, &before) == 0);
+    CHECK(write_text(ctx, name, "second") == KREIN_OK);
+    CHECK(stat(test_path("log"), &after) == 0 && before.st_ino == after.st_ino);
+    CHECK(fcntl(fd, F_GETFD) >= 0); /* still open */
+    close(fd);
+    holds(test_path("log"), "first second");
+    test_empty_dir();
+}
+
+/* What a killed run has left is removed by the next one; what a living one writes is not. */
+static void killed(void) {
+    krein_writer *w;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (krein__writer_open(ctx, test_path("a"), &w) != KREIN_OK) _exit(1);
+        _exit(krein__writer_put(w, "lost", 4) == KREIN_OK ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(test_files() == 1);
+    spit("a.tmp.backup");
+    spit("b.tmp.1-0");
+    CHECK(krein__writer_open(ctx, test_path("a"), &w) == KREIN_OK);
+    CHECK(test_files() == 3); /* a living one and two of other names */
+    CHECK(write_text(ctx, test_path("a"), "second") == KREIN_OK);
+    CHECK(test_files() == 4);
+    CHECK(krein__writer_put(w, "first", 5) == KREIN_OK && krein__writer_commit(w) == KREIN_OK);
+    holds(test_path("a"), "first");
+    CHECK(test_files() == 3);
     test_empty_dir();
 }
 
@@ -210,6 +292,10 @@ int main(void) {
     RUN(round_trips);
     RUN(nothing_before_commit);
     RUN(modes_and_links);
+    RUN(links_to_nothing);
+    RUN(shared_memory);
+    RUN(descriptors);
+    RUN(killed);
     RUN(devices);
     RUN(standard_output);
     RUN(refusals);

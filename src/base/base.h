@@ -28,6 +28,7 @@ typedef enum krein_keep {
 struct krein_ctx {
     krein_allocator memory;
     uint64_t budget; /* most bytes that may be held */
+    uint64_t space;  /* the limit of the address space (ulimit -v) where it is felt, else 0 */
     _Atomic uint64_t held, peak;
     struct krein_ctx *parent; /* its held and peak count what this one holds; or NULL */
     struct krein_comm *comm;  /* the other processes (dist/dist.h); NULL: there are none */

@@ -1,13 +1,15 @@
 /* ctx.c -- the context: message, log, progress, cancel, clock, options. */
 #include "base/base.h"
+#include "base/text.h"
 #include "base/threads.h"
 
-#include <sys/mman.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +40,33 @@ static uint64_t available_memory(void) {
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 5 * 4 : (uint64_t)1 << 32;
 }
 
+/* What a thread may map beside the budget: OpenBLAS's buffer (128 MB), its stack (8 MB), an arena
+ * of the C library (64 MB). */
+static const uint64_t THREAD_SPACE = (uint64_t)200 << 20;
+
+/* Under ulimit -v OpenBLAS waits for ever for a buffer that it does not get. So its room is kept
+ * free: by fewer threads, where their number is ours to choose, and by a smaller budget. */
+static void fit_address_space(krein_ctx *ctx) {
+    struct rlimit limit;
+    unsigned long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    FILE *f = fopen("/proc/self/statm", "r");
+    char line[128];
+    if (f && fgets(line, sizeof line, f)) pages = strtoull(line, NULL, 10);
+    if (f) fclose(f);
+    const uint64_t all = (uint64_t)limit.rlim_cur;
+    const uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t left = all > used ? all - used : 0;
+    while (!ctx->own_threads && ctx->threads > 1 &&
+           (uint64_t)ctx->threads * THREAD_SPACE > left / 2)
+        ctx->threads--;
+    const uint64_t taken = (uint64_t)ctx->threads * THREAD_SPACE;
+    const uint64_t most = left > taken ? (left - taken) / 10 * 9 : 0;
+    if (ctx->budget <= most) return;
+    ctx->budget = most;
+    ctx->space = all;
+}
+
 void krein_ctx_options_init(krein_ctx_options *options) {
     memset(options, 0, sizeof *options);
     options->size = sizeof *options;
@@ -47,10 +76,12 @@ enum { HUGE_PAGE = 1 << 21 };
 
 static void *malloc_alloc(void *user, size_t bytes) {
     (void)user;
-    if (bytes < HUGE_PAGE * 2) return aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (bytes < HUGE_PAGE * 2) return malloc(bytes);
     /* Rows visited in random order miss the translation buffer less in large pages. */
     void *p = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+#ifdef MADV_HUGEPAGE
     if (p) madvise(p, bytes, MADV_HUGEPAGE);
+#endif
     return p;
 }
 static void malloc_release(void *user, void *p) {
@@ -82,6 +113,7 @@ krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
     }
     ctx->budget = options.max_memory ? options.max_memory : available_memory() / 10 * 9;
     ctx->own_budget = options.max_memory > 0;
+    fit_address_space(ctx);
     ctx->log = options.log;
     ctx->progress = options.progress;
     ctx->cancel = options.cancel;
@@ -101,10 +133,17 @@ const char *krein_message(const krein_ctx *ctx) {
 
 uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx) { return atomic_load(&ctx->peak); }
 
+/* Texts quote names out of files: what leaves the library has no control characters. */
+static void say(char *out, const char *format, va_list args) {
+    char raw[KREIN__MESSAGE];
+    vsnprintf(raw, sizeof raw, format, args);
+    krein__escape(raw, out, KREIN__MESSAGE);
+}
+
 krein_status krein__fail(krein_ctx *ctx, krein_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    say(ctx->message, format, args);
     va_end(args);
     ctx->status = status;
     return status;
@@ -114,7 +153,7 @@ krein_status krein__prefix(krein_ctx *ctx, krein_status status, const char *form
     char front[KREIN__MESSAGE], old[KREIN__MESSAGE];
     va_list args;
     va_start(args, format);
-    vsnprintf(front, sizeof front, format, args);
+    say(front, format, args);
     va_end(args);
     memcpy(old, ctx->message, sizeof old);
     size_t used = strlen(front);
@@ -129,7 +168,7 @@ void krein__log(krein_ctx *ctx, krein_log_level level, const char *format, ...) 
     char text[KREIN__MESSAGE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say(text, format, args);
     va_end(args);
     ctx->log(ctx->user, level, text);
 }

@@ -1,6 +1,8 @@
 /* spec.c -- parsing name(key=value, ...) against option tables; see spec.h for the grammar. */
 #include "base/spec.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
@@ -98,30 +100,15 @@ krein_status krein__spec_error(krein_ctx *ctx, const krein_cursor *c, const char
                        from > c->text ? "..." : "", from, (int)(c->at - c->text) + 1, text);
 }
 
-static int64_t edit_distance(const char *a, const char *b) {
-    int64_t n = (int64_t)strlen(a), m = (int64_t)strlen(b), row[NAME + 1];
-    if (n > NAME || m > NAME) return NAME;
-    for (int64_t j = 0; j <= m; j++) row[j] = j;
-    for (int64_t i = 1; i <= n; i++) {
-        int64_t diagonal = row[0];
-        row[0] = i;
-        for (int64_t j = 1; j <= m; j++) {
-            int64_t cost = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = krein__min(cost, krein__min(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[m];
-}
-
 const char *krein__nearest(const char *name, const char *const *names, int64_t n) {
     const char *best = NULL;
-    int64_t least = 1 + (int64_t)strlen(name) / 2;
+    int64_t least = 1 + (int64_t)strnlen(name, KREIN_NAME_CUT) / 2;
     for (int64_t i = 0; i < n; i++) {
         size_t common = strlen(name);
         /* A beginning ("gauss" for gaussian) is as good as one wrong letter. */
-        int64_t e =
-            common >= 3 && strncmp(name, names[i], common) == 0 ? 1 : edit_distance(name, names[i]);
+        int64_t e = common >= 3 && strncmp(name, names[i], common) == 0
+                        ? 1
+                        : krein__edit_distance(name, names[i]);
         if (e < least) {
             least = e;
             best = names[i];

@@ -1,4 +1,5 @@
-/* text.c -- numbers as text, fast: the shortest decimal that reads back as the same float32. */
+/* text.c -- numbers as text, fast: the shortest decimal that reads back as the same float32; names
+ * without control characters, and how far they are from each other. */
 #include "base/text.h"
 
 #include <math.h>
@@ -76,4 +77,67 @@ char *krein__put_float(char *p, float f) {
     memmove(p, p + 1, (size_t)e + 1);
     p[e + 1] = '.';
     return p + n + 1;
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at p; 1 where there is none. */
+static size_t character(const unsigned char *p) {
+    const size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 1;
+    for (size_t k = 1; k < n; k++)
+        if ((p[k] & 0xc0) != 0x80) return 1; /* also at the end of the text */
+    return n;
+}
+
+/* 0 to 31, 127, and 128 to 159: alone, or as a character of two bytes. */
+static bool is_control(const unsigned char *p, size_t n) {
+    const unsigned char c = n == 2 && p[0] == 0xc2 ? p[1] : p[0];
+    return n <= 2 && (c < 0x20 || (c >= 0x7f && c <= 0x9f));
+}
+
+size_t krein__escape(const char *text, char *out, size_t size) {
+    static const char digit[] = "0123456789abcdef";
+    const unsigned char *p = (const unsigned char *)text;
+    size_t used = 0, end = 0;
+    for (size_t n; *p; p += n) {
+        char shown[8];
+        size_t length = n = character(p);
+        if (is_control(p, n)) {
+            length = 0;
+            for (size_t k = 0; k < n; k++) {
+                const char byte[4] = {'\\', 'x', digit[p[k] >> 4], digit[p[k] & 15]};
+                memcpy(shown + length, byte, sizeof byte);
+                length += sizeof byte;
+            }
+        } else {
+            memcpy(shown, p, n);
+        }
+        if (end == used && used + length < size) { /* nothing was cut before it */
+            memcpy(out + used, shown, length);
+            end += length;
+        }
+        used += length;
+    }
+    if (size) out[end] = 0;
+    return used;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c; }
+
+int64_t krein__edit_distance(const char *a, const char *b) {
+    const size_t n = strnlen(a, KREIN_NAME_CUT), m = strnlen(b, KREIN_NAME_CUT);
+    int64_t row[KREIN_NAME_CUT + 1];
+    for (size_t j = 0; j <= m; j++) row[j] = (int64_t)j;
+    for (size_t i = 1; i <= n; i++) {
+        int64_t diagonal = row[0];
+        row[0] = (int64_t)i;
+        for (size_t j = 1; j <= m; j++) {
+            int64_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
 }

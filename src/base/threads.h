@@ -1,9 +1,5 @@
-/* threads.h -- one level of parallelism: our loops over tiles, never BLAS's.
- *
- * krein__compute_begin switches OpenBLAS to one thread (through the hook that num
- * installs) and flushes denormals on the calling thread; _end restores both. Inside
- * a parallel region every worker calls krein__flush_denormals_on first.
- */
+/* threads.h -- which CPUs there are, and what every computing thread sets up: inside a parallel
+ * region each worker calls krein__flush_denormals_on first, and restores the mode at its end. */
 #ifndef KREIN_THREADS_H
 #define KREIN_THREADS_H
 

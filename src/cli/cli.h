@@ -3,6 +3,7 @@
 #define KREIN_CLI_H
 
 #include "krein.h"
+#include "base/target.h"
 #include "cli/options.h"
 
 #include <jansson.h>
@@ -80,7 +81,11 @@ json_t *cli_json_number(double x);       /* NaN and infinity: null */
 json_t *cli_json_count(int64_t n);       /* negative: null */
 json_t *cli_json_text(const char *text); /* NULL: null; bytes that are not UTF-8: as Latin-1 */
 json_t *cli_json_metrics(const krein_metrics *m); /* null when nothing was evaluated */
-/* "label      text" with the text in one column. */
+/* Names and paths as a terminal may have them: control characters as \xNN; good for the next few
+ * calls. Predictions, which go to programs, are not changed. */
+const char *cli_safe(const char *text);
+void cli_put_safe(FILE *f, const char *format, va_list list);
+/* "label      text" with the text in one column, made safe. */
 void cli_line(FILE *f, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion);
@@ -97,7 +102,7 @@ const char *cli_float_text(double x, char *buf);
 void cli_print_folded(FILE *f, const char *text, int indent, int width);
 /* The same behind a word that stands in the indent of the first line. */
 void cli_print_hanging(FILE *f, const char *head, const char *text, int indent, int width);
-uint64_t cli_peak_rss(void);
+uint64_t cli_peak_rss(void); /* the most memory that this program had, in bytes */
 
 /* ---- weights.c: several kernels in one model ---------------------------- */
 
@@ -109,12 +114,11 @@ json_t *cli_json_weights(int64_t n, const krein_kernel_weight *w); /* null where
 
 typedef struct cli_file {
     FILE *stream;
-    const char *path;
-    char *temporary; /* NULL: written directly */
+    krein_target target;
 } cli_file;
 
 /* False with the message printed. "-" is standard output. */
-bool cli_file_open(cli_file *file, const char *path);
+bool cli_file_open(cli_app *app, cli_file *file, const char *path);
 bool cli_file_commit(cli_file *file);
 void cli_file_abort(cli_file *file); /* also after commit and on a zeroed file */
 /* Exit status 0 when a file could be made at path; a message otherwise. input: a file

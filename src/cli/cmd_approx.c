@@ -34,22 +34,23 @@ static void print_table(const krein_approx_report *r) {
     cli_line(stdout, "rows", "%s, sampled", cli_count_text(r->rows, number));
     cli_line(stdout, "repeats", "%s", cli_count_text(r->repeats, number));
     for (int64_t i = 0; i < r->count; i++) {
-        int length = (int)strlen(r->results[i].map);
+        int length = (int)strlen(cli_safe(r->results[i].map));
         width = length > width ? length : width;
     }
     printf("\n%-*s %8s  %10s %10s %10s %10s\n", width, "map", "D", "error", "sd", "worst", "time");
     for (int64_t i = 0; i < r->count; i++) {
         const krein_approx_result *e = &r->results[i];
         if (e->refused) {
-            printf("%-*s %8lld  %s\n", width, e->map, (long long)e->D, cli_flags(e->refused));
+            printf("%-*s %8lld  %s\n", width, cli_safe(e->map), (long long)e->D,
+                   cli_flags(e->refused));
             continue;
         }
         snprintf(mean, sizeof mean, "%.5f", e->error_mean);
         if (e->error_mean < 0.01) snprintf(mean, sizeof mean, "%.3e", e->error_mean);
         snprintf(sd, sizeof sd, "%.2e", e->error_sd);
         snprintf(seconds, sizeof seconds, "%.3g ms", 1000 * e->seconds);
-        printf("%-*s %8lld  %10s %10s %10.2e %10s\n", width, e->map, (long long)e->D, mean,
-               isfinite(e->error_sd) ? sd : "-", e->worst, seconds);
+        printf("%-*s %8lld  %10s %10s %10.2e %10s\n", width, cli_safe(e->map), (long long)e->D,
+               mean, isfinite(e->error_sd) ? sd : "-", e->worst, seconds);
     }
 }
 
@@ -92,9 +93,10 @@ static int check_plot(const cli_args *a) {
     return cli_check_output(a->plot, a->operand[0]);
 }
 
-static int write_plot(const krein_approx_report *r, const cli_args *a) {
+static int write_plot(cli_app *app, const krein_approx_report *r) {
+    const cli_args *a = &app->args;
     cli_file file;
-    if (!cli_file_open(&file, a->plot)) return CLI_FAILED;
+    if (!cli_file_open(app, &file, a->plot)) return CLI_FAILED;
     print_plot(r, a, file.stream);
     if (cli_file_commit(&file)) return CLI_OK;
     cli_file_abort(&file);
@@ -130,7 +132,7 @@ int cli_cmd_approx(cli_app *app) {
         print_json(&r);
     else
         print_table(&r);
-    if (a->plot) status = write_plot(&r, a);
+    if (a->plot) status = write_plot(app, &r);
     for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i].refused;
     if (status == CLI_OK && !any)
         status = cli_error(CLI_FAILED, "no map gave a result: %s", cli_flags(r.results[0].refused));

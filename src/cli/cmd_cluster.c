@@ -158,7 +158,7 @@ int cli_cmd_cluster(cli_app *app) {
         s.ids = s.id ? json_array() : NULL;
     }
     if (a->output) {
-        if (!cli_file_open(&file, a->output)) {
+        if (!cli_file_open(app, &file, a->output)) {
             status = CLI_FAILED;
             goto done;
         }

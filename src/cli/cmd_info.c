@@ -62,7 +62,7 @@ static void print_names(const char *label, const krein_model *model, int64_t n,
     printf("%-16s", label);
     for (int64_t k = 0; k < n && k < NAMES_SHOWN; k++) {
         const char *text = name(model, k);
-        printf("%s%s", k ? ", " : "", text ? text : "?");
+        printf("%s%s", k ? ", " : "", text ? cli_safe(text) : "?");
     }
     puts(n > NAMES_SHOWN ? ", ..." : "");
 }

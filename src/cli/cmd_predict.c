@@ -159,7 +159,7 @@ int cli_cmd_predict(cli_app *app) {
         s.score_rows = json_array();
         s.probability_rows = json_array();
         s.ids = json_array();
-    } else if (cli_file_open(&file, output)) {
+    } else if (cli_file_open(app, &file, output)) {
         s.f = file.stream;
         app->streamed = s.f == stdout;
     } else {

@@ -44,7 +44,7 @@ enum { COLUMN = 16 };
 /* The best of a column has a star. */
 static void print_row(const krein_select_report *r, int64_t i, int width) {
     char text[32];
-    printf("%-*s", width, r->kernels[i]);
+    printf("%-*s", width, cli_safe(r->kernels[i]));
     for (int64_t c = 0; c < r->nrankings; c++) {
         const krein_select_ranking *k = &r->rankings[c];
         const krein_select_score *s = &k->scores[i];
@@ -66,7 +66,7 @@ static void print_refusals(const krein_select_report *r) {
                 said = said || (other && strcmp(other, s->refused) == 0);
             }
             if (s->refused && !said)
-                printf("refused: %s, %s: %s\n", r->rankings[c].criterion, r->kernels[i],
+                printf("refused: %s, %s: %s\n", r->rankings[c].criterion, cli_safe(r->kernels[i]),
                        cli_flags(s->refused));
         }
 }
@@ -76,7 +76,7 @@ static void print_head(const krein_select_report *r, const cli_args *a, int widt
     enum { ROOM = COLUMN - 2, FRONT = 4, BACK = ROOM - FRONT - 2 };
     printf("\n%-*s", width, "kernel");
     for (int64_t c = 0; c < r->nrankings; c++) {
-        const char *name = c < a->criteria.n ? a->criteria.text[c] : "loo";
+        const char *name = c < a->criteria.n ? cli_safe(a->criteria.text[c]) : "loo";
         size_t length = strlen(name);
         if (length > ROOM)
             printf("%.*s..%s  ", FRONT, name, name + length - BACK);
@@ -123,7 +123,7 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
                  (long long)r->count);
     cli_line(stdout, "time", "%s", cli_seconds_text(r->seconds, seconds));
     for (int64_t i = 0; i < r->count; i++) {
-        int length = (int)strlen(r->kernels[i]);
+        int length = (int)strlen(cli_safe(r->kernels[i]));
         width = length > width ? length : width;
     }
     print_head(r, a, width);
@@ -135,7 +135,7 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
         if (k->best < 0) continue;
         if (level(r, k)) printf("%s: all scores are equal\n", k->criterion);
         printf("best by %s, %s wins: %s\n", k->criterion, k->larger ? "larger" : "smaller",
-               r->kernels[k->best]);
+               cli_safe(r->kernels[k->best]));
     }
 }
 

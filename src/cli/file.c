@@ -1,11 +1,9 @@
-/* file.c -- output files of the program itself, written whole or not at all.
- *
- * A temporary file beside the target is renamed over it at the end. What exists and is no
- * regular file (a device, a pipe) is written directly. Models and .npy files are written
- * by the library, which does the same. */
+/* file.c -- output files of the program itself, as streams over base/target.h; questions about
+ * paths. Models and .npy files are written by the library. */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,66 +24,48 @@ static char *join(const char *text, size_t length, const char *end) {
     return out;
 }
 
-bool cli_file_open(cli_file *file, const char *path) {
-    struct stat old;
-    *file = (cli_file){.path = path};
-    if (strcmp(path, "-") == 0) {
-        file->stream = stdout;
-        return true;
-    }
-    const bool exists = stat(path, &old) == 0;
-    if (exists && !S_ISREG(old.st_mode)) {
-        file->stream = fopen(path, "we");
-        if (!file->stream) complain(path);
-        return file->stream != NULL;
-    }
-    /* A link is followed: the file it names is replaced. */
-    char *target = exists ? realpath(path, NULL) : strdup(path);
-    file->temporary = target ? join(target, strlen(target), ".tmp.XXXXXX") : NULL;
-    free(target);
-    const int fd = file->temporary ? mkstemp(file->temporary) : -1;
-    if (fd < 0) {
-        complain(path);
-        free(file->temporary);
-        file->temporary = NULL;
+/* The stream has a descriptor of its own: closing it leaves the target's open. */
+static FILE *stream_of(const krein_target *t) {
+    if (t->fd == STDOUT_FILENO) return stdout;
+    const int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!stream && fd >= 0) close(fd);
+    return stream;
+}
+
+bool cli_file_open(cli_app *app, cli_file *file, const char *path) {
+    file->stream = NULL;
+    if (krein__target_open(app->ctx, path, &file->target) != KREIN_OK) {
+        cli_error(0, "%s", krein_message(app->ctx));
         return false;
     }
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, exists ? old.st_mode & 0777 : 0666 & ~mask) == 0) file->stream = fdopen(fd, "w");
+    file->stream = stream_of(&file->target);
     if (file->stream) return true;
     complain(path);
-    close(fd);
     cli_file_abort(file);
     return false;
 }
 
 bool cli_file_commit(cli_file *file) {
     if (file->stream == stdout) return true; /* main flushes it and looks for errors */
+    krein_ctx *ctx = file->target.ctx;
     bool good = fflush(file->stream) == 0 && !ferror(file->stream);
-    if (good && file->temporary) good = fsync(fileno(file->stream)) == 0;
     if (fclose(file->stream) != 0) good = false;
     file->stream = NULL;
-    if (good && file->temporary) {
-        char *target = join(file->temporary, strlen(file->temporary) - strlen(".tmp.XXXXXX"), "");
-        good = target && rename(file->temporary, target) == 0;
-        free(target);
-        if (good) {
-            free(file->temporary);
-            file->temporary = NULL;
-        }
+    if (!good) {
+        complain(file->target.path);
+    } else if (krein__target_commit(&file->target) != KREIN_OK) {
+        cli_error(0, "%s", krein_message(ctx));
+        good = false;
     }
-    if (!good) complain(file->path);
     cli_file_abort(file);
     return good;
 }
 
 void cli_file_abort(cli_file *file) {
     if (file->stream && file->stream != stdout) fclose(file->stream);
-    if (file->temporary) unlink(file->temporary);
-    free(file->temporary);
     file->stream = NULL;
-    file->temporary = NULL;
+    krein__target_drop(&file->target);
 }
 
 int cli_need_output(const cli_app *app) {

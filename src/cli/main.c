@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop;
@@ -61,7 +62,7 @@ int cli_error(int status, const char *format, ...) {
         cli_keep(format, list);
     } else {
         fputs("krein: ", stderr);
-        vfprintf(stderr, format, list);
+        cli_put_safe(stderr, format, list);
         fputc('\n', stderr);
     }
     va_end(list);
@@ -131,6 +132,12 @@ static bool patient_threads(void) {
     return !getenv("OMP_WAIT_POLICY") && setenv("OMP_WAIT_POLICY", "passive", 1) == 0;
 }
 
+/* The threads of OpenBLAS are never used, and each maps 128 MB when the program starts. True when
+ * set here. */
+static bool no_blas_threads(void) {
+    return !getenv("OPENBLAS_NUM_THREADS") && setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
+}
+
 /* Both libraries read their variables when they are loaded, before main: so the program starts
  * itself again, once; KREIN_REEXEC marks the second start. */
 static void right_start(char **argv, bool verbose) {
@@ -138,8 +145,8 @@ static void right_start(char **argv, bool verbose) {
         unsetenv("KREIN_REEXEC");
         return;
     }
-    const bool blas = better_blas(verbose), threads = patient_threads();
-    if ((!blas && !threads) || setenv("KREIN_REEXEC", "1", 1) != 0) return;
+    const bool blas = better_blas(verbose), threads = patient_threads(), alone = no_blas_threads();
+    if ((!blas && !threads && !alone) || setenv("KREIN_REEXEC", "1", 1) != 0) return;
     execv("/proc/self/exe", argv);
     if (verbose) cli_error(0, "restarting failed: %s; going on as it is", strerror(errno));
     unsetenv("KREIN_REEXEC");
@@ -208,9 +215,20 @@ static int call(int argc, char **argv) {
     return run(&app);
 }
 
+/* Under a limit of the address space (ulimit -v) a thread of OpenBLAS may wait for ever for the
+ * buffer that it wants at the start; leaving main would wait for that thread. */
+static int leave(int status) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        (void)fflush(NULL);
+        _exit(status);
+    }
+    return status;
+}
+
 int main(int argc, char **argv) {
     fill_descriptors();
     signal(SIGPIPE, SIG_IGN);
     cli_ranks_begin();
-    return cli_ranks_end(call(argc, argv));
+    return leave(cli_ranks_end(call(argc, argv)));
 }

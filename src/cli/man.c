@@ -154,6 +154,8 @@ static void put_end(FILE *f) {
     fputs(".TP\n\\fBOMP_NUM_THREADS\\fR\nThreads where \\fB\\-\\-threads\\fR is not given.\n"
           ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe code that OpenBLAS uses. Where it is not set and "
           "OpenBLAS does not know the CPU,\nthe program sets it and starts itself again.\n"
+          ".TP\n\\fBOPENBLAS_NUM_THREADS\\fR, \\fBOMP_WAIT_POLICY\\fR\nWhere they are not set, the "
+          "program sets them to 1 and passive in the same way:\nits own threads do the work.\n"
           ".TP\n\\fBKREIN_MPI\\fR\nThe file libkrein_mpi.so, which is loaded under mpirun or srun, "
           "where it is not found\nby itself. \\fBoff\\fR: the processes know nothing of each "
           "other.\n"

@@ -1,9 +1,8 @@
 /* output.c -- results as text and as JSON. */
 #include "cli/cli.h"
 
-#include "base/text.h"
-
 #include "base/base.h"
+#include "base/text.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { LABEL_WIDTH = 16, CONFUSION_MAX = 12, NAME_WIDTH = 12 };
+enum { TEXTS = 8, LABEL_WIDTH = 16, CONFUSION_MAX = 12, NAME_WIDTH = 12 };
 
 /* ---- JSON --------------------------------------------------------------- */
 
@@ -90,11 +89,35 @@ void cli_put_cell(FILE *f, const char *text, bool csv) {
 
 /* ---- text --------------------------------------------------------------- */
 
+const char *cli_safe(const char *text) {
+    static char *buffer[TEXTS];
+    static int turn;
+    const size_t length = krein__escape(text, NULL, 0);
+    if (length == strlen(text)) return text;
+    turn = (turn + 1) % TEXTS;
+    char *out = realloc(buffer[turn], length + 1);
+    if (!out) return "?";
+    buffer[turn] = out;
+    krein__escape(text, out, length + 1);
+    return out;
+}
+
+void cli_put_safe(FILE *f, const char *format, va_list list) {
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, list);
+    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
+    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    fputs(text ? cli_safe(text) : "out of memory", f);
+    free(text);
+}
+
 void cli_line(FILE *f, const char *label, const char *format, ...) {
     va_list list;
     va_start(list, format);
     fprintf(f, "%-*s", LABEL_WIDTH, label);
-    vfprintf(f, format, list);
+    cli_put_safe(f, format, list);
     fputc('\n', f);
     va_end(list);
 }
@@ -138,13 +161,15 @@ static void print_confusion(FILE *f, const krein_metrics *m) {
         largest = krein__max(largest, m->confusion[k]);
     int width = (int)strlen(cli_count_text(largest, number));
     for (int64_t k = 0; k < m->classes; k++)
-        width = (int)krein__max(width, krein__min(NAME_WIDTH, (int64_t)strlen(m->class_names[k])));
+        width = (int)krein__max(
+            width, krein__min(NAME_WIDTH, (int64_t)strlen(cli_safe(m->class_names[k]))));
     fprintf(f, "\nconfusion (a row is the true class, a column the predicted one)\n%*s",
             NAME_WIDTH + 2, "");
-    for (int64_t k = 0; k < m->classes; k++) fprintf(f, "  %*.*s", width, width, m->class_names[k]);
+    for (int64_t k = 0; k < m->classes; k++)
+        fprintf(f, "  %*.*s", width, width, cli_safe(m->class_names[k]));
     fputc('\n', f);
     for (int64_t i = 0; i < m->classes; i++) {
-        fprintf(f, "  %-*.*s", NAME_WIDTH, NAME_WIDTH, m->class_names[i]);
+        fprintf(f, "  %-*.*s", NAME_WIDTH, NAME_WIDTH, cli_safe(m->class_names[i]));
         for (int64_t j = 0; j < m->classes; j++)
             fprintf(f, "  %*s", width, cli_count_text(m->confusion[i * m->classes + j], number));
         fputc('\n', f);
@@ -207,8 +232,17 @@ void cli_print_folded(FILE *f, const char *text, int indent, int width) {
     if (text[strspn(text, " \n")]) cli_print_hanging(f, "", text, indent, width);
 }
 
+/* VmHWM, the most that this program had; ru_maxrss, where there is no /proc, also counts what the
+ * process was before it became this program. */
 uint64_t cli_peak_rss(void) {
+    static const char key[] = "VmHWM:";
+    char line[256];
+    uint64_t kb = 0;
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-    return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts in kilobytes */
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && kb == 0 && fgets(line, sizeof line, f))
+        if (strncmp(line, key, sizeof key - 1) == 0) kb = strtoull(line + sizeof key - 1, NULL, 10);
+    if (f) fclose(f);
+    if (kb == 0 && getrusage(RUSAGE_SELF, &usage) == 0) kb = (uint64_t)usage.ru_maxrss;
+    return kb * 1024; /* Linux counts both in kilobytes */
 }

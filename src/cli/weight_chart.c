@@ -83,7 +83,7 @@ static void print_bars(FILE *f, int64_t n, const krein_kernel_weight *w) {
     int room = width - INDENT - 2 * SPACES - NUMBER - bar, longest = 0;
     double largest = 0, rest = 0;
     for (int64_t m = 0; m < n; m++) {
-        const int length = (int)strlen(w[m].kernel);
+        const int length = (int)strlen(cli_safe(w[m].kernel));
         if (rank(n, w, m) < BARS_MAX && length > longest) longest = length;
         largest = fmax(largest, w[m].weight);
     }
@@ -95,7 +95,7 @@ static void print_bars(FILE *f, int64_t n, const krein_kernel_weight *w) {
             continue;
         }
         fprintf(f, "%*s", INDENT, "");
-        put_name(f, w[m].kernel, room);
+        put_name(f, cli_safe(w[m].kernel), room);
         if (w[m].weight > 0) {
             fprintf(f, "%*s%*.4f%*s", SPACES, "", NUMBER, w[m].weight, SPACES, "");
             put_bar(f, w[m].weight / largest, bar, blocks);

@@ -327,10 +327,13 @@ static krein_status scalar(krein_archive *a, const char *name, krein_type type, 
 
 krein_status krein__archive_int(krein_archive *a, const char *name, int64_t *value, int64_t low,
                                 int64_t high) {
-    krein_status st = scalar(a, name, KREIN_TYPE_I64, value);
-    if (st == KREIN_OK && a->reading && (*value < low || *value > high))
+    int64_t number = *value;
+    krein_status st = scalar(a, name, KREIN_TYPE_I64, &number);
+    if (st == KREIN_OK && a->reading && (number < low || number > high))
         st = krein__fail(a->ctx, KREIN_EMODEL, "%s: the model is damaged (\"%s\" is out of range)",
                          a->path, name);
+    /* A count that is wrong must not reach loops that release what was read before. */
+    if (st == KREIN_OK) *value = number;
     return st;
 }
 

@@ -116,18 +116,18 @@ static krein_status temporary(krein_bytes *b, int *out) {
     return st;
 }
 
-/* Copies the rest of the source into a temporary file, which takes its place. */
-static krein_status spool(krein_bytes *b) {
+/* Copies at most `most` bytes of the source into a temporary file, which takes its place. */
+static krein_status spool(krein_bytes *b, int64_t most) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     char *buf = NULL;
     int fd = -1;
     int64_t size = 0;
-    size_t got = SPOOL;
+    size_t got = 1;
     TRY(temporary(b, &fd));
     NEW(buf, SPOOL);
-    while (got == SPOOL) {
-        TRY(krein__bytes_read(b, buf, SPOOL, &got));
+    while (got > 0 && size < most) {
+        TRY(krein__bytes_read(b, buf, (size_t)krein__min(SPOOL, most - size), &got));
         int error = write_all(fd, buf, got);
         if (error) {
             st = krein__fail(ctx, KREIN_EIO,
@@ -176,7 +176,7 @@ krein_status krein__bytes_open(krein_ctx *ctx, const char *path, krein_bytes **o
     }
     b->size = (int64_t)info.st_size;
     /* a redirected standard input may stand anywhere in its file: copy it as well */
-    if (b->fd == STDIN_FILENO || !S_ISREG(info.st_mode)) TRY(spool(b));
+    if (b->fd == STDIN_FILENO || !S_ISREG(info.st_mode)) TRY(spool(b, INT64_MAX));
     int error = read_all(b->fd, magic, 2, &got);
     if (!error && lseek(b->fd, 0, SEEK_SET) < 0) error = errno;
     if (error) {
@@ -310,10 +310,10 @@ krein_status krein__bytes_at(krein_bytes *b, int64_t offset, void *buf, size_t c
     return KREIN_OK;
 }
 
-krein_status krein__bytes_spool(krein_bytes *b) {
+krein_status krein__bytes_spool(krein_bytes *b, int64_t most) {
     if (!b->gzip) return KREIN_OK;
     krein_status st = krein__bytes_rewind(b);
-    return st ? st : spool(b);
+    return st ? st : spool(b, most);
 }
 
 bool krein__bytes_gzip(const krein_bytes *b) { return b->gzip; }

@@ -21,8 +21,9 @@ void krein__bytes_use(krein_bytes *b, krein_ctx *ctx);
 /* Exactly `count` bytes of the (uncompressed) content at an offset; not for gzip before
  * krein__bytes_spool. */
 krein_status krein__bytes_at(krein_bytes *b, int64_t offset, void *buf, size_t count);
-/* Turns a gzip source into a plain one by decompressing it into a temporary file. */
-krein_status krein__bytes_spool(krein_bytes *b);
+/* Turns a gzip source into a plain one by decompressing at most so many bytes of it into a
+ * temporary file. */
+krein_status krein__bytes_spool(krein_bytes *b, int64_t most);
 bool krein__bytes_gzip(const krein_bytes *b);
 int64_t krein__bytes_size(const krein_bytes *b); /* of the file, compressed if it is */
 int64_t krein__bytes_done(const krein_bytes *b); /* of that size, read so far */

@@ -498,8 +498,7 @@ const char *krein__cell_text(const char *text, size_t length, char *buf) {
     size_t n = length <= 40 ? length : 37;
     /* not through the middle of a UTF-8 character */
     while (n < length && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) n--;
-    for (size_t i = 0; i < n; i++)
-        buf[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '.' : text[i];
+    memcpy(buf, text, n);
     memcpy(buf + n, n < length ? "..." : "", n < length ? 4 : 1);
     return buf;
 }

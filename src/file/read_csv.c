@@ -255,7 +255,7 @@ static bool take(place *w, krein_csv_cell *c, const op *o) {
         return true;
     case ID:
         raw->id[w->i] = w->id;
-        memcpy(w->id, c->text, c->length);
+        if (c->length > 0) memcpy(w->id, c->text, c->length); /* no text in an empty cell */
         w->id[c->length] = 0;
         w->id += c->length + 1;
         return true;
@@ -286,8 +286,9 @@ static char *parse_row(place *w, char *p, const op *ops) {
     krein_reader *r = w->r;
     char *row = p, *end = w->piece->end;
     int64_t n = r->ncolumn;
-    float *num = w->raw->num + w->i * w->raw->nnum;
-    double *label = w->raw->label + w->i * w->raw->nlabel;
+    krein_raw *raw = w->raw; /* without such a column there is no array */
+    float *num = raw->num ? raw->num + w->i * raw->nnum : NULL;
+    double *label = raw->label ? raw->label + w->i * raw->nlabel : NULL;
     for (int64_t j = 0; j < n; j++) {
         const op *o = &ops[j];
         if (o->kind == NUMBER || o->kind == LABEL) {

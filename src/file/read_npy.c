@@ -43,13 +43,17 @@ static krein_status npy_open(krein_reader *r, const krein_reader_options *option
     ZNEW(a, 1);
     r->state->own = a;
     TRY(krein__npy_open(ctx, r->path, in, &a->h));
-    if (a->h.fortran) TRY(krein__bytes_spool(in));
-    TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
-    if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
+    if (!krein__bytes_gzip(in)) TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
     ZNEW(r->column, a->h.d);
+    r->ncolumn = a->h.d;
     ZNEW(a->run, a->h.d);
     ZNEW(a->shift, a->h.d);
-    r->ncolumn = a->h.d;
+    /* No more is unpacked than the header asks for, and one byte to see that there is more. */
+    if (a->h.fortran) {
+        TRY(krein__bytes_spool(in, a->h.offset + a->h.n * a->h.d * a->h.size + 1));
+        TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
+    }
+    if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
     r->n = a->h.n;
     TRY(krein__chunk_init(r, false, false));
 done:

@@ -4,12 +4,14 @@
  * at the beginning (64 KB) has the form index:number, LIBSVM; else CSV.
  */
 #include "file/reader.h"
+
+#include "base/text.h"
 #include "file/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 1 << 16, BUFFER = 4 << 20, SMALL = 1 << 16, LEAST = 16, SHOWN = 8, LONGEST = 64 };
+enum { HEAD = 1 << 16, BUFFER = 4 << 20, SMALL = 1 << 16, LEAST = 16, SHOWN = 8 };
 
 static const krein_reader_class *const classes[] = {
     [KREIN_FORMAT_CSV] = &krein__read_csv,
@@ -194,36 +196,17 @@ void krein__reader_close(krein_reader *r) {
 
 /* ---- which column is meant ---------------------------------------------------------- */
 
-/* Edits (insert, delete, replace; case is free) from a to b; both are cut at LONGEST. */
-static int distance(const char *a, const char *b) {
-    int row[LONGEST + 1];
-    size_t n = strnlen(b, LONGEST), m = strnlen(a, LONGEST);
-    for (size_t j = 0; j <= n; j++) row[j] = (int)j;
-    for (size_t i = 1; i <= m; i++) {
-        int corner = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= n; j++) {
-            int up = row[j], best = corner + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
-            if (up + 1 < best) best = up + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-            corner = up;
-        }
-    }
-    return row[n];
-}
-
 static krein_status not_found(krein_reader *r, const char *word, const char *option) {
     char list[KREIN__MESSAGE / 2] = "", cell[48], shown[48];
     const char *nearest = NULL;
-    int best = 1 + (int)strnlen(word, LONGEST) / 2;
+    int64_t best = 1 + (int64_t)strnlen(word, KREIN_NAME_CUT) / 2;
     size_t used = 0;
     int64_t n = 0;
     krein__cell_text(word, strlen(word), shown);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         const char *name = r->column[j].name;
         if (!name) continue;
-        int k = distance(word, name);
+        int64_t k = krein__edit_distance(word, name);
         if (k < best) {
             best = k;
             nearest = name;

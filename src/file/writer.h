@@ -1,4 +1,4 @@
-/* writer.h -- files written whole or not at all: a temporary name beside the target,
+/* writer.h -- files written whole or not at all (base/target.h): a temporary file,
  * renamed at the end; .gz by name; NPY and text on top of it. "-" is standard output. */
 #ifndef KREIN_WRITER_H
 #define KREIN_WRITER_H

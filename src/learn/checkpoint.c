@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 enum { VERSION = 1, FACTS = 40, VALUE = 512 };
 static const double SECONDS = 30;
@@ -56,27 +57,21 @@ static krein_status look_at(krein_checkpoint *c, const char *path, struct stat *
     return KREIN_OK;
 }
 
-/* FNV-1a. */
-static uint64_t digest(uint64_t h, const void *bytes, size_t n) {
-    const unsigned char *p = bytes;
-    for (size_t k = 0; k < n; k++) h = (h ^ p[k]) * 0x100000001b3u;
-    return h;
-}
-
 /* Several files: names, sizes and times of all of them in one number. */
 static krein_status add_files(krein_checkpoint *c, const char *what, const krein_reader *r) {
     krein_status st = KREIN_OK;
     struct stat s;
     char text[VALUE];
     int64_t n = krein__reader_files(r), bytes = 0;
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = 0;
     for (int64_t k = 0; k < n; k++) {
         const char *path = krein__reader_file(r, k);
         TRY(look_at(c, path, &s));
         int64_t facts[] = {(int64_t)s.st_size, (int64_t)s.st_mtim.tv_sec,
                            (int64_t)s.st_mtim.tv_nsec};
         bytes += facts[0];
-        h = digest(digest(h, path, strlen(path) + 1), facts, sizeof facts);
+        h = XXH3_64bits_withSeed(path, strlen(path), h);
+        h = XXH3_64bits_withSeed(facts, sizeof facts, h);
     }
     snprintf(text, sizeof text, "%.400s (%lld files, %lld bytes, state %016llx)", r->path,
              (long long)n, (long long)bytes, (unsigned long long)h);
@@ -154,24 +149,50 @@ static krein_status mark_io(krein_archive *a, const char *name, krein_mark *m) {
     for (int k = 0; k < 4 && st == KREIN_OK; k++) {
         char full[40];
         snprintf(full, sizeof full, "%s.%s", name, part[k]);
-        st = krein__archive_int(a, full, all[k], 0, INT64_MAX);
+        st = krein__archive_int(a, full, all[k], 0, INT64_MAX / 2); /* it is counted on */
     }
     return st;
 }
 
-static krein_status sums_io(krein_archive *a, krein_sums *s) {
+static krein_status damaged(krein_ctx *ctx, const char *what) {
+    return krein__fail(ctx, KREIN_EMODEL, "%s", what);
+}
+
+/* A right checksum proves nothing about who wrote the file: numbers that are used together are
+ * checked against each other. */
+static krein_status check_sums(krein_ctx *ctx, const krein_sums *s) {
+    const krein_place *p = &s->place;
+    if (!isfinite(s->lambda) || isinf(s->loo))
+        return damaged(ctx, "what was chosen is out of range");
+    if (p->streamed > p->row || p->from.row > p->row || p->labels.row > p->from.row)
+        return damaged(ctx, "the place of the next row is wrong");
+    return KREIN_OK;
+}
+
+static krein_status sums_io(krein_archive *a, krein_ctx *ctx, krein_sums *s) {
     krein_status st = KREIN_OK;
     TRY(krein__archive_int(a, "sums.pass", &s->pass, 0, 1000));
     if (s->pass == 0) goto done;
     TRY(krein__archive_double(a, "sums.lambda", &s->lambda));
     TRY(krein__archive_double(a, "sums.loo", &s->loo));
     TRY(krein__archive_int(a, "sums.folds", &s->folds, 0, INT64_MAX));
-    TRY(krein__archive_int(a, "place.row", &s->place.row, 0, INT64_MAX));
-    TRY(krein__archive_int(a, "place.streamed", &s->place.streamed, 0, INT64_MAX));
+    TRY(krein__archive_int(a, "place.row", &s->place.row, 0, INT64_MAX / 2));
+    TRY(krein__archive_int(a, "place.streamed", &s->place.streamed, 0, INT64_MAX / 2));
     TRY(mark_io(a, "place.from", &s->place.from));
     TRY(mark_io(a, "place.labels", &s->place.labels));
+    TRY(check_sums(ctx, s));
 done:
     return st;
+}
+
+/* None are held out where the data are learned from a file. */
+static krein_status check_learned(krein_ctx *ctx, const krein_scanned *l) {
+    const int64_t train = l->count[KREIN_PART_TRAIN], dropped = l->count[KREIN_PART_DROPPED];
+    if (train < 2 || l->count[KREIN_PART_HELD] != 0 || train > l->nrows ||
+        dropped != l->nrows - train)
+        return damaged(ctx, "its numbers of rows do not agree");
+    return isfinite(l->label_most) ? KREIN_OK
+                                   : damaged(ctx, "the size of the labels is not finite");
 }
 
 static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_scanned *l,
@@ -182,7 +203,7 @@ static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_scanned *
     TRY(krein__encoding_io(a, ctx, e));
     TRY(krein__archive_double(a, "data.low", &e->low));
     TRY(krein__archive_double(a, "data.high", &e->high));
-    TRY(krein__archive_int(a, "data.rows", &l->nrows, 0, INT64_MAX));
+    TRY(krein__archive_int(a, "data.rows", &l->nrows, 0, INT64_MAX / 2));
     TRY(krein__archive_int(a, "data.train", &l->count[KREIN_PART_TRAIN], 0, INT64_MAX));
     TRY(krein__archive_int(a, "data.held", &l->count[KREIN_PART_HELD], 0, INT64_MAX));
     TRY(krein__archive_int(a, "data.dropped", &l->count[KREIN_PART_DROPPED], 0, INT64_MAX));
@@ -192,6 +213,7 @@ static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_scanned *
     if (reading) {
         memcpy(l->label_mean, mean, sizeof l->label_mean);
         krein__free(ctx, mean);
+        TRY(check_learned(ctx, l));
     }
 done:
     return st;
@@ -214,7 +236,7 @@ static krein_status write_file(krein_checkpoint *c, krein_ridge *ridge) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, &c->sums));
+    TRY(sums_io(a, ctx, &c->sums));
     if (c->sums.pass > 0) TRY(krein__ridge_io(a, ridge));
     TRY(krein__archive_save(a, c->path));
     c->written = true;
@@ -261,7 +283,8 @@ static krein_status read_job(krein_checkpoint *c, krein_archive *a) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, &c->sums));
+    TRY(sums_io(a, ctx, &c->sums));
+    if (c->sums.pass > 0 && !chosen) st = damaged(ctx, "sums of a kernel that it does not name");
 done:
     for (int64_t k = 0; k < n; k++) {
         if (name) krein__free(ctx, name[k]);
@@ -365,7 +388,9 @@ krein_status krein__checkpoint_recall(krein_checkpoint *c, krein_data *data, kre
     memset(e, 0, sizeof *e);
     TRY(load(c, &a));
     TRY(explain(c, learned_io(a, c->ctx, &c->learned, e)));
-    TRY(krein__data_recall(data, &c->learned, e));
+    if (c->sums.place.row > c->learned.nrows)
+        TRY(explain(c, damaged(c->ctx, "the next row is behind the last one")));
+    TRY(explain(c, krein__data_recall(data, &c->learned, e)));
     c->e = e;
 done:
     krein__archive_destroy(a);
@@ -379,7 +404,8 @@ krein_status krein__checkpoint_scanned(krein_checkpoint *c, krein_data *data,
         return KREIN_OK; /* learned again in no time, or as it was */
     krein__data_scanned(data, &c->learned);
     c->e = (krein_encoding *)(uintptr_t)e; /* archives read and write with one function */
-    return write_file(c, NULL);
+    /* Sums of a run that kept its rows in memory are worth more; they are written with the rest. */
+    return c->sums.pass > 0 ? KREIN_OK : write_file(c, NULL);
 }
 
 krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map) {
@@ -399,7 +425,10 @@ krein_sums krein__checkpoint_sums(const krein_checkpoint *c) {
 krein_status krein__checkpoint_take(krein_checkpoint *c, krein_ridge *ridge) {
     krein_archive *a = NULL;
     krein_status st = load(c, &a);
-    if (st == KREIN_OK) st = explain(c, krein__ridge_io(a, ridge));
+    if (st == KREIN_OK) st = krein__ridge_io(a, ridge);
+    if (st == KREIN_OK && ridge->n != c->sums.place.streamed)
+        st = damaged(c->ctx, "sums of other rows than it says");
+    st = explain(c, st);
     krein__archive_destroy(a);
     c->last = krein__clock();
     return st;

@@ -68,6 +68,10 @@ krein_status krein__ridge_io(krein_archive *a, krein_ridge *s) {
     TRY(krein__archive_int(a, "ridge.k", &k, s->k, s->k));
     TRY(krein__archive_int(a, "ridge.n", &s->n, 0, INT64_MAX));
     TRY(krein__archive_double(a, "ridge.weight", &s->weight));
+    if (!(s->weight >= 0) || isinf(s->weight)) {
+        st = krein__fail(s->ctx, KREIN_EMODEL, "the weight of the rows is out of range");
+        goto done;
+    }
     TRY(array_io(a, s->ctx, "ridge.G", &s->G, R * R));
     TRY(array_io(a, s->ctx, "ridge.B", &s->B, R * (k + 1)));
     TRY(array_io(a, s->ctx, "ridge.ysum", &s->ysum, k));

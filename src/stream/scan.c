@@ -416,17 +416,37 @@ static krein_status recall_words(krein_data *data, const krein_encoding *e) {
     return krein__class_codes(ctx, words, e, &data->label_map);
 }
 
+/* What was learned is of these columns and options. Forged numbers would point outside of rows. */
+static bool same_data(const krein_data *data, const krein_encoding *e) {
+    const krein_reader *r = data->reader, *from = data->labels ? data->labels : r;
+    const krein_data_options *o = &data->options;
+    const bool classes = e->task == KREIN_TASK_CLASSIFICATION;
+    const bool words = from->column[data->labels ? 0 : data->label_column].text;
+    bool same = e->sparse == r->sparse && e->ninput == (r->sparse ? 0 : r->ncolumn) &&
+                e->scale == o->scale && e->missing == o->missing &&
+                e->unknown_ignore == o->unknown_ignore && e->task != KREIN_TASK_AUTO &&
+                e->outputs == data->nlabel && (!classes || data->nlabel == 1) &&
+                words == (classes && e->label_text);
+    for (int64_t j = 0; same && j < e->ninput; j++) {
+        const krein_input *in = &e->input[j];
+        const krein_column *c = &r->column[j];
+        same = in->role == c->role && in->text == c->text && in->shift == c->shift &&
+               !in->name == !c->name && (!c->name || strcmp(in->name, c->name) == 0);
+    }
+    return same;
+}
+
 krein_status krein__data_recall(krein_data *data, const krein_scanned *l, const krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
     krein__data_reset(data);
     TRY(prepare_reader(data, true));
-    if (r->sparse ? e->ninput != 0 : e->ninput != r->ncolumn) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: the columns are not those that were scanned",
-                         data->name);
+    if (!same_data(data, e)) {
+        st = krein__fail(ctx, KREIN_EMODEL, "the columns are not those of %s", data->name);
         goto done;
     }
+    if (r->sparse) r->max_index = e->d;
     for (int64_t j = 0; j < e->ninput; j++) {
         if (e->input[j].role != KREIN_ROLE_FEATURE || !e->input[j].text) continue;
         TRY(krein__dict_copy(ctx, &e->input[j].dict, &r->column[j].dict));

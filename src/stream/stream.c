@@ -111,6 +111,9 @@ krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int p
         for (int64_t j = 0; j < e->d; j++) s->blank[j] = -e->centre[j] * e->factor[j];
     } else {
         NEW(s->csr.ptr, s->rows + 1);
+        s->csr_room = 1024; /* rows without entries have arrays as well */
+        NEW(s->csr.col, s->csr_room);
+        NEW(s->csr.val, s->csr_room);
     }
     NEW(s->label, s->rows * krein__max(1, data->nlabel));
     NEW(s->weight, s->rows);
@@ -210,7 +213,7 @@ static void unit_length(float *x, int64_t d) {
 static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
                        float *x) {
     const krein_encoding *e = s->e;
-    const float *num = raw->num + i * ld;
+    const float *num = raw->num ? raw->num + i * ld : NULL; /* none where all columns are text */
     if (s->contiguous && !raw->any_missing) {
         for (int64_t j = 0; j < e->d; j++) x[j] = (num[j] - e->centre[j]) * e->factor[j];
     } else {
@@ -415,7 +418,7 @@ static krein_status gather_here(krein_stream *s, const int64_t *index, int64_t n
             int64_t i = index[have] - b.first;
             if (b.x.ptr) {
                 int64_t from = b.x.ptr[i], count = b.x.ptr[i + 1] - from, at = x->ptr[have];
-                if (at + count > room) {
+                if (at + count > room || !x->col) {
                     room = krein__max(2 * room, at + count + 1024);
                     int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
                     if (col) x->col = col;

@@ -32,7 +32,6 @@ for signal in TERM INT KILL; do
         has "SIG$signal: message" err '^krein: cancelled after [0-9]+ rows; the state is in state: train with the same options'
     fi
     [[ ! -e model.krein ]] && pass || fail "SIG$signal: no model yet"
-    rm -f ./*.tmp.* # of a write that was killed
     cp state kept
     run "${args[@]}" -D 128 -o model.krein --checkpoint state
     status "SIG$signal: another job" 2
@@ -43,6 +42,7 @@ for signal in TERM INT KILL; do
     has "SIG$signal: says so" err '^krein: going on from state: [1-9][0-9]* rows are done'
     cmp -s whole.krein model.krein && pass || fail "SIG$signal: the same bytes"
     [[ ! -e state ]] && pass || fail "SIG$signal: the state is gone in the end"
+    no_leftovers "SIG$signal" # not even of a write that was killed
 done
 
 # Several passes: landmarks, lambda by leave-one-out, from text; killed twice.
@@ -62,10 +62,10 @@ for _ in 1 2 3 4 5 6; do
     wait $pid 2>/dev/null
     [[ -e model.krein ]] && break
 done
-rm -f ./*.tmp.*
 run "${many[@]}" -o model.krein --checkpoint state
 ok "landmarks, killed $killed times: goes on"
 cmp -s landmarks.krein model.krein && pass || fail "landmarks, killed $killed times: the same bytes"
+no_leftovers "landmarks"
 
 # Learners without a state, and a solver without one.
 run "${many[@]}" --learner 'dckrr(parts=2)' -o model.krein --checkpoint state

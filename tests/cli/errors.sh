@@ -153,6 +153,20 @@ if [[ -w /dev/full ]]; then
         has "$c > /dev/full" err 'No space left'
     done
 fi
+# A file under /dev is replaced whole like any other.
+if [[ -d /dev/shm && -w /dev/shm ]]; then
+    shared=$(mktemp -d /dev/shm/krein-cli-XXXXXX)
+    run train data.csv -k 'gaussian(sigma=2)' -m 'rff(D=256)' -o "$shared/m.krein"
+    run train data.csv -k 'gaussian(sigma=2)' -m 'rff(D=8)' -o "$shared/m.krein"
+    run info "$shared/m.krein"
+    ok "a smaller model over a larger one in /dev/shm"
+    rm -rf "$shared"
+fi
+# A link that leads to no file yet.
+ln -s new.txt later.txt
+run predict good.krein data.csv -o later.txt
+ok "predictions through a link to nothing"
+[[ -L later.txt && -s new.txt ]] && pass || fail "the file that the link names"
 # An older file stays whole when writing fails.
 echo precious >keep.txt
 (
@@ -165,6 +179,70 @@ is "file size limit: status" 1 "$(cat code)"
 is "file size limit: the old file" precious "$(cat keep.txt)"
 run predict good.krein data.csv -o /dev/null
 ok "predict -o /dev/null"
+# Names are other people's bytes: none of them reaches the terminal as a control character.
+esc=$'\033' named=$'m\033[2J.krein'
+{
+    printf 'class\033[31m,a\033]0;t\007,b\302\233,c\177\n'
+    for k in {1..40}; do printf 'u\033[2J%d,%d,%d,w\033%d\n' $((k % 2)) $((k * 7 % 13)) $((k * k % 11)) $((k % 3)); done
+} >$'odd\033.csv'
+clean() { if grep -q $'[\001-\010\013-\037\177]\|\302\233' out err; then fail "$1: control characters" "$(cat -v out err | head -c 300)"; else pass; fi; }
+run train $'odd\033.csv' -k 'gaussian(sigma=1)' -m 'rff(D=8)' -v -o "$named"
+ok "odd names"
+clean "train"
+for c in info evaluate; do
+    run $c "$named" $([[ $c == evaluate ]] && echo "odd$esc.csv")
+    ok "$c, odd names"
+    clean "$c"
+    has "$c shows them" out 'u\\x1b\[2J0'
+done
+run predict "$named" $'odd\033.csv'
+has "predictions are as they are" out "^u$esc\\[2J"
+sed 's/w\x1b2/w\x1b9/' $'odd\033.csv' >other.csv
+run predict "$named" other.csv
+status "an odd category" 1
+clean "an odd category"
+sed '1s/,c.*/,c/' $'odd\033.csv' >other.csv
+run predict "$named" other.csv
+status "an odd column" 1
+clean "an odd column"
+run train $'odd\033.csv' --label "no$esc"
+status "an odd label" 2
+clean "an odd label"
+for c in "tr${esc}ain" "train data.csv --o${esc}pt" "info no${esc}such" "help x$esc" "list x$esc" "train data.csv -k x$esc" "train data.csv -o no/$esc"; do
+    # shellcheck disable=SC2086
+    run $c
+    ((rc != 0)) && pass || fail "$c"
+    clean "$c"
+done
+# A limit of the address space: the work is done or refused, and does not wait for ever.
+if [[ $SANITIZED ]]; then
+    skip "ulimit -v" "a sanitizer maps terabytes"
+else
+    for kb in 80000 140000 220000 300000 500000; do
+        for c in --version "predict good.krein data.csv" "train data.csv -m rff(D=64) -k gaussian(sigma=2) -o x.krein"; do
+            # shellcheck disable=SC2086
+            (ulimit -v $kb && exec timeout -s KILL 100 "$KREIN" $c >out 2>err)
+            rc=$?
+            if ((rc == 0)); then
+                pass
+            else
+                is "$kb kB, $c" 1 $rc
+                has "$kb kB, $c" err 'the address space is limited to [0-9.]* MB \(ulimit -v\)'
+            fi
+        done
+    done
+fi
+# Memory that the process had before it became this program is not its own.
+if [[ $SANITIZED || ! -r /proc/self/status ]]; then
+    skip "peak memory" "a sanitizer, or no /proc"
+else
+    "$PYTHON" - "$KREIN" train data.csv "${fixed[@]}" -o x.krein --json >out 2>err <<'PY'
+import os, sys
+held = b"x" * (400 << 20)
+os.execv(sys.argv[1], sys.argv[1:])
+PY
+    json "peak memory" '0 < j["peak_rss_bytes"] < 200 << 20'
+fi
 # Targets whose squares overflow, or vanish.
 for size in e200 e-200; do
     awk -F, -v OFS=, -v size=$size 'NR > 1 { $1 = $1 size } { print }' data.csv >huge.csv

@@ -108,11 +108,11 @@ begun() { [[ -e state ]] || ! kill -0 $pid 2>/dev/null; }
 wait_for 60 begun
 kill -KILL $pid 2>/dev/null
 wait $pid 2>/dev/null
-rm -f ./*.tmp.*
 if [[ -e state ]]; then
     run "${args[@]}"
     ok "goes on"
     same "goes on" whole.krein resumed.krein
+    no_leftovers "goes on"
 else
     skip "goes on" "it was faster than the signal"
 fi

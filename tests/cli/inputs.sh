@@ -587,6 +587,29 @@ for c in 'train wide.csv -k gaussian(sigma=1) -l 1e-2 -m exact -o small/x.krein'
     is "a full file system: ${c%% *}: the old files" "old old" "$(tr '\n' ' ' <content | sed 's/ $//')"
 done
 
+# ---- nothing in it: arrays that are not there (the sanitizers look at them) ----
+{
+    printf '1\n2\n'
+    for k in {1..60}; do echo $((k % 3)); done
+    printf '3 1:1\n'
+} >rare.libsvm
+for map in 'nystrom(D=4)' 'rff(D=4)' exact; do
+    run train rare.libsvm --task regression -k 'gaussian(sigma=1)' -m "$map" -o rare.krein
+    ok "rows without entries, $map"
+done
+head -n 40 rare.libsvm >none.libsvm
+run predict rare.krein none.libsvm --format libsvm
+ok "no entries at all"
+printf 'id,y,c\n' >names.csv
+for k in {1..40}; do printf ',%d,%s\n' $((k % 2)) "w$((k % 3))" >>names.csv; done
+run train names.csv --label y --ignore id -k 'gaussian(sigma=1)' -m 'rff(D=4)' -o names.krein
+ok "words alone"
+run predict names.krein names.csv --id id
+ok "empty ids"
+cut -d, -f1,3 names.csv >unlabelled.csv
+run predict names.krein unlabelled.csv
+ok "words alone, without a label"
+
 # ---- memory ----
 "$KREIN" generate friedman -n 3000 -o data/f.csv >/dev/null
 memory='[0-9.]+ [kMGT]?B.*(max-memory|features|rows)'

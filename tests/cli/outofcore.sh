@@ -60,5 +60,25 @@ run generate friedman -n 1000000000000000 -d 50 -o huge.npy
 status "more than the disk" 1
 has "more than the disk" err 'huge.npy: the rows take .* and the disk has room for'
 [[ -e huge.npy ]] && fail "more than the disk: nothing is written" || pass
+# A name for each of many columns counts in full.
+"$PYTHON" - <<'PY'
+d = 300000
+with open("wide.csv", "w") as f:
+    f.write("y," + ",".join("c%d" % j for j in range(d)) + "\n")
+    for i in range(4):
+        f.write("%d," % (i % 2) + ",".join(str((i + j) % 7) for j in range(d)) + "\n")
+PY
+if [[ $SANITIZED ]]; then
+    skip "many columns" "the sanitizer has another malloc"
+else
+    "$PYTHON" - "$KREIN" train wide.csv --max-memory 60M -k 'gaussian(sigma=1)' -m 'rff(D=2)' -o no.krein >out 2>err <<'PY'
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+print("status", code, "megabytes", most, "near" if most < 60 + 30 else "far")
+PY
+    has "many columns are refused" err 'out of memory: .* of the 60.0 MB budget are in use'
+    has "many columns take what they may" out '^status 1 megabytes [0-9]* near$'
+fi
 no_leftovers outofcore
 summary
