@@ -203,7 +203,6 @@ typedef struct krein_train_options {
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
-    int64_t memory_rows;   /* for tests: hold rows in memory (1), never (-1), by size (0) */
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
     krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr), or NULL; rows
@@ -412,8 +411,7 @@ typedef struct krein_select_options {
     int64_t features; /* 0: the map's D, or 1,024 */
     uint64_t seed;
     int64_t max_exact;
-    double time_limit;   /* seconds; 0: none. The best so far when it has passed */
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
+    double time_limit; /* seconds; 0: none. The best so far when it has passed */
 } krein_select_options;
 KREIN_API void krein_select_options_init(krein_select_options *options);
 
@@ -502,7 +500,6 @@ typedef struct krein_pca_options {
     int64_t components; /* 2 */
     uint64_t seed;
     int64_t max_exact;
-    int64_t memory_rows; /* for tests: hold rows in memory (1), never (-1), by size (0) */
 } krein_pca_options;
 KREIN_API void krein_pca_options_init(krein_pca_options *options);
 

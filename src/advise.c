@@ -57,8 +57,7 @@ static krein_status learn(krein_sample *s, krein_data *data, const krein_advise_
     krein_encoding *e = &s->model->encoding;
     bool labels = krein__data_may_have_labels(data);
     data->one_class = true; /* equal labels tell nothing, but the kernel does */
-    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o->seed,
-                         KREIN_KEEP_AUTO, e));
+    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o->seed, e));
     s->n = data->count[KREIN_PART_TRAIN];
     s->m = krein__min(o->rows, s->n);
     if (s->n < 2) {

@@ -252,8 +252,7 @@ krein_status krein_approx(krein_ctx *ctx, krein_data *data, const krein_approx_o
     TRY(krein__kernel_parse(ctx, o.kernel ? o.kernel : "gaussian", &kernel));
     TRY(check_maps(ctx, &o, kernel, &labels));
     labels = labels && krein__data_may_have_labels(data);
-    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o.seed,
-                         KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, o.seed, &e));
     s.n = data->count[KREIN_PART_TRAIN];
     TRY(sample_begin(&s, data, &e, kernel, &o));
     TRY(compare(&s, &o, r));

@@ -131,7 +131,7 @@ static krein_status learn(setup *s) {
     s->data->one_class = true;
     TRY(krein__data_scan(
         s->data, krein__data_may_have_labels(s->data) ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED,
-        0, s->o.seed, KREIN_KEEP_AUTO, e));
+        0, s->o.seed, e));
     say_label(s);
     int64_t n = s->data->count[KREIN_PART_TRAIN], distinct;
     s->model->n = n;

@@ -48,7 +48,7 @@ krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
     double *K = NULL, start = krein__clock();
     memset(r, 0, sizeof *r);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__data_scan(data, KREIN_LABELS_IGNORED, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_scan(data, KREIN_LABELS_IGNORED, 0, given->seed, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     int64_t n = data->count[KREIN_PART_TRAIN];
     if (!data2) TRY(check_exact(ctx, data, given));
@@ -155,7 +155,7 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     memset(r, 0, sizeof *r);
     memset(s, 0, sizeof *s);
     TRY(krein__kernel_parse(ctx, given->kernel ? given->kernel : "gaussian", &kernel));
-    TRY(krein__data_scan(data, KREIN_LABELS_IGNORED, 0, given->seed, KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_scan(data, KREIN_LABELS_IGNORED, 0, given->seed, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     TRY(check_exact(ctx, data, given));
     int64_t n = r->n = r->D = data->count[KREIN_PART_TRAIN];

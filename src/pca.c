@@ -258,8 +258,7 @@ static krein_status fit(krein_job *job, const krein_pca_options *o, krein_kernel
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     krein_encoding *e = &m->encoding;
-    TRY(krein__data_scan(job->data, KREIN_LABELS_IGNORED, 0, o->seed, (krein_keep)o->memory_rows,
-                         e));
+    TRY(krein__data_scan(job->data, KREIN_LABELS_IGNORED, 0, o->seed, e));
     name_labels(job->data, e);
     TRY(krein__kernel_meet(ctx, kernel, e));
     m->n = job->n = job->data->count[KREIN_PART_TRAIN];

@@ -309,7 +309,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
         goto done;
     }
     TRY(krein__data_scan(data, labels ? KREIN_LABELS_WANTED : KREIN_LABELS_IGNORED, 0, k.o.seed,
-                         (krein_keep)k.o.memory_rows, &m->encoding));
+                         &m->encoding));
     for (int64_t c = 0; c < k.n; c++)
         TRY(krein__criterion_check(ctx, &k.criterion[c], m->encoding.task, labels));
     m->head = krein__task_head(m->encoding.task);

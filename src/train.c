@@ -184,8 +184,7 @@ static krein_status learn(krein_setup *s, krein_checkpoint *c, krein_data *data,
     data->unlabelled = s->learner->unlabelled;
     data->share_rows = true;
     if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
-    TRY(krein__data_scan(data, KREIN_LABELS_WANTED, s->o.holdout, s->o.seed,
-                         (krein_keep)s->o.memory_rows, e));
+    TRY(krein__data_scan(data, KREIN_LABELS_WANTED, s->o.holdout, s->o.seed, e));
     if (c) TRY(krein__checkpoint_scanned(c, data, e, s->o.holdout == 0));
 done:
     return st;
@@ -311,7 +310,10 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     TRY(krein__setup_begin(ctx, options, data->options.group != NULL, &s));
     data->unlabelled = s.learner->unlabelled;
     /* Held-out rows are counted, not drawn: one pass is enough. */
-    TRY(krein__data_scan(data, KREIN_LABELS_WANTED, 0, s.o.seed, KREIN_KEEP_STREAM, &e));
+    data->once = true;
+    st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, s.o.seed, &e);
+    data->once = false;
+    if (st != KREIN_OK) goto done;
     TRY(krein__setup_unlabelled(&s, data, &e, &more));
     TRY(krein__kernel_meet(ctx, s.kernel, &e));
     if (s.several) TRY(krein__combination_meet(&s.combination, &e));

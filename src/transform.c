@@ -193,7 +193,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     if (!krein__data_may_have_labels(data)) labels = KREIN_LABELS_IGNORED;
     krein__map_destroy(map);
     map = NULL;
-    TRY(krein__data_scan(data, labels, 0, given->seed, (krein_keep)given->memory_rows, &e));
+    TRY(krein__data_scan(data, labels, 0, given->seed, &e));
     TRY(krein__kernel_meet(ctx, kernel, &e));
     r->n = data->count[KREIN_PART_TRAIN];
     r->d = e.d;

@@ -89,8 +89,9 @@ static inline learned learn_file(krein_ctx *ctx, const char *path, const krein_d
                                  krein_keep keep, double holdout, uint64_t seed) {
     learned l = {.ctx = ctx};
     krein_data_options own = plain();
+    ctx->keep_rows = keep;
     l.st = krein_data_open(ctx, path, o ? o : &own, &l.data);
-    if (l.st == KREIN_OK) l.st = krein__data_scan(l.data, true, holdout, seed, keep, &l.e);
+    if (l.st == KREIN_OK) l.st = krein__data_scan(l.data, true, holdout, seed, &l.e);
     if (l.st == KREIN_OK) l.st = take(l.data, &l.e, KREIN_PART_TRAIN, &l.t);
     return l;
 }

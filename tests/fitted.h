@@ -32,7 +32,7 @@ static inline void source_close(source *s) {
     memset(s, 0, sizeof *s);
 }
 static inline krein_status source_open(source *s, bool labels, double holdout) {
-    krein_status st = krein__data_scan(s->data, labels, holdout, 1, KREIN_KEEP_AUTO, &s->e);
+    krein_status st = krein__data_scan(s->data, labels, holdout, 1, &s->e);
     if (st == KREIN_OK) st = krein__stream_open(s->data, &s->e, KREIN_PART_TRAIN, &s->stream);
     s->n = s->data->count[KREIN_PART_TRAIN];
     return st;

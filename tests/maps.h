@@ -113,7 +113,7 @@ static inline void source_close(source *s) {
     memset(s, 0, sizeof *s);
 }
 static inline krein_status source_stream(source *s) {
-    krein_status st = krein__data_scan(s->data, true, 0, 1, KREIN_KEEP_AUTO, &s->e);
+    krein_status st = krein__data_scan(s->data, true, 0, 1, &s->e);
     if (st == KREIN_OK) st = krein__stream_open(s->data, &s->e, KREIN_PART_TRAIN, &s->stream);
     if (st != KREIN_OK)
         source_close(s);

@@ -234,7 +234,8 @@ static void file_changes(void) {
         taken t = {0};
         const char *path = long_file(3000);
         CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
-        CHECK(krein__data_scan(data, true, 0, 1, KREIN_KEEP_STREAM, &e) == KREIN_OK);
+        ctx->keep_rows = KREIN_KEEP_STREAM;
+        CHECK(krein__data_scan(data, true, 0, 1, &e) == KREIN_OK);
         if (which == 0) { /* longer */
             FILE *f = fopen(path, "a");
             if (!f) exit(1);
@@ -272,7 +273,7 @@ static void used_again(void) {
     /* again, nothing held out */
     krein_encoding e = {0};
     taken t = {0};
-    CHECK(krein__data_scan(first.data, true, 0, 1, KREIN_KEEP_MEMORY, &e) == KREIN_OK);
+    CHECK(krein__data_scan(first.data, true, 0, 1, &e) == KREIN_OK);
     CHECK(first.data->count[KREIN_PART_TRAIN] == 2500);
     CHECK(take(first.data, &e, KREIN_PART_TRAIN, &t) == KREIN_OK);
     CHECK(t.n == 2500);
@@ -330,10 +331,9 @@ static void every_allocation_fails(void) {
             krein_matrix m = {0};
             krein_block b;
             static const int64_t index[] = {0, 2};
+            ctx->keep_rows = which % 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY;
             krein_status st = krein_data_open(ctx, path, with, &data);
-            if (st == KREIN_OK)
-                st = krein__data_scan(data, true, which % 3 == 1 ? .3 : 0, 1,
-                                      which % 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY, &e);
+            if (st == KREIN_OK) st = krein__data_scan(data, true, which % 3 == 1 ? .3 : 0, 1, &e);
             if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
             if (st == KREIN_OK) st = krein__stream_next(s, &b);
             if (st == KREIN_OK) st = krein__stream_gather(s, index, 2, &m, NULL, NULL, NULL);

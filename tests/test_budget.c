@@ -200,10 +200,10 @@ static void plan_is_a_bound(void) {
             o.map = all[k].map;
             o.lambda = all[k].lambda;
             o.holdout = all[k].holdout;
-            o.memory_rows = file == 2 ? -1 : 0;
             char path[256];
             snprintf(path, sizeof path, "%s", write_rows("plan.csv", &r));
             krein_ctx *one = test_ctx(all[k].threads), *two = test_ctx(all[k].threads);
+            one->keep_rows = two->keep_rows = file == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
             krein_data *a = file ? from_file(one, path) : from_memory(one, &r);
             krein_data *b = file ? from_file(two, path) : from_memory(two, &r);
             CHECK(krein_plan(one, a, &o, &plan) == KREIN_OK);
@@ -336,7 +336,7 @@ static krein_status whole_run(krein_ctx *ctx, const char *path, const krein_trai
 static const struct {
     const char *kernel, *map, *select;
     double lambda, holdout;
-    int64_t memory_rows;
+    krein_keep keep;
     int classes;
 } small[] = {{NULL, NULL, NULL, -1, 0, 0, 0},
              {"gaussian", "orf(D=8)", "cv(k=3)", -1, .2, -1, 3},
@@ -344,7 +344,7 @@ static const struct {
              {"gaussian(sigma=1) - 0.2*gaussian(sigma=3)", "nystrom(D=6)", NULL, .01, .2, -1, 0},
              {"laplacian(sigma=3)", "rff(D=8)", NULL, -1, 0, -1, 0}};
 
-static krein_train_options small_options(size_t k, const char **path) {
+static krein_train_options small_options(krein_ctx *ctx, size_t k, const char **path) {
     krein_train_options o = defaults();
     rows r = small[k].classes ? rings(20, small[k].classes, 19) : friedman(16, 1, 20);
     *path = write_rows("small.csv", &r);
@@ -354,7 +354,7 @@ static krein_train_options small_options(size_t k, const char **path) {
     o.select = small[k].select;
     o.lambda = small[k].lambda;
     o.holdout = small[k].holdout;
-    o.memory_rows = small[k].memory_rows;
+    ctx->keep_rows = small[k].keep;
     return o;
 }
 
@@ -364,7 +364,7 @@ static void cancelled_anywhere(void) {
         test_memory memory;
         krein_ctx *ctx = watched(&w, &memory);
         const char *path;
-        krein_train_options o = small_options(k, &path);
+        krein_train_options o = small_options(ctx, k, &path);
         CHECK(whole_run(ctx, path, &o) == KREIN_OK);
         CHECK(w.wrong == 0 && w.logs > 0 && w.calls > 0);
         int64_t all = w.polls;
@@ -389,7 +389,7 @@ static void every_allocation_fails(void) {
         test_memory memory;
         krein_ctx *ctx = test_ctx_with(1, &memory);
         const char *path;
-        krein_train_options o = small_options(k, &path);
+        krein_train_options o = small_options(ctx, k, &path);
         int shown = 0;
         TEST_EVERY_ALLOCATION(&memory, at) {
             krein_status st = whole_run(ctx, path, &o);

@@ -33,7 +33,7 @@ typedef struct job {
     const char *path, *label, *labels, *learner, *map;
     double lambda, holdout;
     const char *select;
-    int64_t memory_rows;
+    krein_keep keep;
     uint64_t memory;
 } job;
 
@@ -42,6 +42,7 @@ static krein_status run(const job *j, const char *checkpoint, int64_t polls, int
                         const char *model, char *text) {
     stopper s = {polls};
     krein_ctx *ctx = make_ctx(threads, j->memory, &s);
+    ctx->keep_rows = j->keep;
     krein_data_options d;
     krein_train_options o = defaults();
     krein_data *data = NULL;
@@ -55,7 +56,6 @@ static krein_status run(const job *j, const char *checkpoint, int64_t polls, int
     o.lambda = j->lambda;
     o.holdout = j->holdout;
     o.select = j->select;
-    o.memory_rows = j->memory_rows;
     o.checkpoint = checkpoint;
     o.checkpoint_seconds = 1e-9; /* after every block */
     krein_status st = krein_data_open(ctx, j->path, &d, &data);
@@ -181,20 +181,20 @@ static void every_format(void) {
     for (int64_t i = 0; i < r.n; i++) label[i] = (float)r.y[i];
     npy(y, label, r.n, 1);
     free(label);
-    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    job j = {.path = csv, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM};
     interrupted(&j, 8, 1);
     j.path = words;
     interrupted(&j, 8, 1);
     j.path = sparse;
     interrupted(&j, 8, 1);
-    j = (job){.path = x, .labels = y, .lambda = -1, .memory_rows = -1};
+    j = (job){.path = x, .labels = y, .lambda = -1, .keep = KREIN_KEEP_STREAM};
     interrupted(&j, 8, 1);
     snprintf(command, sizeof command, "gzip -kf %s", csv);
     if (system(command) == 0) {
-        j = (job){.path = zip, .lambda = 1e-4, .memory_rows = -1};
+        j = (job){.path = zip, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM};
         interrupted(&j, 8, 1);
     }
-    j = (job){.path = csv, .lambda = 1e-4, .memory_rows = 1}; /* kept in memory */
+    j = (job){.path = csv, .lambda = 1e-4, .keep = KREIN_KEEP_MEMORY}; /* kept in memory */
     interrupted(&j, 8, 1);
     drop(&r);
 }
@@ -234,7 +234,7 @@ static void parts(void) {
     snprintf(pattern, sizeof pattern, "%s", split(words, ROWS / 3));
     snprintf(whole, sizeof whole, "%s", test_path("whole"));
     snprintf(ck, sizeof ck, "%s", test_path("ck"));
-    job j = {.path = words, .lambda = 1e-4, .memory_rows = -1};
+    job j = {.path = words, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM};
     CHECK(run(&j, NULL, -1, 2, whole, text) == KREIN_OK);
     j.path = pattern;
     interrupted(&j, 8, 1);
@@ -257,10 +257,10 @@ static void every_way(void) {
     rows r = friedman(ROWS / 2, 1, 6);
     char csv[256];
     snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
-    job all[] = {{.path = csv, .lambda = -1, .memory_rows = -1},
-                 {.path = csv, .lambda = -1, .select = "cv(k=3)", .memory_rows = -1},
-                 {.path = csv, .lambda = 1e-3, .holdout = 0.2, .memory_rows = -1},
-                 {.path = csv, .lambda = -1, .map = "nystrom(D=20)", .memory_rows = -1}};
+    job all[] = {{.path = csv, .lambda = -1, .keep = KREIN_KEEP_STREAM},
+                 {.path = csv, .lambda = -1, .select = "cv(k=3)", .keep = KREIN_KEEP_STREAM},
+                 {.path = csv, .lambda = 1e-3, .holdout = 0.2, .keep = KREIN_KEEP_STREAM},
+                 {.path = csv, .lambda = -1, .map = "nystrom(D=20)", .keep = KREIN_KEEP_STREAM}};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) interrupted(&all[k], 22, 1);
     drop(&r);
 }
@@ -269,7 +269,10 @@ static void every_way(void) {
  * are for those alone, where sums take most of the memory. */
 static void tight(void) {
     rows r = friedman(1000, 1, 6);
-    job j = {.path = write_rows("tight.csv", &r), .map = "rff", .lambda = 1e-3, .memory_rows = -1};
+    job j = {.path = write_rows("tight.csv", &r),
+             .map = "rff",
+             .lambda = 1e-3,
+             .keep = KREIN_KEEP_STREAM};
     j.memory = needed(&j) / 10 * 11;
     interrupted(&j, 6, 1);
     drop(&r);
@@ -281,7 +284,7 @@ static void other_jobs(void) {
     snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
     snprintf(ck, sizeof ck, "%s", test_path("state"));
     snprintf(model, sizeof model, "%s", test_path("one"));
-    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1}, other = j;
+    job j = {.path = csv, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM}, other = j;
     unlink(ck);
     CHECK(run(&j, ck, -1, 1, model, text) == KREIN_OK && exists(ck));
     other.lambda = 1e-3;
@@ -328,7 +331,7 @@ static void damaged(void) {
     snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
     snprintf(ck, sizeof ck, "%s", test_path("state"));
     snprintf(bad, sizeof bad, "%s", test_path("bad"));
-    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    job j = {.path = csv, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM};
     unlink(ck);
     CHECK(run(&j, ck, -1, 1, test_path("one"), text) == KREIN_OK);
     FILE *f = fopen(ck, "rb");
@@ -363,11 +366,12 @@ static void failing_memory(void) {
     char csv[256], ck[256], text[1024];
     snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
     snprintf(ck, sizeof ck, "%s", test_path("state"));
-    job j = {.path = csv, .lambda = 1e-4, .memory_rows = -1};
+    job j = {.path = csv, .lambda = 1e-4, .keep = KREIN_KEEP_STREAM};
     unlink(ck);
     CHECK(run(&j, ck, 5, 1, test_path("one"), text) == KREIN_ECANCEL && exists(ck));
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
+    ctx->keep_rows = KREIN_KEEP_STREAM;
     int good = 0;
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_data *data = NULL;
@@ -376,7 +380,6 @@ static void failing_memory(void) {
         o.kernel = "gaussian(sigma=2)";
         o.map = "rff(D=24)";
         o.lambda = 1e-4;
-        o.memory_rows = -1;
         o.checkpoint = ck;
         krein_status st = krein_data_open(ctx, csv, NULL, &data);
         if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);

@@ -150,7 +150,7 @@ static void missing_in_arrays(void) {
         taken t = {0};
         o.missing = (krein_missing)missing;
         krein_status st = krein_data_from_dense(ctx, 4, 2, x, 2, y, NULL, &o, &data);
-        if (st == KREIN_OK) st = krein__data_scan(data, true, 0, 1, KREIN_KEEP_AUTO, &e);
+        if (st == KREIN_OK) st = krein__data_scan(data, true, 0, 1, &e);
         if (st == KREIN_OK) st = take(data, &e, 0, &t);
         if (missing == KREIN_MISSING_ERROR) {
             CHECK(st == KREIN_EDATA);
@@ -184,7 +184,7 @@ static void bad_arrays(void) {
         krein_data_options o = plain();
         krein_status st =
             krein_data_from_dense(ctx, 4, 1, all[k].x, 1, all[k].y, all[k].w, &o, &data);
-        if (st == KREIN_OK) st = krein__data_scan(data, true, 0, 1, KREIN_KEEP_AUTO, &e);
+        if (st == KREIN_OK) st = krein__data_scan(data, true, 0, 1, &e);
         if (st == KREIN_OK) printf("bad array %d is taken\n", k);
         CHECK(st != KREIN_OK);
         krein__encoding_clear(ctx, &e);
@@ -257,7 +257,7 @@ static void arrays_scale_as_files(void) {
         krein_encoding e = {0};
         taken t = {0};
         CHECK(krein_data_from_dense(ctx, SN, SD, x, SD, y, NULL, &o, &data) == KREIN_OK);
-        CHECK(krein__data_scan(data, true, 0, 1, KREIN_KEEP_AUTO, &e) == KREIN_OK);
+        CHECK(krein__data_scan(data, true, 0, 1, &e) == KREIN_OK);
         CHECK(take(data, &e, 0, &t) == KREIN_OK);
         CHECK(t.n == SN && t.d == SD);
         double worst = 0;

@@ -255,7 +255,7 @@ static void same_bits(void) {
             krein_train_options o = with(spec, "gaussian(sigma=2)", maps[k % 3], lambda);
             krein_report report;
             krein_model *m = NULL;
-            o.memory_rows = run == 2 ? -1 : 0;
+            ctx->keep_rows = run == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
             krein_status st = krein_train(ctx, data, &o, &report, &m);
             if (st != KREIN_OK) printf("%s %s: %s\n", spec, maps[k % 3], krein_message(ctx));
             file[run] = test_model_bytes(ctx, m);

@@ -19,7 +19,7 @@ static void source_open(krein_ctx *on, int64_t n, int64_t d, const float *x, sou
     krein_data_options_init(&o);
     o.scale = KREIN_SCALE_NONE;
     CHECK(krein_data_from_dense(on, n, d, x, d, NULL, NULL, &o, &s->data) == KREIN_OK);
-    CHECK(krein__data_scan(s->data, false, 0, 1, KREIN_KEEP_AUTO, &s->e) == KREIN_OK);
+    CHECK(krein__data_scan(s->data, false, 0, 1, &s->e) == KREIN_OK);
     CHECK(krein__stream_open(s->data, &s->e, KREIN_PART_TRAIN, &s->stream) == KREIN_OK);
 }
 static void source_close(krein_ctx *on, source *s) {

@@ -135,7 +135,7 @@ static void label_not_needed(void) {
         taken t = {0};
         o.label = none ? "none" : NULL;
         CHECK(krein_data_open(ctx, test_write("u.csv", "y,x\n1,2\n2,3\n"), &o, &data) == KREIN_OK);
-        CHECK(krein__data_scan(data, false, 0, 1, KREIN_KEEP_AUTO, &e) == KREIN_OK);
+        CHECK(krein__data_scan(data, false, 0, 1, &e) == KREIN_OK);
         CHECK(take(data, &e, 0, &t) == KREIN_OK);
         CHECK(t.k == 0);
         if (none)

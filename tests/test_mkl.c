@@ -184,7 +184,7 @@ static void same_bytes(void) {
                 krein_data *data = from_file(ctx, path);
                 krein_model *m = NULL;
                 if (map) o.features = 120;
-                o.memory_rows = way == 2 ? -1 : 1;
+                ctx->keep_rows = way == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY;
                 krein_status st = krein_train(ctx, data, &o, NULL, &m);
                 if (st != KREIN_OK) printf("%s: %s\n", learner, krein_message(ctx));
                 CHECK(st == KREIN_OK);

@@ -391,7 +391,7 @@ static void streamed(void) {
             krein_model *m = NULL;
             krein_pca_options o = asked("gaussian(sigma=3)", maps[t], 3);
             const char *file = test_path("m.krein"), *path = test_path("s.csv");
-            o.memory_rows = k ? 1 : -1;
+            ctx->keep_rows = k ? KREIN_KEEP_MEMORY : KREIN_KEEP_STREAM;
             CHECK(krein_data_open(ctx, csv, NULL, &data) == KREIN_OK);
             CHECK(krein_pca(ctx, data, &o, path, NULL, &m) == KREIN_OK);
             CHECK(krein_model_save(ctx, m, file) == KREIN_OK);

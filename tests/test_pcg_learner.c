@@ -122,7 +122,7 @@ static void same_model(void) {
         krein_train_options o = options("krr(solver=pcg)", "orf(D=256)");
         o.lambda = 1e-4;
         o.holdout = 0;
-        o.memory_rows = kind == 2 ? -1 : 0;
+        ctx->keep_rows = kind == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
         fit f = train(ctx, kind < 3 ? from_file(ctx, path) : from_memory(ctx, &r), &o);
         if (kind == 4) CHECK(krein_ctx_peak_bytes(ctx) + 2000000 < peak); /* features did not fit */
         if (kind % 3 == 0) { /* the file has fewer digits than the memory */

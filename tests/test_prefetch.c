@@ -65,7 +65,8 @@ static krein_data *open_kept(krein_ctx *ctx, const char *path, double room, krei
     CHECK(krein_data_open(ctx, path, &o, &data) == KREIN_OK);
     krein__reader_buffer(data->reader, 50000);
     data->ahead_room = room;
-    krein_status st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, keep, e);
+    ctx->keep_rows = keep;
+    krein_status st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, e);
     if (st != KREIN_OK) printf("%s: %s\n", path, krein_message(ctx));
     CHECK(st == KREIN_OK);
     return data;
@@ -309,7 +310,8 @@ static void failing_memory(void) {
         if (st == KREIN_OK) {
             krein__reader_buffer(data->reader, 1500);
             data->ahead_room = 1e9;
-            st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, KREIN_KEEP_STREAM, &e);
+            ctx->keep_rows = KREIN_KEEP_STREAM;
+            st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, &e);
         }
         if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
         if (st == KREIN_OK) sum = rest(s, 0, &count);
@@ -346,7 +348,7 @@ static void small_budget(void) {
         t.kernel = "gaussian(sigma=4)";
         t.map = "rff(D=32)";
         t.lambda = 1e-3;
-        t.memory_rows = -1;
+        ctx->keep_rows = KREIN_KEEP_STREAM;
         CHECK(krein_data_open(ctx, path, NULL, &data) == KREIN_OK);
         CHECK(krein_plan(ctx, data, &t, &r) == KREIN_OK && r.fits);
         krein_report_clear(ctx, &r);

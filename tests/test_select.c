@@ -27,7 +27,8 @@ static void drop_table(table *t) {
 
 typedef struct call {
     const char *kernels, *map;
-    int64_t features, keep, max_exact;
+    int64_t features, max_exact;
+    krein_keep keep;
     double time_limit;
     const char *criteria[12];
 } call;
@@ -45,11 +46,11 @@ static krein_status run(krein_ctx *on, const table *t, const call *c, krein_sele
     while (o.ncriteria < 12 && c->criteria[o.ncriteria]) o.ncriteria++;
     o.map = c->map;
     o.features = c->features;
-    o.memory_rows = c->keep;
     o.time_limit = c->time_limit;
     o.seed = SEED;
     if (c->max_exact) o.max_exact = c->max_exact;
     memset(r, 0, sizeof *r);
+    on->keep_rows = c->keep;
     krein_status st = krein_data_from_dense(on, t->n, t->d, t->x, t->d, t->y, t->weight, &d, &data);
     if (st == KREIN_OK) st = krein_select(on, data, &o, r);
     krein_data_close(data);
@@ -173,12 +174,12 @@ static void any_way_the_same(void) {
         call c = {.kernels = kernels,
                   .map = maps[m],
                   .features = 32,
-                  .keep = 1,
+                  .keep = KREIN_KEEP_MEMORY,
                   .criteria = {"sm", "kta", "ckta", "fsm", "er(t=3)", "tail", "loo", "cv(k=3)",
                                "gcv", "evidence"}};
         krein_select_report a = ranked(ctx, &data, &c), b;
         CHECK(a.count == 11 && a.scored == 11);
-        c.keep = -1;
+        c.keep = KREIN_KEEP_STREAM;
         b = ranked(ctx, &data, &c);
         for (int64_t i = 0; i < a.count; i++) same_bits(&a, i, &b, i);
         krein_select_report_clear(ctx, &b);

@@ -52,7 +52,8 @@ static learned learn(krein_ctx *c, const task *t) {
     if (l.status != KREIN_OK) return l;
     l.data->unlabelled = t->unlabelled;
     l.data->share_rows = true;
-    l.status = krein__data_scan(l.data, KREIN_LABELS_WANTED, t->holdout, 5, t->keep, &l.e);
+    c->keep_rows = t->keep;
+    l.status = krein__data_scan(l.data, KREIN_LABELS_WANTED, t->holdout, 5, &l.e);
     return l;
 }
 

@@ -48,7 +48,7 @@ static void make_rows(source *s, int64_t n, int64_t d, bool unit) {
     krein_data_options_init(&o);
     o.scale = KREIN_SCALE_NONE;
     CHECK(krein_data_from_dense(ctx, n, d, s->x, d, NULL, NULL, &o, &s->data) == KREIN_OK);
-    CHECK(krein__data_scan(s->data, false, 0, 1, KREIN_KEEP_AUTO, &s->e) == KREIN_OK);
+    CHECK(krein__data_scan(s->data, false, 0, 1, &s->e) == KREIN_OK);
     CHECK(krein__stream_open(s->data, &s->e, KREIN_PART_TRAIN, &s->stream) == KREIN_OK);
     s->rows = krein__rows_dense(n, d, s->x, d);
 }

@@ -35,7 +35,7 @@ static void open_setting(krein_ctx *ctx, const rows *r, const double *weight, co
     s->ctx = ctx;
     s->data = open_rows(ctx, r, weight, KREIN_TASK_CLASSIFICATION);
     krein_encoding *e = &s->model.encoding;
-    must(ctx, krein__data_scan(s->data, KREIN_LABELS_WANTED, 0, 1, KREIN_KEEP_AUTO, e));
+    must(ctx, krein__data_scan(s->data, KREIN_LABELS_WANTED, 0, 1, e));
     s->model.ctx = ctx;
     s->model.k = e->nclass == 2 ? 1 : e->nclass;
     s->job = (krein_job){

@@ -181,7 +181,7 @@ static void same_bits(void) {
             krein_report report;
             krein_model *m = NULL;
             o.unlabeled = more;
-            o.memory_rows = run >= 2 ? -1 : 0;
+            ctx->keep_rows = run >= 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
             krein_status st = krein_train(ctx, data, &o, &report, &m);
             if (st != KREIN_OK) printf("%s, %d: %s\n", specs[k], run, krein_message(ctx));
             CHECK(m && report.loo < .1);

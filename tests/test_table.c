@@ -143,7 +143,7 @@ static krein_status meet(const char *path, float odd, bool symmetric, krein_scal
     krein_data_options_init(&o);
     o.scale = scale;
     TRY(krein_data_from_dense(on, 20, 1, x, 1, NULL, NULL, &o, &data));
-    TRY(krein__data_scan(data, false, 0, 1, KREIN_KEEP_AUTO, &e));
+    TRY(krein__data_scan(data, false, 0, 1, &e));
     TRY(krein__kernel_meet(on, k, &e));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));
     TRY(krein__kernel_meet_rows(on, k, rows, symmetric));

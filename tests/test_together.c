@@ -22,6 +22,7 @@ typedef struct task {
     const char *name, *unlabeled; /* files */
     krein_data_options o;
     krein_train_options t;
+    krein_keep keep;
     double tolerance; /* of the predictions, in parts of the largest */
 } task;
 
@@ -32,7 +33,7 @@ static task task_of(const char *name) {
     krein_train_options_init(&k.t);
     k.t.kernel = "gaussian(sigma=2)";
     k.t.features = 16;
-    k.t.memory_rows = 1;
+    k.keep = KREIN_KEEP_MEMORY;
     return k;
 }
 
@@ -49,6 +50,7 @@ static krein_status train(krein_ctx *c, const task *k, krein_report *r, krein_mo
     krein_data_options_init(&bare);
     bare.label = "none";
     *out = NULL;
+    c->keep_rows = k->keep;
     krein_data *data = open_data(c, k->name, &k->o);
     if (data && k->unlabeled) t.unlabeled = open_data(c, k->unlabeled, &bare);
     krein_status st = c->status;
@@ -261,7 +263,7 @@ static void sizes(void) {
         if (test_sanitized() && s % 3 != 2) continue;
         write_rows("rows.csv", size[s], plain_cells);
         task k = inputs_of("rows.csv");
-        k.t.memory_rows = s % 2 ? 1 : -1;
+        k.keep = s % 2 ? KREIN_KEEP_MEMORY : KREIN_KEEP_STREAM;
         if (size[s] < 16) {
             k.t.features = 0;
             k.t.map = "rff(D=4)";
@@ -314,7 +316,7 @@ static void dropped(void) {
     k.t.map = "nystrom";
     as_one(k);
     k.t.map = NULL;
-    k.t.memory_rows = -1;
+    k.keep = KREIN_KEEP_STREAM;
     k.t.holdout = 0.1;
     as_one(k);
 }
@@ -409,7 +411,7 @@ static void half_labelled(void) {
     k.tolerance = 1e-3;
     k.t.lambda = 1e-2;
     as_one(k);
-    k.t.memory_rows = -1;
+    k.keep = KREIN_KEEP_STREAM;
     k.t.lambda = -1;
     as_one(k);
     k.t.learner = "sskrr(parts=6)";

@@ -254,9 +254,11 @@ static krein_train_options options_of(const setting *s) {
     return o;
 }
 
-static test_bytes train_bytes(int threads, krein_data *(*open)(krein_ctx *, const void *),
-                              const void *what, const krein_train_options *o) {
+static test_bytes train_bytes(int threads, krein_keep keep,
+                              krein_data *(*open)(krein_ctx *, const void *), const void *what,
+                              const krein_train_options *o) {
     krein_ctx *ctx = test_ctx(threads);
+    ctx->keep_rows = keep;
     krein_data *data = open(ctx, what);
     krein_model *m = NULL;
     krein_status st = krein_train(ctx, data, o, NULL, &m);
@@ -273,9 +275,9 @@ static void same_bytes(void) {
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         rows r = rows_of(&settings[s]);
         krein_train_options o = options_of(&settings[s]);
-        test_bytes one = train_bytes(1, from_memory, &r, &o);
+        test_bytes one = train_bytes(1, KREIN_KEEP_AUTO, from_memory, &r, &o);
         for (int threads = test_sanitized() ? 3 : 2; threads <= 3; threads++) {
-            test_bytes more = train_bytes(threads, from_memory, &r, &o);
+            test_bytes more = train_bytes(threads, KREIN_KEEP_AUTO, from_memory, &r, &o);
             if (!test_same(one, more)) printf("setting %d, %d threads\n", (int)s, threads);
             CHECK(test_same(one, more));
             free(more.at);
@@ -283,16 +285,13 @@ static void same_bytes(void) {
         /* From a file, kept in memory or read again for each pass. */
         char path[256];
         snprintf(path, sizeof path, "%s", write_rows("rows.csv", &r));
-        o.memory_rows = 1;
-        test_bytes kept = train_bytes(2, from_file, path, &o);
-        o.memory_rows = -1;
-        test_bytes streamed = train_bytes(3, from_file, path, &o);
+        test_bytes kept = train_bytes(2, KREIN_KEEP_MEMORY, from_file, path, &o);
+        test_bytes streamed = train_bytes(3, KREIN_KEEP_STREAM, from_file, path, &o);
         if (!test_same(kept, streamed)) printf("setting %d, streamed\n", (int)s);
         CHECK(test_same(kept, streamed));
-        o.memory_rows = 0;
         o.seed = 2;
         if (settings[s].map && settings[s].lambda < 0 && strcmp(settings[s].map, "exact") != 0) {
-            test_bytes other = train_bytes(2, from_memory, &r, &o);
+            test_bytes other = train_bytes(2, KREIN_KEEP_AUTO, from_memory, &r, &o);
             CHECK(!test_same(one, other)); /* another seed, another model */
             free(other.at);
         }

@@ -17,6 +17,14 @@
 
 enum { KREIN__MESSAGE = 1024 };
 
+/* Where the rows of a file are while they are used: by their size, or (tests) always in memory, or
+ * read again in every pass. */
+typedef enum krein_keep {
+    KREIN_KEEP_AUTO = 0,
+    KREIN_KEEP_MEMORY = 1,
+    KREIN_KEEP_STREAM = -1
+} krein_keep;
+
 struct krein_ctx {
     krein_allocator memory;
     uint64_t budget; /* most bytes that may be held */
@@ -26,6 +34,7 @@ struct krein_ctx {
     bool beside;              /* it has no account of its own: the parent's budget holds */
     int threads;
     bool own_budget, own_threads; /* asked for, not found out */
+    krein_keep keep_rows;
     krein_log_fn log;
     krein_progress_fn progress;
     krein_cancel_fn cancel;

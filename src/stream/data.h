@@ -37,6 +37,7 @@ struct krein_data {
     int64_t nlabel;
     int64_t label_column;        /* in the reader, -1 none */
     bool label_guessed;          /* it is the first column, because nothing named another */
+    bool once;                   /* one pass is all there will be: rows are not kept */
     bool one_class;              /* labels of one class will do */
     bool unlabelled;             /* rows without a label are a part of their own, not an error */
     bool by_name;                /* columns were matched to an encoding by their names */
@@ -107,13 +108,6 @@ void krein__raw_end(krein_raw_pass *p);
  * is missing, unlabelled, else a training row. */
 int krein__raw_part(const krein_data *data, const krein_raw *raw, int64_t ld, int64_t i, bool drop);
 
-/* Where rows are kept while they are scanned. */
-typedef enum krein_keep {
-    KREIN_KEEP_AUTO = 0,
-    KREIN_KEEP_MEMORY = 1,
-    KREIN_KEEP_STREAM = -1
-} krein_keep;
-
 /* What labels are for. Where they are wanted and there are none it is an error. */
 typedef enum krein_label_use {
     KREIN_LABELS_IGNORED = false,
@@ -124,7 +118,7 @@ typedef enum krein_label_use {
 /* Reads the data once: finds task, classes, categories, the part of every row (holdout by class)
  * and the column statistics of the training rows. Fills *e (which the caller clears). */
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
-                              uint64_t seed, krein_keep keep, krein_encoding *e);
+                              uint64_t seed, krein_encoding *e);
 /* What learning left behind, beside the encoding: enough to read the rows of a file again without
  * learning (no rows may be held out). */
 typedef struct krein_scanned {

@@ -108,22 +108,24 @@ void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat)
             ++*(data->reader->column[j].text ? ncat : nnum);
 }
 
-static bool keep_in_memory(const krein_data *data, krein_keep keep) {
+static bool keep_in_memory(const krein_data *data) {
+    krein_keep keep = data->ctx->keep_rows;
+    if (data->once) return false;
     if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
     const krein_reader *r = data->reader;
     return r->format != KREIN_FORMAT_NPY || r->gzip ||
            r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
 
-static krein_status scan_file(krein_scan *s, krein_keep keep, bool holdout) {
+static krein_status scan_file(krein_scan *s, bool holdout) {
     krein_data *data = s->data;
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_raw_pass pass = {0};
     krein_raw *raw;
     int64_t ld;
-    bool memory = keep_in_memory(data, keep);
-    uint64_t limit = keep == KREIN_KEEP_MEMORY ? UINT64_MAX : ctx->budget / 3;
+    bool memory = keep_in_memory(data);
+    uint64_t limit = ctx->keep_rows == KREIN_KEEP_MEMORY ? UINT64_MAX : ctx->budget / 3;
     uint64_t before = atomic_load(&ctx->held);
     TRY(krein__raw_begin(&pass, data));
     for (;;) {
@@ -447,7 +449,7 @@ done:
 }
 
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
-                              uint64_t seed, krein_keep keep, krein_encoding *e) {
+                              uint64_t seed, krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_status st = KREIN_OK;
     krein_scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
@@ -473,7 +475,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     }
     TRY(krein__data_share(data));
     if (data->reader)
-        TRY(scan_file(&s, keep, holdout > 0));
+        TRY(scan_file(&s, holdout > 0));
     else
         TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
     s.all_kept = s.kept;
