@@ -99,10 +99,6 @@ done:
 
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
     *nnum = *ncat = 0;
-    if (!data->reader) {
-        *nnum = data->segment[0].raw.nnum;
-        return;
-    }
     for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
         if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
             ++*(data->reader->column[j].text ? ncat : nnum);
@@ -113,6 +109,7 @@ static bool keep_in_memory(const krein_data *data) {
     if (data->once) return false;
     if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
     const krein_reader *r = data->reader;
+    if (r->again) return false;
     return r->format != KREIN_FORMAT_NPY || r->gzip ||
            r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
@@ -249,13 +246,13 @@ static krein_status too_many_texts(const krein_reader *r, int64_t j) {
                            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
                            "and has %lld distinct texts, most of them numbers; correct that cell, "
                            "or leave the column out with `ignore=%lld`",
-                           r->path, (long long)j + 1, name, odd, (long long)c->dict.n,
-                           (long long)j + 1);
+                           r->path, (long long)krein__reader_number(r, j), name, odd,
+                           (long long)c->dict.n, (long long)krein__reader_number(r, j));
     return krein__fail(r->ctx, KREIN_EDATA,
                        "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
                        "allowed; leave it out with `ignore=%lld`",
-                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
-                       (long long)j + 1);
+                       r->path, (long long)krein__reader_number(r, j), name, (long long)c->dict.n,
+                       KREIN_CATEGORIES_MAX, (long long)krein__reader_number(r, j));
 }
 
 static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
@@ -263,15 +260,17 @@ static krein_status learn_inputs(krein_scan *s, krein_encoding *e) {
     krein_status st = KREIN_OK;
     krein_reader *r = s->data->reader;
     e->d = 0;
-    if (!r || r->sparse) {
-        e->d = r ? r->d : s->data->segment[0].raw.nnum;
-        e->sparse = r && r->sparse;
+    if (r->sparse) {
+        e->d = r->d;
+        e->sparse = true;
         return KREIN_OK;
     }
     e->header = r->header;
     ZNEW(e->input, r->ncolumn);
     e->ninput = r->ncolumn;
-    for (int64_t j = 0; j < r->ncolumn; j++) {
+    /* Weights and groups that came beside rows in memory are no columns, and stand last. */
+    while (e->ninput > 0 && r->column[e->ninput - 1].given > KREIN_ROLE_LABEL) e->ninput--;
+    for (int64_t j = 0; j < e->ninput; j++) {
         krein_column *c = &r->column[j];
         krein_input *in = &e->input[j];
         if (c->name) DUP(in->name, c->name);
@@ -346,10 +345,11 @@ static krein_status learn_scaling(krein_scan *s, krein_encoding *e) {
         if (!in || !in->text) {
             double count = t->count[num];
             if (count == 0 && n > 0) {
+                long long number = (long long)krein__reader_number(s->data->reader, j);
                 st = krein__fail(
                     ctx, KREIN_EDATA,
                     "%s: column %lld has no value in any row; leave it out with `ignore=%lld`",
-                    s->data->name, (long long)j + 1, (long long)j + 1);
+                    s->data->name, number, number);
                 goto done;
             }
             scale_column(e, in ? in->at : j, t->mean[num], t->m2[num] / fmax(count, 1), t->low[num],
@@ -460,10 +460,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     e->scale = data->options.scale;
     e->missing = data->options.missing;
     e->unknown_ignore = data->options.unknown_ignore;
-    if (data->reader)
-        TRY(prepare_reader(data, need_label));
-    else
-        TRY(krein__data_check_borrowed(data, data->options.missing));
+    TRY(prepare_reader(data, need_label));
     if (need_label && !data->has_label) {
         st = krein__fail(ctx, KREIN_EARG, "training needs labels");
         goto done;
@@ -471,13 +468,10 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     if (s.stats_now) {
         int64_t nnum, ncat;
         krein__feature_counts(data, &nnum, &ncat);
-        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
+        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader->sparse));
     }
     TRY(krein__data_share(data));
-    if (data->reader)
-        TRY(scan_file(&s, holdout > 0));
-    else
-        TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
+    TRY(scan_file(&s, holdout > 0));
     s.all_kept = s.kept;
     TRY(put_together(&s));
     if (s.all_kept < 2) {
