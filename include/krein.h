@@ -181,9 +181,89 @@ KREIN_API void krein_data_options_init(krein_data_options *options);
  * apply the model's. */
 KREIN_API krein_status krein_data_open(krein_ctx *ctx, const char *path,
                                        const krein_data_options *options, krein_data **out);
-/* Rows in the caller's memory (not copied; must live as long as the data):
- * x row-major n x d with row stride ld; y is n x k (k = 1 when targets is 0) of
- * numbers, class codes or targets, or NULL; weights n or NULL. */
+
+/* Elements of the caller's arrays. */
+typedef enum krein_element {
+    KREIN_FLOAT32 = 1,
+    KREIN_FLOAT64 = 2,
+    KREIN_INT32 = 3,
+    KREIN_INT64 = 4
+} krein_element;
+
+/* One column of a table: exactly one of numbers, texts and codes is set. */
+typedef struct krein_column_view {
+    size_t size;         /* of this struct, the same in all columns */
+    const void *numbers; /* n of them, `stride` elements apart (0: one); NaN: missing */
+    krein_element type;
+    int64_t stride;
+    const char *const *texts; /* n, each a category; NULL: missing */
+    const int32_t *codes;     /* n, each the number of a category in words; -1: missing */
+    const char *const *words;
+    int64_t nwords;
+} krein_column_view;
+
+/* Rows in the caller's arrays. Set up by krein_rows_view_init; what does not apply stays 0.
+ * The inputs are exactly one of
+ *   x        dense numbers; row i, column j is x[i * row_stride + j * column_stride] (both 0:
+ *            row after row without gaps; column_stride alone 0: 1). Any order will do.
+ *   indptr   compressed sparse rows: entries indptr[i] .. indptr[i + 1] - 1 of indices (columns,
+ *            from 0) and values belong to row i. Columns may be in any order within a row, but
+ *            none may come twice.
+ *   columns  d columns of numbers and texts, each an array of its own.
+ * The labels are at most one of targets, classes and class_names. A target that is NaN, or a class
+ * name that is NULL, is missing: such a row is an error, or dropped (`missing`), or used without a
+ * label by learners that can. */
+typedef struct krein_rows_view {
+    size_t size;
+    int64_t n, d; /* rows, and columns of the inputs */
+    const void *x;
+    krein_element type; /* of x, or of values */
+    int64_t row_stride, column_stride;
+    const void *indptr; /* n + 1 */
+    krein_element indptr_type, index_type;
+    const void *indices, *values;
+    const krein_column_view *columns;
+    const char *const *names; /* of the d columns, or NULL; not for sparse rows */
+    const double *targets;    /* n x ntargets, row after row */
+    int64_t ntargets;         /* 0: one */
+    const void *classes;      /* n whole numbers of class_type: classification, where the options
+                                 do not say otherwise */
+    krein_element class_type;
+    const char *const *class_names; /* n */
+    const double *weights;          /* n, each >= 0, or NULL */
+    const int64_t *groups;          /* n, or NULL */
+    const char *const *group_names; /* n, or NULL */
+} krein_rows_view;
+
+KREIN_API void krein_rows_view_init(krein_rows_view *view);
+/* Rows in memory. They are neither copied nor changed: the arrays (not the structs and names) must
+ * live and keep their values as long as the data. The same numbers in a file, with the labels in
+ * its first columns, give the same model. Of the options those about files do not apply; label,
+ * weights, group and ignore may name columns of a table or of named dense rows. */
+KREIN_API krein_status krein_data_from_rows(krein_ctx *ctx, const krein_rows_view *view,
+                                            const krein_data_options *options, krein_data **out);
+
+/* Rows that the caller hands over block by block. next fills *out, which comes initialised, with
+ * the next block, whose arrays stay as they are until the next call; n = 0 ends the rows. rewind
+ * goes back to the first row, and the same rows come again, in blocks of any size; NULL where that
+ * cannot be done, which will do for predictions and for rows that fit in memory. What the first
+ * block has (columns, labels, weights, groups, names) the others have too. A status other than
+ * KREIN_OK ends the work with it. Both are called on the thread that entered the library, and must
+ * not use the context. */
+typedef struct krein_rows_source {
+    size_t size;
+    krein_status (*next)(void *user, krein_rows_view *out);
+    krein_status (*rewind)(void *user);
+    void *user;
+} krein_rows_source;
+
+KREIN_API void krein_rows_source_init(krein_rows_source *source);
+/* Asks for the first block. The source must work as long as the data live. */
+KREIN_API krein_status krein_data_from_source(krein_ctx *ctx, const krein_rows_source *source,
+                                              const krein_data_options *options, krein_data **out);
+
+/* Short for dense float32 rows: x row-major n x d with row stride ld; y is n x k (k = 1 when the
+ * option targets is 0) of numbers, class codes or targets, or NULL; weights n or NULL. */
 KREIN_API krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const float *x,
                                              int64_t ld, const double *y, const double *weights,
                                              const krein_data_options *options, krein_data **out);
@@ -323,6 +403,21 @@ typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *pre
 /* Streams the rows in order through fn, in constant memory. */
 KREIN_API krein_status krein_predict(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                      krein_predict_fn fn, void *user);
+/* Predictions into the caller's arrays, row after row; those that are NULL are left out. A row that
+ * was dropped for a missing cell has label -1 and NaN. Set up by krein_prediction_arrays_init. */
+typedef struct krein_prediction_arrays {
+    size_t size;
+    int64_t capacity; /* rows that the arrays have room for; more are an error */
+    int64_t *labels;  /* number of the class, -1 for a regression */
+    double *scores;   /* capacity x outputs (krein_model_info): decision values, or the numbers of a
+                         regression */
+    double *probabilities; /* capacity x classes; an error where the model has none */
+    int64_t rows;          /* out: rows that were filled */
+} krein_prediction_arrays;
+
+KREIN_API void krein_prediction_arrays_init(krein_prediction_arrays *arrays);
+KREIN_API krein_status krein_predict_into(krein_ctx *ctx, const krein_model *model,
+                                          krein_data *data, krein_prediction_arrays *out);
 /* scores: n x (outputs), row-major; for rows of d raw numeric columns. */
 KREIN_API krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *model, int64_t n,
                                            int64_t d, const float *x, int64_t ld, double *scores);

@@ -106,7 +106,7 @@ static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o
         return krein__fail(ctx, KREIN_EARG, "one cluster needs no model: every row is in it");
     if (model && o->clusters > KREIN_CLASSES_MAX)
         return krein__fail(ctx, KREIN_EARG, "a model has at most %d clusters", KREIN_CLASSES_MAX);
-    if (data->options.weights || (!data->reader && data->has_weight))
+    if (data->options.weights || (data->reader->memory && data->has_weight))
         return krein__fail(ctx, KREIN_EARG,
                            "cluster has no row weights; `ignore` leaves the column out");
     return KREIN_OK;

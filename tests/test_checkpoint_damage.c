@@ -8,7 +8,7 @@ enum { ROWS = 2500, POLLS = 20000 };
 
 typedef struct job {
     const char *name, *path, *labels, *map;
-    int64_t memory_rows;
+    krein_keep keep;
 } job;
 
 static int cancel(void *user) {
@@ -32,7 +32,7 @@ static krein_status train(const job *j, const char *state, int64_t polls, test_m
     o.kernel = "gaussian(sigma=2)";
     o.map = j->map;
     o.lambda = 1e-3;
-    o.memory_rows = j->memory_rows;
+    ctx->keep_rows = j->keep;
     o.checkpoint = state;
     o.checkpoint_seconds = 1e-9;
     krein_status st = krein_data_open(ctx, j->path, &d, &data);
@@ -266,14 +266,14 @@ static void sparse(void) {
 /* Rows in memory: there is no encoding in the state. Another run may not have the memory. */
 static void in_memory(void) {
     rows r = friedman(ROWS, 1, 5);
-    job j = {"in memory", write_rows("a.csv", &r), NULL, "rff(D=8)", 1};
+    job j = {"in memory", write_rows("a.csv", &r), NULL, "rff(D=8)", KREIN_KEEP_MEMORY};
     const char *path = test_path("state");
     test_memory memory;
     char message[KREIN__MESSAGE];
     forge_job(&j);
     parts p = state_of(&j, path);
     drop_parts(&p);
-    j.memory_rows = -1;
+    j.keep = KREIN_KEEP_STREAM;
     CHECK(train(&j, path, -1, &memory, message) == KREIN_OK);
     unlink(path);
     drop(&r);

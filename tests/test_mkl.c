@@ -80,8 +80,9 @@ static void routes_agree(void) {
             CHECK_REL(sum_of(&exact), 1, 1e-12);
             for (int64_t m = 0; m < by_features.kernels; m++) {
                 double a = exact.weights[m].weight, b = by_features.weights[m].weight;
-                if (!(fabs(a - b) <= 1e-6)) printf("%s, data %d, kernel %d\n", learner, d, (int)m);
-                CHECK_ABS(b, a, 1e-6);
+                /* features are float32: 6e-8, times what the weights make of it */
+                if (!(fabs(a - b) <= 3e-6)) printf("%s, data %d, kernel %d\n", learner, d, (int)m);
+                CHECK_ABS(b, a, 3e-6);
             }
             krein_report_clear(ctx, &exact);
             krein_report_clear(ctx, &by_features);

@@ -49,18 +49,19 @@ static krein_status too_many_texts(const krein_reader *r, int64_t j) {
         numbers += number;
         if (!number && !odd) odd = c->dict.word[k];
     }
+    long long number = (long long)krein__reader_number(r, j);
     if (odd && 2 * numbers > c->dict.n)
         return krein__fail(r->ctx, KREIN_EDATA,
                            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
                            "and has %lld distinct texts, most of them numbers; correct that cell, "
                            "or leave the column out with `ignore=%lld`",
-                           r->path, (long long)j + 1, name, odd, (long long)c->dict.n,
-                           (long long)j + 1);
+                           r->path, number, name, odd, (long long)c->dict.n,
+                           number);
     return krein__fail(r->ctx, KREIN_EDATA,
                        "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
                        "allowed; leave it out with `ignore=%lld`",
-                       r->path, (long long)j + 1, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
-                       (long long)j + 1);
+                       r->path, number, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
+                       number);
 }
 
 krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e) {
@@ -74,7 +75,9 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encodin
     e->header = r->header;
     ZNEW(e->input, r->ncolumn);
     e->ninput = r->ncolumn;
-    for (int64_t j = 0; j < r->ncolumn; j++) {
+    /* Weights and groups that came beside rows in memory are no columns, and stand last. */
+    while (e->ninput > 0 && r->column[e->ninput - 1].given > KREIN_ROLE_LABEL) e->ninput--;
+    for (int64_t j = 0; j < e->ninput; j++) {
         krein_column *c = &r->column[j];
         krein_input *in = &e->input[j];
         if (c->name) DUP(in->name, c->name);
@@ -152,21 +155,23 @@ static void scale_text(const krein_stats *t, int64_t cat, const krein_input *in,
     }
 }
 
-static krein_status scale_number(krein_ctx *ctx, const char *name, const krein_stats *t,
-                                 int64_t num, int64_t j, int64_t at, krein_encoding *e) {
+static krein_status scale_number(const krein_reader *r, const krein_stats *t, int64_t num,
+                                 int64_t j, int64_t at, krein_encoding *e) {
+    long long number = (long long)krein__reader_number(r, j);
     if (t->count[num] == 0)
-        return krein__fail(ctx, KREIN_EDATA,
+        return krein__fail(r->ctx, KREIN_EDATA,
                            "%s: column %lld has no value in any row; leave it out with "
                            "`ignore=%lld`",
-                           name, (long long)j + 1, (long long)j + 1);
+                           r->path, number, number);
     scale_column(e, at,
                  (column){t->mean[num], t->m2[num] / t->count[num], t->low[num], t->high[num],
                           t->least[num], t->most[num]});
     return KREIN_OK;
 }
 
-krein_status krein__encode_scaling(krein_ctx *ctx, const char *name, const krein_stats *t,
+krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t,
                                    krein_encoding *e) {
+    krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
     int64_t num = 0, cat = 0;
     ZNEW(e->centre, e->d);
@@ -181,7 +186,7 @@ krein_status krein__encode_scaling(krein_ctx *ctx, const char *name, const krein
         if (in && in->text)
             scale_text(t, cat++, in, e);
         else
-            TRY(scale_number(ctx, name, t, num++, j, in ? in->at : j, e));
+            TRY(scale_number(r, t, num++, j, in ? in->at : j, e));
     }
     unit_bounds(e);
 done:

@@ -50,8 +50,8 @@ enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000 };
  * dictionaries are known. The dictionaries of text features are frozen. */
 krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e);
 /* Centres, factors, values of missing cells and bounds, once the inputs and e->scale are set. Some
- * row has a weight. name: of the data, for messages. */
-krein_status krein__encode_scaling(krein_ctx *ctx, const char *name, const krein_stats *stats,
+ * row has a weight. */
+krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *stats,
                                    krein_encoding *e);
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);
 /* Rows of a compute block: a constant for up to 4,096 columns, less above. It depends on d alone,

@@ -300,9 +300,6 @@ krein_status krein__rows_roles(krein_reader *r) {
     int64_t once[6] = {0};
     char a[96], b[96];
     clear_dicts(r);
-    krein__free(ctx, s->dict_column);
-    krein__free(ctx, s->dict_slot);
-    s->dict_column = s->dict_slot = NULL;
     s->nnum = s->ncat = s->nlabel = s->ndict = s->row = 0;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
@@ -323,8 +320,8 @@ krein_status krein__rows_roles(krein_reader *r) {
                                "%s: %s holds text; row weights must be numbers >= 0", r->path,
                                krein__column_text(r, j, a));
     }
-    NEW(s->dict_column, r->ncolumn);
-    NEW(s->dict_slot, r->ncolumn);
+    if (!s->dict_column) NEW(s->dict_column, r->ncolumn);
+    if (!s->dict_slot) NEW(s->dict_slot, r->ncolumn);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
         bool feature = c->role == KREIN_ROLE_FEATURE, label = c->role == KREIN_ROLE_LABEL;
@@ -487,10 +484,10 @@ const char *krein__column_text(const krein_reader *r, int64_t j, char *buf) {
     const char *name = r->column[j].name;
     char shown[48];
     if (name)
-        snprintf(buf, 96, "column %lld (%s)", (long long)j + 1,
+        snprintf(buf, 96, "column %lld (%s)", (long long)krein__reader_number(r, j),
                  krein__cell_text(name, strlen(name), shown));
     else
-        snprintf(buf, 96, "column %lld", (long long)j + 1);
+        snprintf(buf, 96, "column %lld", (long long)krein__reader_number(r, j));
     return buf;
 }
 

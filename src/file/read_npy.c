@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID = 40 };
+enum { ID = 40, LOOK = 1000 };
 
 typedef struct npy {
     krein_npy h;
@@ -32,32 +32,6 @@ static void npy_close(krein_reader *r) {
     }
     krein__free(r->ctx, a);
     r->state->own = NULL;
-}
-
-static krein_status npy_open(krein_reader *r, const krein_reader_options *options) {
-    krein_ctx *ctx = r->ctx;
-    krein_bytes *in = r->state->in;
-    krein_status st = KREIN_OK;
-    npy *a;
-    (void)options;
-    ZNEW(a, 1);
-    r->state->own = a;
-    TRY(krein__npy_open(ctx, r->path, in, &a->h));
-    if (!krein__bytes_gzip(in)) TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
-    ZNEW(r->column, a->h.d);
-    r->ncolumn = a->h.d;
-    ZNEW(a->run, a->h.d);
-    ZNEW(a->shift, a->h.d);
-    /* No more is unpacked than the header asks for, and one byte to see that there is more. */
-    if (a->h.fortran) {
-        TRY(krein__bytes_spool(in, a->h.offset + a->h.n * a->h.d * a->h.size + 1));
-        TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
-    }
-    if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
-    r->n = a->h.n;
-    TRY(krein__chunk_init(r, false, false));
-done:
-    return st;
 }
 
 /* ---- rows ---------------------------------------------------------------------------- */
@@ -267,6 +241,67 @@ static krein_status npy_begin(krein_reader *r) {
             }
         }
     }
+done:
+    return st;
+}
+
+/* The first number of every column, a good shift. What is wrong with the file is said when it is
+ * read. */
+static krein_status look(krein_reader *r) {
+    krein_ctx *ctx = r->ctx;
+    krein_status st = KREIN_OK;
+    npy *a = r->state->own;
+    int64_t si = a->h.fortran ? a->h.size : a->h.d * a->h.size, missing = a->h.d;
+    bool *found = NULL;
+    ZNEW(found, a->h.d);
+    TRY(npy_begin(r));
+    a->room = krein__min(a->room, LOOK);
+    NEW(a->buf, a->room * a->h.d * a->h.size);
+    while (missing > 0 && a->i < krein__min(LOOK, a->h.n)) {
+        int64_t m = krein__min(a->room, a->h.n - a->i);
+        bool torn = fetch(r, a, &m) != KREIN_OK;
+        int64_t sj = a->h.fortran ? m * a->h.size : a->h.size;
+        for (int64_t i = 0; i < m && a->i + i < LOOK; i++)
+            for (int64_t j = 0; j < a->h.d; j++) {
+                double v = found[j] ? NAN : krein__npy_element(&a->h, a->buf + i * si + j * sj);
+                if (!isfinite(v)) continue;
+                r->column[j].first = v;
+                found[j] = true;
+                missing--;
+            }
+        a->i += m;
+        if (torn || m == 0) break;
+    }
+done:
+    krein__free(ctx, a->buf);
+    krein__free(ctx, found);
+    a->buf = NULL;
+    return st;
+}
+
+static krein_status npy_open(krein_reader *r, const krein_reader_options *options) {
+    krein_ctx *ctx = r->ctx;
+    krein_bytes *in = r->state->in;
+    krein_status st = KREIN_OK;
+    npy *a;
+    (void)options;
+    ZNEW(a, 1);
+    r->state->own = a;
+    TRY(krein__npy_open(ctx, r->path, in, &a->h));
+    if (!krein__bytes_gzip(in)) TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
+    ZNEW(r->column, a->h.d);
+    r->ncolumn = a->h.d;
+    ZNEW(a->run, a->h.d);
+    ZNEW(a->shift, a->h.d);
+    /* No more is unpacked than the header asks for, and one byte to see that there is more. */
+    if (a->h.fortran) {
+        TRY(krein__bytes_spool(in, a->h.offset + a->h.n * a->h.d * a->h.size + 1));
+        TRY(krein__npy_check_size(ctx, r->path, in, &a->h));
+    }
+    if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
+    r->n = a->h.n;
+    TRY(krein__chunk_init(r, false, false));
+    TRY(look(r));
 done:
     return st;
 }

@@ -194,6 +194,21 @@ void krein__reader_close(krein_reader *r) {
     krein__free(ctx, r);
 }
 
+/* Columns that a number can mean: not those that are no columns to the caller. */
+static void numbered(const krein_reader *r, int64_t *first, int64_t *count) {
+    int64_t low = 0, high = r->ncolumn;
+    while (low < high && r->column[low].given == KREIN_ROLE_LABEL) low++;
+    while (high > low && r->column[high - 1].given != KREIN_ROLE_FEATURE) high--;
+    *first = low;
+    *count = high - low;
+}
+
+int64_t krein__reader_number(const krein_reader *r, int64_t j) {
+    int64_t first, count;
+    numbered(r, &first, &count);
+    return j - first + 1;
+}
+
 /* ---- which column is meant ---------------------------------------------------------- */
 
 static krein_status not_found(krein_reader *r, const char *word, const char *option) {
@@ -201,11 +216,12 @@ static krein_status not_found(krein_reader *r, const char *word, const char *opt
     const char *nearest = NULL;
     int64_t best = 1 + (int64_t)strnlen(word, KREIN_NAME_CUT) / 2;
     size_t used = 0;
-    int64_t n = 0;
+    int64_t n = 0, first, count;
     krein__cell_text(word, strlen(word), shown);
+    numbered(r, &first, &count);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         const char *name = r->column[j].name;
-        if (!name) continue;
+        if (!name || r->column[j].given != KREIN_ROLE_FEATURE) continue;
         int64_t k = krein__edit_distance(word, name);
         if (k < best) {
             best = k;
@@ -222,23 +238,24 @@ static krein_status not_found(krein_reader *r, const char *word, const char *opt
         return krein__fail(r->ctx, KREIN_EARG,
                            "%s %s: %s has no column names; give a number from 1 to %lld, first or "
                            "last",
-                           option, shown, r->path, (long long)r->ncolumn);
+                           option, shown, r->path, (long long)count);
     if (nearest)
         return krein__fail(r->ctx, KREIN_EARG,
                            "%s %s: no such column in %s; did you mean \"%s\"? There are %s%s, or a "
                            "number from 1 to %lld",
                            option, shown, r->path, krein__cell_text(nearest, strlen(nearest), cell),
-                           list + 2, n > SHOWN ? ", ..." : "", (long long)r->ncolumn);
+                           list + 2, n > SHOWN ? ", ..." : "", (long long)count);
     return krein__fail(r->ctx, KREIN_EARG,
                        "%s %s: no such column in %s; there are %s%s, or a number from 1 to %lld",
                        option, shown, r->path, list + 2, n > SHOWN ? ", ..." : "",
-                       (long long)r->ncolumn);
+                       (long long)count);
 }
 
 krein_status krein__reader_find(krein_reader *r, const char *word, const char *option,
                                 int64_t *out) {
-    int64_t found = -1, number = 0;
+    int64_t found = -1, number = 0, first, count;
     *out = -1;
+    numbered(r, &first, &count);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         if (!r->column[j].name || strcmp(r->column[j].name, word)) continue;
         if (found >= 0) {
@@ -251,12 +268,12 @@ krein_status krein__reader_find(krein_reader *r, const char *word, const char *o
         }
         found = j;
     }
-    if (found < 0 && !strcmp(word, "first")) found = 0;
-    if (found < 0 && !strcmp(word, "last")) found = r->ncolumn - 1;
+    if (found < 0 && !strcmp(word, "first")) found = first;
+    if (found < 0 && !strcmp(word, "last")) found = first + count - 1;
     if (found < 0 && *word) {
         const char *p = word;
-        for (; *p >= '0' && *p <= '9' && number <= r->ncolumn; p++) number = number * 10 + *p - '0';
-        if (!*p && number >= 1 && number <= r->ncolumn) found = number - 1;
+        for (; *p >= '0' && *p <= '9' && number <= count; p++) number = number * 10 + *p - '0';
+        if (!*p && number >= 1 && number <= count) found = first + number - 1;
     }
     if (found < 0) return not_found(r, word, option);
     *out = found;

@@ -36,7 +36,8 @@
 typedef enum krein_format {
     KREIN_FORMAT_CSV = 0,
     KREIN_FORMAT_LIBSVM = 1,
-    KREIN_FORMAT_NPY = 2
+    KREIN_FORMAT_NPY = 2,
+    KREIN_FORMAT_MEMORY = 3
 } krein_format;
 
 typedef enum krein_role {
@@ -56,6 +57,8 @@ typedef struct krein_column {
     double first; /* the first cell that is a number, 0 if none was looked at: a good shift */
     krein_dict dict;
     bool frozen;
+    krein_role given; /* rows in memory: what the caller said it is, and whether it is text */
+    bool given_text;
 } krein_column;
 
 typedef struct krein_reader_options {
@@ -113,6 +116,9 @@ struct krein_reader {
     int64_t n;         /* rows if known beforehand (NPY), else -1 */
     int64_t bytes;     /* size of the file, -1 unknown: for progress and memory estimates */
     int64_t bytes_done;
+    bool memory; /* the caller's arrays, no file (stream/memory.c) */
+    bool alone;  /* read on the thread that entered the library only */
+    bool again;  /* reading costs little: rows need not be kept for the next pass */
     bool missing_ok, label_optional;
     bool known_only;                  /* a word that a frozen dictionary lacks is an error */
     double seconds;                   /* spent reading and parsing */
@@ -150,6 +156,8 @@ void krein__reader_close(krein_reader *r);
 int64_t krein__reader_files(const krein_reader *r);
 const char *krein__reader_file(const krein_reader *r, int64_t k);
 
+/* The number of column j for people: from 1, labels that the caller gave apart not counted. */
+int64_t krein__reader_number(const krein_reader *r, int64_t j);
 /* The column meant by a user's word (name, 1-based number, "first", "last"); a number that
  * is also a name means the name. KREIN_EARG names what there is, and the nearest name.
  * `option` is for the message ("--label"). */

@@ -340,7 +340,7 @@ krein_status krein__checkpoint_open(krein_ctx *ctx, const krein_train_options *o
     krein_status st = KREIN_OK;
     krein_checkpoint *c = NULL;
     *out = NULL;
-    if (!data->reader)
+    if (data->reader->memory)
         return krein__fail(ctx, KREIN_EARG,
                            "`checkpoint` is for data in a file, and these are in memory");
     ZNEW(c, 1);

@@ -168,23 +168,56 @@ done:
     return st;
 }
 
-typedef struct copy_scores {
-    double *to;
-    int64_t k;
-} copy_scores;
+void krein_prediction_arrays_init(krein_prediction_arrays *arrays) {
+    memset(arrays, 0, sizeof *arrays);
+    arrays->size = sizeof *arrays;
+}
 
-static krein_status copy_one(void *user, const krein_prediction *p) {
-    copy_scores *c = user;
-    for (int64_t j = 0; j < c->k; j++) c->to[p->row * c->k + j] = p->scores ? p->scores[j] : NAN;
+typedef struct filler {
+    krein_ctx *ctx;
+    krein_prediction_arrays *to;
+    int64_t k, classes;
+} filler;
+
+static krein_status fill_row(void *user, const krein_prediction *p) {
+    const filler *f = user;
+    krein_prediction_arrays *to = f->to;
+    if (p->row >= to->capacity)
+        return krein__fail(f->ctx, KREIN_EARG,
+                           "there are more rows than the %lld that the arrays have room for",
+                           (long long)to->capacity);
+    if (to->labels) to->labels[p->row] = p->label;
+    for (int64_t j = 0; to->scores && j < f->k; j++)
+        to->scores[p->row * f->k + j] = p->scores ? p->scores[j] : NAN;
+    for (int64_t j = 0; to->probabilities && j < f->classes; j++)
+        to->probabilities[p->row * f->classes + j] = p->probabilities ? p->probabilities[j] : NAN;
+    to->rows = p->row + 1;
     return KREIN_OK;
+}
+
+krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                                krein_prediction_arrays *out) {
+    filler f = {ctx, out, m->k, m->encoding.nclass};
+    if (out->size < sizeof *out || out->capacity < 0)
+        return krein__fail(ctx, KREIN_EARG,
+                           "set the arrays up with krein_prediction_arrays_init and give their "
+                           "capacity");
+    if (out->probabilities && !m->calibration.slope)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model has no probabilities; train it with `probabilities`");
+    out->rows = 0;
+    return krein_predict(ctx, m, data, fill_row, &f);
 }
 
 krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *m, int64_t n, int64_t d,
                                  const float *x, int64_t ld, double *scores) {
     krein_data *data = NULL;
-    copy_scores to = {scores, m->k};
+    krein_prediction_arrays to;
+    krein_prediction_arrays_init(&to);
+    to.capacity = n;
+    to.scores = scores;
     krein_status st = krein_data_from_dense(ctx, n, d, x, ld, NULL, NULL, NULL, &data);
-    if (st == KREIN_OK) st = krein_predict(ctx, m, data, copy_one, &to);
+    if (st == KREIN_OK) st = krein_predict_into(ctx, m, data, &to);
     krein_data_close(data);
     return st;
 }

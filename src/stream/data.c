@@ -1,5 +1,7 @@
 /* data.c -- opening data and giving its columns their roles. */
 #include "stream/data.h"
+#include "file/lines.h"
+#include "stream/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@ void krein_data_options_init(krein_data_options *options) {
     options->size = sizeof *options;
     options->header = -1;
 }
+
+enum { OWN_GROUP = 7 }; /* of krein_data.owned: the name of the groups of rows in memory */
 
 /* The struct and its strings are copied: a caller's options may be gone when they are used. */
 static krein_status copy_options(krein_data *data, const krein_data_options *given) {
@@ -77,67 +81,112 @@ done:
     return st;
 }
 
-krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const float *x, int64_t ld,
-                                   const double *y, const double *weights,
-                                   const krein_data_options *options, krein_data **out) {
-    if (n < 0 || d < 1 || ld < d || (n > 0 && !x)) {
-        *out = NULL;
-        return krein__fail(ctx, KREIN_EARG, "rows in memory need n >= 0, d >= 1 and ld >= d");
-    }
-    krein_status st = create(ctx, "(memory)", options, out);
-    if (st != KREIN_OK) return st;
-    krein_data *data = *out;
-    for (int64_t i = 0; weights && i < n; i++)
-        if (!(weights[i] >= 0) || isinf(weights[i])) {
-            st = krein__fail(ctx, KREIN_EARG, "row %lld: a weight is a finite number >= 0",
-                             (long long)i + 1);
-            goto done;
-        }
-    NEW(data->segment, 1);
-    memset(data->segment, 0, sizeof *data->segment);
-    data->nsegment = data->capacity = 1;
-    data->borrowed = data->in_memory = true;
-    data->nrows = n;
-    data->segment->ld = ld;
-    krein_raw *raw = &data->segment->raw;
-    raw->n = n;
-    raw->nnum = d;
-    raw->nlabel = y ? krein__max(1, data->options.targets) : 0;
-    /* Borrowed segments are never written to or freed. */
-    raw->num = (float *)(uintptr_t)x;
-    raw->label = (double *)(uintptr_t)y;
-    raw->weight = (double *)(uintptr_t)weights;
-    for (int64_t i = 0; i < n && !raw->any_missing; i++)
-        for (int64_t j = 0; j < d; j++)
-            if (isnan(x[i * ld + j])) raw->any_missing = true;
-    data->has_weight = weights != NULL;
-    data->nlabel = raw->nlabel;
-    data->has_label = y != NULL;
+/* Options that name what the rows have anyway, or what only a file has. */
+static krein_status check_memory_options(krein_data *data) {
+    const krein_data_options *o = &data->options;
+    const krein_reader *r = data->reader;
+    bool label = o->label && strcmp(o->label, "none") != 0;
+    bool given[KREIN_ROLE_IGNORE + 1] = {0};
+    for (int64_t j = 0; j < r->ncolumn; j++) given[r->column[j].given] = true;
+    const struct {
+        bool wrong;
+        const char *text;
+    } all[] = {
+        {o->labels_file, "`labels_file` is for files"},
+        {o->id, "`id` is for files: predictions come in the order of the rows"},
+        {label && given[KREIN_ROLE_LABEL], "labels are given, and `label` names a column"},
+        {o->weights && given[KREIN_ROLE_WEIGHT], "weights are given, and `weights` names a column"},
+        {o->group && given[KREIN_ROLE_GROUP], "groups are given, and `group` names a column"},
+        {r->sparse && (label || o->weights || o->group || o->ignore),
+         "sparse rows have no columns for `label`, `weights`, `group` or `ignore`"}};
+    for (int64_t k = 0; k < KREIN__COUNT(all); k++)
+        if (all[k].wrong)
+            return krein__fail(data->ctx, KREIN_EARG, "%s: %s", data->name, all[k].text);
     return KREIN_OK;
+}
+
+/* What the view says of itself, where a file would need options. */
+static krein_status memory_options(krein_data *data, const krein_rows_view *view) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    krein_data_options *o = &data->options;
+    krein_reader *r = data->reader;
+    int64_t targets = view->targets ? view->ntargets : 0;
+    TRY(check_memory_options(data));
+    if (o->targets > 0 && targets != o->targets) {
+        st = krein__fail(ctx, KREIN_EARG, "%s: `targets=%lld`, but the rows have %lld", data->name,
+                         (long long)o->targets, (long long)targets);
+        goto done;
+    }
+    if (targets > 1) o->targets = targets;
+    if (view->classes && o->task == KREIN_TASK_AUTO) o->task = KREIN_TASK_CLASSIFICATION;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        if (r->column[j].given != KREIN_ROLE_GROUP) continue;
+        DUP(data->owned[OWN_GROUP], r->column[j].name);
+        o->group = data->owned[OWN_GROUP];
+    }
+    data->has_weight = view->weights != NULL;
+    data->nlabel = krein__view_labels(view);
+    data->has_label = data->nlabel > 0;
 done:
-    krein_data_close(data);
-    *out = NULL;
     return st;
 }
 
-krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing) {
-    const krein_segment *s = &data->segment[0];
-    for (int64_t i = 0; i < s->raw.n; i++)
-        for (int64_t j = 0; j < s->raw.nnum; j++) {
-            float v = s->raw.num[i * s->ld + j];
-            if (isinf(v) || (isnan(v) && missing == KREIN_MISSING_ERROR))
-                return krein__fail(data->ctx, KREIN_EDATA, "row %lld, column %lld is %s%s",
-                                   (long long)i + 1, (long long)j + 1,
-                                   isinf(v) ? "infinite" : "NaN",
-                                   isinf(v) ? "" : "; allow it with the missing option");
-        }
-    return KREIN_OK;
+static krein_status memory_opened(krein_data *data, krein_status st) {
+    if (st == KREIN_OK) {
+        const krein_memory *m = data->reader->state->own;
+        st = memory_options(data, &m->first);
+    }
+    if (st != KREIN_OK) krein_data_close(data);
+    return st;
+}
+
+krein_status krein_data_from_rows(krein_ctx *ctx, const krein_rows_view *view,
+                                  const krein_data_options *options, krein_data **out) {
+    krein_data *data = NULL;
+    *out = NULL;
+    krein_status st = create(ctx, "(memory)", options, &data);
+    if (st != KREIN_OK) return st;
+    st = memory_opened(data, krein__memory_open(ctx, view, &data->reader));
+    if (st == KREIN_OK) *out = data;
+    return st;
+}
+
+krein_status krein_data_from_source(krein_ctx *ctx, const krein_rows_source *source,
+                                    const krein_data_options *options, krein_data **out) {
+    krein_data *data = NULL;
+    *out = NULL;
+    krein_status st = create(ctx, "(memory)", options, &data);
+    if (st != KREIN_OK) return st;
+    st = memory_opened(data, krein__source_open(ctx, source, &data->reader));
+    if (st == KREIN_OK) *out = data;
+    return st;
+}
+
+krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t d, const float *x, int64_t ld,
+                                   const double *y, const double *weights,
+                                   const krein_data_options *options, krein_data **out) {
+    krein_rows_view v;
+    krein_rows_view_init(&v);
+    v.n = n;
+    v.d = d;
+    v.x = x;
+    v.type = KREIN_FLOAT32;
+    v.row_stride = ld;
+    v.column_stride = 1;
+    v.targets = y;
+    v.ntargets = y && options ? options->targets : 0;
+    v.weights = weights;
+    if (ld < d) {
+        *out = NULL;
+        return krein__fail(ctx, KREIN_EARG, "rows in memory need n >= 0, d >= 1 and ld >= d");
+    }
+    return krein_data_from_rows(ctx, &v, options, out);
 }
 
 static void drop_segments(krein_data *data) {
     krein_ctx *ctx = data->ctx;
-    for (int64_t k = 0; k < data->nsegment && !data->borrowed; k++)
-        krein__raw_clear(ctx, &data->segment[k].raw);
+    for (int64_t k = 0; k < data->nsegment; k++) krein__raw_clear(ctx, &data->segment[k].raw);
     krein__free(ctx, data->segment);
     data->segment = NULL;
     data->nsegment = data->capacity = 0;
@@ -151,7 +200,7 @@ void krein__data_forget(krein_data *data) {
 void krein__data_reset(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     krein__data_quiet(data);
-    if (!data->borrowed) krein__data_forget(data);
+    krein__data_forget(data);
     krein__free(ctx, data->part);
     krein__free(ctx, data->label_map);
     data->part = NULL;
@@ -202,7 +251,7 @@ static krein_status set_role(krein_data *data, const char *word, const char *opt
     if (st != KREIN_OK) return st;
     if (r->column[j].role != KREIN_ROLE_FEATURE && r->column[j].role != role)
         return krein__fail(ctx, KREIN_EARG, "%s: column %lld has two roles; %s names it again",
-                           r->path, (long long)j + 1, option);
+                           r->path, (long long)krein__reader_number(r, j), option);
     r->column[j].role = role;
     return KREIN_OK;
 }
@@ -239,7 +288,7 @@ krein_status krein__data_side_roles(krein_data *data) {
     krein_reader *r = data->reader;
     const krein_data_options *o = &data->options;
     krein_status st = KREIN_OK;
-    if (r->sparse) {
+    if (r->sparse && !r->memory) {
         if (o->weights || o->group || o->id || o->ignore)
             return krein__fail(
                 ctx, KREIN_EARG,
@@ -247,14 +296,34 @@ krein_status krein__data_side_roles(krein_data *data) {
                 r->path);
         return KREIN_OK;
     }
-    for (int64_t j = 0; j < r->ncolumn; j++) r->column[j].role = KREIN_ROLE_FEATURE;
+    data->has_weight = o->weights != NULL;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        c->role = c->given;
+        if (r->memory) c->text = c->given_text;
+        data->has_weight = data->has_weight || c->given == KREIN_ROLE_WEIGHT;
+    }
     if (o->weights) TRY(set_role(data, o->weights, "`weights`", KREIN_ROLE_WEIGHT));
     if (o->group) TRY(set_role(data, o->group, "`group`", KREIN_ROLE_GROUP));
     if (o->id) TRY(set_role(data, o->id, "`id`", KREIN_ROLE_ID));
     TRY(ignore_columns(data));
-    data->has_weight = o->weights != NULL;
 done:
     return st;
+}
+
+/* Labels that the caller gave with the rows. */
+static void given_labels(krein_data *data, bool wanted) {
+    krein_reader *r = data->reader;
+    data->nlabel = 0;
+    data->label_column = -1;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        if (c->given != KREIN_ROLE_LABEL) continue;
+        c->role = wanted ? KREIN_ROLE_LABEL : KREIN_ROLE_IGNORE;
+        if (!wanted) continue;
+        if (data->nlabel++ == 0) data->label_column = j;
+    }
+    data->has_label = data->nlabel > 0;
 }
 
 krein_status krein__data_label_role(krein_data *data) {
@@ -267,7 +336,12 @@ krein_status krein__data_label_role(krein_data *data) {
         data->has_label = true;
         return KREIN_OK;
     }
-    if (o->label && strcmp(o->label, "none") == 0) {
+    bool none = o->label && strcmp(o->label, "none") == 0;
+    if (r->memory && (none || !o->label)) {
+        given_labels(data, !none);
+        return KREIN_OK;
+    }
+    if (none) {
         data->nlabel = 0;
         data->has_label = false;
         if (r->sparse) r->column[0].role = KREIN_ROLE_IGNORE;
@@ -280,7 +354,7 @@ krein_status krein__data_label_role(krein_data *data) {
         data->has_label = true;
         return KREIN_OK;
     }
-    if (o->targets > 0) {
+    if (o->targets > 0 && !r->memory) {
         if (o->targets >= r->ncolumn)
             return krein__fail(ctx, KREIN_EARG,
                                "%s: `targets=%lld`, but there are only %lld columns", r->path,
@@ -301,7 +375,7 @@ krein_status krein__data_label_role(krein_data *data) {
         return krein__fail(ctx, KREIN_EARG,
                            "%s: column %lld is the label, but another option names it too; say "
                            "which column is the label with `label`",
-                           r->path, (long long)j + 1);
+                           r->path, (long long)krein__reader_number(r, j));
     r->column[j].role = KREIN_ROLE_LABEL;
     data->label_column = j;
     data->nlabel = 1;
@@ -351,7 +425,7 @@ static krein_status changed(const krein_data *data, krein_ctx *ctx) {
 }
 
 krein_status krein__data_share(krein_data *data) {
-    if (!data->share_rows || data->share.on || !data->reader) return KREIN_OK;
+    if (!data->share_rows || data->share.on || data->reader->memory) return KREIN_OK;
     return krein__share_find(data->reader, data->labels, &data->share);
 }
 
@@ -408,5 +482,7 @@ int64_t krein__data_rows_here(const krein_data *data) {
 
 bool krein__data_may_have_labels(const krein_data *data) {
     const char *label = data->options.label;
-    return data->reader ? !label || strcmp(label, "none") != 0 : data->has_label;
+    const krein_reader *r = data->reader;
+    if (label) return strcmp(label, "none") != 0;
+    return !r->memory || (r->ncolumn > 0 && r->column[0].given == KREIN_ROLE_LABEL);
 }

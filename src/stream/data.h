@@ -1,4 +1,4 @@
-/* data.h -- a data set: a file or the caller's arrays, scanned or matched to an
+/* data.h -- a data set: a file or the caller's rows, scanned or matched to an
  * encoding, then streamed as encoded compute blocks. */
 #ifndef KREIN_DATA_H
 #define KREIN_DATA_H
@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "share/share.h"
 
-/* Raw rows kept in memory; num has row stride ld (the caller's arrays may have their own). */
+/* Raw rows kept in memory; num has row stride ld. */
 typedef struct krein_segment {
     krein_raw raw;
     int64_t ld;
@@ -25,12 +25,12 @@ struct krein_data {
     char *name; /* path or "(memory)" */
     krein_data_options options;
     char *owned[8];       /* copies of the option strings */
-    krein_reader *reader; /* NULL: the caller's arrays */
+    krein_reader *reader; /* of a file, or of the caller's rows (memory.h) */
     krein_reader *labels; /* --labels FILE.npy */
     krein_segment *segment;
     int64_t nsegment, capacity;
-    bool in_memory, borrowed; /* all rows are in segments; they belong to the caller */
-    bool share_rows;          /* the processes (dist/dist.h) read a part of the rows each */
+    bool in_memory;  /* all rows are in segments */
+    bool share_rows; /* the processes (dist/dist.h) read a part of the rows each */
     krein_share share;
     int64_t nrows; /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
@@ -77,8 +77,6 @@ void krein__data_quiet(krein_data *data);
 krein_status krein__data_keep(krein_data *data, krein_raw *raw); /* takes the batch over */
 void krein__data_forget(krein_data *data);                       /* the kept rows */
 void krein__data_reset(krein_data *data); /* all that was found or matched before */
-/* The caller's arrays hold no infinity, and NaN only where cells may be missing. */
-krein_status krein__data_check_borrowed(const krein_data *data, krein_missing missing);
 
 /* A pass over the raw rows, from memory or from the file, whose next batches are then read beside
  * what is done with the last one (pass.c). Zeroed before its first begin. */

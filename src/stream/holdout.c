@@ -145,7 +145,7 @@ krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double frac
         memmove(data->part, data->part + data->share.first, (size_t)data->share.rows);
     int64_t nnum, ncat;
     krein__feature_counts(data, &nnum, &ncat);
-    TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader && data->reader->sparse));
+    TRY(krein__stats_begin(ctx, &s->stats, nnum, ncat, data->reader->sparse));
     memset(s->label_sum, 0, sizeof s->label_sum);
     TRY(krein__raw_begin(&pass, data));
     for (row = 0;;) {

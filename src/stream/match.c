@@ -170,30 +170,59 @@ static krein_status match_plain(krein_data *data, const krein_encoding *e, bool 
     return KREIN_OK;
 }
 
+/* Rows in memory: the labels are known, inputs go by their names or by their order. */
+static krein_status match_memory(krein_data *data, const krein_encoding *e, bool need_label) {
+    krein_ctx *ctx = data->ctx;
+    krein_reader *r = data->reader;
+    krein_status st = KREIN_OK;
+    krein_dict inputs = {0};
+    int64_t have = 0, wanted = e->ninput ? 0 : e->d, k = 0;
+    TRY(krein__data_label_role(data));
+    if (need_label && !data->has_label) {
+        st = krein__fail(ctx, KREIN_EARG, "evaluation needs labels");
+        goto done;
+    }
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        if (!need_label && c->role == KREIN_ROLE_LABEL) c->role = KREIN_ROLE_IGNORE;
+        have += c->role == KREIN_ROLE_FEATURE;
+    }
+    if (!need_label) data->nlabel = 0;
+    if (r->sparse) {
+        r->max_index = e->d;
+        goto done;
+    }
+    if (e->header && r->header) TRY(input_names(ctx, e, &inputs));
+    if (e->ninput > 0 && inputs.n == e->ninput) {
+        data->by_name = true;
+        st = match_names(data, e, &inputs, false);
+        goto done;
+    }
+    for (int64_t j = 0; j < e->ninput; j++) wanted += e->input[j].role == KREIN_ROLE_FEATURE;
+    if (have != wanted) {
+        st = krein__fail(ctx, KREIN_EDATA, "the rows have %lld columns; the model takes %lld",
+                         (long long)have, (long long)wanted);
+        goto done;
+    }
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        if (c->role != KREIN_ROLE_FEATURE) continue;
+        c->shift = 0;
+        c->text = false; /* where the model was trained on plain numbers */
+        while (k < e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
+        if (e->ninput) TRY(adopt(data, &e->input[k++], c));
+    }
+done:
+    krein__dict_clear(ctx, &inputs);
+    return st;
+}
+
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
     krein_dict inputs = {0};
     krein__data_reset(data);
-    if (!r) {
-        int64_t d = data->segment[0].raw.nnum;
-        bool plain = e->ninput == 0;
-        int64_t wanted = 0;
-        for (int64_t j = 0; j < e->ninput; j++) {
-            bool feature = e->input[j].role == KREIN_ROLE_FEATURE;
-            wanted += feature;
-            plain = plain || (feature && e->input[j].text);
-        }
-        if (e->sparse || (e->ninput == 0 ? d != e->d : d != wanted || plain))
-            return krein__fail(ctx, KREIN_EDATA,
-                               "the rows have %lld columns; the model takes %lld "
-                               "numeric columns",
-                               (long long)d, (long long)(e->ninput ? wanted : e->d));
-        if (need_label && !data->has_label)
-            return krein__fail(ctx, KREIN_EARG, "evaluation needs labels");
-        return krein__data_check_borrowed(data, krein__data_missing(data, e));
-    }
     if (e->sparse != r->sparse)
         return krein__fail(ctx, KREIN_EDATA,
                            "%s: the model was trained on %s rows, this file has %s "
@@ -204,7 +233,9 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     if (e->header && r->header) TRY(input_names(ctx, e, &inputs));
     data->label_column = -1;
     data->nlabel = 0;
-    if (r->sparse) {
+    if (r->memory) {
+        TRY(match_memory(data, e, need_label));
+    } else if (r->sparse) {
         r->column[0].role = need_label ? KREIN_ROLE_LABEL : KREIN_ROLE_IGNORE;
         r->max_index = e->d;
         data->label_column = 0;

@@ -204,7 +204,7 @@ static bool ahead_pays(const krein_raw_pass *p) {
                        : (r->n >= 0 ? p->rows >= r->n : r->bytes_done >= r->bytes))
         return false;
     double room = data->ahead_room >= 0 ? data->ahead_room : (double)data->ctx->budget / 16;
-    return !p->alone && (SLOTS - 1) * p->batch_bytes <= room;
+    return !p->alone && !r->alone && (SLOTS - 1) * p->batch_bytes <= room;
 }
 
 krein_status krein__raw_begin(krein_raw_pass *p, krein_data *data) {

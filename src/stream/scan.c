@@ -104,10 +104,6 @@ done:
 
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
     *nnum = *ncat = 0;
-    if (!data->reader) {
-        *nnum = data->segment[0].raw.nnum;
-        return;
-    }
     for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
         if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
             ++*(data->reader->column[j].text ? ncat : nnum);
@@ -118,6 +114,7 @@ static bool keep_in_memory(const krein_data *data) {
     if (data->once) return false;
     if (keep != KREIN_KEEP_AUTO) return keep == KREIN_KEEP_MEMORY;
     const krein_reader *r = data->reader;
+    if (r->again) return false;
     return r->format != KREIN_FORMAT_NPY || r->gzip ||
            r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
@@ -326,10 +323,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     e->scale = data->options.scale;
     e->missing = data->options.missing;
     e->unknown_ignore = data->options.unknown_ignore;
-    if (data->reader)
-        TRY(prepare_reader(data, need_label));
-    else
-        TRY(krein__data_check_borrowed(data, data->options.missing));
+    TRY(prepare_reader(data, need_label));
     if (need_label && !data->has_label) {
         st = krein__fail(ctx, KREIN_EARG, "training needs labels");
         goto done;
@@ -337,13 +331,10 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     if (s.stats_now) {
         int64_t nnum, ncat;
         krein__feature_counts(data, &nnum, &ncat);
-        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader && data->reader->sparse));
+        TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader->sparse));
     }
     TRY(krein__data_share(data));
-    if (data->reader)
-        TRY(scan_file(&s, holdout > 0));
-    else
-        TRY(scan_batch(&s, &data->segment[0].raw, data->segment[0].ld, holdout > 0));
+    TRY(scan_file(&s, holdout > 0));
     s.all_kept = s.kept;
     TRY(put_together(&s));
     if (s.all_kept < 2) {
@@ -352,10 +343,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         goto done;
     }
     if (data->has_label) TRY(decide_labels(&s, labels, e));
-    if (data->reader)
-        TRY(krein__encode_inputs(ctx, data->reader, e));
-    else
-        e->d = data->segment[0].raw.nnum;
+    TRY(krein__encode_inputs(ctx, data->reader, e));
     if (e->d == 0) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
         goto done;
@@ -384,7 +372,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         st = krein__fail(ctx, KREIN_EDATA, "%s: all row weights are zero", data->name);
         goto done;
     }
-    TRY(krein__encode_scaling(ctx, data->name, &s.stats, e));
+    TRY(krein__encode_scaling(data->reader, &s.stats, e));
     data->scanned = true;
     for (int64_t k = 0; k < data->nlabel; k++)
         data->label_mean[k] = s.label_sum[k] / s.stats.weight;

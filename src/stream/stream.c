@@ -16,7 +16,6 @@
 typedef struct slot {
     int64_t at;    /* first encoded column */
     int64_t codes; /* categories, 0: a number */
-    float shift;   /* still to be subtracted: the caller's arrays come as they are */
 } slot;
 
 struct krein_stream {
@@ -53,20 +52,14 @@ static krein_status make_slots(krein_stream *s) {
     krein_status st = KREIN_OK;
     const krein_encoding *e = s->e;
     const krein_reader *r = s->data->reader;
-    int64_t columns = r ? r->ncolumn : s->data->segment[0].raw.nnum;
+    int64_t columns = r->ncolumn;
     NEW(s->num, columns);
     NEW(s->cat, columns);
-    if (!r || e->ninput == 0) {
-        for (int64_t j = 0, k = 0; j < columns; j++) {
-            if (r && r->column[j].role != KREIN_ROLE_FEATURE) continue;
-            while (e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {s->nnum, 0, 0};
-            if (e->ninput) {
-                to.at = e->input[k].at;
-                to.shift = r ? 0 : (float)e->input[k].shift;
-                k++;
-            }
-            s->num[s->nnum++] = to;
+    if (e->ninput == 0) {
+        for (int64_t j = 0; j < columns; j++) {
+            if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
+            s->num[s->nnum] = (slot){s->nnum, 0};
+            s->nnum++;
         }
     } else {
         int64_t k = 0; /* the training column, when matched by position */
@@ -77,7 +70,7 @@ static krein_status make_slots(krein_stream *s) {
                 for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
             else
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0, 0};
+            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0};
             if (c->text)
                 s->cat[s->ncat++] = to;
             else
@@ -86,8 +79,7 @@ static krein_status make_slots(krein_stream *s) {
         }
     }
     s->contiguous = s->ncat == 0;
-    for (int64_t j = 0; j < s->nnum; j++)
-        s->contiguous = s->contiguous && s->num[j].at == j && s->num[j].shift == 0;
+    for (int64_t j = 0; j < s->nnum; j++) s->contiguous = s->contiguous && s->num[j].at == j;
 done:
     return st;
 }
@@ -133,7 +125,7 @@ done:
 static const krein_dict *label_words(const krein_stream *s) {
     const krein_data *data = s->data;
     const krein_reader *from = data->labels ? data->labels : data->reader;
-    if (!from || !data->has_label || !s->e->label_text) return NULL;
+    if (!data->has_label || !s->e->label_text) return NULL;
     return &from->column[data->labels ? 0 : data->label_column].dict;
 }
 
@@ -220,7 +212,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         memcpy(x, s->blank, (size_t)e->d * sizeof *x);
         for (int64_t j = 0; j < s->nnum; j++) {
             int64_t at = s->num[j].at;
-            float v = isnan(num[j]) ? e->fill[at] : num[j] - s->num[j].shift;
+            float v = isnan(num[j]) ? e->fill[at] : num[j];
             x[at] = (v - e->centre[at]) * e->factor[at];
         }
         for (int64_t k = 0; k < s->ncat; k++) {
@@ -297,7 +289,7 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
                 if (class < 0) {
                     char text[40];
                     const krein_reader *from = data->labels ? data->labels : data->reader;
-                    const char *word = data->label_map && from
+                    const char *word = data->label_map
                                            ? from->column[data->labels ? 0 : data->label_column]
                                                  .dict.word[(int64_t)y]
                                            : krein__number_text(y, text);

@@ -1,0 +1,356 @@
+/* memory.c -- readers of the caller's rows: arrays, or blocks of them that a function gives.
+ *
+ * To what comes behind it, a block of rows looks like a file with the columns
+ *
+ *     labels | inputs (none where rows are sparse) | weight | group
+ *
+ * whose roles are known. Batches are converted from the arrays as they are asked for, so that no
+ * more than a batch is ever copied. The first block of a source is asked for when it is opened; the
+ * first pass goes on from there, so that a source of which one pass is wanted need not rewind.
+ */
+#include "stream/memory.h"
+#include "file/lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LOOK = 1000, LEAST = 1 << 16, MOST = 4 << 20 };
+
+static krein_memory *own(const krein_reader *r) { return r->state->own; }
+
+/* ---- blocks ------------------------------------------------------------- */
+
+static void set_cells(krein_reader *r) {
+    krein_memory *s = own(r);
+    const krein_rows_view *v = &s->view;
+    krein_cells *to = s->cells;
+    for (int64_t k = 0; k < krein__view_labels(v); k++) *to++ = krein__view_label(v, k);
+    for (int64_t j = 0; j < krein__view_inputs(v); j++) *to++ = krein__view_input(v, j);
+    if (v->weights) *to++ = (krein_cells){.number = v->weights, .type = KREIN_FLOAT64, .stride = 1};
+    if (v->groups || v->group_names) *to++ = krein__view_group(v);
+}
+
+static krein_status call_failed(krein_reader *r, const char *what, krein_status status) {
+    return krein__fail(r->ctx, status, "%s: the function %s of the source of rows failed: %s",
+                       r->path, what, krein_status_text(status));
+}
+
+/* n is 0 at the end. */
+static krein_status ask(krein_reader *r, krein_rows_view *v) {
+    krein_memory *s = own(r);
+    krein_rows_view given;
+    krein_rows_view_init(&given);
+    krein_status st = s->source.next(s->source.user, &given);
+    if (st != KREIN_OK) return call_failed(r, "next", st);
+    if (given.size > 0 && given.n == 0) {
+        *v = given;
+        return KREIN_OK;
+    }
+    return krein__view_take(r->ctx, &given, r->state->row, v);
+}
+
+static krein_status next_block(krein_reader *r) {
+    krein_memory *s = own(r);
+    krein_rows_view v;
+    krein_status st = KREIN_OK;
+    TRY(ask(r, &v));
+    s->at = 0;
+    s->unread = false;
+    s->ended = v.n == 0;
+    if (s->ended) goto done;
+    TRY(krein__view_same(r->ctx, &s->first, &v));
+    s->view = v;
+    set_cells(r);
+    for (int64_t j = 0; j < r->ncolumn; j++)
+        if (s->cells[j].is_text != r->column[j].given_text) {
+            st = krein__fail(
+                r->ctx, KREIN_EARG, "column %lld is %s in one block of rows and %s in another",
+                (long long)krein__reader_number(r, j), r->column[j].given_text ? "text" : "numbers",
+                s->cells[j].is_text ? "text" : "numbers");
+            goto done;
+        }
+done:
+    return st;
+}
+
+/* ---- opening ------------------------------------------------------------ */
+
+static void memory_close(krein_reader *r) {
+    krein_memory *s = own(r);
+    if (!s) return;
+    krein__free(r->ctx, s->cells);
+    krein__free(r->ctx, s->input);
+    krein__free(r->ctx, s->shift);
+    krein__free(r->ctx, s);
+    r->state->own = NULL;
+}
+
+/* The name of a column that the inputs do not have. */
+static krein_status own_name(krein_reader *r, const krein_rows_view *v, const char *word,
+                             int64_t number, char **out) {
+    char name[64];
+    int length = number ? snprintf(name, sizeof name, "%s%lld", word, (long long)number)
+                        : snprintf(name, sizeof name, "%s", word);
+    for (int64_t j = 0; v->names && j < v->d && length + 1 < (int)sizeof name; j++)
+        if (strcmp(v->names[j], name) == 0) {
+            name[length++] = '_';
+            name[length] = 0;
+            j = -1;
+        }
+    *out = krein__strdup(r->ctx, name);
+    return *out ? KREIN_OK : r->ctx->status;
+}
+
+static krein_status make_columns(krein_reader *r) {
+    krein_ctx *ctx = r->ctx;
+    krein_status st = KREIN_OK;
+    krein_memory *s = own(r);
+    const krein_rows_view *v = &s->view;
+    int64_t labels = krein__view_labels(v), inputs = krein__view_inputs(v);
+    bool group = v->groups || v->group_names;
+    int64_t n = labels + inputs + (v->weights != NULL) + group;
+    ZNEW(r->column, n);
+    r->ncolumn = n;
+    /* All that a reader keeps is asked for here: passes leave nothing behind. */
+    NEW(r->state->dict_column, krein__max(1, n));
+    NEW(r->state->dict_slot, krein__max(1, n));
+    NEW(s->cells, krein__max(1, n));
+    NEW(s->input, krein__max(1, inputs));
+    NEW(s->shift, krein__max(1, inputs));
+    set_cells(r);
+    for (int64_t j = 0; j < n; j++) {
+        krein_column *c = &r->column[j];
+        c->given = j < labels            ? KREIN_ROLE_LABEL
+                   : j < labels + inputs ? KREIN_ROLE_FEATURE
+                   : group && j == n - 1 ? KREIN_ROLE_GROUP
+                                         : KREIN_ROLE_WEIGHT;
+        c->role = c->given;
+        c->text = c->given_text = s->cells[j].is_text;
+        if (c->given == KREIN_ROLE_FEATURE && v->names)
+            DUP(c->name, v->names[j - labels]);
+        else if (c->given == KREIN_ROLE_LABEL && v->names)
+            TRY(own_name(r, v, "label", labels > 1 ? j + 1 : 0, &c->name));
+        else if (c->given == KREIN_ROLE_WEIGHT || c->given == KREIN_ROLE_GROUP)
+            TRY(own_name(r, v, c->given == KREIN_ROLE_WEIGHT ? "(weight)" : "(group)", 0,
+                         &c->name));
+    }
+    r->header = v->names != NULL;
+    r->sparse = v->indptr != NULL;
+    r->d = r->sparse ? v->d : 0;
+done:
+    return st;
+}
+
+/* The first number of every column, a good shift, as for files: among the first rows. */
+static void look(krein_reader *r) {
+    const krein_memory *s = own(r);
+    int64_t rows = krein__min(LOOK, s->view.n);
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        if (c->text) continue;
+        for (int64_t i = 0; i < rows; i++) {
+            double v = krein__cells_number(&s->cells[j], i);
+            if (!isfinite(v)) continue;
+            c->first = v;
+            break;
+        }
+    }
+}
+
+static size_t batch_bytes(const krein_ctx *ctx) {
+    uint64_t wanted = (uint64_t)MOST * (uint64_t)ctx->threads, most = ctx->budget / 32;
+    if (most < LEAST) most = LEAST;
+    return (size_t)(wanted < most ? wanted : most);
+}
+
+extern const krein_reader_class krein__read_memory;
+
+static krein_status make_reader(krein_ctx *ctx, krein_reader **out) {
+    krein_status st = KREIN_OK;
+    krein_reader *r = NULL;
+    ZNEW(r, 1);
+    *out = r;
+    r->ctx = ctx;
+    r->n = r->bytes = -1;
+    r->format = KREIN_FORMAT_MEMORY;
+    r->memory = true;
+    r->cls = &krein__read_memory;
+    DUP(r->path, "(memory)");
+    ZNEW(r->state, 1);
+    r->state->buffer = batch_bytes(ctx);
+    krein_memory *s;
+    ZNEW(s, 1);
+    r->state->own = s;
+done:
+    return st;
+}
+
+static krein_status finish(krein_reader *r) {
+    krein_memory *s = own(r);
+    krein_status st = make_columns(r);
+    if (st != KREIN_OK) return st;
+    s->first = s->view;
+    s->unread = true;
+    look(r);
+    return KREIN_OK;
+}
+
+krein_status krein__memory_open(krein_ctx *ctx, const krein_rows_view *view, krein_reader **out) {
+    krein_status st = KREIN_OK;
+    krein_reader *r = NULL;
+    *out = NULL;
+    TRY(make_reader(ctx, &r));
+    krein_memory *s = own(r);
+    TRY(krein__view_take(ctx, view, 0, &s->view));
+    TRY(finish(r));
+    r->n = s->view.n;
+    r->again = true;
+    for (int64_t j = 0; j < r->ncolumn; j++) r->again = r->again && !r->column[j].text;
+    *out = r;
+    r = NULL;
+done:
+    krein__reader_close(r);
+    return st;
+}
+
+krein_status krein__source_open(krein_ctx *ctx, const krein_rows_source *source,
+                                krein_reader **out) {
+    krein_status st = KREIN_OK;
+    krein_reader *r = NULL;
+    *out = NULL;
+    TRY(make_reader(ctx, &r));
+    krein_memory *s = own(r);
+    r->alone = true;
+    if (source && source->size)
+        memcpy(&s->source, source,
+               source->size < sizeof s->source ? source->size : sizeof s->source);
+    if (!s->source.next) {
+        st = krein__fail(ctx, KREIN_EARG, "a source of rows needs the function next");
+        goto done;
+    }
+    TRY(ask(r, &s->view));
+    if (s->view.n == 0) {
+        st = krein__fail(ctx, KREIN_EDATA, "the source of rows has no rows");
+        goto done;
+    }
+    TRY(finish(r));
+    *out = r;
+    r = NULL;
+done:
+    krein__reader_close(r);
+    return st;
+}
+
+/* ---- a pass ------------------------------------------------------------- */
+
+static krein_status rewind_block(krein_reader *r) {
+    krein_memory *s = own(r);
+    s->at = 0;
+    s->ended = false;
+    if (!s->source.next || s->unread) return KREIN_OK;
+    if (!s->source.rewind)
+        return krein__fail(r->ctx, KREIN_EDATA,
+                           "%s: the rows do not fit in memory and must be read again, but their "
+                           "source has no function rewind",
+                           r->path);
+    krein_status st = s->source.rewind(s->source.user);
+    if (st != KREIN_OK) return call_failed(r, "rewind", st);
+    s->view.n = 0; /* the next one is asked for when rows are wanted */
+    return KREIN_OK;
+}
+
+/* A model may want text where there are numbers, and the other way round. */
+static krein_status check_kinds(krein_reader *r) {
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        const krein_column *c = &r->column[j];
+        char column[96];
+        if (c->text == c->given_text) continue;
+        if (c->role == KREIN_ROLE_LABEL)
+            return krein__fail(r->ctx, KREIN_EDATA,
+                               "the labels are %s, and the model was trained on %s",
+                               c->given_text ? "text" : "numbers", c->text ? "text" : "numbers");
+        if (c->role == KREIN_ROLE_FEATURE)
+            return krein__fail(r->ctx, KREIN_EDATA,
+                               "%s holds %s, and the model was trained on %s there",
+                               krein__column_text(r, j, column), c->given_text ? "text" : "numbers",
+                               c->text ? "text" : "numbers");
+    }
+    return KREIN_OK;
+}
+
+static krein_status memory_begin(krein_reader *r) {
+    krein_status st = KREIN_OK;
+    krein_memory *s = own(r);
+    int64_t n = 0, labels = krein__view_labels(&s->first);
+    TRY(check_kinds(r));
+    TRY(krein__rows_roles(r));
+    TRY(rewind_block(r));
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        if (r->column[j].role != KREIN_ROLE_FEATURE || r->column[j].text) continue;
+        s->input[n] = j - labels;
+        s->shift[n++] = r->column[j].shift;
+    }
+    if (r->sparse) r->d = r->max_index > 0 ? r->max_index : s->first.d;
+done:
+    return st;
+}
+
+/* Rows of the block that fit a batch, and their entries where they are sparse. */
+static int64_t batch_rows(const krein_reader *r, int64_t *entries) {
+    const krein_memory *s = own(r);
+    const krein_rows_view *v = &s->view;
+    const struct krein_reader_state *state = r->state;
+    int64_t left = v->n - s->at, room = (int64_t)state->buffer, m = 0;
+    *entries = 0;
+    if (!r->sparse)
+        return krein__min(
+            left, krein__max(1, room / (4 * (state->nnum + state->ncat) + 8 * state->nlabel + 16)));
+    int64_t from = krein__whole(v->indptr, v->indptr_type, s->at);
+    for (; m < left; m++) {
+        int64_t more = krein__whole(v->indptr, v->indptr_type, s->at + m + 1) - from;
+        if (m > 0 && 8 * more + 24 * m > room) break;
+        *entries = more;
+    }
+    return m;
+}
+
+static krein_status memory_next(krein_reader *r, krein_raw *raw) {
+    krein_memory *s = own(r);
+    krein_status st = KREIN_OK;
+    int64_t entries;
+    raw->n = 0;
+    if (s->source.next && !s->ended && s->at == s->view.n) TRY(next_block(r));
+    int64_t m = s->ended ? 0 : batch_rows(r, &entries);
+    if (m == 0) goto done;
+    TRY(krein__rows_room(r, raw, m, entries, 0));
+    TRY(krein__convert(r, s, m, raw));
+    raw->n = m;
+    s->at += m;
+    s->unread = false;
+    r->state->row += m;
+done:
+    return st;
+}
+
+static krein_status memory_seek(krein_reader *r, const krein_mark *to) {
+    krein_memory *s = own(r);
+    krein_status st = KREIN_OK;
+    while (r->state->row < to->row) {
+        if (s->source.next && s->at == s->view.n) TRY(next_block(r));
+        int64_t m = s->ended ? 0 : krein__min(s->view.n - s->at, to->row - r->state->row);
+        if (m == 0)
+            return krein__fail(r->ctx, KREIN_EIO, "%s: there are fewer rows than before", r->path);
+        s->at += m;
+        s->unread = false;
+        r->state->row += m;
+    }
+done:
+    return st;
+}
+
+const krein_reader_class krein__read_memory = {.name = "memory",
+                                               .begin = memory_begin,
+                                               .next = memory_next,
+                                               .seek = memory_seek,
+                                               .close = memory_close};
