@@ -27,6 +27,7 @@ void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *r) {
     for (int64_t i = 0; r->results && i < r->count; i++) {
         krein__free(ctx, r->results[i].map);
         krein__free(ctx, r->results[i].refused);
+        krein__free(ctx, r->results[i].facts);
     }
     krein__free(ctx, r->results);
     krein__free(ctx, r->kernel);
@@ -154,6 +155,19 @@ done:
     return st;
 }
 
+static krein_status keep_facts(const krein_map *map, krein_approx_result *r) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_fact fact;
+    int64_t n = 0;
+    if (!map->cls->fact || r->facts) return KREIN_OK;
+    while (map->cls->fact(map, n, &fact)) n++;
+    NEW(r->facts, n);
+    while (r->nfacts < n && map->cls->fact(map, r->nfacts, &r->facts[r->nfacts])) r->nfacts++;
+done:
+    return st;
+}
+
 /* One map of one size, once. */
 static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t seed,
                          krein_approx_result *r, double *error, double *worst) {
@@ -172,6 +186,7 @@ static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t 
     r->seconds = fmin(r->seconds, krein__clock() - start);
     TRY(measure(s, map, z, error, worst));
     r->D = map->D;
+    TRY(keep_facts(map, r));
     if (!r->map && !(r->map = krein__map_text(map))) st = ctx->status;
 done:
     krein__free(ctx, z);
@@ -191,7 +206,10 @@ static krein_status repeat(const sample *s, const krein_approx_options *o, const
     r->seconds = INFINITY;
     for (int64_t t = 0; t < o->repeats; t++) {
         double error = 0, worst = 0;
+        krein_log_fn log = ctx->log;
+        if (t > 0) ctx->log = NULL; /* what the map says of one draw it says of all */
         st = draw(s, spec, D, o->seed + (uint64_t)t, r, &error, &worst);
+        ctx->log = log;
         if (refusal(st)) {
             DUP(r->refused, krein_message(ctx));
             if (!r->map) DUP(r->map, spec);

@@ -1,5 +1,6 @@
 /* epanechnikov -- k(x, y) = (1 - |x - y|^2 / a^2)^m where |x - y| < a, else 0
- * Indefinite in general. On rows of length one with a >= 2 nothing is cut off and
+ * Indefinite in general. Its spectral measure on R^d has finite mass where m > (d - 1)/2 (measure.c).
+ * On rows of length one with a >= 2 nothing is cut off and
  *   k = (2/a^2)^m (a^2/2 - 1 + <x, y>)^m,
  * for whole m a polynomial kernel with coefficients that are not negative: positive definite there.
  */
@@ -42,6 +43,11 @@ static krein_definite definite(const double *p) {
     return polynomial(p) ? KREIN_DEFINITE_UNIT : KREIN_DEFINITE_NO;
 }
 
+static double edge(const double *p, double *power) {
+    *power = p[M];
+    return p[A];
+}
+
 static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
     double gamma = 2 / (p[A] * p[A]);
     (void)reach;
@@ -61,4 +67,5 @@ const krein_kernel_class krein__kernel_epanechnikov = {
     .definite = definite,
     .values32 = values32,
     .values64 = values64,
+    .edge = edge,
     .series = series};

@@ -69,6 +69,9 @@ typedef struct krein_kernel_class {
     /* Separable kernels whose profile is convex on [0, inf): the pitch of a random grid for one
      * column, density delta k''(delta). */
     double (*pitch)(const double *p, krein_rng g, uint64_t row, uint64_t column);
+    /* Radial kernels that are cut off: the distance at which, and the power m with which they go to
+     * zero there, like (edge - z)^m (0: a jump). NULL: smooth at all z > 0. */
+    double (*edge)(const double *p, double *power);
     /* E w_j^2 is finite with these values (moment matching needs it); NULL: always. */
     bool (*second_moment)(const double *p);
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAP(name) extern const krein_map_class name;
@@ -45,6 +46,21 @@ void krein__map_ask(krein_map *map, int64_t D) {
     if (slot >= 0 && !isnan(map->values.number[slot])) map->D = (int64_t)map->values.number[slot];
 }
 
+/* "name: fact 1, fact 2", for those who ask for details. */
+static void tell_facts(const krein_map *map) {
+    char text[KREIN__MESSAGE] = "";
+    size_t used = 0;
+    krein_fact fact;
+    for (int64_t i = 0; map->cls->fact(map, i, &fact) && used < sizeof text; i++) {
+        const char *comma = i ? ", " : "";
+        used += (size_t)(fact.text ? snprintf(text + used, sizeof text - used, "%s%s %s", comma,
+                                              fact.name, fact.text)
+                                   : snprintf(text + used, sizeof text - used, "%s%s %.4g", comma,
+                                              fact.name, fact.value));
+    }
+    if (used > 0) krein__log(map->ctx, KREIN_LOG_DEBUG, "%s: %s", map->cls->cls.name, text);
+}
+
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
     map->d = d;
     map->sparse = sparse;
@@ -53,6 +69,9 @@ krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream
     map->negative = 0;
     for (int64_t i = 0; st == KREIN_OK && map->sign && i < map->D; i++)
         map->negative += map->sign[i] < 0;
+    /* parts have told theirs */
+    if (st == KREIN_OK && rows && map->cls->fact && map->cls->fact != krein__parts_fact)
+        tell_facts(map);
     return st;
 }
 
