@@ -168,16 +168,17 @@ done:
     return st;
 }
 
-/* One map of one size, once. */
-static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t seed,
+/* One map of one size, for the t-th time. What it says of one draw it says of all. */
+static krein_status draw(const sample *s, const char *spec, int64_t D, uint64_t seed, int64_t t,
                          krein_approx_result *r, double *error, double *worst) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_map *map = NULL;
     float *z = NULL;
     krein_rows rows = krein__matrix_rows(&s->x);
-    TRY(krein__map_create(ctx, spec, s->kernel, D, seed, &map));
-    TRY(krein__map_fit(map, s->d, s->sparse, s->stream, s->n));
+    TRY(krein__map_create(ctx, spec, s->kernel, D, seed + (uint64_t)t, &map));
+    TRY(t == 0 ? krein__map_fit(map, s->d, s->sparse, s->stream, s->n)
+               : krein__map_fit_silently(map, s->d, s->sparse, s->stream, s->n));
     TRY(krein__reserve_check(ctx, 12.0 * (double)(rows.n * map->D), "features of the sampled rows",
                              "use fewer `rows` or `features`, or raise `max_memory`"));
     ZNEW(z, rows.n * map->D); /* touched before the clock starts */
@@ -206,10 +207,7 @@ static krein_status repeat(const sample *s, const krein_approx_options *o, const
     r->seconds = INFINITY;
     for (int64_t t = 0; t < o->repeats; t++) {
         double error = 0, worst = 0;
-        krein_log_fn log = ctx->log;
-        if (t > 0) ctx->log = NULL; /* what the map says of one draw it says of all */
-        st = draw(s, spec, D, o->seed + (uint64_t)t, r, &error, &worst);
-        ctx->log = log;
+        st = draw(s, spec, D, o->seed, t, r, &error, &worst);
         if (refusal(st)) {
             DUP(r->refused, krein_message(ctx));
             if (!r->map) DUP(r->map, spec);

@@ -75,6 +75,15 @@ krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream
     return st;
 }
 
+krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, krein_stream *rows,
+                                     int64_t n) {
+    krein_log_fn log = map->ctx->log;
+    map->ctx->log = NULL;
+    krein_status st = krein__map_fit(map, d, sparse, rows, n);
+    map->ctx->log = log;
+    return st;
+}
+
 void krein__map_destroy(krein_map *map) {
     if (!map) return;
     krein_ctx *ctx = map->ctx;

@@ -106,6 +106,9 @@ krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_ker
 /* Asks a map that has a D, and is not fitted, for another. */
 void krein__map_ask(krein_map *map, int64_t D);
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n);
+/* The same for one of many: what the map would say of itself is not logged. */
+krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, krein_stream *rows,
+                                     int64_t n);
 void krein__map_destroy(krein_map *map);
 int krein__map_traits(const krein_map *map);
 /* The complete spec with the D it has now. Owned by the caller. */
