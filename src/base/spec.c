@@ -369,6 +369,11 @@ krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *wha
     return st;
 }
 
+void krein__values_old(const krein_class *cls, krein_values *v) {
+    for (int64_t i = 0; i < option_count(cls); i++)
+        if (cls->options[i].added && !v->given[i]) v->number[i] = cls->options[i].old;
+}
+
 void krein__values_clear(krein_ctx *ctx, krein_values *v) {
     for (int64_t i = 0; i < KREIN_OPTIONS_MAX; i++) {
         krein__free(ctx, v->text[i]);

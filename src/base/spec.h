@@ -35,6 +35,8 @@ typedef struct krein_option {
     const char *help;
     const char *text; /* default of TEXT options */
     bool derived;     /* NaN stands for a value that follows from the data's shape: not free */
+    bool added;       /* model files may be older than the option: they have the value `old` */
+    double old;
 } krein_option;
 
 /* Values in the order of the table. A value that was not given holds the default
@@ -85,6 +87,8 @@ krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_c
 krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *what,
                                const krein_class *const *classes, int64_t n, int64_t *which,
                                krein_values *out);
+/* Of values from a model file: options that it does not have get their old values. */
+void krein__values_old(const krein_class *cls, krein_values *values);
 void krein__values_clear(krein_ctx *ctx, krein_values *values);
 krein_status krein__values_copy(krein_ctx *ctx, const krein_values *from, krein_values *to);
 

@@ -1,8 +1,8 @@
 /* epanechnikov -- k(x, y) = (1 - |x - y|^2 / a^2)^m where |x - y| < a, else 0
- * Indefinite in general. Its spectral measure on R^d has finite mass where m > (d - 1)/2 (measure.c).
- * On rows of length one with a >= 2 nothing is cut off and
- *   k = (2/a^2)^m (a^2/2 - 1 + <x, y>)^m,
- * for whole m a polynomial kernel with coefficients that are not negative: positive definite there.
+ * Indefinite in general. Its spectral measure on R^d has finite mass where m > (d - 1)/2
+ * (measure.c). On rows of length one with a >= 2 nothing is cut off and k = (2/a^2)^m (a^2/2 - 1 +
+ * <x, y>)^m, for whole m a polynomial kernel with coefficients that are not negative: positive
+ * definite there.
  */
 #include "kernel/kernel.h"
 #include "kernel/series.h"

@@ -152,6 +152,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
             goto done;
         }
         TRY(krein__map_create(ctx, spec, kernel, 0, (uint64_t)seed, &map));
+        krein__values_old(&map->cls->cls, &map->values);
         map->d = d;
         map->sparse = sparse;
         if (!map->cls->io) {

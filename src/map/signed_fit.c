@@ -168,8 +168,8 @@ static krein_status useless(const search *s, const krein_decomposition *found, d
                            "its spectral measure has infinite mass on %lld columns, for which the "
                            "power must be above %g; with D = %lld the expected relative error is "
                            "%.2g, that of no features 1; try nystrom",
-                           s->o->name, found->edge, found->edge, found->power,
-                           (long long)s->map->d, ((double)s->map->d - 1) / 2, (long long)s->map->D,
+                           s->o->name, found->edge, found->edge, found->power, (long long)s->map->d,
+                           ((double)s->map->d - 1) / 2, (long long)s->map->D,
                            fact[KREIN_FACT_EXPECTED]);
     if (fact[KREIN_FACT_ERROR] >= top / 2)
         return krein__fail(ctx, KREIN_ESPEC,
@@ -191,8 +191,8 @@ static krein_status useful(const search *s) {
     const double *fact = s->fact;
     double top = largest(s), mass = fact[KREIN_FACT_POSITIVE] + fact[KREIN_FACT_NEGATIVE];
     krein_decomposition found = krein__decomposition(s->map->kernel, s->map->d, s->spread.R);
-    bool doubtful = mass > 4 * top || found.mass == KREIN_MASS_INFINITE ||
-                    fact[KREIN_FACT_ERROR] >= top / 2;
+    bool doubtful =
+        mass > 4 * top || found.mass == KREIN_MASS_INFINITE || fact[KREIN_FACT_ERROR] >= top / 2;
     if (doubtful && fact[KREIN_FACT_EXPECTED] >= 1) return useless(s, &found, top);
     if (found.mass == KREIN_MASS_INFINITE)
         krein__log(s->map->ctx, KREIN_LOG_WARNING,
