@@ -156,7 +156,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
         map->d = d;
         map->sparse = sparse;
         if (!map->cls->io) {
-            TRY(krein__map_fit(map, d, sparse, NULL, 0));
+            TRY(krein__map_fit_silently(map, d, sparse, NULL, 0));
             if (map->D != D || map->R != R) {
                 st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
                 goto done;

@@ -26,18 +26,18 @@ static void draw_toeplitz(const krein_map *map, const krein_structured *s, const
     (void)map, (void)term;
     for (int64_t k = 0; k < 2 * s->P; k++)
         block->state[k] = (float)krein__rng_normal(krein__role(g, 1), (uint64_t)(b * s->P + k), 0);
-    krein__fft_forward(s->fft, block->state, block->state, NULL);
+    krein__fft_forward(s->fft, block->state, block->state);
 }
 
 static void prepare_toeplitz(const krein_structured *s, float *x) {
-    krein__fft_forward(s->fft, x, x, NULL);
+    krein__fft_forward(s->fft, x, x);
 }
 
 static float *multiply_toeplitz(const krein_structured *s, const krein_freq_block *block,
                                 const float *x, float *scratch) {
     float *t = scratch + s->d - 1;
     krein__fft_multiply(s->fft, x, block->state, scratch);
-    krein__fft_inverse(s->fft, scratch, scratch, NULL);
+    krein__fft_inverse(s->fft, scratch, scratch);
     krein__scale_turns(block->m, t, block->scale, t);
     return t;
 }

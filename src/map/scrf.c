@@ -25,7 +25,7 @@ void krein__circulant_spectrum(const krein_fft *fft, int64_t P, const float *w, 
         spectrum[i] = spectrum[P - i];
         spectrum[P - i] = other;
     }
-    krein__fft_forward(fft, spectrum, spectrum, NULL);
+    krein__fft_forward(fft, spectrum, spectrum);
 }
 
 static krein_status begin(krein_map *map, krein_structured *s, const krein_term *terms) {
@@ -66,7 +66,7 @@ static void draw(const krein_map *map, const krein_structured *s, const krein_te
 
 static void prepare(const krein_structured *s, float *x) {
     krein__scale_turns(s->P, x, s->shared, x);
-    krein__fft_forward(s->fft, x, x, NULL);
+    krein__fft_forward(s->fft, x, x);
 }
 
 static float *multiply(const krein_structured *s, const krein_freq_block *block, const float *x,
@@ -75,12 +75,12 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
     float *t = scratch, *u = gaussian ? scratch + s->P : scratch;
     if (gaussian) {
         krein__fft_multiply(s->fft, x, block->state, t);
-        krein__fft_inverse(s->fft, t, t, NULL);
+        krein__fft_inverse(s->fft, t, t);
         krein__scale_turns(block->m, t, block->scale, t);
     }
     if (s->independent[block->term]) {
         krein__fft_multiply(s->fft, x, block->state + s->P, u);
-        krein__fft_inverse(s->fft, u, u, NULL);
+        krein__fft_inverse(s->fft, u, u);
     }
     for (int64_t i = 0; gaussian && s->independent[block->term] && i < block->m; i++) t[i] += u[i];
     return t;
