@@ -56,7 +56,7 @@ int krein_list(int64_t i, krein_entry *out) {
     out->kernels = map && map->kernels ? map->kernels : "";
     out->time = map && map->time ? map->time : "";
     out->family = out->table == tables[0].name ? family((const krein_kernel_class *)c) : "";
-    out->alias = out->table == tables[0].name ? krein__kernel_alias(c->name) : "";
+    out->alias = out->table == tables[0].name ? krein__kernel_alias(c) : "";
     return 1;
 }
 

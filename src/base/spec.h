@@ -80,6 +80,9 @@ krein_status krein__spec_error(krein_ctx *ctx, const krein_cursor *c, const char
  * and lists what exists. */
 krein_status krein__find_class(krein_ctx *ctx, const krein_cursor *c, const char *name,
                                const krein_class *const *classes, int64_t n, int64_t *out);
+/* The class of that name, NULL where there is none. */
+const krein_class *krein__class_named(const char *name, const krein_class *const *classes,
+                                      int64_t n);
 /* Parses "(key=value, ...)" at the cursor, if there is one, against the table. */
 krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_class *cls,
                                   bool ranges, krein_values *out);

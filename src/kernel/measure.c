@@ -50,7 +50,7 @@ krein_decomposition krein__decomposition(const krein_kernel *k, int64_t d, doubl
 /* ---- the law ------------------------------------------------------------- */
 
 static bool is_gaussian(const krein_kernel *leaf) {
-    return strcmp(leaf->kernel->cls.name, "gaussian") == 0;
+    return leaf->kernel == &krein__kernel_gaussian;
 }
 
 /* A product of Gaussians is one: 1 / sigma^2 adds up. */

@@ -42,6 +42,7 @@ static const krein_option options[] = {
 const krein_kernel_class krein__kernel_poly = {
     .cls = {"poly", "(gamma <x,y> + c)^degree", "", options, NULL},
     .family = KREIN_FAMILY_DOT,
+    .map = "explicit",
     .definite = definite,
     .values32 = values32,
     .values64 = values64,

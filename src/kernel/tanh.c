@@ -45,6 +45,7 @@ static const krein_option options[] = {
 
 const krein_kernel_class krein__kernel_tanh = {
     .cls = {"tanh", "tanh(gamma <x,y> + c)", "", options, "Indefinite. Also called sigmoid."},
+    .alias = "sigmoid",
     .family = KREIN_FAMILY_DOT,
     .definite = definite,
     .values32 = values32,

@@ -81,11 +81,12 @@ static const krein_option options[] = {
     KREIN_OPTION_D, KREIN_OPTION_UNITS("m0", "steps"), KREIN_OPTION_UNITS("m1", "ramps"), {0}};
 
 const krein_map_class krein__map_ntkrf = {
-    .cls = {"ntkrf", "random features of a tangent kernel, tensor products", "zandieh2021", options,
-            "For ntk, its sums and factors. m1 + m0 d features for one layer; each further layer "
-            "multiplies them by m0, so that it is for small depth and few columns: with four layers "
-            "and 4,096 features it is off by more than half of the kernel, where ntksketch has an "
-            "error of a tenth. Unbiased for one layer."},
+    .cls =
+        {"ntkrf", "random features of a tangent kernel, tensor products", "zandieh2021", options,
+         "For ntk, its sums and factors. m1 + m0 d features for one layer; each further layer "
+         "multiplies them by m0, so that it is for small depth and few columns: with four layers "
+         "and 4,096 features it is off by more than half of the kernel, where ntksketch has an "
+         "error of a tenth. Unbiased for one layer."},
     .kernels = "ntk",
     .time = "n m1 (m0 + m1)",
     .accepts = accepts,

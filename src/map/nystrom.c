@@ -212,6 +212,7 @@ const krein_map_class krein__map_nystrom = {
          "rows drawn by ridge leverage scores (rows that others do not explain; positive "
          "definite kernels), or those of a file, at most D. Of an indefinite kernel about half as "
          "many features as landmarks are kept: the others would not approximate it."},
+    .terms = KREIN_EXPANSION_MAX,
     .kernels = "all",
     .time = "n d D + D^3",
     .traits = KREIN_MAP_DATA | KREIN_MAP_MIX,

@@ -321,6 +321,7 @@ const krein_map_class krein__map_tensorsketch = {
     .cls = {"tensorsketch", "sketches of tensor powers", "pham2013", options,
             "For polynomial kernels and every other kernel with a power series in <x, y>, some of "
             "them on rows of length one only (`scale=unit`). Powers of two are the fastest D."},
+    .terms = KREIN_EXPANSION_MAX,
     .kernels = "dot-product",
     .time = "n p (d + D log D)",
     .traits = KREIN_MAP_UNBIASED,
