@@ -38,9 +38,10 @@ static const char *family(const krein_kernel_class *c) {
         p[j] = c->cls.options[j].value;
     krein_definite d = c->definite ? c->definite(p) : KREIN_DEFINITE_POSITIVE;
     snprintf(text, sizeof text, "%s, %s", families[c->family],
-             d == KREIN_DEFINITE_POSITIVE ? "positive definite"
-             : d == KREIN_DEFINITE_UNIT   ? "positive definite on unit rows"
-                                          : "indefinite");
+             d == KREIN_DEFINITE_POSITIVE
+                 ? (c->definite ? "positive definite by default" : "positive definite")
+             : d == KREIN_DEFINITE_UNIT ? "positive definite on unit rows"
+                                        : "indefinite");
     return text;
 }
 

@@ -61,8 +61,10 @@ static const krein_option options[] = {
 
 const krein_kernel_class krein__kernel_epanechnikov = {
     .cls = {"epanechnikov", "(1 - |x-y|^2/a^2)^m where |x-y| < a, else 0", "", options,
-            "Indefinite; positive definite on rows of length one (`scale=unit`) with a >= 2 and a "
-            "whole m."},
+            "Indefinite in general; positive definite on rows of length one (`scale=unit`) with a "
+            ">= 2 "
+            "and a whole m. On d columns a difference of two positive definite kernels for m > "
+            "(d - 1)/2: elsewhere gorf and grff serve distances up to a only."},
     .family = KREIN_FAMILY_RADIAL,
     .definite = definite,
     .values32 = values32,

@@ -73,6 +73,8 @@ typedef struct krein_map_class {
     /* What a user may want to know of a fitted map (masses, errors), for `krein info`: name and
      * value of the i-th fact; false past the last. NULL: nothing. */
     bool (*fact)(const krein_map *map, int64_t i, krein_fact *out);
+    /* Maps of structured.c: how they make and multiply blocks of frequencies. */
+    const struct krein_structure *(*structure)(const krein_map *map);
 } krein_map_class;
 
 struct krein_map {

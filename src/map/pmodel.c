@@ -47,6 +47,8 @@ static const krein_structure toeplitz = {.state = 2,
                                          .width = 2,
                                          .direct = 64,
                                          .fft = true,
+                                         .columns = COLUMNS_MAX,
+                                         .beyond = "matrix=hadamard",
                                          .draw = draw_toeplitz,
                                          .prepare = prepare_toeplitz,
                                          .multiply = multiply_toeplitz};
@@ -87,23 +89,7 @@ static const krein_structure *structure(const krein_map *map) {
 }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    return krein__fourier_accepts(ctx, kernel, "pmodel", krein__has_mixture,
-                                  "radial kernels that are mixtures of Gaussians");
-}
-
-static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    (void)n;
-    krein__structured_cost(map, structure(map), out);
-}
-
-static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    if (structure(map) == &toeplitz && map->d > COLUMNS_MAX)
-        return krein__fail(map->ctx, KREIN_EDATA,
-                           "pmodel with Toeplitz matrices takes at most %d columns, there are "
-                           "%lld; try matrix=hadamard",
-                           COLUMNS_MAX, (long long)map->d);
-    return krein__structured_fit(map, structure(map));
+    return krein__mixture_accepts(ctx, kernel, "pmodel");
 }
 
 static const krein_option options[] = {KREIN_OPTION_D,
@@ -124,7 +110,8 @@ const krein_map_class krein__map_pmodel = {
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = krein__fourier_pairs,
-    .cost = cost,
-    .fit = fit,
+    .cost = krein__structured_cost,
+    .fit = krein__structured_fit,
     .tile = krein__structured_tile,
-    .clear = krein__structured_clear};
+    .clear = krein__structured_clear,
+    .structure = structure};

@@ -86,35 +86,28 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
     return t;
 }
 
-static const krein_structure structure = {.state = 2,
-                                          .scratch = 2,
-                                          .width = 1,
-                                          .direct = 64,
-                                          .fft = true,
-                                          .begin = begin,
-                                          .draw = draw,
-                                          .prepare = prepare,
-                                          .multiply = multiply};
+static const krein_structure blocks = {.state = 2,
+                                       .scratch = 2,
+                                       .width = 1,
+                                       .direct = 64,
+                                       .fft = true,
+                                       .columns = COLUMNS_MAX,
+                                       .beyond = "rff",
+                                       .begin = begin,
+                                       .draw = draw,
+                                       .prepare = prepare,
+                                       .multiply = multiply};
+
+static const krein_structure *structure(const krein_map *map) {
+    (void)map;
+    return &blocks;
+}
 
 static bool suits(const krein_kernel_class *c) { return c->mixture || c->quantile; }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return krein__fourier_accepts(ctx, kernel, "scrf", suits,
                                   "mixtures of Gaussians, or kernels with independent coordinates");
-}
-
-static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    (void)n;
-    krein__structured_cost(map, &structure, out);
-}
-
-static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    if (map->d > COLUMNS_MAX)
-        return krein__fail(map->ctx, KREIN_EDATA,
-                           "scrf takes at most %d columns, there are %lld; try rff", COLUMNS_MAX,
-                           (long long)map->d);
-    return krein__structured_fit(map, &structure);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
@@ -129,7 +122,8 @@ const krein_map_class krein__map_scrf = {
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = krein__fourier_pairs,
-    .cost = cost,
-    .fit = fit,
+    .cost = krein__structured_cost,
+    .fit = krein__structured_fit,
     .tile = krein__structured_tile,
-    .clear = krein__structured_clear};
+    .clear = krein__structured_clear,
+    .structure = structure};

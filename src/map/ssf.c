@@ -34,8 +34,7 @@ enum { POINTS = 8 };    /* of a set, for each column; see the note on sets */
 enum { PIECE = 16384 }; /* frequencies between two polls */
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    return krein__fourier_accepts(ctx, kernel, "ssf", krein__has_mixture,
-                                  "radial kernels that are mixtures of Gaussians");
+    return krein__mixture_accepts(ctx, kernel, "ssf");
 }
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
