@@ -171,7 +171,7 @@ static krein_status useless(const search *s, const krein_decomposition *found, d
                            s->o->name, found->edge, found->edge, found->power, (long long)s->map->d,
                            ((double)s->map->d - 1) / 2, (long long)s->map->D,
                            fact[KREIN_FACT_EXPECTED]);
-    if (fact[KREIN_FACT_ERROR] >= top / 2)
+    if (fact[KREIN_FACT_ERROR] >= top / 4)
         return krein__fail(ctx, KREIN_ESPEC,
                            "%s: atoms are off by %.2g for kernel values up to %.2g: the kernel is "
                            "too narrow for distances up to %.3g; try nystrom",
@@ -192,7 +192,7 @@ static krein_status useful(const search *s) {
     double top = largest(s), mass = fact[KREIN_FACT_POSITIVE] + fact[KREIN_FACT_NEGATIVE];
     krein_decomposition found = krein__decomposition(s->map->kernel, s->map->d, s->spread.R);
     bool doubtful =
-        mass > 4 * top || found.mass == KREIN_MASS_INFINITE || fact[KREIN_FACT_ERROR] >= top / 2;
+        mass > 4 * top || found.mass == KREIN_MASS_INFINITE || fact[KREIN_FACT_ERROR] >= top / 4;
     if (doubtful && fact[KREIN_FACT_EXPECTED] >= 1) return useless(s, &found, top);
     if (found.mass == KREIN_MASS_INFINITE)
         krein__log(s->map->ctx, KREIN_LOG_WARNING,

@@ -404,9 +404,9 @@ void krein__tangent_tile(const krein_map *map, const krein_rows *rows, float *ou
         w.row = at;
         at += p->mcs > 0 ? 2 * p->mcs : p->in;
         /* the last layer but one and every second before it, and the rest, which are narrower */
-        int64_t wide = (p->depth - 2) & 1;
-        w.phi[wide] = at;
-        w.phi[!wide] = at + KREIN_TILE * krein__tangent_width(p, p->depth - 1);
+        int64_t wide = p->depth & 1;
+        if (p->depth > 1) w.phi[wide] = at;
+        if (p->depth > 2) w.phi[!wide] = at + KREIN_TILE * krein__tangent_width(p, p->depth - 1);
         run(net, &w, z, ld);
         int64_t m = s->first[t + 1] - s->first[t];
         for (int64_t i = 0; net->factor != 1 && i < rows->n; i++)
