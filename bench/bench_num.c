@@ -163,8 +163,8 @@ static void fft(void) {
         double forward, inverse, product, flops = 2.5 * (double)n * log2((double)n);
         float *x = floats(n, 1), *y = floats(n, 1), *z = floats(n + 2, 1);
         if (krein__fft_create(contexts[0], n, &f) != KREIN_OK) exit(1);
-        BEST_SHORT(forward, n, krein__fft_forward(f, x, y, NULL));
-        BEST_SHORT(inverse, n, krein__fft_inverse(f, y, x, NULL));
+        BEST_SHORT(forward, n, krein__fft_forward(f, x, y));
+        BEST_SHORT(inverse, n, krein__fft_inverse(f, y, x));
         BEST_SHORT(product, n, krein__fft_multiply(f, y, y, z));
         printf("  n = %-6d forward %.0f (%.1f), inverse %.0f, product %.0f", (int)n, forward * 1e9,
                flops / forward * 1e-9, inverse * 1e9, product * 1e9);
@@ -237,7 +237,7 @@ static void gram(void) {
         printf("  time ratio %.3f\n", s / plain);
         free(a);
     }
-    free(c), free(sc), free(scratch);
+    free(c), free(sc);
 }
 
 static void cholesky(void) {

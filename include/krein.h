@@ -492,6 +492,8 @@ typedef struct krein_approx_result {
     double worst;                /* largest |K_ij - Khat_ij| of all repeats */
     double seconds;              /* to transform the sampled rows, the fastest of the repeats */
     char *refused;               /* why there is no result (the numbers are NaN), or NULL */
+    krein_fact *facts;           /* what the map of the first repeat tells of itself */
+    int64_t nfacts;
 } krein_approx_result;
 
 typedef struct krein_approx_report {

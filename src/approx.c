@@ -25,6 +25,7 @@ void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *r) {
     for (int64_t i = 0; r->results && i < r->count; i++) {
         krein__free(ctx, r->results[i].map);
         krein__free(ctx, r->results[i].refused);
+        krein__free(ctx, r->results[i].facts);
     }
     krein__free(ctx, r->results);
     krein__free(ctx, r->kernel);
@@ -131,8 +132,21 @@ done:
     return st;
 }
 
-/* One map of one size, once. */
-static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_t seed,
+static krein_status keep_facts(const krein_map *map, krein_approx_result *r) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_fact fact;
+    int64_t n = 0;
+    if (!map->cls->fact || r->facts) return KREIN_OK;
+    while (map->cls->fact(map, n, &fact)) n++;
+    NEW(r->facts, n);
+    while (r->nfacts < n && map->cls->fact(map, r->nfacts, &r->facts[r->nfacts])) r->nfacts++;
+done:
+    return st;
+}
+
+/* One map of one size, for the t-th time. What it says of one draw it says of all. */
+static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_t seed, int64_t t,
                          krein_approx_result *r, double *error, double *worst) {
     krein_ctx *ctx = s->p->ctx;
     krein_status st = KREIN_OK;
@@ -141,8 +155,9 @@ static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_
     const krein_job *job = &s->p->job;
     const krein_encoding *e = &job->model->encoding;
     krein_rows rows = krein__matrix_rows(&s->s.x);
-    TRY(krein__map_create(ctx, spec, s->p->kernel, D, seed, &map));
-    TRY(krein__map_fit(map, e->d, e->sparse, job->rows, job->n));
+    TRY(krein__map_create(ctx, spec, s->p->kernel, D, seed + (uint64_t)t, &map));
+    TRY(t == 0 ? krein__map_fit(map, e->d, e->sparse, job->rows, job->n)
+               : krein__map_fit_silently(map, e->d, e->sparse, job->rows, job->n));
     TRY(krein__reserve_check(ctx, 12.0 * (double)(rows.n * map->D), "features of the sampled rows",
                              "use fewer `rows` or `features`, or raise `max_memory`"));
     ZNEW(z, rows.n * map->D); /* touched before the clock starts */
@@ -151,6 +166,7 @@ static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_
     r->seconds = fmin(r->seconds, krein__clock() - start);
     TRY(measure(s, map, z, error, worst));
     r->D = map->D;
+    TRY(keep_facts(map, r));
     if (!r->map && !(r->map = krein__map_text(map))) st = ctx->status;
 done:
     krein__free(ctx, z);
@@ -170,7 +186,7 @@ static krein_status repeat(const measured *s, const krein_approx_options *o, con
     r->seconds = INFINITY;
     for (int64_t t = 0; t < o->repeats; t++) {
         double error = 0, worst = 0;
-        st = draw(s, spec, D, o->seed + (uint64_t)t, r, &error, &worst);
+        st = draw(s, spec, D, o->seed, t, r, &error, &worst);
         if (refusal(st)) {
             DUP(r->refused, krein_message(ctx));
             if (!r->map) DUP(r->map, spec);

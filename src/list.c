@@ -39,9 +39,10 @@ static const char *family(const krein_kernel_class *c) {
         p[j] = c->cls.options[j].value;
     krein_definite d = c->definite ? c->definite(p) : KREIN_DEFINITE_POSITIVE;
     snprintf(text, sizeof text, "%s, %s", families[c->family],
-             d == KREIN_DEFINITE_POSITIVE ? "positive definite"
-             : d == KREIN_DEFINITE_UNIT   ? "positive definite on unit rows"
-                                          : "indefinite");
+             d == KREIN_DEFINITE_POSITIVE
+                 ? (c->definite ? "positive definite by default" : "positive definite")
+             : d == KREIN_DEFINITE_UNIT ? "positive definite on unit rows"
+                                        : "indefinite");
     return text;
 }
 
@@ -56,7 +57,7 @@ int krein_list(int64_t i, krein_entry *out) {
     out->kernels = map && map->kernels ? map->kernels : "";
     out->time = map && map->time ? map->time : "";
     out->family = out->table == tables[0].name ? family((const krein_kernel_class *)c) : "";
-    out->alias = out->table == tables[0].name ? krein__kernel_alias(c->name) : "";
+    out->alias = out->table == tables[0].name ? krein__kernel_alias(c) : "";
     return 1;
 }
 

@@ -169,6 +169,52 @@ static void every_allocation_fails(void) {
     free(x);
 }
 
+/* The error of independent sets falls with D; one set of all directions stops. */
+static void ssf_converges(void) {
+    static const char *const maps[] = {"ssf", "rff", "ssf(sets=one)"};
+    static const int64_t sizes[] = {128, 8192};
+    krein_status st;
+    krein_approx_report r;
+    float *x = test_dense(N, D, 0.2);
+    krein_data *data = data_on(ctx, x, &st);
+    krein_approx_options o = asked(maps, 3, sizes, 2);
+    o.repeats = 10;
+    CHECK(krein_approx(ctx, data, &o, &r) == KREIN_OK && r.count == 6);
+    double many = r.results[1].error_mean, rff = r.results[3].error_mean;
+    CHECK(many < 0.7 * rff);
+    CHECK(many < r.results[0].error_mean / 5); /* 8 at the rate of D^(-1/2) */
+    CHECK(many < r.results[5].error_mean / 2);
+    if (getenv("TEST_TIMES"))
+        for (int i = 0; i < 6; i++) printf("%s %.4g\n", r.results[i].map, r.results[i].error_mean);
+    krein_approx_report_clear(ctx, &r);
+    krein_data_close(data);
+    free(x);
+}
+
+/* What a map says of one draw it says of all: once. Facts are those of the first. */
+static void says_it_once(void) {
+    static const char *const maps[] = {"nystrom", "gorf"};
+    static const int64_t sizes[] = {60};
+    test_log log;
+    krein_status st;
+    krein_approx_report r;
+    krein_ctx *on = test_ctx_full(2, NULL, &log);
+    float *x = test_dense(N, D, 0.2);
+    krein_data *data = data_on(on, x, &st);
+    krein_approx_options o = asked(maps, 2, sizes, 1);
+    memset(&log, 0, sizeof log);
+    CHECK(krein_approx(on, data, &o, &r) == KREIN_OK && r.count == 2);
+    CHECK(log.warnings == 1);
+    CHECK_HAS(log.text, "60 landmarks asked for");
+    CHECK(r.results[0].D <= N && r.results[0].nfacts == 1 && r.results[0].facts[0].value == N);
+    CHECK(r.results[1].nfacts == 9);
+    if (r.results[1].nfacts == 9) CHECK(strcmp(r.results[1].facts[8].text, "finite masses") == 0);
+    krein_approx_report_clear(on, &r);
+    krein_data_close(data);
+    krein_ctx_destroy(on);
+    free(x);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -176,6 +222,8 @@ int main(int argc, char **argv) {
     RUN(errors);
     RUN(refusals);
     RUN(spectra);
+    RUN(ssf_converges);
+    RUN(says_it_once);
     RUN(every_allocation_fails);
     krein_ctx_destroy(ctx);
     return DONE();

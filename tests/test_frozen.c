@@ -206,6 +206,27 @@ static void frozen_models(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Options that are younger than a file have the values it was written with, and keep them. */
+static void old_options(void) {
+    const char *path = "tests/models/v0.1/ssf.krein";
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = NULL, *again = NULL;
+    krein_model_info info;
+    if (krein_model_load(ctx, path, &m) != KREIN_OK) {
+        krein_ctx_destroy(ctx);
+        SKIP("there is no model of 0.1");
+    }
+    krein_model_describe(m, &info);
+    CHECK_HAS(info.map, "ssf(D=32, sets=one)");
+    CHECK(krein_model_save(ctx, m, test_path("again.krein")) == KREIN_OK);
+    CHECK(krein_model_load(ctx, test_path("again.krein"), &again) == KREIN_OK);
+    if (again) krein_model_describe(again, &info);
+    CHECK_HAS(info.map, "ssf(D=32, sets=one)");
+    krein_model_destroy(again);
+    krein_model_destroy(m);
+    krein_ctx_destroy(ctx);
+}
+
 static void names_of_specs(void) {
     const char *list =
         "0.5*gaussian(sigma=1)*linear + nystrom(landmarks=leverage)\nmkl(base=svm)\n";
@@ -217,5 +238,6 @@ int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(names_of_specs);
     RUN(frozen_models);
+    RUN(old_options);
     return DONE();
 }

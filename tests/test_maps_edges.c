@@ -198,6 +198,23 @@ static void cancelled(void) {
     krein_ctx_destroy(on);
 }
 
+/* The map that a kernel names exists, takes it, and is the default for it. */
+static void kernels_name_maps(void) {
+    for (int64_t i = 0; i < krein__kernel_count; i++) {
+        const krein_kernel_class *c = (const krein_kernel_class *)krein__kernels[i];
+        krein_kernel k = {.node = KREIN_NODE_LEAF, .kernel = c};
+        for (int64_t j = 0; c->cls.options && c->cls.options[j].name; j++)
+            k.values.number[j] = c->cls.options[j].value;
+        const krein_map_class *map = krein__map_default_class(&k, 4, 0);
+        if (c->map)
+            CHECK(krein__class_named(c->map, krein__maps, krein__map_count) == &map->cls);
+        else
+            CHECK(map == &krein__map_nystrom);
+        CHECK(map->accepts(ctx, &k) == KREIN_OK);
+        CHECK(strcmp(krein__map_default(&k, 4, 0), map->cls.name) == 0);
+    }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     maps_start(argv);
@@ -206,5 +223,6 @@ int main(int argc, char **argv) {
     RUN(too_few_features);
     RUN(every_allocation_fails);
     RUN(cancelled);
+    RUN(kernels_name_maps);
     return maps_done();
 }

@@ -272,6 +272,33 @@ static void atoms_beside_the_linear_program(void) {
         }
 }
 
+/* epanechnikov goes to zero like (a - z)^m: finite mass for m > (d - 1)/2. */
+static void finite_mass(void) {
+    static const struct {
+        const char *kernel;
+        int64_t d;
+        double R;
+        krein_mass mass;
+    } cases[] = {{"gaussian(sigma=1) - gaussian(sigma=2)", 8, 5, KREIN_MASS_FINITE},
+                 {"epanechnikov(a=2, m=4)", 8, 3, KREIN_MASS_FINITE},
+                 {"epanechnikov(a=2, m=3)", 8, 3, KREIN_MASS_INFINITE},
+                 {"epanechnikov(a=2, m=3)", 8, 2, KREIN_MASS_WITHIN},
+                 {"epanechnikov(a=3, m=1)", 2, 4, KREIN_MASS_FINITE},
+                 {"epanechnikov(a=3, m=1)", 3, 4, KREIN_MASS_INFINITE},
+                 {"epanechnikov(a=3, m=0)", 1, 4, KREIN_MASS_INFINITE},
+                 {"gaussian(sigma=1) + 2*epanechnikov(a=1, m=1)", 5, 2, KREIN_MASS_INFINITE},
+                 {"tanh", 5, 2, KREIN_MASS_WITHIN},
+                 {"tanh + gaussian(sigma=1)*epanechnikov(a=1)", 5, 2, KREIN_MASS_INFINITE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        krein_kernel *k = NULL;
+        CHECK(krein__kernel_parse(ctx, cases[i].kernel, &k) == KREIN_OK);
+        krein_mass mass = krein__decomposition(k, cases[i].d, cases[i].R).mass;
+        if (mass != cases[i].mass) printf("%s: %d\n", cases[i].kernel, (int)mass);
+        CHECK(mass == cases[i].mass);
+        krein__kernel_destroy(ctx, k);
+    }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -283,6 +310,7 @@ int main(int argc, char **argv) {
     RUN(difference_of_gaussians);
     RUN(laws_give_the_kernel);
     RUN(atoms_beside_the_linear_program);
+    RUN(finite_mass);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);
     return DONE();

@@ -357,6 +357,34 @@ static void widths(void) {
     CHECK_HAS(krein_message(ctx), "try nystrom");
 }
 
+/* Many layers leave few steps to each: ntkrf says what error that has, and what to use. */
+static void depth_is_told(void) {
+    static const struct {
+        const char *spec;
+        int64_t depth, D;
+        int warnings;
+    } cases[] = {{"ntkrf", 1, 256, 0},
+                 {"ntkrf", 2, 4096, 0},
+                 {"ntkrf", 4, 4096, 1},
+                 {"ntkrf", 3, 256, 1},
+                 {"ntksketch", 4, 4096, 0}};
+    krein_ctx *before = ctx;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_log log;
+        char kernel[32];
+        krein_map *map = NULL;
+        ctx = test_ctx_full(1, NULL, &log);
+        memset(&log, 0, sizeof log);
+        snprintf(kernel, sizeof kernel, "ntk(depth=%d)", (int)cases[i].depth);
+        CHECK(try_map(cases[i].spec, kernel, cases[i].D, 1, 16, &map) == KREIN_OK);
+        CHECK(log.warnings == cases[i].warnings);
+        if (cases[i].warnings) CHECK_HAS(log.text, "map=ntksketch");
+        krein__map_destroy(map);
+        krein_ctx_destroy(ctx);
+    }
+    ctx = before;
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -371,6 +399,7 @@ int main(int argc, char **argv) {
     RUN(sketch_deviations);
     RUN(monte_carlo_rate);
     RUN(widths);
+    RUN(depth_is_told);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);
     return DONE();

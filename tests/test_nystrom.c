@@ -223,6 +223,28 @@ static void nystrom_clips(void) {
     krein_ctx_destroy(on);
 }
 
+/* Landmarks whose directions are lost in single precision: it says how many features are left. */
+static void nystrom_tells(void) {
+    enum { ROWS = 50 };
+    test_log log;
+    krein_ctx *on = test_ctx_full(1, NULL, &log);
+    source s;
+    CHECK(source_dense(on, ROWS, DIM, points, &s) == KREIN_OK);
+    memset(&log, 0, sizeof log);
+    krein_map *map = need(on, "nystrom", "gaussian(sigma=50)", ROWS, 1, DIM, &s);
+    if (map) {
+        char text[64];
+        krein_fact fact;
+        CHECK(map->D < ROWS && map->R == ROWS && log.warnings == 0);
+        snprintf(text, sizeof text, "50 landmarks give %d features", (int)map->D);
+        CHECK_HAS(log.text, text);
+        CHECK(map->cls->fact(map, 0, &fact) && fact.value == ROWS);
+    }
+    krein__map_destroy(map);
+    source_close(&s);
+    krein_ctx_destroy(on);
+}
+
 /* exact: raw features are the kernel values at all rows, in double, in the order of the rows. */
 static void exact_values(void) {
     enum { ROWS = 210 };
@@ -253,6 +275,7 @@ int main(int argc, char **argv) {
     RUN(nystrom_low_rank);
     RUN(nystrom_indefinite);
     RUN(nystrom_clips);
+    RUN(nystrom_tells);
     RUN(exact_values);
     return maps_done();
 }

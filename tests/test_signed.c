@@ -380,8 +380,11 @@ static void facts_are_saved(void) {
         CHECK(krein__map_io(ctx, b, 6, false, &loaded) == KREIN_OK);
         CHECK(fact(map, KREIN_FACT_REACH) <= 2 && fact(map, KREIN_FACT_REACH) > 0.5);
         CHECK(fact(map, KREIN_FACT_POSITIVE) > 0.5);
-        for (int64_t f = 0; f < 8 && loaded; f++) CHECK(fact(map, f) == fact(loaded, f));
-        CHECK(!map->cls->fact(map, 8, &none) && !map->cls->fact(map, -1, &none));
+        for (int64_t f = 0; f < 9 && loaded; f++) CHECK(fact(map, f) == fact(loaded, f));
+        CHECK(map->cls->fact(map, 8, &none) && strcmp(none.name, "decomposition") == 0);
+        CHECK(strcmp(none.text, "finite masses up to R") ==
+              0); /* of <x, y> on rows of length one */
+        CHECK(!map->cls->fact(map, 9, &none) && !map->cls->fact(map, -1, &none));
         krein__archive_destroy(a);
         krein__archive_destroy(b);
         krein__map_destroy(map);
@@ -405,6 +408,10 @@ static void refusals(void) {
                  {"grff", "gaussian(sigma=1)*cauchy(sigma=1)", 64, true, KREIN_ESPEC, "radial"},
                  {"grff", "poly(degree=2, c=0)", 32, true, KREIN_ESPEC, "tensorsketch"},
                  {"grff", "poly(degree=2, c=0)", 32, true, KREIN_ESPEC, "mass"},
+                 {"gorf", "epanechnikov(a=0.2, m=0)", 256, true, KREIN_ESPEC, "infinite mass"},
+                 {"grff", "epanechnikov(a=0.2, m=0)", 256, true, KREIN_ESPEC, "infinite mass"},
+                 {"gorf", "epanechnikov(a=0.2, m=0)", 256, true, KREIN_ESPEC, "try nystrom"},
+                 {"gorf", "epanechnikov(a=0.05, m=20)", 64, true, KREIN_ESPEC, "too narrow"},
                  {"srf", DELTA, 64, true, KREIN_ESPEC, "try gorf"},
                  {"gorf(route=density)", CUBE, 64, true, KREIN_ESPEC, "route=atoms"},
                  {"gorf", DELTA, 2, true, KREIN_ESPEC, "larger D"},
@@ -420,6 +427,35 @@ static void refusals(void) {
         krein__map_destroy(map);
         close_rows(&s);
     }
+}
+
+/* A measure of infinite mass that still helps: a warning. Finite ones: none. */
+static void infinite_mass(void) {
+    static const struct {
+        const char *kernel;
+        int warnings;
+        const char *text;
+    } cases[] = {{"epanechnikov(a=1.3, m=1)", 1, "infinite mass"},
+                 {"epanechnikov(a=1, m=9)", 0, "finite masses"},
+                 {"epanechnikov(a=3, m=1)", 0, "finite masses up to R"},
+                 {"gaussian(sigma=1) - 0.5*gaussian(sigma=3)", 0, "finite masses"}};
+    krein_ctx *before = ctx;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_log log;
+        source s;
+        krein_fact f;
+        ctx = test_ctx_full(2, NULL, &log);
+        make_rows(&s, 80, 16, true);
+        memset(&log, 0, sizeof log);
+        krein_map *map = fit("gorf", cases[i].kernel, 256, 1, &s, NULL);
+        CHECK(log.warnings == cases[i].warnings);
+        CHECK_HAS(log.text, cases[i].text); /* the warning, and the facts */
+        if (map) CHECK(map->cls->fact(map, 8, &f) && strcmp(f.text, cases[i].text) == 0);
+        krein__map_destroy(map);
+        close_rows(&s);
+        krein_ctx_destroy(ctx);
+    }
+    ctx = before;
 }
 
 /* Rows that are all the same, a kernel that is constant on the rows, two rows. */
@@ -453,6 +489,7 @@ int main(int argc, char **argv) {
     RUN(tolerances);
     RUN(facts_are_saved);
     RUN(refusals);
+    RUN(infinite_mass);
     RUN(degenerate_rows);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);

@@ -132,6 +132,13 @@ static void suggestion(const char *name, const char *const *names, int64_t n, ch
     if (n == 0 && used < size) snprintf(out + used, size - used, " it takes none");
 }
 
+const krein_class *krein__class_named(const char *name, const krein_class *const *classes,
+                                      int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(classes[i]->name, name) == 0) return classes[i];
+    return NULL;
+}
+
 krein_status krein__find_class(krein_ctx *ctx, const krein_cursor *c, const char *name,
                                const krein_class *const *classes, int64_t n, int64_t *out) {
     const char *names[NAMES] = {NULL};
@@ -392,6 +399,11 @@ krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *wha
         krein__values_clear(ctx, out);
     }
     return st;
+}
+
+void krein__values_old(const krein_class *cls, krein_values *v) {
+    for (int64_t i = 0; i < option_count(cls); i++)
+        if (cls->options[i].added && !v->given[i]) v->number[i] = cls->options[i].old;
 }
 
 void krein__values_clear(krein_ctx *ctx, krein_values *v) {

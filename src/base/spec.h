@@ -35,6 +35,8 @@ typedef struct krein_option {
     const char *help;
     const char *text; /* default of TEXT options */
     bool derived;     /* NaN stands for a value that follows from the data's shape: not free */
+    bool added;       /* model files may be older than the option: they have the value `old` */
+    double old;
 } krein_option;
 
 /* Values in the order of the table. A value that was not given holds the default
@@ -78,6 +80,9 @@ krein_status krein__spec_error(krein_ctx *ctx, const krein_cursor *c, const char
  * and lists what exists. */
 krein_status krein__find_class(krein_ctx *ctx, const krein_cursor *c, const char *name,
                                const krein_class *const *classes, int64_t n, int64_t *out);
+/* The class of that name, NULL where there is none. */
+const krein_class *krein__class_named(const char *name, const krein_class *const *classes,
+                                      int64_t n);
 /* Parses "(key=value, ...)" at the cursor, if there is one, against the table. */
 krein_status krein__parse_options(krein_ctx *ctx, krein_cursor *c, const krein_class *cls,
                                   bool ranges, krein_values *out);
@@ -94,6 +99,8 @@ typedef struct krein_pair {
 } krein_pair;
 krein_status krein__spec_name(krein_ctx *ctx, krein_cursor *c, char *name, size_t size);
 krein_status krein__spec_pair(krein_ctx *ctx, krein_cursor *c, krein_pair *out);
+/* Of values from a model file: options that it does not have get their old values. */
+void krein__values_old(const krein_class *cls, krein_values *values);
 void krein__values_clear(krein_ctx *ctx, krein_values *values);
 krein_status krein__values_copy(krein_ctx *ctx, const krein_values *from, krein_values *to);
 

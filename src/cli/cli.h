@@ -77,8 +77,9 @@ void cli_warn_ignored(cli_app *app);
 
 /* Prints the object on one line of stdout and releases it. */
 void cli_print_json(json_t *object);
-json_t *cli_json_number(double x);       /* NaN and infinity: null */
-json_t *cli_json_count(int64_t n);       /* negative: null */
+json_t *cli_json_number(double x);                         /* NaN and infinity: null */
+void cli_json_fact(json_t *facts, const krein_fact *fact); /* "name": its word or number */
+json_t *cli_json_count(int64_t n);                         /* negative: null */
 json_t *cli_json_text(const char *text); /* NULL: null; bytes that are not UTF-8: as Latin-1 */
 json_t *cli_json_metrics(const krein_metrics *m); /* null when nothing was evaluated */
 /* Names and paths as a terminal may have them: control characters as \xNN; good for the next few

@@ -12,19 +12,41 @@ static void print_json(const krein_approx_report *r) {
     json_t *results = json_array();
     for (int64_t i = 0; i < r->count; i++) {
         const krein_approx_result *e = &r->results[i];
-        json_array_append_new(results, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "map",
+        json_t *facts = json_object();
+        for (int64_t k = 0; k < e->nfacts; k++) cli_json_fact(facts, &e->facts[k]);
+        json_array_append_new(results, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "map",
                                                  cli_json_text(e->map), "D", cli_json_count(e->D),
                                                  "error_mean", cli_json_number(e->error_mean),
                                                  "error_sd", cli_json_number(e->error_sd), "worst",
                                                  cli_json_number(e->worst), "seconds",
-                                                 cli_json_number(e->seconds), "refused",
-                                                 cli_json_text(cli_flags(e->refused))));
+                                                 cli_json_number(e->seconds), "facts", facts,
+                                                 "refused", cli_json_text(cli_flags(e->refused))));
     }
     cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "approx", "n",
                              cli_json_count(r->n), "d", cli_json_count(r->d), "rows",
                              cli_json_count(r->rows), "repeats", cli_json_count(r->repeats),
                              "kernel", cli_json_text(r->kernel), "results", results, "seconds",
                              cli_json_number(r->seconds)));
+}
+
+/* What the maps tell of themselves, a line each, under the table. */
+static void print_facts(const krein_approx_report *r) {
+    bool any = false;
+    for (int64_t i = 0; i < r->count; i++) {
+        const krein_approx_result *e = &r->results[i];
+        if (e->nfacts == 0) continue;
+        printf("%s%s:", any ? "" : "\n", e->map);
+        for (int64_t k = 0; k < e->nfacts; k++) {
+            const krein_fact *f = &e->facts[k];
+            printf("%s %s ", k ? "," : "", f->name);
+            if (f->text)
+                printf("%s", f->text);
+            else
+                printf("%.4g", f->value);
+        }
+        printf("\n");
+        any = true;
+    }
 }
 
 static void print_table(const krein_approx_report *r) {
@@ -52,6 +74,7 @@ static void print_table(const krein_approx_report *r) {
         printf("%-*s %8lld  %10s %10s %10.2e %10s\n", width, cli_safe(e->map), (long long)e->D,
                mean, isfinite(e->error_sd) ? sd : "-", e->worst, seconds);
     }
+    print_facts(r);
 }
 
 /* The map's name as it was typed stands for all its sizes. */

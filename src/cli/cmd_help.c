@@ -3,6 +3,7 @@
 
 #include "base/spec.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { OPTION_WIDTH = 26, WIDTH = 80, NAMES = 512, KEY_WIDTH = 17, KEY_TEXT = 1024 };
@@ -69,7 +70,7 @@ static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
         if (strcmp(singular[k][0], e->table) == 0) kind = singular[k][1];
     fprintf(f, "%s (%s)\n", e->name, kind);
     cli_print_folded(f, e->summary, 2, WIDTH);
-    if (*e->family) fprintf(f, "  %s\n", e->family);
+    if (*e->family) fprintf(f, "  %c%s.\n", toupper((unsigned char)*e->family), e->family + 1);
     if (e->details) cli_print_folded(f, e->details, 2, WIDTH);
     if (e->cite && *e->cite) fprintf(f, "  reference: %s\n", e->cite);
     for (int64_t k = 0; cli_list_option(i, k, &o); k++) {

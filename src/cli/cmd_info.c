@@ -39,9 +39,7 @@ static void print_json(const char *path, const krein_model *model, const krein_m
                              "bytes", cli_json_count(i->bytes));
     json_t *facts = json_object();
     krein_fact fact;
-    for (int64_t k = 0; krein_model_fact(model, k, &fact); k++)
-        json_object_set_new(facts, fact.name,
-                            fact.text ? cli_json_text(fact.text) : cli_json_number(fact.value));
+    for (int64_t k = 0; krein_model_fact(model, k, &fact); k++) cli_json_fact(facts, &fact);
     json_object_set_new(out, "facts", facts);
     json_t *variance = i->variance ? json_array() : json_null();
     for (int64_t k = 0; i->variance && k < i->outputs; k++)

@@ -25,6 +25,11 @@ void cli_print_json(json_t *object) {
 
 json_t *cli_json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
+void cli_json_fact(json_t *facts, const krein_fact *fact) {
+    json_object_set_new(facts, fact->name,
+                        fact->text ? cli_json_text(fact->text) : cli_json_number(fact->value));
+}
+
 json_t *cli_json_count(int64_t n) { return n >= 0 ? json_integer(n) : json_null(); }
 
 json_t *cli_json_text(const char *text) {

@@ -53,6 +53,7 @@ const krein_kernel_class krein__kernel_arccos = {
             "a, J_2 = "
             "3 sin a cos a + (pi - a)(1 + 2 cos^2 a)."},
     .family = KREIN_FAMILY_DOT,
+    .map = "arccos",
     .values32 = values32,
     .values64 = values64,
     .series = series};

@@ -49,6 +49,7 @@ static const krein_option options[] = {
 const krein_kernel_class krein__kernel_cauchy = {
     .cls = {"cauchy", "prod_j 1 / (1 + ((x_j-y_j)/sigma)^2)", "rahimi2007", options, NULL},
     .family = KREIN_FAMILY_STATIONARY,
+    .map = "rff",
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

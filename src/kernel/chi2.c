@@ -16,15 +16,5 @@ PAIR(float, pair32)
 PAIR(double, pair64)
 KREIN_ADDITIVE
 
-const krein_kernel_class krein__kernel_chi2 = {
-    .cls = {"chi2", "sum_j 2 x_j y_j / (x_j + y_j)", "vedaldi2012", NULL,
-            "For histograms and other inputs that are not negative (`scale=minmax` makes them so); "
-            "new values below 0 count as 0."},
-    .family = KREIN_FAMILY_ADDITIVE,
-    .rows32 = rows32,
-    .rows64 = rows64,
-    .coordinate = coordinate,
-    .finish = finish,
-    .low = 0,
-    .high = INFINITY,
-    .advice = "use `scale=minmax`"};
+const krein_kernel_class krein__kernel_chi2 =
+    KREIN_ADDITIVE_CLASS("chi2", "sum_j 2 x_j y_j / (x_j + y_j)");

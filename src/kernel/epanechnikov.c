@@ -1,7 +1,8 @@
 /* epanechnikov -- k(x, y) = (1 - |x - y|^2 / a^2)^m where |x - y| < a, else 0
- * Indefinite in general. On rows of length one with a >= 2 nothing is cut off and
- *   k = (2/a^2)^m (a^2/2 - 1 + <x, y>)^m,
- * for whole m a polynomial kernel with coefficients that are not negative: positive definite there.
+ * Indefinite in general. Its spectral measure on R^d has finite mass where m > (d - 1)/2
+ * (measure.c). On rows of length one with a >= 2 nothing is cut off and k = (2/a^2)^m (a^2/2 - 1 +
+ * <x, y>)^m, for whole m a polynomial kernel with coefficients that are not negative: positive
+ * definite there.
  */
 #include "kernel/kernel.h"
 #include "kernel/series.h"
@@ -42,6 +43,11 @@ static krein_definite definite(const double *p) {
     return polynomial(p) ? KREIN_DEFINITE_UNIT : KREIN_DEFINITE_NO;
 }
 
+static double edge(const double *p, double *power) {
+    *power = p[M];
+    return p[A];
+}
+
 static bool series(const double *p, bool unit, int64_t count, double *a, double *reach) {
     double gamma = 2 / (p[A] * p[A]);
     (void)reach;
@@ -55,10 +61,13 @@ static const krein_option options[] = {
 
 const krein_kernel_class krein__kernel_epanechnikov = {
     .cls = {"epanechnikov", "(1 - |x-y|^2/a^2)^m where |x-y| < a, else 0", "", options,
-            "Indefinite; positive definite on rows of length one (`scale=unit`) with a >= 2 and a "
-            "whole m."},
+            "Indefinite in general; positive definite on rows of length one (`scale=unit`) with a "
+            ">= 2 "
+            "and a whole m. On d columns a difference of two positive definite kernels for m > "
+            "(d - 1)/2: elsewhere gorf and grff serve distances up to a only."},
     .family = KREIN_FAMILY_RADIAL,
     .definite = definite,
     .values32 = values32,
     .values64 = values64,
+    .edge = edge,
     .series = series};

@@ -42,6 +42,7 @@ const krein_kernel_class krein__kernel_exponential = {
     .cls = {"exponential", "exp(-|x-y| / sigma)", "rasmussen2006", options,
             "The roughest of the Matern kernels (nu = 1/2)."},
     .family = KREIN_FAMILY_RADIAL,
+    .map = "orf",
     .values32 = values32,
     .values64 = values64,
     .frequency = frequency,

@@ -141,8 +141,9 @@ static void take_factor(krein_ctx *ctx, krein_kernel **k, double *number) {
     krein__kernel_destroy(ctx, whole);
 }
 
-const char *krein__kernel_alias(const char *name) {
-    return strcmp(name, "tanh") == 0 ? "sigmoid" : "";
+const char *krein__kernel_alias(const krein_class *kernel) {
+    const char *alias = ((const krein_kernel_class *)kernel)->alias;
+    return alias ? alias : "";
 }
 
 /* An expression that starts at `start`; in a list it may have ranges and ends with ";". */
@@ -163,7 +164,7 @@ static krein_status parse_leaf(krein_ctx *ctx, const source *s, krein_kernel **o
     if (!krein__read_name(c, name, sizeof name))
         return krein__spec_error(ctx, c, "expected a kernel, a number or \"(\"");
     for (int64_t i = 0; i < krein__kernel_count; i++)
-        if (strcmp(name, krein__kernel_alias(krein__kernels[i]->name)) == 0)
+        if (strcmp(name, krein__kernel_alias(krein__kernels[i])) == 0)
             snprintf(name, sizeof name, "%s", krein__kernels[i]->name);
     krein_status st =
         krein__find_class(ctx, &start, name, krein__kernels, krein__kernel_count, &which);

@@ -56,6 +56,7 @@ static const krein_option options[] = {
 const krein_kernel_class krein__kernel_gaussian = {
     .cls = {"gaussian", "exp(-|x-y|^2 / (2 sigma^2))", "rahimi2007", options, NULL},
     .family = KREIN_FAMILY_RADIAL,
+    .map = "orf",
     .values32 = values32,
     .values64 = values64,
     .frequency = frequency,

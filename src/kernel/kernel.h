@@ -33,7 +33,10 @@ typedef enum krein_definite {
  * and coordinate and finish for sparse rows). */
 typedef struct krein_kernel_class {
     krein_class cls;
+    const char *alias; /* the other name by which it is understood; NULL: none */
     krein_family family;
+    /* The map that suits it when it must be approximated; NULL: landmarks, which serve all. */
+    const char *map;
     /* Definiteness with these values; NULL: always positive definite. */
     krein_definite (*definite)(const double *p);
     /* What is wrong with values each of which is in its range, with the way out; NULL: nothing. */
@@ -69,6 +72,9 @@ typedef struct krein_kernel_class {
     /* Separable kernels whose profile is convex on [0, inf): the pitch of a random grid for one
      * column, density delta k''(delta). */
     double (*pitch)(const double *p, krein_rng g, uint64_t row, uint64_t column);
+    /* Radial kernels that are cut off: the distance at which, and the power m with which they go to
+     * zero there, like (edge - z)^m (0: a jump). NULL: smooth at all z > 0. */
+    double (*edge)(const double *p, double *power);
     /* E w_j^2 is finite with these values (moment matching needs it); NULL: always. */
     bool (*second_moment)(const double *p);
 
@@ -87,6 +93,9 @@ typedef struct krein_kernel_class {
     double spread;
 } krein_kernel_class;
 
+#define KERNEL(name) extern const krein_kernel_class name;
+#include "kernel/kernels.def"
+#undef KERNEL
 extern const krein_class *const krein__kernels[];
 extern const int64_t krein__kernel_count;
 
@@ -105,8 +114,8 @@ typedef struct krein_kernel {
     struct krein_kernel *left, *right;
 } krein_kernel;
 
-/* The other name by which a base kernel is understood, or "". */
-const char *krein__kernel_alias(const char *name);
+/* The other name of an entry of krein__kernels, or "". */
+const char *krein__kernel_alias(const krein_class *kernel);
 krein_status krein__kernel_parse(krein_ctx *ctx, const char *text, krein_kernel **out);
 krein_status krein__kernel_copy(krein_ctx *ctx, const krein_kernel *k, krein_kernel **out);
 void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k);

@@ -58,6 +58,7 @@ static const krein_option options[] = {
 const krein_kernel_class krein__kernel_laplacian = {
     .cls = {"laplacian", "exp(-|x-y|_1 / sigma)", "rahimi2007", options, NULL},
     .family = KREIN_FAMILY_STATIONARY,
+    .map = "rff",
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

@@ -16,6 +16,7 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
 
 const krein_kernel_class krein__kernel_linear = {.cls = {"linear", "<x, y>", "", NULL, NULL},
                                                  .family = KREIN_FAMILY_DOT,
+                                                 .map = "explicit",
                                                  .values32 = values32,
                                                  .values64 = values64,
                                                  .series = series};

@@ -81,6 +81,7 @@ const krein_kernel_class krein__kernel_matern = {
     .cls = {"matern", "2^(1-nu)/Gamma(nu) u^nu K_nu(u), u = sqrt(2 nu)|x-y|/sigma", "rasmussen2006",
             options, NULL},
     .family = KREIN_FAMILY_RADIAL,
+    .map = "orf",
     .values32 = values32,
     .values64 = values64,
     .frequency = frequency,

@@ -5,6 +5,12 @@
  * The surface factor is missing in luo2022, where it hides that the measure of a kernel cut off
  * with a jump (epanechnikov with a > 2 beyond the unit sphere) has infinite mass.
  *
+ * Finite mass. Sums, differences and products of positive definite kernels have it. A kernel that
+ * goes to zero like (a - z)^m at z = a and stays there has |f(r)| ~ r^((d-3)/2 - m): finite for
+ * m > (d - 1)/2. Otherwise a measure of finite mass can give it on [0, R] only where R <= a: for R
+ * > a the masses grow without bound as the error falls. A function of <x, y> is one of the distance
+ * on [0, 2] alone, and smooth there.
+ *
  * The law: f is a sum of known densities with signs (a difference of Gaussians: chi laws). On an
  * even grid of log r that holds all but 1e-8 of the mass, the two parts are summed by the
  * trapezoid rule and inverted by linear interpolation.
@@ -22,10 +28,29 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- finite mass ---------------------------------------------------------- */
+
+static krein_decomposition leaf_decomposition(const krein_kernel *leaf, int64_t d, double R) {
+    krein_decomposition out = {.mass = KREIN_MASS_FINITE, .edge = INFINITY};
+    if (leaf->kernel->family == KREIN_FAMILY_DOT) out.mass = KREIN_MASS_WITHIN;
+    if (!leaf->kernel->edge) return out;
+    double power, edge = leaf->kernel->edge(leaf->values.number, &power);
+    if (power > ((double)d - 1) / 2) return out;
+    return (krein_decomposition){R <= edge ? KREIN_MASS_WITHIN : KREIN_MASS_INFINITE, edge, power};
+}
+
+krein_decomposition krein__decomposition(const krein_kernel *k, int64_t d, double R) {
+    if (k->node == KREIN_NODE_LEAF) return leaf_decomposition(k, d, R);
+    krein_decomposition left = krein__decomposition(k->left, d, R);
+    if (k->node == KREIN_NODE_SCALE) return left;
+    krein_decomposition right = krein__decomposition(k->right, d, R);
+    return right.mass > left.mass ? right : left;
+}
+
 /* ---- the law ------------------------------------------------------------- */
 
 static bool is_gaussian(const krein_kernel *leaf) {
-    return strcmp(leaf->kernel->cls.name, "gaussian") == 0;
+    return leaf->kernel == &krein__kernel_gaussian;
 }
 
 /* A product of Gaussians is one: 1 / sigma^2 adds up. */

@@ -9,6 +9,19 @@
 #include "kernel/kernel.h"
 #include "num/omega.h"
 
+/* Whether k is a difference of two positive definite kernels of the distance: whether its measure
+ * on R^d has finite mass. */
+typedef enum krein_mass {
+    KREIN_MASS_FINITE = 0,
+    KREIN_MASS_WITHIN = 1,  /* that of a function which is k on [0, R] has; k itself is not known */
+    KREIN_MASS_INFINITE = 2 /* every measure that gives k on [0, R] */
+} krein_mass;
+typedef struct krein_decomposition {
+    krein_mass mass;
+    double edge, power; /* where that is not finite and a base kernel is cut off: as it is there */
+} krein_decomposition;
+krein_decomposition krein__decomposition(const krein_kernel *k, int64_t d, double R);
+
 /* f(r) = sum of a * density(p, d, r) */
 typedef struct krein_component {
     double a;

@@ -82,6 +82,7 @@ const krein_kernel_class krein__kernel_ntk = {
             "width. It grows with the lengths of the rows: `scale=unit` makes it a function of the "
             "angle."},
     .family = KREIN_FAMILY_DOT,
+    .map = "ntksketch",
     .values32 = values32,
     .values64 = values64,
     .series = series};

@@ -88,6 +88,7 @@ const krein_kernel_class krein__kernel_periodic = {
             "The period is that of the inputs after `scale`; with `scale=none` it is their own. "
             "sigma has no unit."},
     .family = KREIN_FAMILY_STATIONARY,
+    .map = "rff",
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

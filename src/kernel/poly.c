@@ -40,8 +40,10 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_poly = {
-    .cls = {"poly", "(gamma <x,y> + c)^degree", "", options, NULL},
+    .cls = {"poly", "(gamma <x,y> + c)^degree", "", options,
+            "Positive definite for c >= 0 and gamma > 0, indefinite otherwise."},
     .family = KREIN_FAMILY_DOT,
+    .map = "explicit",
     .definite = definite,
     .values32 = values32,
     .values64 = values64,

@@ -3,7 +3,6 @@
 #include "kernel/kernel.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool is_free(const krein_option *o, const krein_values *v, int64_t j) {
     return o[j].type == KREIN_OPTION_NUMBER && !o[j].derived && isnan(v->number[j]);
@@ -62,13 +61,13 @@ bool krein__has_rows(const krein_kernel_class *c) { return c->rows32 != NULL; }
 
 bool krein__is_linear(const krein_kernel *k) {
     while (k->node == KREIN_NODE_SCALE && k->number > 0) k = k->left;
-    return k->node == KREIN_NODE_LEAF && strcmp(k->kernel->cls.name, "linear") == 0;
+    return k->node == KREIN_NODE_LEAF && k->kernel == &krein__kernel_linear;
 }
 
-bool krein__is_arccos(const krein_kernel_class *c) { return strcmp(c->cls.name, "arccos") == 0; }
+bool krein__is_arccos(const krein_kernel_class *c) { return c == &krein__kernel_arccos; }
 
 bool krein__is_ntk(const krein_kernel *k) {
-    if (k->node == KREIN_NODE_LEAF) return strcmp(k->kernel->cls.name, "ntk") == 0;
+    if (k->node == KREIN_NODE_LEAF) return k->kernel == &krein__kernel_ntk;
     if (k->node == KREIN_NODE_PRODUCT) return false;
     return krein__is_ntk(k->left) && (k->node == KREIN_NODE_SCALE || krein__is_ntk(k->right));
 }

@@ -88,6 +88,7 @@ const krein_kernel_class krein__kernel_rq = {
     .cls = {"rq", "(1 + |x-y|^2 / (2 alpha sigma^2))^(-alpha)", "rasmussen2006", options,
             "Rational quadratic: Gaussian kernels of many widths at once."},
     .family = KREIN_FAMILY_RADIAL,
+    .map = "orf",
     .values32 = values32,
     .values64 = values64,
     .frequency = frequency,

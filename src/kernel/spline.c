@@ -147,6 +147,7 @@ const krein_kernel_class krein__kernel_spline = {
          "are taken modulo 1. For few columns: k(x, x) = (1 + 2 zeta(q))^d. Even q are fastest. A "
          "sum of `terms` terms is slower, and exists for q <= 1 too."},
     .family = KREIN_FAMILY_STATIONARY,
+    .map = "spline",
     .rows32 = rows32,
     .rows64 = rows64,
     .check = check,

@@ -44,7 +44,8 @@ static const krein_option options[] = {
     {0}};
 
 const krein_kernel_class krein__kernel_tanh = {
-    .cls = {"tanh", "tanh(gamma <x,y> + c)", "", options, "Indefinite. Also called sigmoid."},
+    .cls = {"tanh", "tanh(gamma <x,y> + c)", "", options, "Also called sigmoid."},
+    .alias = "sigmoid",
     .family = KREIN_FAMILY_DOT,
     .definite = definite,
     .values32 = values32,

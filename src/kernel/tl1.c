@@ -51,7 +51,7 @@ static const krein_option options[] = {{.name = "rho",
 
 const krein_kernel_class krein__kernel_tl1 = {
     .cls = {"tl1", "max(rho - |x-y|_1, 0)", "huang2018", options,
-            "Indefinite, piecewise linear. The default of rho suits inputs between 0 and 1."},
+            "Piecewise linear. The default of rho suits inputs between 0 and 1."},
     .family = KREIN_FAMILY_STATIONARY,
     .definite = definite,
     .rows32 = rows32,

@@ -8,15 +8,12 @@
  */
 #include "map/parts.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The terms of a kernel and the maps chosen for them; NULL: it has one already. */
 typedef struct terms {
     int64_t n, open; /* all; those that have none yet */
     int64_t left;    /* of D, for these */
     krein_term term[KREIN_PARTS_MAX];
-    const char *spec[KREIN_PARTS_MAX];
+    const krein_map_class *map[KREIN_PARTS_MAX];
 } terms;
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
@@ -27,14 +24,10 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 static int own_traits(const krein_map *map) {
     if (map->state) return krein__parts_traits(map->state);
     int64_t n = krein__kernel_term_count(map->kernel);
+    int traits = 0;
     for (int64_t t = 0; t < n; t++)
-        if (strcmp(krein__map_default_term(map->kernel, t, map->d, map->D), "nystrom") == 0)
-            return KREIN_MAP_DATA | KREIN_MAP_MIX;
-    return 0;
-}
-
-static bool is(const terms *s, int64_t t, const char *spec) {
-    return s->spec[t] && strcmp(s->spec[t], spec) == 0;
+        traits |= krein__map_default_term(map->kernel, t, map->d, map->D)->traits;
+    return traits & (KREIN_MAP_DATA | KREIN_MAP_MIX);
 }
 
 /* The part of one term, with D features. */
@@ -44,9 +37,9 @@ static krein_status add_term(const krein_map *map, terms *s, int64_t t, int64_t 
     krein_kernel *kernel = NULL;
     krein_status st = krein__term_kernel(ctx, &s->term[t], &kernel);
     if (st == KREIN_OK)
-        st = krein__parts_add(map, s->spec[t], kernel, s->term[t].coefficient, D, out);
+        st = krein__parts_add(map, s->map[t]->cls.name, kernel, s->term[t].coefficient, D, out);
     krein__kernel_destroy(ctx, kernel);
-    s->spec[t] = NULL;
+    s->map[t] = NULL;
     return st;
 }
 
@@ -61,9 +54,9 @@ static krein_status add_exact(const krein_map *map, terms *s, bool wide, krein_p
     krein_status st = KREIN_OK;
     int64_t share = map->D / s->n;
     for (int64_t t = 0; t < s->n; t++) {
-        if (!is(s, t, "explicit") || is_wide(map, s, t) != wide) continue;
+        if (s->map[t] != &krein__map_explicit || is_wide(map, s, t) != wide) continue;
         if (wide && map->d > s->left - (s->open - 1) * (share / 2)) {
-            s->spec[t] = "tensorsketch";
+            s->map[t] = &krein__map_tensorsketch;
             continue;
         }
         TRY(add_term(map, s, t, share, out));
@@ -82,11 +75,11 @@ static krein_status add_landmarks(const krein_map *map, terms *s, int64_t D, kre
     krein_kernel *sum = NULL;
     int64_t n = 0;
     for (int64_t t = 0; t < s->n; t++) {
-        if (!is(s, t, "nystrom")) continue;
+        if (s->map[t] != &krein__map_nystrom) continue;
         TRY(krein__kernel_add_term(ctx, &s->term[t], &sum));
         n++;
     }
-    if (n > 0) TRY(krein__parts_add(map, "nystrom", sum, 1, n * D, out));
+    if (n > 0) TRY(krein__parts_add(map, krein__map_nystrom.cls.name, sum, 1, n * D, out));
 done:
     krein__kernel_destroy(ctx, sum);
     return st;
@@ -101,13 +94,13 @@ static krein_status plan(const krein_map *map, krein_parts *out) {
     s->open = s->n;
     s->left = map->D;
     for (int64_t t = 0; t < s->n; t++)
-        s->spec[t] = krein__map_default_term(map->kernel, t, map->d, map->D / s->n);
+        s->map[t] = krein__map_default_term(map->kernel, t, map->d, map->D / s->n);
     TRY(add_exact(map, s, false, out));
     TRY(add_exact(map, s, true, out));
     if (s->open == 0) goto done;
     int64_t each = s->left / s->open;
     for (int64_t t = 0; t < s->n; t++)
-        if (s->spec[t] && !is(s, t, "nystrom")) TRY(add_term(map, s, t, each, out));
+        if (s->map[t] && s->map[t] != &krein__map_nystrom) TRY(add_term(map, s, t, each, out));
     TRY(add_landmarks(map, s, each, out));
 done:
     krein__free(ctx, s);

@@ -228,6 +228,14 @@ bool krein__dot_guess(const krein_map *map, krein_dot *out) {
     return true;
 }
 
+int64_t krein__dot_features(const krein_map *map, krein_split_fn split) {
+    krein_dot k;
+    krein_split s;
+    if (!krein__dot_guess(map, &k)) return map->D;
+    split(map, &k, map->D, &s);
+    return s.total;
+}
+
 bool krein__dot_fact(const krein_map *map, int64_t i, krein_fact *out) {
     const krein_dot *s = map->state;
     *out = i == 0 ? (krein_fact){.name = "series degree", .value = (double)s->degree}

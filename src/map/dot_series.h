@@ -43,6 +43,11 @@ typedef struct krein_split {
     int64_t count[KREIN_DOT_MAX];
     double mass[KREIN_DOT_MAX];
 } krein_split;
+/* How a map splits D. */
+typedef void (*krein_split_fn)(const krein_map *map, const krein_dot *s, int64_t D,
+                               krein_split *out);
+/* Features that a split of the map's D makes, before it is fitted; D with a free parameter. */
+int64_t krein__dot_features(const krein_map *map, krein_split_fn split);
 /* u: a uniform number that decides where shares are not whole. */
 void krein__dot_split(const krein_dot *s, int64_t d, int64_t D, double u, krein_split *out);
 /* The uniform number of a map, from its seed. */

@@ -209,6 +209,7 @@ const krein_map_class krein__map_explicit = {
          "For linear and polynomial kernels of low degree, their sums, differences and products; "
          "on rows of length one (`scale=unit`) also for epanechnikov, which for m = 1 has the d + "
          "1 features of a linear kernel. C(d+p, p) features for degree p: D is not chosen."},
+    .terms = KREIN_EXPANSION_MAX,
     .kernels = "polynomial",
     .time = "n D",
     .traits = KREIN_MAP_UNBIASED,

@@ -27,6 +27,11 @@ krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, 
     return krein__map_refuse(ctx, kernel, name, what);
 }
 
+krein_status krein__mixture_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name) {
+    return krein__fourier_accepts(ctx, kernel, name, krein__has_mixture,
+                                  "radial kernels that are mixtures of Gaussians");
+}
+
 krein_status krein__term_mass(const krein_map *map, const krein_term *term, double *mass) {
     static const double MOST = 1e30; /* sums over a block of rows must not overflow */
     *mass = term->coefficient;

@@ -38,6 +38,8 @@ krein_status krein__term_draw(krein_map *map, int64_t t, const krein_term *term,
 /* KREIN_ESPEC where a base kernel has not the property; what: "radial kernels". */
 krein_status krein__fourier_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name,
                                     bool (*is)(const krein_kernel_class *), const char *what);
+/* The same for radial kernels that are mixtures of Gaussians. */
+krein_status krein__mixture_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name);
 /* Independent draws from the spectral measure: rff's. */
 krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
                                  int64_t first, int64_t n, double *w);

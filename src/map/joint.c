@@ -149,7 +149,7 @@ static krein_status settle_exact(plan *p, bool wide) {
         TRY(count(p, m, &features));
         double others = p->left * (1 - fraction(p, m));
         if (wide && features > p->left - others / 2)
-            TRY(replace(p, m, "tensorsketch"));
+            TRY(replace(p, m, krein__map_tensorsketch.cls.name));
         else
             take(p, m, features);
     }
@@ -201,8 +201,7 @@ void krein__joint_first(const krein_map *map, int64_t *first) {
 static bool all_default(const krein_parts *s) {
     for (int64_t p = 0; p < s->n; p++) {
         const krein_map *part = s->part[p].map;
-        if (strcmp(part->cls->cls.name, krein__map_default(part->kernel, part->d, part->D)) != 0)
-            return false;
+        if (part->cls != krein__map_default_class(part->kernel, part->d, part->D)) return false;
     }
     return true;
 }

@@ -168,12 +168,8 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 }
 
 static int64_t features(const krein_map *map, int64_t n) {
-    krein_dot k;
-    krein_split s;
     (void)n;
-    if (!krein__dot_guess(map, &k)) return map->D;
-    split(map, &k, map->D, &s);
-    return s.total;
+    return krein__dot_features(map, split);
 }
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {

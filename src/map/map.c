@@ -5,11 +5,8 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
-
-#define MAP(name) extern const krein_map_class name;
-#include "map/maps.def"
-#undef MAP
 
 const krein_class *const krein__maps[] = {
 #define MAP(name) &name.cls,
@@ -45,6 +42,21 @@ void krein__map_ask(krein_map *map, int64_t D) {
     if (slot >= 0 && !isnan(map->values.number[slot])) map->D = (int64_t)map->values.number[slot];
 }
 
+/* "name: fact 1, fact 2", for those who ask for details. */
+static void tell_facts(const krein_map *map) {
+    char text[KREIN__MESSAGE] = "";
+    size_t used = 0;
+    krein_fact fact;
+    for (int64_t i = 0; map->cls->fact(map, i, &fact) && used < sizeof text; i++) {
+        const char *comma = i ? ", " : "";
+        used += (size_t)(fact.text ? snprintf(text + used, sizeof text - used, "%s%s %s", comma,
+                                              fact.name, fact.text)
+                                   : snprintf(text + used, sizeof text - used, "%s%s %.4g", comma,
+                                              fact.name, fact.value));
+    }
+    if (used > 0) krein__log(map->ctx, KREIN_LOG_DEBUG, "%s: %s", map->cls->cls.name, text);
+}
+
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
     map->d = d;
     map->sparse = sparse;
@@ -53,6 +65,18 @@ krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream
     map->negative = 0;
     for (int64_t i = 0; st == KREIN_OK && map->sign && i < map->D; i++)
         map->negative += map->sign[i] < 0;
+    /* parts have told theirs */
+    if (st == KREIN_OK && rows && map->cls->fact && map->cls->fact != krein__parts_fact)
+        tell_facts(map);
+    return st;
+}
+
+krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, krein_stream *rows,
+                                     int64_t n) {
+    krein_log_fn log = map->ctx->log;
+    map->ctx->log = NULL;
+    krein_status st = krein__map_fit(map, d, sparse, rows, n);
+    map->ctx->log = log;
     return st;
 }
 
@@ -124,10 +148,11 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
             goto done;
         }
         TRY(krein__map_create(ctx, spec, kernel, 0, (uint64_t)seed, &map));
+        krein__values_old(&map->cls->cls, &map->values);
         map->d = d;
         map->sparse = sparse;
         if (!map->cls->io) {
-            TRY(krein__map_fit(map, d, sparse, NULL, 0));
+            TRY(krein__map_fit_silently(map, d, sparse, NULL, 0));
             if (map->D != D || map->R != R) {
                 st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its map does not fit)");
                 goto done;
@@ -244,99 +269,7 @@ done:
     return st;
 }
 
-/* ---- default maps ------------------------------------------------------- */
-
-static bool is_polynomial(const krein_kernel_class *c) {
-    return strcmp(c->cls.name, "linear") == 0 || strcmp(c->cls.name, "poly") == 0;
-}
-
-/* Of an expression of linear and poly. */
-static int64_t degree(const krein_kernel *k) {
-    if (k->node == KREIN_NODE_LEAF) {
-        int64_t slot = krein__option_index(&k->kernel->cls, "degree");
-        return slot < 0 ? 1 : (int64_t)k->values.number[slot];
-    }
-    if (k->node == KREIN_NODE_SCALE) return degree(k->left);
-    int64_t left = degree(k->left), right = degree(k->right);
-    return k->node == KREIN_NODE_PRODUCT ? left + right : krein__max(left, right);
-}
-
-/* Up to degree p. */
-static double monomials(int64_t p, int64_t d) {
-    double count = 1;
-    for (int64_t i = 1; i <= p; i++) count *= (double)(d + i) / (double)i;
-    return count;
-}
-
-static bool all_leaves(const krein_term *term, bool (*is)(const krein_kernel_class *)) {
-    for (int64_t l = 0; l < term->n; l++)
-        if (!is(term->leaf[l]->kernel)) return false;
-    return true;
-}
-
-static const char *leaf_map(const krein_kernel_class *c) {
-    static const char *const own[][2] = {
-        {"arccos", "arccos"}, {"ntk", "ntksketch"}, {"spline", "spline"}};
-    for (int64_t i = 0; i < KREIN__COUNT(own); i++)
-        if (strcmp(c->cls.name, own[i][0]) == 0) return own[i][1];
-    return krein__has_radius(c) ? "orf" : krein__has_frequency(c) ? "rff" : "nystrom";
-}
-
-static bool is_fourier(const krein_kernel_class *c) {
-    const char *map = leaf_map(c);
-    return strcmp(map, "orf") == 0 || strcmp(map, "rff") == 0;
-}
-
-/* The columns themselves for linear, however many there are; a sketch where there is no room for
- * all monomials of a polynomial. */
-static const char *polynomial_map(const krein_term *term, int64_t d, int64_t D) {
-    int64_t p = 0;
-    if (term->n == 1 && krein__is_linear(term->leaf[0])) return "explicit";
-    for (int64_t l = 0; l < term->n; l++) p += degree(term->leaf[l]);
-    return D == 0 || monomials(p, d) <= (double)D ? "explicit" : "tensorsketch";
-}
-
-const char *krein__map_default_term(const krein_kernel *k, int64_t t, int64_t d, int64_t D) {
-    krein_term term = {.coefficient = 1};
-    krein__kernel_term(k, t, &term); /* kernels that are too long are not parsed */
-    if (all_leaves(&term, is_polynomial)) return polynomial_map(&term, d, D);
-    if (term.n == 1) return leaf_map(term.leaf[0]->kernel);
-    if (!all_leaves(&term, is_fourier)) return "nystrom";
-    return all_leaves(&term, krein__has_radius) ? "orf" : "rff";
-}
-
-/* Maps that make features of a sum at once, not side by side. */
-static bool takes_sums(const char *map, int64_t terms) {
-    static const struct {
-        const char *map;
-        int64_t terms; /* at most */
-    } some[] = {{"orf", KREIN_TERMS_MAX},
-                {"rff", KREIN_TERMS_MAX},
-                {"explicit", KREIN_EXPANSION_MAX},
-                {"tensorsketch", KREIN_EXPANSION_MAX},
-                {"nystrom", KREIN_EXPANSION_MAX}};
-    for (int64_t i = 0; i < KREIN__COUNT(some); i++)
-        if (strcmp(map, some[i].map) == 0) return terms <= some[i].terms;
-    return false;
-}
-
-/* A sum of very many terms may leave no features for each: landmarks serve all at once. */
-static const char *side_by_side(int64_t terms, int64_t D) {
-    bool room =
-        terms <= KREIN_TERMS_MAX || (terms <= KREIN_PARTS_MAX && (D == 0 || D >= 2 * terms));
-    return room ? "auto" : "nystrom";
-}
-
-const char *krein__map_default(const krein_kernel *k, int64_t d, int64_t D) {
-    int64_t n = krein__kernel_term_count(k);
-    /* terms share their monomials */
-    if (krein__kernel_all(k, is_polynomial) && (D == 0 || monomials(degree(k), d) <= (double)D))
-        return "explicit";
-    const char *first = krein__map_default_term(k, 0, d, D / n);
-    for (int64_t t = 1; t < n; t++)
-        if (strcmp(first, krein__map_default_term(k, t, d, D / n)) != 0) return side_by_side(n, D);
-    return n == 1 || takes_sums(first, n) ? first : side_by_side(n, D);
-}
+/* ---- what users are told -------------------------------------------------- */
 
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked) {
     int64_t made = map->cls->features(map, n);

@@ -48,6 +48,7 @@ typedef struct krein_map_class {
     int traits;
     /* Further traits, where the kernel decides; NULL: none. Ask for all by krein__map_traits. */
     int (*own_traits)(const krein_map *map);
+    int64_t terms;       /* most terms of a sum that it makes features of at once; 0: one */
     const char *kernels; /* the families it is for, in a few words, for `krein list` */
     const char *time;    /* its cost in n, d, D: "n d D" */
     /* KREIN_ESPEC with the reason and an alternative where the map does not apply. */
@@ -74,6 +75,8 @@ typedef struct krein_map_class {
     /* What a user may want to know of a fitted map (masses, errors), for `krein info`: name and
      * value of the i-th fact; false past the last. NULL: nothing. */
     bool (*fact)(const krein_map *map, int64_t i, krein_fact *out);
+    /* Maps of structured.c: how they make and multiply blocks of frequencies. */
+    const struct krein_structure *(*structure)(const krein_map *map);
 } krein_map_class;
 
 struct krein_map {
@@ -99,6 +102,9 @@ struct krein_map {
     void *state;
 };
 
+#define MAP(name) extern const krein_map_class name;
+#include "map/maps.def"
+#undef MAP
 extern const krein_class *const krein__maps[];
 extern const int64_t krein__map_count;
 
@@ -108,6 +114,9 @@ krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_ker
 /* Asks a map that has a D, and is not fitted, for another. */
 void krein__map_ask(krein_map *map, int64_t D);
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n);
+/* The same for one of many: what the map would say of itself is not logged. */
+krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, krein_stream *rows,
+                                     int64_t n);
 void krein__map_destroy(krein_map *map);
 int krein__map_traits(const krein_map *map);
 /* The complete spec with the D it has now. Owned by the caller. */
@@ -134,8 +143,10 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated, on d columns by about D features
  * (0: not known yet); of its t-th term, by D features for that. */
-const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D);
-const char *krein__map_default_term(const krein_kernel *kernel, int64_t t, int64_t d, int64_t D);
+const krein_map_class *krein__map_default_class(const krein_kernel *kernel, int64_t d, int64_t D);
+const krein_map_class *krein__map_default_term(const krein_kernel *kernel, int64_t t, int64_t d,
+                                               int64_t D);
+const char *krein__map_default(const krein_kernel *kernel, int64_t d, int64_t D); /* its name */
 /* A warning where the default map makes more features than the user asked for (0: nothing asked).
  */
 void krein__map_say_more(const krein_map *map, int64_t n, int64_t asked);

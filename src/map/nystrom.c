@@ -100,6 +100,16 @@ static double safe_size(const krein_kernel *kernel, int64_t m, const double *w) 
     return fmax(half, LEAST * other);
 }
 
+/* Fewer features than landmarks: a smaller D would make the same ones. */
+static void tell(const krein_map *map, int64_t m, double safe, double top) {
+    if (map->D == m) return;
+    krein__log(map->ctx, KREIN_LOG_INFO, "nystrom: %lld landmarks give %lld features: %s",
+               (long long)m, (long long)map->D,
+               safe > CUT * top ? "of an indefinite kernel only the large half of the spectrum is "
+                                  "safe from cancellation"
+                                : "single precision resolves no more of the kernel's spectrum");
+}
+
 /* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
 static krein_status whiten(krein_map *map) {
     krein_ctx *ctx = map->ctx;
@@ -142,6 +152,7 @@ static krein_status whiten(krein_map *map) {
     map->fused_lambda = map->fused_unit / (FUSED_CUT * top);
     if (mixed) map->fused_lambda = INFINITY; /* the order is by value, not by size */
     map->D = D;
+    tell(map, m, safe, top);
 done:
     krein__free(ctx, k);
     krein__free(ctx, w);
@@ -164,6 +175,11 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
 done:
     krein__matrix_clear(ctx, &marks);
     return st;
+}
+
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    *out = (krein_fact){.name = "landmarks", .value = (double)map->R};
+    return i == 0;
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
@@ -196,6 +212,7 @@ const krein_map_class krein__map_nystrom = {
          "rows drawn by ridge leverage scores (rows that others do not explain; positive "
          "definite kernels), or those of a file, at most D. Of an indefinite kernel about half as "
          "many features as landmarks are kept: the others would not approximate it."},
+    .terms = KREIN_EXPANSION_MAX,
     .kernels = "all",
     .time = "n d D + D^3",
     .traits = KREIN_MAP_DATA | KREIN_MAP_MIX,
@@ -205,4 +222,5 @@ const krein_map_class krein__map_nystrom = {
     .fit = fit,
     .tile = krein__landmarks_tile,
     .io = io,
-    .clear = krein__landmarks_clear};
+    .clear = krein__landmarks_clear,
+    .fact = fact};

@@ -63,6 +63,7 @@ const krein_map_class krein__map_orf = {
     .cls = {"orf", "orthogonal random features", "yu2016", options,
             "For radial kernels (gaussian, matern) and their sums, differences, products and "
             "factors. The default for them."},
+    .terms = KREIN_TERMS_MAX,
     .kernels = "radial",
     .time = "n d D",
     .traits = KREIN_MAP_UNBIASED,

@@ -26,18 +26,18 @@ static void draw_toeplitz(const krein_map *map, const krein_structured *s, const
     (void)map, (void)term;
     for (int64_t k = 0; k < 2 * s->P; k++)
         block->state[k] = (float)krein__rng_normal(krein__role(g, 1), (uint64_t)(b * s->P + k), 0);
-    krein__fft_forward(s->fft, block->state, block->state, NULL);
+    krein__fft_forward(s->fft, block->state, block->state);
 }
 
 static void prepare_toeplitz(const krein_structured *s, float *x) {
-    krein__fft_forward(s->fft, x, x, NULL);
+    krein__fft_forward(s->fft, x, x);
 }
 
 static float *multiply_toeplitz(const krein_structured *s, const krein_freq_block *block,
                                 const float *x, float *scratch) {
     float *t = scratch + s->d - 1;
     krein__fft_multiply(s->fft, x, block->state, scratch);
-    krein__fft_inverse(s->fft, scratch, scratch, NULL);
+    krein__fft_inverse(s->fft, scratch, scratch);
     krein__scale_turns(block->m, t, block->scale, t);
     return t;
 }
@@ -47,6 +47,8 @@ static const krein_structure toeplitz = {.state = 2,
                                          .width = 2,
                                          .direct = 64,
                                          .fft = true,
+                                         .columns = COLUMNS_MAX,
+                                         .beyond = "matrix=hadamard",
                                          .draw = draw_toeplitz,
                                          .prepare = prepare_toeplitz,
                                          .multiply = multiply_toeplitz};
@@ -87,23 +89,7 @@ static const krein_structure *structure(const krein_map *map) {
 }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    return krein__fourier_accepts(ctx, kernel, "pmodel", krein__has_mixture,
-                                  "radial kernels that are mixtures of Gaussians");
-}
-
-static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    (void)n;
-    krein__structured_cost(map, structure(map), out);
-}
-
-static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    if (structure(map) == &toeplitz && map->d > COLUMNS_MAX)
-        return krein__fail(map->ctx, KREIN_EDATA,
-                           "pmodel with Toeplitz matrices takes at most %d columns, there are "
-                           "%lld; try matrix=hadamard",
-                           COLUMNS_MAX, (long long)map->d);
-    return krein__structured_fit(map, structure(map));
+    return krein__mixture_accepts(ctx, kernel, "pmodel");
 }
 
 static const krein_option options[] = {KREIN_OPTION_D,
@@ -124,7 +110,8 @@ const krein_map_class krein__map_pmodel = {
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = krein__fourier_pairs,
-    .cost = cost,
-    .fit = fit,
+    .cost = krein__structured_cost,
+    .fit = krein__structured_fit,
     .tile = krein__structured_tile,
-    .clear = krein__structured_clear};
+    .clear = krein__structured_clear,
+    .structure = structure};

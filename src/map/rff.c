@@ -45,6 +45,7 @@ const krein_map_class krein__map_rff = {
     .cls = {"rff", "random Fourier features", "rahimi2007", options,
             "For stationary kernels (gaussian, laplacian, cauchy, matern) and their sums, "
             "differences, products and factors."},
+    .terms = KREIN_TERMS_MAX,
     .kernels = "stationary",
     .time = "n d D",
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,

@@ -25,7 +25,7 @@ void krein__circulant_spectrum(const krein_fft *fft, int64_t P, const float *w, 
         spectrum[i] = spectrum[P - i];
         spectrum[P - i] = other;
     }
-    krein__fft_forward(fft, spectrum, spectrum, NULL);
+    krein__fft_forward(fft, spectrum, spectrum);
 }
 
 static krein_status begin(krein_map *map, krein_structured *s, const krein_term *terms) {
@@ -66,7 +66,7 @@ static void draw(const krein_map *map, const krein_structured *s, const krein_te
 
 static void prepare(const krein_structured *s, float *x) {
     krein__scale_turns(s->P, x, s->shared, x);
-    krein__fft_forward(s->fft, x, x, NULL);
+    krein__fft_forward(s->fft, x, x);
 }
 
 static float *multiply(const krein_structured *s, const krein_freq_block *block, const float *x,
@@ -75,46 +75,39 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
     float *t = scratch, *u = gaussian ? scratch + s->P : scratch;
     if (gaussian) {
         krein__fft_multiply(s->fft, x, block->state, t);
-        krein__fft_inverse(s->fft, t, t, NULL);
+        krein__fft_inverse(s->fft, t, t);
         krein__scale_turns(block->m, t, block->scale, t);
     }
     if (s->independent[block->term]) {
         krein__fft_multiply(s->fft, x, block->state + s->P, u);
-        krein__fft_inverse(s->fft, u, u, NULL);
+        krein__fft_inverse(s->fft, u, u);
     }
     for (int64_t i = 0; gaussian && s->independent[block->term] && i < block->m; i++) t[i] += u[i];
     return t;
 }
 
-static const krein_structure structure = {.state = 2,
-                                          .scratch = 2,
-                                          .width = 1,
-                                          .direct = 64,
-                                          .fft = true,
-                                          .begin = begin,
-                                          .draw = draw,
-                                          .prepare = prepare,
-                                          .multiply = multiply};
+static const krein_structure blocks = {.state = 2,
+                                       .scratch = 2,
+                                       .width = 1,
+                                       .direct = 64,
+                                       .fft = true,
+                                       .columns = COLUMNS_MAX,
+                                       .beyond = "rff",
+                                       .begin = begin,
+                                       .draw = draw,
+                                       .prepare = prepare,
+                                       .multiply = multiply};
+
+static const krein_structure *structure(const krein_map *map) {
+    (void)map;
+    return &blocks;
+}
 
 static bool suits(const krein_kernel_class *c) { return c->mixture || c->quantile; }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     return krein__fourier_accepts(ctx, kernel, "scrf", suits,
                                   "mixtures of Gaussians, or kernels with independent coordinates");
-}
-
-static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    (void)n;
-    krein__structured_cost(map, &structure, out);
-}
-
-static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    if (map->d > COLUMNS_MAX)
-        return krein__fail(map->ctx, KREIN_EDATA,
-                           "scrf takes at most %d columns, there are %lld; try rff", COLUMNS_MAX,
-                           (long long)map->d);
-    return krein__structured_fit(map, &structure);
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
@@ -129,7 +122,8 @@ const krein_map_class krein__map_scrf = {
     .traits = KREIN_MAP_NESTED | KREIN_MAP_UNBIASED,
     .accepts = accepts,
     .features = krein__fourier_pairs,
-    .cost = cost,
-    .fit = fit,
+    .cost = krein__structured_cost,
+    .fit = krein__structured_fit,
     .tile = krein__structured_tile,
-    .clear = krein__structured_clear};
+    .clear = krein__structured_clear,
+    .structure = structure};

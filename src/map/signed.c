@@ -344,13 +344,22 @@ done:
     return st;
 }
 
+/* Whether the decomposition exists follows from the kernel: it is not in the file. */
+static krein_fact decomposition(const krein_map *map, double R) {
+    static const char *const masses[] = {"finite masses", "finite masses up to R", "infinite mass"};
+    krein_mass mass = krein__decomposition(map->kernel, map->d, R).mass;
+    return (krein_fact){.name = "decomposition", .text = masses[mass], .value = mass};
+}
+
 bool krein__signed_fact(const krein_map *map, int64_t i, krein_fact *out) {
     static const char *const names[] = {"route", "coupling",  "mass+", "mass-",
                                         "atoms", "max error", "R",     "expected error"};
     static const char *const routes[] = {"", "density", "atoms"};
     static const char *const couplings[] = {"none", "nested", "full", "separate"};
-    if (i < 0 || i >= KREIN__COUNT(names)) return false;
-    double value = ((const krein_signed *)map->state)->fact[i];
+    const double *fact = ((const krein_signed *)map->state)->fact;
+    if (i == KREIN__COUNT(names)) *out = decomposition(map, fact[KREIN_FACT_REACH]);
+    if (i < 0 || i >= KREIN__COUNT(names)) return i == KREIN__COUNT(names);
+    double value = fact[i];
     *out = (krein_fact){.name = names[i], .value = value};
     if (i == KREIN_FACT_ROUTE && value >= 0 && value < KREIN__COUNT(routes))
         out->text = routes[(int)value];

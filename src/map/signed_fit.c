@@ -12,7 +12,7 @@
 typedef struct search {
     krein_map *map;
     const krein_signed_options *o;
-    int64_t F;
+    int64_t F, n; /* frequencies, rows */
     krein_spread spread;
     double k0, k[KREIN_DISTANCES], mean; /* k(0), kernel values there, mean of their squares */
     krein_component component[KREIN_TERMS_MAX];
@@ -25,6 +25,13 @@ typedef struct search {
     double fact[8];
 } search;
 
+/* |K - Khat|_F / |K|_F that is expected of n rows, from the mean squared error at the distances of
+ * the data and the error of the diagonal, which has no variance. No features at all have 1. */
+static double relative(const search *s, double square, double diagonal) {
+    double n = fmax(1, (double)s->n), norm = (n - 1) * s->mean + s->k0 * s->k0;
+    return norm > 0 ? sqrt(((n - 1) * square + diagonal * diagonal) / norm) : 0;
+}
+
 /* Takes the trial where it is better. */
 static void compare(search *s, const krein_omega_table *omega, const krein_atoms *atoms) {
     double sum = 0;
@@ -34,11 +41,9 @@ static void compare(search *s, const krein_omega_table *omega, const krein_atoms
         sum += krein__layout_variance(&s->trial, omega, z) + bias * bias;
     }
     sum /= KREIN_DISTANCES;
-    double expected = s->mean > 0 ? sqrt(sum / s->mean) : 0;
-    if (atoms) { /* the diagonal has no variance, and must not be forgotten */
-        double bias = krein__atoms_value(omega, atoms, 0) - s->k0;
-        sum += bias * bias / KREIN_DISTANCES;
-    }
+    double diagonal = atoms ? krein__atoms_value(omega, atoms, 0) - s->k0 : 0;
+    double expected = relative(s, sum, diagonal);
+    sum += diagonal * diagonal / KREIN_DISTANCES; /* must not be forgotten */
     if (!(sum < s->error)) return;
     const double *mass = atoms ? atoms->mass : s->law.mass;
     double fact[] = {atoms ? KREIN_ROUTE_ATOMS : KREIN_ROUTE_DENSITY,
@@ -153,16 +158,49 @@ static double largest(const search *s) {
     return top;
 }
 
-/* A mass far above |k| means that large features cancel: say so rather than give noise. */
-static krein_status useful(search *s) {
-    double top = largest(s), mass = s->fact[KREIN_FACT_POSITIVE] + s->fact[KREIN_FACT_NEGATIVE];
-    if (s->fact[KREIN_FACT_EXPECTED] <= 1 || mass <= 4 * top) return KREIN_OK;
-    return krein__fail(s->map->ctx, KREIN_ESPEC,
+/* What makes the features useless where they are expected to be worse than none. */
+static krein_status useless(const search *s, const krein_decomposition *found, double top) {
+    const double *fact = s->fact;
+    krein_ctx *ctx = s->map->ctx;
+    if (found->mass == KREIN_MASS_INFINITE)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "%s: the kernel is cut off at the distance %.3g like (%.3g - z)^%g, and "
+                           "its spectral measure has infinite mass on %lld columns, for which the "
+                           "power must be above %g; with D = %lld the expected relative error is "
+                           "%.2g, that of no features 1; try nystrom",
+                           s->o->name, found->edge, found->edge, found->power, (long long)s->map->d,
+                           ((double)s->map->d - 1) / 2, (long long)s->map->D,
+                           fact[KREIN_FACT_EXPECTED]);
+    if (fact[KREIN_FACT_ERROR] >= top / 4)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "%s: atoms are off by %.2g for kernel values up to %.2g: the kernel is "
+                           "too narrow for distances up to %.3g; try nystrom",
+                           s->o->name, fact[KREIN_FACT_ERROR], top, s->spread.R);
+    return krein__fail(ctx, KREIN_ESPEC,
                        "%s: the spectral measure has the mass %.3g + %.3g for kernel values up to "
                        "%.3g, the expected relative error with D = %lld is %.2g; give a larger D, "
                        "or try tensorsketch, maclaurin or nystrom",
-                       s->o->name, s->fact[KREIN_FACT_POSITIVE], s->fact[KREIN_FACT_NEGATIVE], top,
-                       (long long)s->map->D, s->fact[KREIN_FACT_EXPECTED]);
+                       s->o->name, fact[KREIN_FACT_POSITIVE], fact[KREIN_FACT_NEGATIVE], top,
+                       (long long)s->map->D, fact[KREIN_FACT_EXPECTED]);
+}
+
+/* A mass far above |k| means that large features cancel: say so rather than give noise. A positive
+ * definite kernel that is narrow has an expected error above 1 as well, and its diagonal is right.
+ */
+static krein_status useful(const search *s) {
+    const double *fact = s->fact;
+    double top = largest(s), mass = fact[KREIN_FACT_POSITIVE] + fact[KREIN_FACT_NEGATIVE];
+    krein_decomposition found = krein__decomposition(s->map->kernel, s->map->d, s->spread.R);
+    bool doubtful =
+        mass > 4 * top || found.mass == KREIN_MASS_INFINITE || fact[KREIN_FACT_ERROR] >= top / 4;
+    if (doubtful && fact[KREIN_FACT_EXPECTED] >= 1) return useless(s, &found, top);
+    if (found.mass == KREIN_MASS_INFINITE)
+        krein__log(s->map->ctx, KREIN_LOG_WARNING,
+                   "%s: the spectral measure of the kernel has infinite mass on %lld columns; the "
+                   "features are off by up to %.2g for kernel values up to %.2g, also with more of "
+                   "them; for less use `map=nystrom`",
+                   s->o->name, (long long)s->map->d, fact[KREIN_FACT_ERROR], top);
+    return KREIN_OK;
 }
 
 static krein_status begin(search *s, krein_map *map, krein_stream *rows, int64_t n,
@@ -170,6 +208,7 @@ static krein_status begin(search *s, krein_map *map, krein_stream *rows, int64_t
     s->map = map;
     s->o = o;
     s->F = map->D / 2;
+    s->n = n;
     s->error = INFINITY;
     krein_status st = krein__spread(map, rows, n, &s->spread);
     s->k0 = krein__kernel_profile(map->kernel, s->spread.unit, 0);
@@ -250,7 +289,8 @@ krein_status krein__signed_mixture(krein_map *map, krein_stream *rows, int64_t n
     TRY(krein__omega_table(ctx, map->d, 0, &s->omega)); /* radii go far; the function itself */
     compare(s, &s->omega, NULL);
     s->fact[KREIN_FACT_ERROR] = mixture.error;
-    s->fact[KREIN_FACT_EXPECTED] = s->mean > 0 ? sqrt((s->error + bias_of(s)) / s->mean) : 0;
+    s->fact[KREIN_FACT_EXPECTED] =
+        relative(s, s->error + bias_of(s), s->law.mass[0] - s->law.mass[1] - s->k0);
     TRY(useful(s));
     TRY(krein__signed_draw(map, &s->best, s->fact));
 done:

@@ -37,22 +37,16 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
     return krein__sorf_turns(s->P, block->state, block->scale, block->m, x, scratch);
 }
 
-static const krein_structure structure = {
+static const krein_structure blocks = {
     .state = 3, .scratch = 2, .width = 1, .direct = 32, .draw = draw, .multiply = multiply};
 
+static const krein_structure *structure(const krein_map *map) {
+    (void)map;
+    return &blocks;
+}
+
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
-    return krein__fourier_accepts(ctx, kernel, "sorf", krein__has_mixture,
-                                  "radial kernels that are mixtures of Gaussians");
-}
-
-static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    (void)n;
-    krein__structured_cost(map, &structure, out);
-}
-
-static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    return krein__structured_fit(map, &structure);
+    return krein__mixture_accepts(ctx, kernel, "sorf");
 }
 
 static const krein_option options[] = {KREIN_OPTION_D, {0}};
@@ -67,7 +61,8 @@ const krein_map_class krein__map_sorf = {
     .traits = KREIN_MAP_NESTED,
     .accepts = accepts,
     .features = krein__fourier_pairs,
-    .cost = cost,
-    .fit = fit,
+    .cost = krein__structured_cost,
+    .fit = krein__structured_fit,
     .tile = krein__structured_tile,
-    .clear = krein__structured_clear};
+    .clear = krein__structured_clear,
+    .structure = structure};

@@ -31,7 +31,7 @@ typedef struct shifts {
     double **table;     /* the same; of finite sums */
 } shifts;
 
-static bool is_spline(const krein_kernel_class *c) { return strcmp(c->cls.name, "spline") == 0; }
+static bool is_spline(const krein_kernel_class *c) { return c == &krein__kernel_spline; }
 
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
     if (krein__kernel_all(kernel, is_spline)) return KREIN_OK;

@@ -117,11 +117,17 @@ done:
     return st;
 }
 
-krein_status krein__structured_fit(krein_map *map, const krein_structure *how) {
+krein_status krein__structured_fit(krein_map *map, krein_stream *rows, int64_t n) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
+    const krein_structure *how = map->cls->structure(map);
     krein_term *terms = NULL;
     krein_structured *s = NULL;
+    (void)rows, (void)n;
+    if (how->columns > 0 && map->d > how->columns)
+        return krein__fail(
+            ctx, KREIN_EDATA, "%s takes at most %lld columns, there are %lld; try %s",
+            map->cls->cls.name, (long long)how->columns, (long long)map->d, how->beyond);
     NEW(terms, KREIN_TERMS_MAX);
     ZNEW(s, 1);
     map->state = s;
@@ -197,9 +203,11 @@ void krein__structured_clear(krein_map *map) {
     krein__fft_destroy(map->ctx, s->fft);
 }
 
-void krein__structured_cost(const krein_map *map, const krein_structure *how, krein_cost *out) {
+void krein__structured_cost(const krein_map *map, int64_t n, krein_cost *out) {
+    const krein_structure *how = map->cls->structure(map);
     int64_t P = padded(map->d), D = krein__fourier_features(map, false), terms = 1;
     krein_term list[KREIN_TERMS_MAX];
+    (void)n;
     if (krein__kernel_terms(map->ctx, map->kernel, list, &terms) != KREIN_OK) terms = 1;
     int64_t per_term = (D / 2 / terms + P - 1) / P;
     double blocks = (double)(terms * per_term), p = (double)P;

@@ -28,6 +28,8 @@ typedef struct krein_structure {
     int64_t width;          /* length of the padded row, in units of P */
     int64_t direct;         /* up to so many columns a product with W is faster (bench_maps) */
     bool fft;               /* wants an FFT of the length of the padded row */
+    int64_t columns;        /* takes no more, 0: any number; what to try instead */
+    const char *beyond;
     /* What all blocks share; NULL: nothing. */
     krein_status (*begin)(krein_map *map, krein_structured *s, const krein_term *terms);
     /* Fills the state of block number b of its term (streams: krein__role), completes scale. */
@@ -57,10 +59,11 @@ void krein__scale_turns(int64_t m, const float *in, const float *scale, float *o
 /* The first m entries of H (diagonal . x), H +-1 of order P; out has room for P. */
 void krein__hadamard_head(int64_t P, int64_t m, const float *x, const float *diagonal, float *out);
 
-krein_status krein__structured_fit(krein_map *map, const krein_structure *how);
+/* As the class has them, with its structure. */
+krein_status krein__structured_fit(krein_map *map, krein_stream *rows, int64_t n);
 void krein__structured_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
                             float *scratch);
-void krein__structured_cost(const krein_map *map, const krein_structure *how, krein_cost *out);
+void krein__structured_cost(const krein_map *map, int64_t n, krein_cost *out);
 void krein__structured_clear(krein_map *map);
 
 /* The products by themselves, for tests. sorf: signs is D3, D2, D1 (3 P). */

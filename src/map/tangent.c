@@ -18,6 +18,7 @@
  */
 #include "map/tangent.h"
 
+#include "kernel/arc.h"
 #include "map/tile.h"
 #include "num/countsketch.h"
 #include "num/fft.h"
@@ -192,6 +193,40 @@ done:
 }
 
 /* The plans of all terms, and where their features are. */
+/* Of a pair of standardised rows with an angle of 60 degrees, |khat - k| / k with the product
+ * itself: a layer multiplies T by <A, A>, which has the mean p = J_0 / pi and the variance
+ * (2 p - p^2) / m0, so that the relative variance grows by a factor of about 1 + (2/p - 1) / m0;
+ * <Psi', Psi'> adds q^2 (2 J_2 / pi - (J_1 / pi)^2) / m1. Estimates of one layer in the angle of
+ * the next are left out, which makes it too small by a quarter or less. */
+static double expected_error(const krein_tangent_plan *p) {
+    static const double COSINE = 0.5;
+    double bias = p->bias * p->bias, q = p->scale * p->scale * (double)(p->in - p->constant);
+    double S = q * COSINE + bias, T = S, square = T * T; /* T and the mean of That^2 */
+    q += bias;
+    for (int64_t l = 0; l < p->depth; l++, q += bias) {
+        double c = S / q, zero, one, two, again = c;
+        krein__arc_pair64(1, &c, &zero, &one);
+        krein__arc64(2, 1, &again, &two);
+        S = q * one + bias;
+        square = S * S + q * q * (2 * two - one * one) / (double)p->m1 + 2 * S * zero * T +
+                 (zero * zero + (2 * zero - zero * zero) / (double)p->m0) * square;
+        T = T * zero + S;
+    }
+    return sqrt(fmax(0, square / (T * T) - 1));
+}
+
+/* A product of layers needs m0^depth features, so that m0 is small where there are many. */
+static void tell_error(const krein_map *map, const krein_tangent_plan *p) {
+    static const double MOST = 0.5;
+    double error = p->mcs > 0 ? 0 : expected_error(p);
+    if (error < MOST) return;
+    krein__log(map->ctx, KREIN_LOG_WARNING,
+               "%s: %lld layers leave m0 = %lld steps to each with D = %lld, for a relative error "
+               "of about %.1g; use `map=ntksketch`, whose error does not grow like that, or more "
+               "features",
+               map->cls->cls.name, (long long)p->depth, (long long)p->m0, (long long)map->D, error);
+}
+
 static krein_status plan_all(krein_map *map, tangent *s, const krein_term *terms,
                              krein_tangent_plan_fn plan) {
     map->scratch = 0;
@@ -206,6 +241,7 @@ static krein_status plan_all(krein_map *map, tangent *s, const krein_term *terms
                                p->mcs > 0 ? "" : ", or use ntksketch");
         s->first[t + 1] = s->first[t] + krein__tangent_width(p, p->depth);
         s->net[t].factor = (float)sqrt(fabs(terms[t].coefficient));
+        tell_error(map, p);
         map->scratch = krein__max(map->scratch, scratch_of(p, map->sparse));
     }
     return KREIN_OK;
@@ -272,10 +308,10 @@ static void sketch(const network *net, const layer *a, const float *step, const 
         krein__countsketch(&a->right, phi, length, c);
     else
         count_sparse(&a->right, rows, i, length, c);
-    krein__fft_forward(net->fft, b, b, NULL);
-    krein__fft_forward(net->fft, c, c, NULL);
+    krein__fft_forward(net->fft, b, b);
+    krein__fft_forward(net->fft, c, c);
     krein__fft_multiply(net->fft, b, c, b);
-    krein__fft_inverse(net->fft, b, out, NULL);
+    krein__fft_inverse(net->fft, b, out);
 }
 
 /* [scale x, bias] of row i. */
@@ -322,7 +358,7 @@ static void forward(const network *net, int64_t l, const pass *w, const float *p
     for (int64_t i = 0; p->constant && i < KREIN_TILE; i++) out[i * ld + p->m1] = (float)p->bias;
     units(net, l, &a->step, 0, w, phi, ldphi, w->step, p->m0);
     for (int64_t i = 0; i < w->rows->n; i++) {
-        const float *step = w->step + i * p->m0, *from = phi + i * ldphi;
+        const float *step = w->step + i * p->m0, *from = l > 0 ? phi + i * ldphi : NULL;
         float *to = out + i * ld + own;
         if (p->mcs > 0) {
             if (l == 0) from = w->x ? w->x + i * p->in : NULL;
@@ -368,9 +404,9 @@ void krein__tangent_tile(const krein_map *map, const krein_rows *rows, float *ou
         w.row = at;
         at += p->mcs > 0 ? 2 * p->mcs : p->in;
         /* the last layer but one and every second before it, and the rest, which are narrower */
-        int64_t wide = (p->depth - 2) & 1;
-        w.phi[wide] = at;
-        w.phi[!wide] = at + KREIN_TILE * krein__tangent_width(p, p->depth - 1);
+        int64_t wide = p->depth & 1;
+        if (p->depth > 1) w.phi[wide] = at;
+        if (p->depth > 2) w.phi[!wide] = at + KREIN_TILE * krein__tangent_width(p, p->depth - 1);
         run(net, &w, z, ld);
         int64_t m = s->first[t + 1] - s->first[t];
         for (int64_t i = 0; net->factor != 1 && i < rows->n; i++)

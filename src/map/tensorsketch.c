@@ -58,6 +58,10 @@ static double split(const krein_map *map, const krein_dot *k, int64_t D, krein_s
     return 0;
 }
 
+static void shares(const krein_map *map, const krein_dot *k, int64_t D, krein_split *out) {
+    split(map, k, D, out);
+}
+
 static bool exact(const krein_split *s, int64_t n) {
     return (n == 0 && s->constant) || (n == 1 && s->linear);
 }
@@ -149,14 +153,14 @@ done:
 static krein_status build(krein_map *map, int64_t D) {
     krein_status st = KREIN_OK;
     krein_sketch *s = map->state;
-    krein_split shares;
+    krein_split parts;
     int64_t first = 0, rows = 0;
-    s->extra = (float)split(map, &s->kernel, D, &shares);
+    s->extra = (float)split(map, &s->kernel, D, &parts);
     s->width = map->d + (s->extra > 0);
-    TRY(allocate(map, s, &shares));
-    for (int64_t n = 0; n < KREIN_DOT_MAX; n++) plan_degree(s, &shares, n, &first, &rows);
+    TRY(allocate(map, s, &parts));
+    for (int64_t n = 0; n < KREIN_DOT_MAX; n++) plan_degree(s, &parts, n, &first, &rows);
     TRY(draw(map, s));
-    TRY(krein__dot_signs(map, &s->kernel, &shares));
+    TRY(krein__dot_signs(map, &s->kernel, &parts));
 done:
     return st;
 }
@@ -274,12 +278,8 @@ static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
 }
 
 static int64_t features(const krein_map *map, int64_t n) {
-    krein_dot k;
-    krein_split s;
     (void)n;
-    if (!krein__dot_guess(map, &k)) return map->D;
-    split(map, &k, map->D, &s);
-    return s.total;
+    return krein__dot_features(map, shares);
 }
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
@@ -321,6 +321,7 @@ const krein_map_class krein__map_tensorsketch = {
     .cls = {"tensorsketch", "sketches of tensor powers", "pham2013", options,
             "For polynomial kernels and every other kernel with a power series in <x, y>, some of "
             "them on rows of length one only (`scale=unit`). Powers of two are the fastest D."},
+    .terms = KREIN_EXPANSION_MAX,
     .kernels = "dot-product",
     .time = "n p (d + D log D)",
     .traits = KREIN_MAP_UNBIASED,

@@ -190,15 +190,9 @@ void krein__fft_destroy(krein_ctx *ctx, krein_fft *f) {
     krein__free(ctx, f);
 }
 
-int64_t krein__fft_scratch(const krein_fft *f) {
-    (void)f;
-    return 0;
-}
-
 /* ---- transforms --------------------------------------------------------- */
 
-void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum, float *scratch) {
-    (void)scratch;
+void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum) {
     if (x != spectrum) memcpy(spectrum, x, (size_t)f->n * sizeof *x);
     if (f->lanes)
         choose().forward(f, (v8 *)spectrum);
@@ -206,8 +200,7 @@ void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum, flo
         real_forward_one(f, f->m, spectrum);
 }
 
-void krein__fft_inverse(const krein_fft *f, const float *spectrum, float *x, float *scratch) {
-    (void)scratch;
+void krein__fft_inverse(const krein_fft *f, const float *spectrum, float *x) {
     if (x != spectrum) memcpy(x, spectrum, (size_t)f->n * sizeof *x);
     if (f->lanes)
         choose().inverse(f, (v8 *)x);

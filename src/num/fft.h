@@ -13,12 +13,10 @@ krein_status krein__fft_create(krein_ctx *ctx, int64_t n, krein_fft **out);
 void krein__fft_destroy(krein_ctx *ctx, krein_fft *f);
 /* An upper bound of the bytes of a plan. */
 double krein__fft_bytes(int64_t n);
-/* Floats of scratch that the transforms want (0 at present: they work in place). */
-int64_t krein__fft_scratch(const krein_fft *f);
 /* n reals to their spectrum; spectrum may be x. */
-void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum, float *scratch);
+void krein__fft_forward(const krein_fft *f, const float *x, float *spectrum);
 /* The inverse, with its factor 1/n; x may be spectrum. */
-void krein__fft_inverse(const krein_fft *f, const float *spectrum, float *x, float *scratch);
+void krein__fft_inverse(const krein_fft *f, const float *spectrum, float *x);
 /* The product of two spectra, that is, the spectrum of the circular convolution
  * sum_j a[j] b[(i - j) mod n]; out may be a or b. */
 void krein__fft_multiply(const krein_fft *f, const float *a, const float *b, float *out);

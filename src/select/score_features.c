@@ -127,7 +127,7 @@ static krein_status candidate_begin(batch *b, candidate *c, const krein_kernel *
     NEW(c->trial, b->scoring->trials);
     memcpy(c->trial, b->trial, (size_t)b->scoring->trials * sizeof *c->trial);
     TRY(make_map(b, kernel, spec, D, &c->map));
-    TRY(krein__map_fit(c->map, e->d, e->sparse, b->job->rows, b->job->n));
+    TRY(krein__map_fit_silently(c->map, e->d, e->sparse, b->job->rows, b->job->n));
     TRY(krein__feature_view_begin(c->map, &b->labels, &b->scoring->needs, c->trial,
                                   b->scoring->trials, &first, &c->view));
 done:

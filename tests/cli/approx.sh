@@ -149,6 +149,26 @@ has "info: route" out '^route +atoms'
 run info gorf.krein --json
 json "info --json: facts" 'j["facts"]["route"] == "atoms" and j["facts"]["mass+"] > 0 and 0 <= j["facts"]["max error"] < 0.1 and j["facts"]["R"] == 2'
 
+has "info --json: whether there are two measures" out '"decomposition": ?"finite masses up to R"'
+run approx arm.csv --scale unit -k epanechnikov -m 'gorf(D=64)' -m nystrom -D 32 --repeat 2 --json
+json "approx --json: facts" 'j["results"][0]["facts"]["mass+"] > 0 and j["results"][0]["facts"]["decomposition"] == "finite masses up to R"'
+run approx arm.csv --scale unit -k epanechnikov -m 'gorf(D=64)' --repeat 2
+has "approx: facts under the table" out '^gorf\(D=64.*: route atoms,.* decomposition finite masses up to R$'
+run transform arm.csv --scale unit -k epanechnikov -m 'gorf(D=64)' -v -o gorf.npy
+has "transform -v: facts" err 'gorf: route atoms,.* mass- .* decomposition finite masses up to R'
+run approx arm.csv --scale unit -k 'epanechnikov(a=0.1, m=0)' -m 'gorf(D=64)'
+status "approx: infinite mass" 1
+has "approx: infinite mass, why" err 'infinite mass on [0-9]+ columns.*try nystrom'
+run approx arm.csv -k 'gaussian(sigma=3)' -m nystrom -D 100000 --repeat 4
+ok "approx: more landmarks than rows"
+is "approx: said once" "$(grep -c 'landmarks asked for' err)" 1
+run train arm.csv -k 'gaussian(sigma=50)' -m 'nystrom(D=100)' -o nystrom.krein
+made=$(sed -n 's/^features  *//p' out)
+has "train: features that were made" err "nystrom: 100 landmarks give $made features"
+run info nystrom.krein
+has "info: as many" out "^features +$made$"
+has "info: landmarks" out '^landmarks +100$'
+
 # ---- list ----
 run list maps
 has "list maps shows families, cost and reference" out 'kernels: radial; time: n d D; yu2016'

@@ -20,7 +20,7 @@ run help sigmoid
 ok "help: the other name"
 has "help: tanh by its other name" out '^tanh \(kernel\)'
 run help chi2
-has "help: family" out 'additive, positive definite'
+has "help: family" out '^  Additive, positive definite\.$'
 run list --json
 json "list --json: family" '[e["family"] for e in j["entries"] if e["name"] == "tl1"] == ["stationary, indefinite"]'
 
