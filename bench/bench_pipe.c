@@ -312,7 +312,7 @@ static void ridge(void) {
     problem p = problem_make(small ? 20000 : 200000, 54);
     const int64_t D = 2048;
     double first = NEVER, best = NEVER, chosen = NEVER;
-    krein_report r;
+    krein_report r = KREIN_SIZED(krein_report);
     printf("ridge on features: n = %lld, d = %lld, orf(D=%lld)\n", (long long)p.n, (long long)p.d,
            (long long)D);
     TIME(first, train(&p, "orf(D=2048)", 1e-4, &r, NULL));

@@ -54,7 +54,7 @@ static krein_status train(krein_ctx *ctx, records *r) {
     krein_rows_source source;
     krein_data *data = NULL;
     krein_model *model = NULL;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_train_options o;
     krein_rows_source_init(&source);
     source.next = next_block;
@@ -68,7 +68,7 @@ static krein_status train(krein_ctx *ctx, records *r) {
     krein_status st = krein_data_from_source(ctx, &source, NULL, &data);
     if (st == KREIN_OK) st = krein_train(ctx, data, &o, &report, &model);
     if (st == KREIN_OK) {
-        printf("%lld rows for training, held-out r2 %.3f\n", (long long)report.n, report.test.r2);
+        printf("%lld rows for training, held-out r2 %.3f\n", (long long)report.n, report.test->r2);
         printf("%ld passes over the file, in blocks of %d rows\n", r->passes + 1, BLOCK);
         printf("at most %.0f MB held\n", (double)krein_ctx_peak_bytes(ctx) / 1048576);
         krein_report_clear(ctx, &report);

@@ -46,7 +46,7 @@ static krein_status run(krein_ctx *ctx, const krein_rows_view *rows) {
     static int64_t label[ROWS];
     krein_data *data = NULL;
     krein_model *model = NULL;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_train_options o;
     krein_data_options d;
     krein_prediction_arrays to;
@@ -62,7 +62,7 @@ static krein_status run(krein_ctx *ctx, const krein_rows_view *rows) {
     if (st == KREIN_OK) st = krein_train(ctx, data, &o, &report, &model);
     if (st == KREIN_OK) {
         printf("%lld documents, held-out accuracy %.2f\n", (long long)report.n,
-               report.test.accuracy);
+               report.test->accuracy);
         krein_report_clear(ctx, &report);
         st = krein_predict_into(ctx, model, data, &to);
     }

@@ -11,7 +11,7 @@ int main(void) {
     krein_data *data = NULL;
     krein_generate_options rows;
     krein_train_options options;
-    krein_transform_report report;
+    krein_transform_report report = KREIN_SIZED(krein_transform_report);
     krein_generate_options_init(&rows);
     krein_train_options_init(&options);
     rows.n = 3000;

@@ -22,7 +22,7 @@ static krein_status write_data(krein_ctx *ctx, const char *path) {
 static krein_status train_and_save(krein_ctx *ctx, const char *path, const char *to) {
     krein_data *data = NULL;
     krein_model *model = NULL;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_train_options o;
     krein_train_options_init(&o);
     o.kernel = "gaussian"; /* no sigma: it is selected */
@@ -33,9 +33,9 @@ static krein_status train_and_save(krein_ctx *ctx, const char *path, const char 
         printf("%lld rows, %s, %s, lambda = %g\n", (long long)report.n, report.kernel, report.map,
                report.lambda);
         if (report.task == KREIN_TASK_REGRESSION)
-            printf("held-out rmse %.4f, r2 %.4f\n", report.test.rmse, report.test.r2);
+            printf("held-out rmse %.4f, r2 %.4f\n", report.test->rmse, report.test->r2);
         else
-            printf("held-out accuracy %.4f\n", report.test.accuracy);
+            printf("held-out accuracy %.4f\n", report.test->accuracy);
         krein_report_clear(ctx, &report);
         st = krein_model_save(ctx, model, to);
     }

@@ -5,8 +5,10 @@
  *     the way out stand in krein_message(ctx). Out-pointers are NULL on failure.
  *   - Everything is created on a krein_ctx, which must outlive it. One thread at
  *     a time may use a context and what was created on it.
- *   - Option structs are filled by their _init function, which also records their
- *     size; fields are only ever appended.
+ *   - Structs that cross this interface begin with their size; fields are only ever appended. Options
+ *     are filled by their _init function; a report begins as KREIN_SIZED(krein_report) and is filled
+ *     as far as the caller's header knows it. NULL options mean the defaults, a NULL report is not
+ *     wanted. A size of 0 is refused.
  *   - Specs are small strings, name(key=value, ...), the same as on the command
  *     line: "orf(D=2048)", "0.5*gaussian(sigma=2) + 0.5*laplacian(sigma=3)".
  *   - The library never prints, never exits, never changes the locale. While it
@@ -33,6 +35,9 @@ extern "C" {
 #else
 #define KREIN_API
 #endif
+
+/* A struct that holds nothing but its size. */
+#define KREIN_SIZED(type) ((type){.size = sizeof(type)})
 
 /* ---- status ------------------------------------------------------------- */
 
@@ -105,6 +110,7 @@ KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
 
 /* One entry of the tables: a kernel, map, learner, criterion, solver or generator. */
 typedef struct krein_entry {
+    size_t size;
     const char *table; /* "kernels", "maps", ... */
     const char *name;
     const char *summary;
@@ -117,6 +123,7 @@ typedef struct krein_entry {
 } krein_entry;
 
 typedef struct krein_option_info {
+    size_t size;
     const char *name;
     const char *type;          /* "number", "integer", "yes|no", or the words "a|b|c" */
     const char *default_value; /* "" where it is free or required */
@@ -304,6 +311,7 @@ KREIN_API void krein_train_options_init(krein_train_options *options);
 /* A row of weight w counts as w equal rows, but for n and the confusion matrix, which count rows.
  */
 typedef struct krein_metrics {
+    size_t size;
     krein_task task; /* AUTO: nothing was evaluated */
     int64_t n;
     double rmse, mae, r2;
@@ -314,13 +322,14 @@ typedef struct krein_metrics {
     char **class_names;
 } krein_metrics;
 
-/* A kernel of a combination. Weights sum to one and belong to kernels of unit mean diagonal. */
+/* A kernel of a combination; this struct stays as it is. Weights sum to one and belong to kernels of unit mean diagonal. */
 typedef struct krein_kernel_weight {
     char *kernel;
     double weight;
 } krein_kernel_weight;
 
 typedef struct krein_report {
+    size_t size;
     int64_t n, d, D, passes;
     krein_task task;
     char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
@@ -331,7 +340,7 @@ typedef struct krein_report {
     double flops;
     int fits; /* plan: within the budget */
     char *advice;
-    krein_metrics test;
+    krein_metrics *test; /* of held-out or test rows, or NULL */
     int64_t folds;   /* of the cross-validation that loo comes from; 0: leave-one-out; 1: one part
                         of the rows was held out */
     int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
@@ -356,6 +365,7 @@ KREIN_API krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_
 KREIN_API void krein_model_destroy(krein_model *model);
 
 typedef struct krein_model_info {
+    size_t size;
     krein_task task;
     int64_t n, d, D;
     int64_t inputs; /* columns of the file that the model takes; d after encoding */
@@ -376,7 +386,7 @@ KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
 /* What the fitted map tells of itself: masses, errors, what it chose. */
-typedef struct krein_fact {
+typedef struct krein_fact { /* stays as it is */
     const char *name;
     const char *text; /* a word, or NULL: a number */
     double value;
@@ -427,6 +437,7 @@ KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, 
 /* ---- features, kernel values, synthetic data ---------------------------- */
 
 typedef struct krein_transform_report {
+    size_t size;
     int64_t n, d;
     int64_t D; /* features; gram: columns of the matrix */
     int64_t negative;
@@ -458,6 +469,7 @@ typedef enum krein_repair {
 } krein_repair;
 
 typedef struct krein_gram_spectrum {
+    size_t size;
     double asymmetry;     /* largest |K_ij - K_ji|; the rest is of the symmetric part */
     double low, high;     /* smallest and largest eigenvalue, before a repair */
     int64_t negative;     /* eigenvalues below zero by more than rounding */
@@ -485,6 +497,7 @@ typedef struct krein_approx_options {
 KREIN_API void krein_approx_options_init(krein_approx_options *options);
 
 typedef struct krein_approx_result {
+    size_t size;
     char *map;                   /* complete spec */
     int64_t series;              /* which of the maps asked for */
     int64_t D;                   /* features that were made */
@@ -497,9 +510,10 @@ typedef struct krein_approx_result {
 } krein_approx_result;
 
 typedef struct krein_approx_report {
+    size_t size;
     int64_t n, rows, d, repeats;
     char *kernel;
-    krein_approx_result *results; /* by map, then by size */
+    krein_approx_result **results; /* by map, then by size */
     int64_t count;
     double seconds;
 } krein_approx_report;
@@ -524,26 +538,29 @@ typedef struct krein_select_options {
 KREIN_API void krein_select_options_init(krein_select_options *options);
 
 typedef struct krein_select_score {
+    size_t size;
     double score;  /* NaN: there is none */
     double lambda; /* of the ridge regression behind it; NaN: none */
     char *refused; /* why there is no score, or NULL (then there was no time) */
 } krein_select_score;
 
 typedef struct krein_select_ranking {
+    size_t size;
     char *criterion;            /* complete spec */
     int larger;                 /* the larger the better */
-    krein_select_score *scores; /* one a kernel */
+    krein_select_score **scores; /* one a kernel */
     int64_t best;               /* the first of the best, or -1 */
 } krein_select_ranking;
 
 typedef struct krein_select_report {
+    size_t size;
     int64_t n, d;
     krein_task task; /* auto: no labels */
     char **kernels;  /* complete specs, in the order given */
     int64_t count;   /* of them */
     int64_t scored;  /* fewer where time ran out */
     char *map;       /* that was asked for, "exact", or NULL: by kernel */
-    krein_select_ranking *rankings;
+    krein_select_ranking **rankings;
     int64_t nrankings;
     double seconds;
     char **maps; /* complete specs of the kernels' maps, by features; NULL: was not scored so */
@@ -563,6 +580,7 @@ typedef struct krein_advise_options {
 } krein_advise_options;
 KREIN_API void krein_advise_options_init(krein_advise_options *options);
 
+/* This struct stays as it is. */
 typedef struct krein_advise_point {
     double lambda, dimension;
 } krein_advise_point;
@@ -570,6 +588,7 @@ typedef struct krein_advise_point {
 /* Powers of the number of rows n with every constant 1, and the same with what was measured on the
  * sample. lambda is that of krein_train: K + n lambda I. */
 typedef struct krein_advise_report {
+    size_t size;
     int64_t n, d, rows;
     char *kernel;
     krein_task task;                    /* AUTO: no labels were used */
@@ -612,6 +631,7 @@ typedef struct krein_pca_options {
 KREIN_API void krein_pca_options_init(krein_pca_options *options);
 
 typedef struct krein_pca_report {
+    size_t size;
     int64_t n, d, D;
     int64_t components;
     double *variance, *ratio; /* components of each: largest first; parts of the total */
@@ -653,6 +673,7 @@ typedef struct krein_cluster_options {
 KREIN_API void krein_cluster_options_init(krein_cluster_options *options);
 
 typedef struct krein_cluster_report {
+    size_t size;
     int64_t n, d, D; /* D -1: no features */
     krein_cluster_method method;
     int64_t clusters;

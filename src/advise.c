@@ -17,10 +17,12 @@ void krein_advise_options_init(krein_advise_options *o) {
     o->max_exact = KREIN_MAX_EXACT;
 }
 
-void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *r) {
-    krein__free(ctx, r->kernel);
-    krein__free(ctx, r->spectrum);
-    memset(r, 0, sizeof *r);
+void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *report) {
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    krein__free(ctx, r.kernel);
+    krein__free(ctx, r.spectrum);
 }
 
 static krein_status begin(krein_ctx *ctx, const krein_advise_options *given,
@@ -123,12 +125,12 @@ krein_status krein_advise(krein_ctx *ctx, krein_data *data, const krein_advise_o
                           krein_advise_report *report) {
     krein_status st = KREIN_OK;
     krein_advise_options o;
-    krein_advise_report own, *r = report ? report : &own;
+    krein_advise_report own = KREIN_SIZED(krein_advise_report), *r = &own;
     krein_advice advice = {0};
     krein_sample s = {0};
     krein_pipe p = {0};
     double start = krein__clock();
-    memset(r, 0, sizeof *r);
+    TRY(krein__report_check(ctx, report, "krein_advise_report"));
     TRY(begin(ctx, options, &o, &p));
     TRY(gather(&p, data, &o, &s));
     TRY(krein__advise(ctx, s.m, s.K, s.k, s.y, p.job.n, &advice));
@@ -138,6 +140,7 @@ done:
     krein__advice_clear(ctx, &advice);
     krein__sample_end(ctx, &s);
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_advise_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_advise_report_clear(ctx, r);
     return st;
 }

@@ -21,15 +21,18 @@ void krein_approx_options_init(krein_approx_options *o) {
     o->max_exact = KREIN_MAX_EXACT;
 }
 
-void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *r) {
-    for (int64_t i = 0; r->results && i < r->count; i++) {
-        krein__free(ctx, r->results[i].map);
-        krein__free(ctx, r->results[i].refused);
-        krein__free(ctx, r->results[i].facts);
+void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *report) {
+    krein_approx_report r = KREIN_SIZED(krein_approx_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    for (int64_t i = 0; r.results && i < r.count; i++) {
+        krein__free(ctx, r.results[i]->map);
+        krein__free(ctx, r.results[i]->refused);
+        krein__free(ctx, r.results[i]->facts);
+        krein__free(ctx, r.results[i]);
     }
-    krein__free(ctx, r->results);
-    krein__free(ctx, r->kernel);
-    memset(r, 0, sizeof *r);
+    krein__free(ctx, r.results);
+    krein__free(ctx, r.kernel);
 }
 
 /* What the measurements share. */
@@ -214,7 +217,8 @@ static krein_status compare(const measured *s, const krein_approx_options *o,
     krein_ctx *ctx = s->p->ctx;
     krein_status st = KREIN_OK;
     int64_t sizes = krein__max(1, o->nfeatures);
-    ZNEW(r->results, o->nmaps * sizes);
+    if (!(r->results = krein__zalloc(ctx, o->nmaps * sizes, sizeof *r->results)))
+        return ctx->status;
     for (int64_t i = 0; i < o->nmaps; i++) {
         krein_map *map = NULL;
         TRY(krein__map_create(ctx, o->maps[i], s->p->kernel, 0, o->seed, &map));
@@ -223,7 +227,10 @@ static krein_status compare(const measured *s, const krein_approx_options *o,
         krein__map_destroy(map);
         for (int64_t k = 0; k < (own ? 1 : sizes); k++) {
             krein__progress(ctx, "measuring", (double)(i * sizes + k), (double)(o->nmaps * sizes));
-            krein_approx_result *result = &r->results[r->count++];
+            krein_approx_result *result;
+            ZNEW(result, 1);
+            result->size = sizeof *result;
+            r->results[r->count++] = result;
             result->series = i;
             TRY(repeat(s, o, o->maps[i], own ? 0 : o->features[k], result));
             if (result->refused && own) result->D = given;
@@ -237,12 +244,12 @@ krein_status krein_approx(krein_ctx *ctx, krein_data *data, const krein_approx_o
                           krein_approx_report *report) {
     krein_status st = KREIN_OK;
     krein_approx_options o;
-    krein_approx_report own, *r = report ? report : &own;
+    krein_approx_report own = KREIN_SIZED(krein_approx_report), *r = &own;
     krein_pipe p = {0};
     measured m = {.p = &p};
     double start = krein__clock();
     bool labels = false;
-    memset(r, 0, sizeof *r);
+    TRY(krein__report_check(ctx, report, "krein_approx_report"));
     TRY(begin(ctx, options, &o, &p, &labels));
     TRY(gather(&m, data, labels && krein__data_may_have_labels(data), o.rows));
     TRY(compare(&m, &o, r));
@@ -255,6 +262,7 @@ krein_status krein_approx(krein_ctx *ctx, krein_data *data, const krein_approx_o
 done:
     krein__sample_end(ctx, &m.s);
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_approx_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_approx_report_clear(ctx, r);
     return st;
 }

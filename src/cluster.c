@@ -22,11 +22,13 @@ void krein_cluster_options_init(krein_cluster_options *o) {
     o->max_exact = KREIN_MAX_EXACT;
 }
 
-void krein_cluster_report_clear(krein_ctx *ctx, krein_cluster_report *r) {
-    krein__free(ctx, r->sizes);
-    krein__free(ctx, r->kernel);
-    krein__free(ctx, r->map);
-    memset(r, 0, sizeof *r);
+void krein_cluster_report_clear(krein_ctx *ctx, krein_cluster_report *report) {
+    krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    krein__free(ctx, r.sizes);
+    krein__free(ctx, r.kernel);
+    krein__free(ctx, r.map);
 }
 
 /* What goes through all the steps. */
@@ -327,13 +329,13 @@ krein_status krein_cluster(krein_ctx *ctx, krein_data *data, const krein_cluster
                            krein_predict_fn fn, void *user, krein_cluster_report *report,
                            krein_model **model) {
     krein_status st = KREIN_OK;
-    krein_cluster_report own = {0}, *r = report ? report : &own;
+    krein_cluster_report own = KREIN_SIZED(krein_cluster_report), *r = &own;
     setup s = {.c = {.job = {.ctx = ctx}}};
     double start = krein__clock();
     if (model) *model = NULL;
-    memset(r, 0, sizeof *r);
     r->ari = r->nmi = NAN;
     r->classes = -1;
+    TRY(krein__report_check(ctx, report, "krein_cluster_report"));
     TRY(setup_begin(&s, ctx, data, options, model != NULL));
     TRY(meet(&s, data));
     const krein_encoding *e = &s.pipe.job.model->encoding;
@@ -347,6 +349,7 @@ krein_status krein_cluster(krein_ctx *ctx, krein_data *data, const krein_cluster
     if (model) *model = krein__pipe_take_model(&s.pipe);
 done:
     setup_clear(&s);
-    if (st != KREIN_OK || !report) krein_cluster_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_cluster_report_clear(ctx, r);
     return st;
 }

@@ -121,14 +121,14 @@ static krein_status gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
                          const krein_train_options *options, const char *path, double *out,
                          int64_t room, krein_transform_report *report) {
     krein_status st = KREIN_OK;
-    krein_transform_report own, *r = report ? report : &own;
+    krein_transform_report own = KREIN_SIZED(krein_transform_report), *r = &own;
     krein_pipe p = {0};
     krein_stream *other = NULL;
     krein_matrix y = {0};
     target to = {.out = out};
     int64_t columns;
     double start = krein__clock();
-    memset(r, 0, sizeof *r);
+    TRY(krein__report_check(ctx, report, "krein_transform_report"));
     TRY(begin(ctx, options, data, &p));
     if (data2)
         TRY(open_other(&p, data2, &other, &columns));
@@ -159,7 +159,8 @@ done:
     krein__stream_close(other);
     krein__matrix_clear(ctx, &y);
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_transform_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_transform_report_clear(ctx, r);
     return st;
 }
 
@@ -207,13 +208,13 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
                               krein_repair repair, const char *path, krein_gram_spectrum *spectrum,
                               krein_transform_report *report) {
     krein_status st = KREIN_OK;
-    krein_transform_report own, *r = report ? report : &own;
-    krein_gram_spectrum unasked, *s = spectrum ? spectrum : &unasked;
+    krein_transform_report own = KREIN_SIZED(krein_transform_report), *r = &own;
+    krein_gram_spectrum found = KREIN_SIZED(krein_gram_spectrum), *s = &found;
     krein_pipe p = {0};
     krein_matrix x = {0};
     double *K = NULL, *V = NULL, *w = NULL, start = krein__clock();
-    memset(r, 0, sizeof *r);
-    memset(s, 0, sizeof *s);
+    TRY(krein__report_check(ctx, report, "krein_transform_report"));
+    TRY(krein__report_check(ctx, spectrum, "krein_gram_spectrum"));
     TRY(begin(ctx, options, data, &p));
     TRY(check_exact(&p));
     int64_t n = p.job.n;
@@ -240,6 +241,8 @@ done:
     krein__free(ctx, V);
     krein__free(ctx, w);
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_transform_report_clear(ctx, r);
+    krein__report_finish(st, spectrum, s);
+    krein__report_finish(st, report, r);
+    krein_transform_report_clear(ctx, r);
     return st;
 }

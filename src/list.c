@@ -1,5 +1,6 @@
 /* list.c -- the public walk over all tables, for help, completion and other languages. */
 #include "generate/generate.h"
+#include "base/sized.h"
 #include "combine/combine.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static const char *family(const krein_kernel_class *c) {
     return text;
 }
 
-int krein_list(int64_t i, krein_entry *out) {
+int krein_list(int64_t i, krein_entry *given) {
+    krein_entry own = KREIN_SIZED(krein_entry), *out = &own;
     const krein_class *c = entry(i, &out->table);
     if (!c) return 0;
     out->name = c->name;
@@ -58,10 +60,12 @@ int krein_list(int64_t i, krein_entry *out) {
     out->time = map && map->time ? map->time : "";
     out->family = out->table == tables[0].name ? family((const krein_kernel_class *)c) : "";
     out->alias = out->table == tables[0].name ? krein__kernel_alias(c) : "";
+    krein__report_finish(KREIN_OK, given, out);
     return 1;
 }
 
-int krein_list_option(int64_t i, int64_t k, krein_option_info *out) {
+int krein_list_option(int64_t i, int64_t k, krein_option_info *given) {
+    krein_option_info own = KREIN_SIZED(krein_option_info), *out = &own;
     static _Thread_local char value[64], range[128];
     const char *table;
     char low[40], high[40];
@@ -92,5 +96,6 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *out) {
     out->default_value = value;
     out->range = range;
     out->help = o->help;
+    krein__report_finish(KREIN_OK, given, out);
     return 1;
 }

@@ -18,12 +18,14 @@ void krein_pca_options_init(krein_pca_options *o) {
     o->max_exact = KREIN_MAX_EXACT;
 }
 
-void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *r) {
-    krein__free(ctx, r->variance);
-    krein__free(ctx, r->ratio);
-    krein__free(ctx, r->kernel);
-    krein__free(ctx, r->map);
-    memset(r, 0, sizeof *r);
+void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *report) {
+    krein_pca_report r = KREIN_SIZED(krein_pca_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    krein__free(ctx, r.variance);
+    krein__free(ctx, r.ratio);
+    krein__free(ctx, r.kernel);
+    krein__free(ctx, r.map);
 }
 
 /* ---- the map ------------------------------------------------------------ */
@@ -233,11 +235,11 @@ krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options
                        const char *path, krein_pca_report *report, krein_model **model) {
     krein_status st = KREIN_OK;
     krein_pca_options o;
-    krein_pca_report own = {0}, *r = report ? report : &own;
+    krein_pca_report own = KREIN_SIZED(krein_pca_report), *r = &own;
     krein_pipe p = {0};
     double start = krein__clock();
-    memset(r, 0, sizeof *r);
     if (model) *model = NULL;
+    TRY(krein__report_check(ctx, report, "krein_pca_report"));
     TRY(begin(ctx, options, &o, &p));
     TRY(fit(&p, data, &o, r));
     if (path) TRY(write_scores(p.job.model, data, path));
@@ -246,6 +248,7 @@ krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options
     if (model) *model = krein__pipe_take_model(&p);
 done:
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_pca_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_pca_report_clear(ctx, r);
     return st;
 }

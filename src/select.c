@@ -19,20 +19,29 @@ void krein_select_options_init(krein_select_options *o) {
     o->max_exact = KREIN_MAX_EXACT;
 }
 
-void krein_select_report_clear(krein_ctx *ctx, krein_select_report *r) {
-    for (int64_t c = 0; r->rankings && c < r->nrankings; c++) {
-        krein_select_ranking *k = &r->rankings[c];
-        for (int64_t i = 0; k->scores && i < r->count; i++) krein__free(ctx, k->scores[i].refused);
-        krein__free(ctx, k->scores);
-        krein__free(ctx, k->criterion);
+static void ranking_free(krein_ctx *ctx, krein_select_ranking *k, int64_t count) {
+    if (!k) return;
+    for (int64_t i = 0; k->scores && i < count; i++) {
+        if (k->scores[i]) krein__free(ctx, k->scores[i]->refused);
+        krein__free(ctx, k->scores[i]);
     }
-    for (int64_t i = 0; r->kernels && i < r->count; i++) krein__free(ctx, r->kernels[i]);
-    for (int64_t i = 0; r->maps && i < r->count; i++) krein__free(ctx, r->maps[i]);
-    krein__free(ctx, r->maps);
-    krein__free(ctx, r->rankings);
-    krein__free(ctx, r->kernels);
-    krein__free(ctx, r->map);
-    memset(r, 0, sizeof *r);
+    krein__free(ctx, k->scores);
+    krein__free(ctx, k->criterion);
+    krein__free(ctx, k);
+}
+
+void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report) {
+    krein_select_report r = KREIN_SIZED(krein_select_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    for (int64_t c = 0; r.rankings && c < r.nrankings; c++)
+        ranking_free(ctx, r.rankings[c], r.count);
+    for (int64_t i = 0; r.kernels && i < r.count; i++) krein__free(ctx, r.kernels[i]);
+    for (int64_t i = 0; r.maps && i < r.count; i++) krein__free(ctx, r.maps[i]);
+    krein__free(ctx, r.maps);
+    krein__free(ctx, r.rankings);
+    krein__free(ctx, r.kernels);
+    krein__free(ctx, r.map);
 }
 
 /* What a ranking is made of. */
@@ -230,17 +239,21 @@ static krein_status fill_ranking(const ranking *k, int64_t c, krein_select_ranki
     out->larger = criterion->cls->larger;
     if (!(out->criterion = krein__spec_text(ctx, &criterion->cls->cls, &criterion->values)))
         return ctx->status;
-    ZNEW(out->scores, k->list.n);
+    out->size = sizeof *out;
+    if (!(out->scores = krein__zalloc(ctx, k->list.n, sizeof *out->scores))) return ctx->status;
     for (int64_t i = 0; i < k->list.n; i++) {
         const krein_scored *v = &k->scored[i];
-        out->scores[i].score = out->scores[i].lambda = NAN;
+        krein_select_score *score;
+        ZNEW(score, 1);
+        *score = (krein_select_score){.size = sizeof *score, .score = NAN, .lambda = NAN};
+        out->scores[i] = score;
         if (!v->scored) continue;
         if (v->refused[c]) {
-            DUP(out->scores[i].refused, v->refused[c]);
+            DUP(score->refused, v->refused[c]);
             continue;
         }
-        out->scores[i].score = v->score[c].value;
-        out->scores[i].lambda = v->score[c].lambda;
+        score->score = v->score[c].value;
+        score->lambda = v->score[c].lambda;
         if (best && !krein__score_better(&v->score[c], best)) continue;
         best = &v->score[c];
         out->best = i;
@@ -259,7 +272,7 @@ static krein_status fill_report(const ranking *k, const krein_job *job, bool lab
     if (k->exact || k->o.map) DUP(r->map, k->exact ? "exact" : k->o.map);
     ZNEW(r->kernels, k->list.n);
     ZNEW(r->maps, k->list.n);
-    ZNEW(r->rankings, k->n);
+    if (!(r->rankings = krein__zalloc(ctx, k->n, sizeof *r->rankings))) return ctx->status;
     r->count = k->list.n;
     r->nrankings = k->n;
     for (int64_t i = 0; i < k->list.n; i++) {
@@ -267,7 +280,10 @@ static krein_status fill_report(const ranking *k, const krein_job *job, bool lab
         if (k->scored[i].map) DUP(r->maps[i], k->scored[i].map);
         r->scored += k->scored[i].scored;
     }
-    for (int64_t c = 0; c < k->n; c++) TRY(fill_ranking(k, c, &r->rankings[c]));
+    for (int64_t c = 0; c < k->n; c++) {
+        ZNEW(r->rankings[c], 1);
+        TRY(fill_ranking(k, c, r->rankings[c]));
+    }
 done:
     return st;
 }
@@ -315,10 +331,10 @@ done:
 krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_options *options,
                           krein_select_report *report) {
     krein_status st = KREIN_OK;
-    krein_select_report own, *r = report ? report : &own;
+    krein_select_report own = KREIN_SIZED(krein_select_report), *r = &own;
     ranking k = {.ctx = ctx};
     double start = krein__clock();
-    memset(r, 0, sizeof *r);
+    TRY(krein__report_check(ctx, report, "krein_select_report"));
     TRY(begin(&k, options));
     bool labels = needs_labels(&k);
     TRY(scan(&k, data, labels));
@@ -328,6 +344,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     r->seconds = krein__clock() - start;
 done:
     ranking_clear(&k);
-    if (st != KREIN_OK || !report) krein_select_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_select_report_clear(ctx, r);
     return st;
 }

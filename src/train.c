@@ -6,20 +6,24 @@
 #include <math.h>
 #include <string.h>
 
-void krein_report_clear(krein_ctx *ctx, krein_report *r) {
-    krein__free(ctx, r->learner);
-    krein__free(ctx, r->kernel);
-    krein__free(ctx, r->map);
-    krein__free(ctx, r->advice);
-    krein__weights_free(ctx, r->kernels, r->weights);
-    krein_metrics_clear(ctx, &r->test);
-    memset(r, 0, sizeof *r);
+void krein_report_clear(krein_ctx *ctx, krein_report *report) {
+    krein_report r = KREIN_SIZED(krein_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    krein__free(ctx, r.learner);
+    krein__free(ctx, r.kernel);
+    krein__free(ctx, r.map);
+    krein__free(ctx, r.advice);
+    krein__weights_free(ctx, r.kernels, r.weights);
+    krein_metrics_clear(ctx, r.test);
+    krein__free(ctx, r.test);
 }
 
-static void report_init(krein_report *r) {
-    memset(r, 0, sizeof *r);
-    r->lambda = r->loo = NAN;
-    r->fits = 1;
+static krein_report report_init(void) {
+    krein_report r = KREIN_SIZED(krein_report);
+    r.lambda = r.loo = NAN;
+    r.fits = 1;
+    return r;
 }
 
 /* Labels whose squares are numbers; with features, whose products with them are so in float32. */
@@ -132,14 +136,20 @@ done:
 }
 
 static krein_status evaluate(krein_training *t, krein_report *r) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
     krein_job *job = &t->pipe.job;
     const krein_model *m = job->model;
     krein__stream_close(job->rows);
     job->rows = NULL;
     krein__unlabelled_close(&job->unlabelled);
-    if (t->o.test) return krein_evaluate(m->ctx, m, t->o.test, &r->test);
-    if (t->o.holdout == 0) return KREIN_OK;
-    return krein__model_measure(m, job->data, KREIN_PART_HELD, &r->test);
+    if (!t->o.test && t->o.holdout == 0) return KREIN_OK;
+    ZNEW(r->test, 1);
+    r->test->size = sizeof *r->test;
+    TRY(t->o.test ? krein_evaluate(ctx, m, t->o.test, r->test)
+                  : krein__model_measure(m, job->data, KREIN_PART_HELD, r->test));
+done:
+    return st;
 }
 
 static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *data,
@@ -167,13 +177,12 @@ done:
 
 krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                          krein_report *report, krein_model **out) {
-    krein_report own = {0};
-    krein_report *r = report ? report : &own;
-    krein_training t;
+    krein_report own = report_init(), *r = &own;
+    krein_training t = {0};
     krein_checkpoint *c = NULL;
     *out = NULL;
-    report_init(r);
-    krein_status st = krein__training_begin(ctx, options, data->options.group != NULL, &t);
+    krein_status st = krein__report_check(ctx, report, "krein_report");
+    if (st == KREIN_OK) st = krein__training_begin(ctx, options, data->options.group != NULL, &t);
     if (st == KREIN_OK) st = krein__training_together(&t);
     if (st == KREIN_OK && t.o.checkpoint) st = krein__training_checkpoint(&t, data, &c);
     if (st == KREIN_OK) st = train(&t, c, data, r);
@@ -181,17 +190,19 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     if (st == KREIN_ECANCEL) krein__checkpoint_cancelled(c, ctx);
     krein__checkpoint_close(c);
     krein__training_end(&t);
-    if (st != KREIN_OK || !report) krein_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_report_clear(ctx, r);
     return st;
 }
 
 krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
-                        krein_report *r) {
+                        krein_report *report) {
     krein_status st = KREIN_OK;
-    krein_training t;
+    krein_report own = report_init(), *r = &own;
+    krein_training t = {0};
     krein_need need;
     char advice[200];
-    report_init(r);
+    TRY(krein__report_check(ctx, report, "krein_report"));
     TRY(krein__training_begin(ctx, options, data->options.group != NULL, &t));
     TRY(krein__training_scan(&t, data, NULL, true));
     TRY(krein__training_meet(&t));
@@ -214,6 +225,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
 done:
     data->unlabelled = false;
     krein__training_end(&t);
-    if (st != KREIN_OK) krein_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_report_clear(ctx, r);
     return st;
 }

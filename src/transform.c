@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *r) {
-    krein__free(ctx, r->kernel);
-    krein__free(ctx, r->map);
-    memset(r, 0, sizeof *r);
+void krein_transform_report_clear(krein_ctx *ctx, krein_transform_report *report) {
+    krein_transform_report r = KREIN_SIZED(krein_transform_report);
+    if (!report) return;
+    krein__report_take(&r, report);
+    krein__free(ctx, r.kernel);
+    krein__free(ctx, r.map);
 }
 
 static krein_status describe(const krein_model *m, krein_transform_report *r) {
@@ -203,11 +205,11 @@ done:
 krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                              const char *path, krein_transform_report *report) {
     krein_status st = KREIN_OK;
-    krein_transform_report own, *r = report ? report : &own;
+    krein_transform_report own = KREIN_SIZED(krein_transform_report), *r = &own;
     krein_pipe p = {0};
     krein_label_use labels = KREIN_LABELS_IGNORED;
     double start = krein__clock();
-    memset(r, 0, sizeof *r);
+    TRY(krein__report_check(ctx, report, "krein_transform_report"));
     TRY(begin(ctx, options, data, path, &p, &labels));
     TRY(krein__pipe_meet(&p, data, labels));
     TRY(krein__pipe_median(&p));
@@ -219,6 +221,7 @@ krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train
     r->seconds = krein__clock() - start;
 done:
     krein__pipe_end(&p);
-    if (st != KREIN_OK || !report) krein_transform_report_clear(ctx, r);
+    krein__report_finish(st, report, r);
+    krein_transform_report_clear(ctx, r);
     return st;
 }

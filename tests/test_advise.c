@@ -322,7 +322,7 @@ static void spline_labels(void) {
     static const double radii[] = {0.5, 0.75, 1};
     float x[ROWS];
     double y[ROWS], last = 0;
-    krein_advise_report r;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
     for (int i = 0; i < ROWS; i++) x[i] = (float)(0.5 + 0.5 * test_random());
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < ROWS; i++)
@@ -356,7 +356,8 @@ static void same_report(const krein_advise_report *a, const krein_advise_report 
 static void reports(void) {
     float x[N * D];
     double y[N];
-    krein_advise_report r, other;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report),
+                        other = KREIN_SIZED(krein_advise_report);
     labels(x, y);
     krein_data *data = data_on(ctx, N, D, x, y, KREIN_TASK_REGRESSION);
     CHECK(advise(ctx, data, "gaussian(sigma=0.7)", 100, &r) == KREIN_OK);
@@ -388,7 +389,7 @@ static void reports(void) {
 static void odd_data(void) {
     float x[N * D];
     double y[N];
-    krein_advise_report r;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
     labels(x, y);
     for (int i = 0; i < N; i++) y[i] = floor(1.5 + 0.9 * y[i]);
     krein_data *data = data_on(ctx, N, D, x, y, KREIN_TASK_CLASSIFICATION);
@@ -457,7 +458,7 @@ static void every_allocation_fails(void) {
     krein_ctx *on = test_ctx_with(2, &m);
     labels(x, y);
     TEST_EVERY_ALLOCATION(&m, k) {
-        krein_advise_report r;
+        krein_advise_report r = KREIN_SIZED(krein_advise_report);
         krein_status st = KREIN_EMEMORY;
         krein_data *data = data_on(on, N, D, x, y, KREIN_TASK_REGRESSION);
         if (data) {

@@ -51,7 +51,7 @@ static void refused(const krein_train_options *o, int64_t n, krein_status want, 
     rows r = friedman(n, 1, 14);
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_model *m = (krein_model *)ctx;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_status st = krein_train(ctx, data, o, &report, &m);
     if (st != want) printf("status %d: %s\n", (int)st, krein_message(ctx));
     CHECK(st == want && !m);
@@ -127,7 +127,7 @@ static void budget(void) {
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         krein_train_options o = defaults();
         krein_model *m = NULL;
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         o.kernel = "gaussian(sigma=2)";
         o.map = maps[k];
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_EMEMORY && !m);
@@ -160,7 +160,7 @@ static void budget(void) {
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_train_options o = defaults();
     krein_model *m = NULL;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     o.kernel = "gaussian(sigma=2)";
     o.map = "orf";
     krein_status st = krein_train(ctx, data, &o, &report, &m);
@@ -239,9 +239,9 @@ static void plan_leaves_no_trace(void) {
     char path[256];
     snprintf(path, sizeof path, "%s", write_rows("rows.csv", &r));
     krein_train_options o = defaults();
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = NULL, *n = NULL;
-    krein_metrics k;
+    krein_metrics k = KREIN_SIZED(krein_metrics);
     o.kernel = "gaussian(sigma=2)";
     krein_data *a = from_file(ctx, path), *b = from_file(ctx, path);
     CHECK(krein_plan(ctx, a, &o, &report) == KREIN_OK);
@@ -321,8 +321,8 @@ static krein_status ignore_one(void *user, const krein_prediction *p) {
 static krein_status whole_run(krein_ctx *ctx, const char *path, const krein_train_options *o) {
     krein_data *data = NULL, *other = NULL;
     krein_model *m = NULL;
-    krein_report report;
-    krein_metrics k;
+    krein_report report = KREIN_SIZED(krein_report);
+    krein_metrics k = KREIN_SIZED(krein_metrics);
     krein_status st = krein_data_open(ctx, path, NULL, &data);
     if (st == KREIN_OK) st = krein_train(ctx, data, o, &report, &m);
     if (st == KREIN_OK) krein_report_clear(ctx, &report);

@@ -89,7 +89,7 @@ static uint64_t needed(const job *j) {
     krein_ctx *ctx = make_ctx(2, (uint64_t)1 << 30, &s);
     krein_train_options o = defaults();
     krein_data *data = NULL;
-    krein_report r;
+    krein_report r = KREIN_SIZED(krein_report);
     o.kernel = "gaussian(sigma=2)";
     o.map = j->map;
     o.lambda = j->lambda;

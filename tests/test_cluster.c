@@ -367,7 +367,7 @@ static void spectral(void) {
     const char *maps[] = {"exact", "nystrom(D=200)", NULL, "explicit"};
     for (int k = 0; k < 4; k++) {
         krein_cluster_options o = asked("gaussian(sigma=0.3)", maps[k], 2);
-        krein_cluster_report r;
+        krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
         got g = {0};
         o.method = KREIN_CLUSTER_SPECTRAL;
         if (k == 2) o.graph = KREIN_GRAPH_KNN;
@@ -442,9 +442,9 @@ static void models(void) {
         krein_data *data = rows_of(ctx, N, D, x, NULL);
         for (int k = 0; k < 3; k++) {
             krein_cluster_options o = asked("gaussian(sigma=2)", maps[k], m);
-            krein_cluster_report r;
+            krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
             krein_model *model = NULL, *loaded = NULL;
-            krein_model_info info;
+            krein_model_info info = KREIN_SIZED(krein_model_info);
             got a = {0}, b = {0};
             CHECK(krein_cluster(ctx, data, &o, keep, &a, &r, &model) == KREIN_OK);
             CHECK(krein_model_save(ctx, model, test_path("c.krein")) == KREIN_OK);
@@ -465,7 +465,7 @@ static void models(void) {
 }
 
 static void refused(krein_data *data, krein_cluster_options o, bool model, const char *message) {
-    krein_cluster_report r;
+    krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
     krein_model *m = NULL;
     krein_status st = krein_cluster(ctx, data, &o, NULL, NULL, &r, model ? &m : NULL);
     CHECK(st != KREIN_OK && !m && !r.sizes);
@@ -521,7 +521,7 @@ static void edges(void) {
     enum { N = 30 };
     float *x = test_dense(N, 2, .7);
     krein_data *data = rows_of(ctx, N, 2, x, NULL);
-    krein_cluster_report r;
+    krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
     for (int k = 0; k < 3; k++) {
         krein_cluster_options o = asked("gaussian(sigma=1)", k == 1 ? "rff(D=8)" : NULL, 1);
         if (k == 2) o.method = KREIN_CLUSTER_SPECTRAL;
@@ -549,7 +549,7 @@ static void memory(void) {
         if (k >= 2) o.method = KREIN_CLUSTER_SPECTRAL;
         if (k == 4) o.graph = KREIN_GRAPH_KNN;
         TEST_EVERY_ALLOCATION(&m, at) {
-            krein_cluster_report r;
+            krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
             krein_model *model = NULL;
             krein_data *data = rows_of(on, N, D, x, class);
             krein_status st =

@@ -94,7 +94,7 @@ static void make_indefinite(bench *b) {
 
 static void signs(void) {
     static const krein_weighing_class *const method[] = {&krein__weigh_alignment,
-                                                   &krein__weigh_centered};
+                                                         &krein__weigh_centered};
     static oracle *const want_of[] = {plain_alignment, plain_centered};
     static const char *const kernels[] = {"linear", "gaussian(sigma=0.7)", "gaussian(sigma=1.9)",
                                           "laplacian(sigma=0.5)", NULL};
@@ -182,7 +182,7 @@ static void constant_kernel(void) {
 
 static void nothing_to_align(void) {
     static const krein_weighing_class *const method[] = {&krein__weigh_alignment,
-                                                   &krein__weigh_centered};
+                                                         &krein__weigh_centered};
     double mu[KERNELS_MAX];
     for (int i = 0; i < 2; i++) {
         bench b;
@@ -282,7 +282,7 @@ static void pwmk(void) {
 /* ---- threads and memory ------------------------------------------------- */
 
 static const krein_weighing_class *const ALL[] = {&krein__weigh_alignment, &krein__weigh_centered,
-                                            &krein__weigh_pwmk};
+                                                  &krein__weigh_pwmk};
 
 static void threads(void) { same_for_threads(ALL, KREIN__COUNT(ALL), FOUR, 150, 1e-3); }
 static void memory(void) { memory_may_fail(ALL, KREIN__COUNT(ALL), FOUR); }

@@ -124,7 +124,7 @@ static void the_average(void) {
         krein_train_options o = with(specs[shuffle], features ? "linear" : "gaussian(sigma=0.7)",
                                      features ? "explicit" : "exact", chosen ? -1 : .01);
         krein_model *m = NULL;
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         double f[N * 2];
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
         if (!m) printf("%s\n", krein_message(ctx));
@@ -153,8 +153,8 @@ static void large_parts(void) {
     if (test_sanitized()) SKIP("takes long");
     krein_ctx *ctx = test_ctx(2);
     rows r = friedman(4110, 1, 7);
-    krein_metrics metric = {0};
-    krein_report report;
+    krein_metrics metric = KREIN_SIZED(krein_metrics);
+    krein_report report = KREIN_SIZED(krein_report);
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_train_options o = with("dckrr(parts=2)", "gaussian(sigma=3)", "exact", -1);
     krein_model *m = NULL;
@@ -194,7 +194,7 @@ static void one_part_is_krr(void) {
     static const char *const maps[] = {"exact", "rff(D=64)", "nystrom(D=50)"};
     for (int k = 0; k < 12; k++) {
         double f[2][300 * 3];
-        krein_report report[2];
+        krein_report report[2] = {{.size = sizeof(krein_report)}, {.size = sizeof(krein_report)}};
         for (int i = 0; i < 2; i++) {
             krein_train_options o = with(i ? "dckrr(parts=1)" : "krr", "gaussian(sigma=2)",
                                          maps[k % 3], k < 6 ? -1 : 1e-3);
@@ -216,7 +216,7 @@ static void landmarks_are_the_kernel(void) {
     rows r = friedman(120, 1, 4);
     for (int choose = 0; choose < 2; choose++) {
         double f[2][120];
-        krein_report report[2];
+        krein_report report[2] = {{.size = sizeof(krein_report)}, {.size = sizeof(krein_report)}};
         for (int i = 0; i < 2; i++) {
             krein_train_options o = with("dckrr(parts=4)", "gaussian(sigma=2)",
                                          i ? "nystrom(D=120)" : "exact", choose ? -1 : 1e-3);
@@ -253,7 +253,7 @@ static void same_bits(void) {
             CHECK(krein_ctx_create(&c, &ctx) == KREIN_OK);
             krein_data *data = from_file(ctx, path);
             krein_train_options o = with(spec, "gaussian(sigma=2)", maps[k % 3], lambda);
-            krein_report report;
+            krein_report report = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             ctx->keep_rows = run == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
             krein_status st = krein_train(ctx, data, &o, &report, &m);
@@ -283,7 +283,7 @@ static void advised_parts(void) {
     for (int64_t i = 0; i < r.n; i++) r.y[i] = sin(6 * (double)r.x[i]) + .2 * normal();
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_advise_options a;
-    krein_advise_report advice;
+    krein_advise_report advice = KREIN_SIZED(krein_advise_report);
     krein_advise_options_init(&a);
     a.kernel = "gaussian(sigma=1)";
     CHECK(krein_advise(ctx, data, &a, &advice) == KREIN_OK);
@@ -291,7 +291,7 @@ static void advised_parts(void) {
     for (int k = 0; k < 3; k++) {
         krein_train_options o =
             with("dckrr", k == 2 ? "tl1(rho=0.7)" : "gaussian(sigma=1)", "exact", -1);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         char want[60];
         double f[600];
         if (k == 1) o.max_exact = 40; /* that decides then */
@@ -376,7 +376,7 @@ static void weightless_first_part(void) {
     for (int i = 0; i < 40; i++) w[i] = i < 20 ? 0 : 1;
     krein_data *data = open_rows(ctx, &r, w, 0);
     krein_train_options o = with("dckrr(parts=2)", "gaussian(sigma=1)", "exact", -1);
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
     CHECK(report.lambda < 10);
@@ -426,7 +426,7 @@ static void budget(void) {
         krein_train_options o =
             with(k % 4 < 2 ? "dckrr(parts=12)" : "dckrr(parts=12, order=shuffle)",
                  "gaussian(sigma=2)", maps[k % 3], -1);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
         if (!m) printf("%s: %s\n", maps[k % 3], krein_message(ctx));
@@ -454,9 +454,9 @@ static void error_against_parts(void) {
     double error[4];
     for (int k = 0; k < 4; k++) {
         krein_train_options o = with(specs[k], "gaussian(sigma=3)", "rff(D=200)", -1);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
-        krein_metrics metric = {0};
+        krein_metrics metric = KREIN_SIZED(krein_metrics);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
         krein_data_close(data);
@@ -510,7 +510,7 @@ static void sorted_by_label(void) {
         rows own = sorted(class ? &classes : &numbers);
         krein_train_options o =
             with(specs[spec], "gaussian(sigma=2)", exact ? "exact" : "rff(D=50)", 1e-4);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         krein_data *data =
             open_rows(ctx,

@@ -330,7 +330,7 @@ static void train_walks(void) {
     float *x = test_new(2 * n, sizeof *x);
     double *y = test_new(n, sizeof *y), *score[2];
     krein_train_options o;
-    krein_report report, plan;
+    krein_report report = KREIN_SIZED(krein_report), plan = KREIN_SIZED(krein_report);
     double lambda = -1, loo = NAN;
     fill(n, x, y);
     krein_train_options_init(&o);
@@ -375,7 +375,7 @@ static void default_fits(void) {
     for (int small = 0; small < 2; small++) {
         krein_ctx_options c;
         krein_ctx *ctx = NULL;
-        krein_report report, plan;
+        krein_report report = KREIN_SIZED(krein_report), plan = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         krein_ctx_options_init(&c);
         c.threads = 2;

@@ -68,7 +68,7 @@ static void add_slowly(const rows *r, const double *K, double positive, double l
 
 static void fit(krein_ctx *ctx, const rows *r, double lambda, const char *map, double *mu) {
     krein_train_options o = defaults();
-    krein_report report = {0};
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *model = NULL;
     krein_data_options as_they_are;
     krein_data *data = NULL;

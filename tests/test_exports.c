@@ -52,7 +52,7 @@ static void gram_values(void) {
     krein_ctx *ctx = test_ctx(2);
     rows r = make_rows(230, 3, 1, 24), q = make_rows(50, 3, 1, 25);
     krein_train_options o = defaults();
-    krein_transform_report report;
+    krein_transform_report report = KREIN_SIZED(krein_transform_report);
     const char *path = test_path("K.npy");
     o.kernel = "2*gaussian(sigma=0.7) - linear";
     for (int two = 0; two < 2; two++) {

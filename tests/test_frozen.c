@@ -65,7 +65,7 @@ static char *class_is(expected *e, const krein_prediction *p, char *cell) {
 static krein_status compare(void *user, const krein_prediction *p) {
     expected *e = user;
     char *cell = e->line, *end = strchr(e->line, '\n');
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     krein_model_describe(e->model, &info);
     e->rows++;
     if (!end) { /* more rows than lines */
@@ -116,7 +116,7 @@ static void check_model(krein_ctx *ctx, const char *name, char *text, specs *fou
     CHECK(!*e.line); /* no line without a row */
     if (getenv("TEST_TIMES")) printf("%8.1e  %s\n", e.worst, name);
     if (m) {
-        krein_model_info info;
+        krein_model_info info = KREIN_SIZED(krein_model_info);
         krein_model_describe(m, &info);
         append(found->learner, sizeof found->learner, info.learner);
         append(found->map, sizeof found->map, info.map);
@@ -211,7 +211,7 @@ static void old_options(void) {
     const char *path = "tests/models/v0.1/ssf.krein";
     krein_ctx *ctx = test_ctx(1);
     krein_model *m = NULL, *again = NULL;
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     if (krein_model_load(ctx, path, &m) != KREIN_OK) {
         krein_ctx_destroy(ctx);
         SKIP("there is no model of 0.1");

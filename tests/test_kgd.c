@@ -202,7 +202,7 @@ static krein_metrics score(krein_ctx *ctx, const char *learner, bool classes, bo
     krein_data *a = rows_of(ctx, ROWS, .2, classes, weighted);
     krein_train_options o = options_of(learner);
     krein_model *m = NULL;
-    krein_metrics metrics = {0};
+    krein_metrics metrics = KREIN_SIZED(krein_metrics);
     krein_status st = krein_train(ctx, a, &o, r, &m);
     krein_data_close(a);
     krein_data *b = rows_of(ctx, TEST, 4.4, classes, false);
@@ -221,7 +221,7 @@ static void learner_learns(void) {
     krein_ctx *ctx = test_ctx(2);
     static const char *const modes[] = {"kgd", "kgd(mode=sample)"};
     for (int classes = 0; classes < 2; classes++) {
-        krein_report r;
+        krein_report r = KREIN_SIZED(krein_report);
         krein_metrics ridge = score(ctx, "krr", classes, false, &r, NULL);
         krein_report_clear(ctx, &r);
         for (int k = 0; k < 4; k++) {
@@ -249,7 +249,7 @@ static void same_again(void) {
         snprintf(spec, sizeof spec, "%s", modes[k]);
         for (int run = 0; run < 3; run++) {
             krein_ctx *ctx = test_ctx(run == 1 ? 2 : 1);
-            krein_report r;
+            krein_report r = KREIN_SIZED(krein_report);
             krein_model *model = NULL;
             krein_metrics m = score(ctx, spec, false, true, &r, &model);
             CHECK(krein_model_save(ctx, model, test_path("m.krein")) == KREIN_OK);
@@ -313,7 +313,7 @@ static void memory(void) {
     for (int indefinite = 0; indefinite < 2; indefinite++) {
         ctx = test_ctx(2);
         data = rows_of(ctx, ROWS, .2, true, false);
-        krein_report r;
+        krein_report r = KREIN_SIZED(krein_report);
         krein_model *model = NULL;
         if (indefinite) o.kernel = "2*gaussian(sigma=0.5) - gaussian(sigma=0.5)";
         krein_status st = krein_train(ctx, data, &o, &r, &model);

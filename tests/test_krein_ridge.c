@@ -294,9 +294,9 @@ static outcome train(int threads, const char *kernel, const char *map, const cha
     krein_ctx *ctx = test_ctx(threads);
     krein_data *data = rows_of(ctx, ROWS, .2, classes);
     krein_train_options o;
-    krein_report r;
+    krein_report r = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
-    krein_metrics metrics;
+    krein_metrics metrics = KREIN_SIZED(krein_metrics);
     outcome out = {.held = NAN};
     krein_train_options_init(&o);
     o.kernel = kernel;

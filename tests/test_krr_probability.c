@@ -394,8 +394,8 @@ static void sums_and_order(void) {
         krein_train_options o = defaults();
         o.probabilities = 1;
         krein_model *m = train(ctx, open_plain(ctx, &r, NULL), &o, NULL);
-        krein_model_info info;
-        krein_metrics metrics = {0};
+        krein_model_info info = KREIN_SIZED(krein_model_info);
+        krein_metrics metrics = KREIN_SIZED(krein_metrics);
         seen *s = test_new(1, sizeof *s);
         krein_data *data = open_plain(ctx, &r, NULL);
         CHECK(krein_predict(ctx, m, data, see, s) == KREIN_OK);
@@ -489,7 +489,7 @@ static void plan_is_a_bound(void) {
         for (int given = 0; given < 2; given++) {
             krein_ctx *ctx = test_ctx(2);
             krein_train_options o = way(i);
-            krein_report plan, report;
+            krein_report plan = KREIN_SIZED(krein_report), report = KREIN_SIZED(krein_report);
             if (given) o.lambda = .05;
             krein_data *data = open_plain(ctx, &r, NULL);
             CHECK(krein_plan(ctx, data, &o, &plan) == KREIN_OK);

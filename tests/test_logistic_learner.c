@@ -107,9 +107,9 @@ static void choice(void) {
         double bound = classes == 2 ? .04 : .08; /* and three standard errors */
         bound += 3 * sqrt(bound * (1 - bound) / (double)n);
         krein_train_options o = logistic("logistic");
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL, *again = NULL;
-        krein_model_info info;
+        krein_model_info info = KREIN_SIZED(krein_model_info);
         o.probabilities = true;
         CHECK(train(ctx, &r, false, &o, &report, &m) == KREIN_OK);
         if (!m) exit(1);

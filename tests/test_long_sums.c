@@ -192,7 +192,7 @@ static void models(void) {
         char *text = sum_of(TERMS, m < 3);
         krein_data_options o;
         krein_train_options t;
-        krein_report r;
+        krein_report r = KREIN_SIZED(krein_report);
         krein_data *data = NULL;
         krein_model *model = NULL, *loaded = NULL;
         krein_data_options_init(&o);

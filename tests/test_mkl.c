@@ -26,7 +26,7 @@ static krein_status fit(krein_ctx *ctx, const rows *r, krein_task task,
 /* Trains on the rows; what must work works. */
 static krein_report trained(krein_ctx *ctx, const rows *r, krein_task task,
                             const krein_train_options *o, krein_model **out) {
-    krein_report report = {0};
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     krein_status st = fit(ctx, r, task, o, &report, &m);
     if (st != KREIN_OK) printf("%s: %s\n", o->learner, krein_message(ctx));
@@ -212,7 +212,7 @@ static void file_keeps_weights(void) {
     for (int k = 0; k < 2; k++) {
         krein_model *m = NULL, *again = NULL;
         krein_train_options o = options_of("mkl(method=alignment, split=weight)", KERNELS, maps[k]);
-        krein_model_info info;
+        krein_model_info info = KREIN_SIZED(krein_model_info);
         if (k == 1) o.features = 400;
         krein_report report = trained(ctx, &r, KREIN_TASK_AUTO, &o, &m);
         const char *path = test_path("weights.krn");
@@ -391,7 +391,7 @@ static void memory_may_fail(void) {
         TEST_EVERY_ALLOCATION(&memory, i) {
             krein_train_options o =
                 options_of("mkl(method=centered)", "gaussian(sigma=1); linear", maps[k]);
-            krein_report report = {0};
+            krein_report report = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             o.features = k ? 20 : 0;
             krein_status st = krein_train(ctx, data, &o, &report, &m);

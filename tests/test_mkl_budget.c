@@ -62,7 +62,7 @@ static void plan_is_a_bound(void) {
 
 static krein_status small_run(krein_ctx *ctx, krein_data *data, const char *method, bool features) {
     krein_train_options o = defaults();
-    krein_report report = {0};
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     char learner[64];
     bool penalty = strcmp(method, "smsd") == 0 || strcmp(method, "ufo") == 0;

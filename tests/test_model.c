@@ -72,7 +72,8 @@ static void there_and_back(void) {
                 CHECK(predict_file(ctx, again, rows, b) == KREIN_OK);
                 CHECK(memcmp(a, b, sizeof *a) == 0);
                 for (int64_t i = 0; i < a->n * a->k; i++) CHECK(isfinite(a->value[i]));
-                krein_model_info x, y;
+                krein_model_info x = KREIN_SIZED(krein_model_info),
+                                 y = KREIN_SIZED(krein_model_info);
                 krein_model_describe(m, &x);
                 krein_model_describe(again, &y);
                 CHECK(x.task == y.task && x.n == y.n && x.d == y.d && x.D == y.D &&

@@ -303,7 +303,7 @@ static void learns(void) {
         for (int chosen = 0; chosen < 3; chosen++) {
             krein_data_options o;
             krein_train_options t;
-            krein_report r;
+            krein_report r = KREIN_SIZED(krein_report);
             krein_data *data = NULL;
             krein_model *m = NULL, *loaded = NULL;
             krein_data_options_init(&o);
@@ -361,7 +361,7 @@ static void linear_is_explicit(void) {
         krein_ctx *on = test_ctx_full(1, NULL, &log);
         krein_data_options o;
         krein_train_options t;
-        krein_report r;
+        krein_report r = KREIN_SIZED(krein_report);
         krein_data *data = NULL;
         krein_data_options_init(&o);
         krein_train_options_init(&t);

@@ -271,7 +271,7 @@ static void signature(void) {
     const char *path = test_path("z.npy"), *signs = test_path("z.sign.npy");
     float *x = test_dense(N, D, 0.3), z[N * F];
     int8_t sign[F];
-    krein_transform_report tr;
+    krein_transform_report tr = KREIN_SIZED(krein_transform_report);
     krein_train_options to;
     krein_train_options_init(&to);
     to.kernel = kernel;
@@ -313,9 +313,9 @@ static void files(void) {
     enum { C = 3 };
     float *x = test_dense(N, D, 0.4);
     for (int t = 0; t < 3; t++) {
-        krein_pca_report r;
+        krein_pca_report r = KREIN_SIZED(krein_pca_report);
         krein_model *model = NULL, *loaded = NULL;
-        krein_model_info info;
+        krein_model_info info = KREIN_SIZED(krein_model_info);
         double score[N * C];
         krein_pca_options o = asked("gaussian", maps[t], C);
         const char *path = test_path("s.npy"), *file = test_path("m.krein");
@@ -335,7 +335,7 @@ static void files(void) {
         CHECK(info.variance && info.variance_total == r.total);
         for (int c = 0; info.variance && c < C; c++) CHECK(info.variance[c] == r.variance[c]);
         double y[N] = {0};
-        krein_metrics metrics;
+        krein_metrics metrics = KREIN_SIZED(krein_metrics);
         CHECK(krein_data_from_dense(ctx, N, D, x, D, y, NULL, NULL, &data) == KREIN_OK);
         CHECK(krein_evaluate(ctx, loaded, data, &metrics) == KREIN_EARG);
         CHECK_HAS(krein_message(ctx), "use predict");
@@ -409,7 +409,7 @@ static void streamed(void) {
 
 static void refuses(int64_t n, const float *x, krein_pca_options o, krein_status want,
                     const char *text) {
-    krein_pca_report r;
+    krein_pca_report r = KREIN_SIZED(krein_pca_report);
     krein_model *model = NULL;
     krein_data *data = rows_on(ctx, n, D, x, NULL);
     krein_status st = krein_pca(ctx, data, &o, test_path("no.csv"), &r, &model);
@@ -451,7 +451,7 @@ static void memory_budget(void) {
     enum { M = 1000 };
     krein_ctx_options c;
     krein_ctx *small = NULL;
-    krein_pca_report r;
+    krein_pca_report r = KREIN_SIZED(krein_pca_report);
     krein_ctx_options_init(&c);
     c.threads = 1;
     c.max_memory = 7 << 20;
@@ -482,7 +482,7 @@ static void every_allocation(void) {
     krein_ctx *on = test_ctx_with(1, &memory);
     float *x = test_dense(12, D, 0.3);
     for (int t = 0; t < 3; t++) TEST_EVERY_ALLOCATION(&memory, k) {
-            krein_pca_report r;
+            krein_pca_report r = KREIN_SIZED(krein_pca_report);
             krein_model *model = NULL;
             krein_pca_options o = asked("gaussian(sigma=1) - 0.3*gaussian(sigma=3)", maps[t], 2);
             krein_data *data = rows_on(on, 12, D, x, NULL);

@@ -340,7 +340,7 @@ static void small_budget(void) {
         krein_train_options t = defaults();
         krein_model *m = NULL;
         krein_data *data = NULL;
-        krein_report r;
+        krein_report r = KREIN_SIZED(krein_report);
         krein_ctx_options_init(&o);
         o.threads = threads;
         o.max_memory = 4 << 20;

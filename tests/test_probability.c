@@ -316,7 +316,7 @@ static void metrics(void) {
     enum { N = 120 };
     float x[N * 3];
     double y[N];
-    krein_metrics got;
+    krein_metrics got = KREIN_SIZED(krein_metrics);
     krein_model *m = made(ctx, KREIN_HEAD_BEST, 2, 1);
     m->calibration.slope[0] = 1.5;
     m->calibration.shift[0] = -0.25;
@@ -385,7 +385,7 @@ static void large_area(void) {
     float *x = test_new(n, sizeof *x);
     double *y = test_new(n, sizeof *y), twice = 0, of[2] = {0};
     krein_model *m = made(ctx, KREIN_HEAD_VOTES, 2, 1);
-    krein_metrics got;
+    krein_metrics got = KREIN_SIZED(krein_metrics);
     for (int64_t i = 0; i < n; i++) {
         x[i] = (float)test_random_below(500) / 8;
         y[i] = (double)test_random_below(600) > 8 * (double)x[i];
@@ -414,7 +414,7 @@ static void every_allocation_fails(void) {
     for (int64_t i = 0; i < 50; i++) y[i] = (double)(i % 3);
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_data *data = NULL;
-        krein_metrics got;
+        krein_metrics got = KREIN_SIZED(krein_metrics);
         krein_status st = krein_data_from_dense(own, 50, 3, x, 3, y, NULL, NULL, &data);
         memset(&h, 0, sizeof h);
         if (st == KREIN_OK) st = krein_predict(own, m, data, listen, &h);

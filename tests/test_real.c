@@ -24,11 +24,10 @@ static krein_metrics held_out(krein_ctx *ctx, const char *path, const char *map,
     krein_train_options o;
     krein_data *data = NULL;
     krein_model *m = NULL;
-    krein_report r;
-    krein_metrics out;
+    krein_report r = KREIN_SIZED(krein_report);
+    krein_metrics out = KREIN_SIZED(krein_metrics);
     krein_data_options_init(&d);
     krein_train_options_init(&o);
-    memset(&out, 0, sizeof out);
     d.label = strstr(path, ".libsvm") ? NULL : "first";
     o.holdout = .3;
     o.seed = seed;
@@ -36,8 +35,8 @@ static krein_metrics held_out(krein_ctx *ctx, const char *path, const char *map,
     krein_status st = krein_data_open(ctx, path, &d, &data);
     if (st == KREIN_OK) st = krein_train(ctx, data, &o, &r, &m);
     if (st == KREIN_OK) {
-        out = r.test;
-        memset(&r.test, 0, sizeof r.test); /* moved */
+        out = *r.test;
+        *r.test = KREIN_SIZED(krein_metrics); /* moved */
         krein_report_clear(ctx, &r);
         if (scores) st = krein_predict(ctx, m, data, keep_score, scores);
     }

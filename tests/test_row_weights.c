@@ -167,8 +167,8 @@ static void counts_rows(const krein_metrics *m, int64_t n) {
 /* The encoding, the model and the metrics on other rows, all from weights or from copies. */
 static void models(bool classes, const char *map, krein_scale scale) {
     krein_ctx *ctx = test_ctx(2);
-    krein_report one = {0}, two = {0};
-    krein_metrics again = {0};
+    krein_report one = KREIN_SIZED(krein_report), two = KREIN_SIZED(krein_report);
+    krein_metrics again = KREIN_SIZED(krein_metrics);
     pair train = write_pair("train", 0, classes), test = write_pair("test", 1000, classes);
     krein_data *a = open_mixed(ctx, train.weighted, scale, true),
                *b = open_mixed(ctx, train.repeated, scale, false),
@@ -176,14 +176,14 @@ static void models(bool classes, const char *map, krein_scale scale) {
                *d = open_mixed(ctx, test.repeated, scale, false);
     krein_model *m = fit(ctx, a, c, map, false, &one), *n = fit(ctx, b, d, map, false, &two);
     CHECK(m && n);
-    same_metrics(&one.test, &two.test, 1e-3);
-    counts_rows(&one.test, N);
-    CHECK(two.test.n != N);
+    same_metrics(one.test, two.test, 1e-3);
+    counts_rows(one.test, N);
+    CHECK(two.test->n != N);
     CHECK(m && krein_evaluate(ctx, m, c, &again) == KREIN_OK);
-    same_metrics(&again, &one.test, 0);
+    same_metrics(&again, one.test, 0);
     krein_metrics_clear(ctx, &again);
     CHECK(m && krein_evaluate(ctx, m, d, &again) == KREIN_OK); /* the metrics alone */
-    same_metrics(&again, &one.test, 1e-12);
+    same_metrics(&again, one.test, 1e-12);
     krein_metrics_clear(ctx, &again);
     krein_report_clear(ctx, &one);
     krein_report_clear(ctx, &two);
@@ -205,7 +205,7 @@ static void probabilities(void) {
     krein_ctx *ctx = test_ctx(1);
     rows r = rings(300, 2, 4), many = make_rows(1200, 3, 1, 5);
     double weight[300];
-    krein_metrics one = {0}, two = {0};
+    krein_metrics one = KREIN_SIZED(krein_metrics), two = KREIN_SIZED(krein_metrics);
     krein_data *train = open_rows(ctx, &r, NULL, KREIN_TASK_CLASSIFICATION);
     krein_model *m = fit(ctx, train, NULL, "rff(D=40)", true, NULL);
     many.n = 0;
@@ -241,7 +241,7 @@ static void held_out(void) {
     rows r = friedman(200, 1, 3);
     double weight[200];
     krein_train_options o = defaults();
-    krein_report plain = {0}, weighted = {0};
+    krein_report plain = KREIN_SIZED(krein_report), weighted = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     o.kernel = "gaussian(sigma=2)";
     o.lambda = 1e-3;
@@ -252,12 +252,12 @@ static void held_out(void) {
     CHECK(krein_train(ctx, a, &o, &weighted, &m) == KREIN_OK);
     krein_model_destroy(m);
     CHECK(krein_train(ctx, b, &o, &plain, &m) == KREIN_OK);
-    same_metrics(&weighted.test, &plain.test, 0); /* ones are none, to the last bit */
+    same_metrics(weighted.test, plain.test, 0); /* ones are none, to the last bit */
     krein_report_clear(ctx, &weighted);
     krein_model_destroy(m);
     for (int64_t i = 0; i < r.n; i++) weight[i] = a->part[i] != KREIN_PART_HELD ? 1 : i % 2 ? 3 : 0;
     CHECK(krein_train(ctx, a, &o, &weighted, &m) == KREIN_OK);
-    CHECK(weighted.test.n == 60 && weighted.test.rmse != plain.test.rmse);
+    CHECK(weighted.test->n == 60 && weighted.test->rmse != plain.test->rmse);
     krein_model_destroy(m);
     krein_report_clear(ctx, &weighted);
     for (int64_t i = 0; i < r.n; i++)

@@ -123,7 +123,7 @@ static void labels_and_words(void) {
 static double *scores_of(krein_ctx *ctx, krein_data *data, const krein_train_options *o,
                          const table *t, int64_t *k) {
     krein_model *m = NULL;
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     krein_status st = krein_train(ctx, data, o, NULL, &m);
     if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
     CHECK(st == KREIN_OK);
@@ -164,7 +164,7 @@ static void weights_and_groups(void) {
         { /* sparse rows have them too */
             held h = {0};
             krein_data *data;
-            krein_report r;
+            krein_report r = KREIN_SIZED(krein_report);
             krein_model *model = NULL;
             hold(&h, &t, 0, t.n, CSR_32, w);
             data = view_data(ctx, &h, NULL);

@@ -204,7 +204,7 @@ static void named_columns(void) {
     v.names = name;
     v.targets = NULL;
     krein_data_options by;
-    krein_metrics metrics;
+    krein_metrics metrics = KREIN_SIZED(krein_metrics);
     krein_data_options_init(&by);
     by.label = "price";
     CHECK(krein_data_from_rows(ctx, &v, &by, &data) == KREIN_OK);
@@ -262,7 +262,7 @@ static void other_work(void) {
         hold(&h, &t, 0, t.n, f, w);
         data = view_data(ctx, &h, NULL);
         krein_select_options so;
-        krein_select_report sr;
+        krein_select_report sr = KREIN_SIZED(krein_select_report);
         krein_select_options_init(&so);
         so.kernels = "gaussian(sigma=1..4:3)";
         CHECK(krein_select(ctx, data, &so, &sr) == KREIN_OK && sr.scored == 3);
@@ -270,7 +270,7 @@ static void other_work(void) {
         krein_train_options to = defaults();
         to.map = "rff(D=8)";
         to.kernel = "gaussian(sigma=1)";
-        krein_transform_report tr;
+        krein_transform_report tr = KREIN_SIZED(krein_transform_report);
         CHECK(krein_transform(ctx, data, &to, test_path("z.npy"), &tr) == KREIN_OK && tr.n == t.n);
         krein_transform_report_clear(ctx, &tr);
         CHECK(krein_gram(ctx, data, NULL, &to, test_path("k.npy"), &tr) == KREIN_OK && tr.D == t.n);

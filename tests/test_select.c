@@ -57,7 +57,7 @@ static krein_status run(krein_ctx *on, const table *t, const call *c, krein_sele
     return st;
 }
 static krein_select_report ranked(krein_ctx *on, const table *t, const call *c) {
-    krein_select_report r;
+    krein_select_report r = KREIN_SIZED(krein_select_report);
     if (run(on, t, c, &r) != KREIN_OK) {
         printf("%s: %s\n", c->kernels ? c->kernels : "", krein_message(on));
         exit(1);
@@ -72,9 +72,10 @@ static void agree(const krein_select_report *a, const krein_select_report *b, do
     CHECK(a->count == b->count && a->nrankings == b->nrankings);
     for (int64_t c = 0; c < a->nrankings; c++)
         for (int64_t i = 0; i < a->count; i++) {
-            double want = a->rankings[c].scores[i].score, got = b->rankings[c].scores[i].score;
+            double want = a->rankings[c]->scores[i]->score, got = b->rankings[c]->scores[i]->score;
             if (fabs(got - want) <= tolerance * fabs(want)) continue;
-            printf("%s, %s: %.9g, want %.9g\n", a->rankings[c].criterion, a->kernels[i], got, want);
+            printf("%s, %s: %.9g, want %.9g\n", a->rankings[c]->criterion, a->kernels[i], got,
+                   want);
             test_bad++;
         }
 }
@@ -129,10 +130,10 @@ static void signed_maps(void) {
                   .criteria = {"er", "tail", "evidence", "kta"}};
         b = ranked(ctx, &data, &e);
         for (int i = 0; i < 3; i++) {
-            CHECK(b.rankings[i].best == -1 && isnan(b.rankings[i].scores[0].score));
-            CHECK_HAS(b.rankings[i].scores[0].refused, "`max_exact`");
+            CHECK(b.rankings[i]->best == -1 && isnan(b.rankings[i]->scores[0]->score));
+            CHECK_HAS(b.rankings[i]->scores[0]->refused, "`max_exact`");
         }
-        CHECK(b.rankings[3].best == 0 && !b.rankings[3].scores[0].refused); /* beside them */
+        CHECK(b.rankings[3]->best == 0 && !b.rankings[3]->scores[0]->refused); /* beside them */
         krein_select_report_clear(ctx, &b);
     }
     krein_select_report_clear(ctx, &a);
@@ -154,7 +155,7 @@ static krein_ctx *small_ctx(double bytes, int threads) {
 static void same_bits(const krein_select_report *a, int64_t i, const krein_select_report *b,
                       int64_t j) {
     for (int64_t c = 0; c < a->nrankings; c++) {
-        const krein_select_score *x = &a->rankings[c].scores[i], *y = &b->rankings[c].scores[j];
+        const krein_select_score *x = a->rankings[c]->scores[i], *y = b->rankings[c]->scores[j];
         CHECK(!isnan(x->score));
         CHECK(memcmp(&x->score, &y->score, sizeof x->score) == 0);
         CHECK(memcmp(&x->lambda, &y->lambda, sizeof x->lambda) == 0);
@@ -216,7 +217,7 @@ static void alone_and_together(void) {
         one.criteria[0] = c.criteria[k];
         krein_select_report r = ranked(ctx, &data, &one);
         for (int64_t i = 0; i < 4; i++)
-            CHECK_REL(r.rankings[0].scores[i].score, all.rankings[k].scores[i].score, 1e-4);
+            CHECK_REL(r.rankings[0]->scores[i]->score, all.rankings[k]->scores[i]->score, 1e-4);
         krein_select_report_clear(ctx, &r);
     }
     krein_select_report_clear(ctx, &all);
@@ -240,14 +241,14 @@ static void order_and_winner(void) {
         CHECK_HAS(r.kernels[2], "linear");
         CHECK(strcmp(r.kernels[1], r.kernels[3]) == 0);
         for (int64_t k = 0; k < 3; k++) {
-            const krein_select_ranking *g = &r.rankings[k];
+            const krein_select_ranking *g = r.rankings[k];
             CHECK(g->larger == (k == 2));
-            CHECK(g->scores[1].score == g->scores[3].score); /* of ties the first */
+            CHECK(g->scores[1]->score == g->scores[3]->score); /* of ties the first */
             CHECK(g->best >= 0 && g->best != 3);
             for (int64_t i = 0; i < 4; i++) {
-                double a = g->scores[i].score, b = g->scores[g->best].score;
+                double a = g->scores[i]->score, b = g->scores[g->best]->score;
                 CHECK(k == 2 ? a <= b : a >= b);
-                CHECK(!g->scores[i].refused && isnan(g->scores[i].lambda) == (k == 1));
+                CHECK(!g->scores[i]->refused && isnan(g->scores[i]->lambda) == (k == 1));
             }
         }
         krein_select_report_clear(ctx, &r);
@@ -276,11 +277,11 @@ static void time_limit(void) {
         krein_select_report r = ranked(ctx, &data, &c);
         int64_t judged = 0;
         for (int64_t i = 0; i < r.count; i++) {
-            judged += !isnan(r.rankings[0].scores[i].score);
-            CHECK(!r.rankings[0].scores[i].refused); /* there was no time: no reason */
+            judged += !isnan(r.rankings[0]->scores[i]->score);
+            CHECK(!r.rankings[0]->scores[i]->refused); /* there was no time: no reason */
         }
         CHECK(r.count == 40 && r.scored == judged && judged >= 1 && judged <= 8);
-        CHECK(r.rankings[0].best >= 0 && r.rankings[1].best >= 0);
+        CHECK(r.rankings[0]->best >= 0 && r.rankings[1]->best >= 0);
         krein_select_report_clear(ctx, &r);
     }
     c.time_limit = 1e6;
@@ -302,18 +303,18 @@ static void refused_beside_good(void) {
             data.x[i * INPUTS + j] = (float)((i % 2 ? -1 : 1) * (double)(i / 2 + 1 + j * j) / 16);
     krein_select_report r = ranked(ctx, &data, &c);
     CHECK(r.scored == 3);
-    CHECK(isnan(r.rankings[0].scores[0].score) && !r.rankings[0].scores[1].refused);
-    CHECK_HAS(r.rankings[0].scores[0].refused, "positive definite");
-    CHECK(isnan(r.rankings[1].scores[2].score) && r.rankings[1].best != 2);
-    CHECK_HAS(r.rankings[1].scores[2].refused, "sum of the kernel matrix");
-    for (int i = 0; i < 3; i++) CHECK(!isnan(r.rankings[2].scores[i].score));
+    CHECK(isnan(r.rankings[0]->scores[0]->score) && !r.rankings[0]->scores[1]->refused);
+    CHECK_HAS(r.rankings[0]->scores[0]->refused, "positive definite");
+    CHECK(isnan(r.rankings[1]->scores[2]->score) && r.rankings[1]->best != 2);
+    CHECK_HAS(r.rankings[1]->scores[2]->refused, "sum of the kernel matrix");
+    for (int i = 0; i < 3; i++) CHECK(!isnan(r.rankings[2]->scores[i]->score));
     krein_select_report_clear(ctx, &r);
     drop_table(&data);
 }
 
 static void labels(void) {
     table none = make_table(40, 2), numbers = make_table(40, -1), same = make_table(40, 2);
-    krein_select_report r;
+    krein_select_report r = KREIN_SIZED(krein_select_report);
     free(none.y);
     none.y = NULL;
     none.task = KREIN_TASK_AUTO;
@@ -321,7 +322,7 @@ static void labels(void) {
     for (int features = 0; features < 2; features++) {
         free_of.map = features ? "rff" : NULL;
         r = ranked(ctx, &none, &free_of);
-        CHECK(r.task == KREIN_TASK_AUTO && r.rankings[0].best == 1);
+        CHECK(r.task == KREIN_TASK_AUTO && r.rankings[0]->best == 1);
         krein_select_report_clear(ctx, &r);
     }
     call sm = {.kernels = "gaussian(sigma=1)", .criteria = {"er", "sm"}};
@@ -353,7 +354,7 @@ static void few_rows(void) {
                     for (size_t k = 0; k < sizeof criteria / sizeof *criteria; k++) {
                         static const char *const maps[] = {NULL, "rff(D=8)", "nystrom(D=2)"};
                         table t = make_table(n, classes);
-                        krein_select_report r;
+                        krein_select_report r = KREIN_SIZED(krein_select_report);
                         call c = {.kernels = "gaussian(sigma=1); linear",
                                   .map = maps[route],
                                   .criteria = {criteria[k]}};
@@ -366,7 +367,7 @@ static void few_rows(void) {
                                   krein_message(ctx)[0]);
                         } else {
                             for (int64_t i = 0; i < r.count; i++) {
-                                const krein_select_score *s = &r.rankings[0].scores[i];
+                                const krein_select_score *s = r.rankings[0]->scores[i];
                                 CHECK(isnan(s->score) == (s->refused != NULL));
                                 CHECK(!s->refused || strlen(s->refused) > 10);
                             }
@@ -406,7 +407,7 @@ static void wrong_calls(void) {
     /* without a map it is features then */
     above.map = NULL;
     r = ranked(ctx, &data, &above);
-    CHECK(r.map == NULL && r.maps[0] && r.rankings[0].best == 0);
+    CHECK(r.map == NULL && r.maps[0] && r.rankings[0]->best == 0);
     krein_select_report_clear(ctx, &r);
     drop_table(&data);
 }
@@ -418,7 +419,7 @@ static void cancelled(void) {
     table data = make_table(60, 2);
     for (int features = 0; features < 2; features++) {
         int asked_for = 0;
-        krein_select_report r;
+        krein_select_report r = KREIN_SIZED(krein_select_report);
         krein_ctx_options o;
         krein_ctx *on = NULL;
         call c = {.kernels = "gaussian(sigma=0.1..10:40)",
@@ -449,7 +450,7 @@ static void every_allocation_fails(void) {
             .criteria = {"sm(h=0.1)", "ckta", "fsm", "er", "loo", "cv(k=2)", "gcv", "evidence"}};
         if (route == 1) c.kernels = "gaussian(sigma=1..2:2); laplacian(sigma=1)";
         TEST_EVERY_ALLOCATION(&m, k) {
-            krein_select_report r;
+            krein_select_report r = KREIN_SIZED(krein_select_report);
             krein_status st = run(on, &data, &c, &r);
             CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
             krein_select_report_clear(on, &r);
@@ -463,7 +464,7 @@ static void every_allocation_fails(void) {
  * work is done; never out of memory half-way. */
 static bool fits(const table *t, const call *c, double bytes, int threads) {
     krein_ctx *on = small_ctx(bytes, threads);
-    krein_select_report r;
+    krein_select_report r = KREIN_SIZED(krein_select_report);
     krein_status st = run(on, t, c, &r);
     const char *says = krein_message(on);
     if (st != KREIN_OK && (st != KREIN_EMEMORY || !strstr(says, "scoring a kernel") ||

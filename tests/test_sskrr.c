@@ -92,7 +92,7 @@ static void the_average(void) {
         }
         obvious p = {r, weighted ? weight : NULL, owner, parts, linear};
         krein_model *m = NULL;
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         snprintf(spec, sizeof spec, "sskrr(parts=%d)", parts);
         krein_status st =
             train(ctx, &p, with(spec, "linear", "explicit", chosen ? -1 : .02), k % 3, &report, &m);
@@ -178,7 +178,7 @@ static void same_bits(void) {
                        *more = apart ? from_file(ctx, path[2]) : NULL;
             krein_train_options o =
                 with(specs[k], "gaussian(sigma=1)", k == 2 ? "nystrom(D=30)" : "rff(D=40)", -1);
-            krein_report report;
+            krein_report report = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             o.unlabeled = more;
             ctx->keep_rows = run >= 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
@@ -204,11 +204,11 @@ static void holdout_and_plan(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_data *data = from_file(ctx, path[0]);
     krein_train_options o = with("sskrr", "gaussian(sigma=1)", "rff(D=40)", -1);
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     o.holdout = .25;
     CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
-    CHECK(report.n == 150 && report.test.n == 50 && report.test.accuracy > .8);
+    CHECK(report.n == 150 && report.test->n == 50 && report.test->accuracy > .8);
     if (m) CHECK(krein_ctx_peak_bytes(ctx) <= report.bytes_peak);
     krein_report_clear(ctx, &report);
     krein_model_destroy(m);

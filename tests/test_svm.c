@@ -62,7 +62,7 @@ static void one_against_rest_and_pairs(void) {
         snprintf(learner, sizeof learner, "svm(C=3, loss=%s, multi=%s, intercept=%s, tol=1e-6)",
                  squared ? "hinge2" : "hinge", pairs ? "ovo" : "ovr", intercept ? "yes" : "no");
         krein_train_options o = options_of(learner, LINEAR);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = fitted(ctx, &r, &o, &report);
         hand h = {squared ? KREIN_LOSS_HINGE2 : KREIN_LOSS_HINGE, 3, 0, intercept, NULL};
         CHECK(m->k == (classes == 2 ? 1 : pairs ? 6 : 4));
@@ -89,7 +89,7 @@ static void one_against_rest_and_pairs(void) {
             wrong += top != (int64_t)r.y[i];
         }
         krein_data *data = open_rows(ctx, &r, KREIN_TASK_CLASSIFICATION);
-        krein_metrics metrics;
+        krein_metrics metrics = KREIN_SIZED(krein_metrics);
         CHECK(krein_evaluate(ctx, m, data, &metrics) == KREIN_OK);
         CHECK_ABS(metrics.error, (double)wrong / (double)r.n, 1e-12);
         krein_metrics_clear(ctx, &metrics);
@@ -135,7 +135,7 @@ static void epsilon_by_default(void) {
     for (int64_t i = 0; i < r.n; i++) mean += r.y[i] / 150;
     for (int64_t i = 0; i < r.n; i++) square += pow(r.y[i] - mean, 2) / 150;
     krein_train_options o = options_of("svr(C=1)", LINEAR);
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     krein_model *m = fitted(ctx, &r, &o, &report);
     char want[60];
     snprintf(want, sizeof want, "svr(C=1, epsilon=%.3g", sqrt(square) / 10);
@@ -154,7 +154,7 @@ static void units_do_not_matter(void) {
     for (int c = 0; c < 6; c++) {
         rows r = make_rows(200, 0, 1, 12);
         krein_train_options o = options_of("svr", "rff(D=60)");
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         for (int64_t i = 0; i < r.n; i++) r.y[i] *= unit[c];
         krein_model_destroy(fitted(ctx, &r, &o, &report));
         if (c == 0) first = report.loo;
@@ -219,7 +219,7 @@ static void weights_are_repeated_rows(void) {
         rows s = repeated(&r);
         krein_train_options o = options_of(learners[c], LINEAR);
         o.lambda = 2e-3; /* of mean losses: C follows from the sum of weights */
-        krein_report a, b;
+        krein_report a = KREIN_SIZED(krein_report), b = KREIN_SIZED(krein_report);
         krein_model *one = fitted(ctx, &r, &o, &a), *two = fitted(ctx, &s, &o, &b);
         if (c < 3) CHECK(strcmp(a.learner, b.learner) == 0);
         CHECK(a.lambda == 2e-3 || fabs(a.lambda / 2e-3 - 1) < 1e-12);
@@ -248,7 +248,7 @@ static void choice_counts_classes_alike(void) {
     for (int c = 0; c < 6; c++) {
         krein_train_options o =
             options_of(c < 3 ? "svm(class_weights=balanced)" : "svm", maps[c % 3]);
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         o.kernel = "gaussian(sigma=0.4)";
         krein_model_destroy(fitted(ctx, &r, &o, &report));
         /* the mean of two error rates, of 40 and of 360 rows */
@@ -346,7 +346,7 @@ static void groups_stay_together(void) {
         krein_train_options o = options_of("svm", "rff(D=200)");
         o.kernel = "gaussian(sigma=0.05)";
         krein_model *m = NULL;
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
         error[grouped] = report.loo;
         krein_report_clear(ctx, &report);
@@ -375,7 +375,7 @@ static void probabilities(void) {
         krein_model *m = fitted(ctx, &r, &o, NULL);
         krein_data *data = open_rows(ctx, &r, KREIN_TASK_CLASSIFICATION);
         double worst = 0;
-        krein_metrics metrics;
+        krein_metrics metrics = KREIN_SIZED(krein_metrics);
         CHECK(m->calibration.slope != NULL);
         CHECK(krein_predict(ctx, m, data, sum_up, &worst) == KREIN_OK);
         CHECK(worst < 1e-9);
@@ -466,7 +466,7 @@ static void ends_in_time(void) {
     rows r = make_rows(3000, 4, 1, 15);
     krein_train_options o = options_of("svm(tol=1e-9)", "rff(D=400)");
     o.time_limit = .05;
-    krein_report report;
+    krein_report report = KREIN_SIZED(krein_report);
     double start = krein__clock();
     krein_model *m = fitted(ctx, &r, &o, &report);
     CHECK(krein__clock() - start < (test_sanitized() ? 60 : 5));

@@ -136,8 +136,8 @@ static void same_metrics(const krein_metrics *a, const krein_metrics *b, double 
 
 static void as_one(task k) {
     const int before = test_bad;
-    krein_report r = {0}, one = {0};
-    krein_metrics metrics = {0}, other = {0};
+    krein_report r = KREIN_SIZED(krein_report), one = KREIN_SIZED(krein_report);
+    krein_metrics metrics = KREIN_SIZED(krein_metrics), other = KREIN_SIZED(krein_metrics);
     krein_model *mine = NULL, *whole = NULL;
     CHECK(krein__comm_barrier(ctx) == KREIN_OK); /* the file is there */
     krein_status st = train(ctx, &k, &r, &mine), want = train(alone, &k, &one, &whole);
@@ -148,7 +148,7 @@ static void as_one(task k) {
         CHECK(r.n == one.n && r.d == one.d && r.D == one.D && r.folds == one.folds);
         CHECK(strcmp(r.kernel, one.kernel) == 0 && strcmp(r.map, one.map) == 0);
         CHECK(close_to(r.lambda, one.lambda, 1e-3) && close_to(r.loo, one.loo, 1e-3));
-        same_metrics(&r.test, &one.test, 1e-3);
+        same_metrics(r.test, one.test, 1e-3);
         same_bytes(mine);
         /* Rank 0 hears of all rows, the others of none; all know the metrics. */
         scores a = predict(ctx, mine, &k, k.unlabeled || k.o.missing ? NULL : &metrics);
@@ -176,7 +176,7 @@ static void as_one(task k) {
 }
 
 static void fails(task k, krein_status want, const char *part) {
-    krein_report r = {0};
+    krein_report r = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     const int64_t live = test_live(&memory);
@@ -402,7 +402,7 @@ static void small_parts(void) {
     as_one(k);
     k.t.lambda = -1;
     k.t.learner = "dckrr(parts=1500)";
-    krein_report r = {0};
+    krein_report r = KREIN_SIZED(krein_report);
     krein_model *m = NULL;
     CHECK(krein__comm_barrier(ctx) == KREIN_OK);
     CHECK(krein__comm_agree(ctx, train(ctx, &k, &r, &m)) == KREIN_OK);
@@ -446,7 +446,7 @@ static void allocations_of(task k, int64_t step) {
     for (int rank = 0; rank < ranks; rank++)
         for (int64_t at = rank, more = 1; more; at += step) {
             const int64_t live = test_live(&memory);
-            krein_report r = {0};
+            krein_report r = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             test_fail_at(&memory, me == rank ? at : -1);
             krein_status st = krein__comm_agree(ctx, train(ctx, &k, &r, &m));

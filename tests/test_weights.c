@@ -40,7 +40,7 @@ static void there_and_back(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
     krein_model *m = trained(ctx), *again = NULL;
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     char one[256], two[256];
     snprintf(one, sizeof one, "%s", test_path("one.krein"));
     snprintf(two, sizeof two, "%s", test_path("two.krein"));
@@ -64,7 +64,7 @@ static void there_and_back(void) {
 static void one_kernel(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_model *m = trained(ctx), *again = NULL;
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     krein_archive *a = NULL;
     char path[256];
     snprintf(path, sizeof path, "%s", test_path("plain.krein"));

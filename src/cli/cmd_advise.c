@@ -199,9 +199,8 @@ int cli_cmd_advise(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_advise_options o;
-    krein_advise_report r;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
     krein_data *data = NULL;
-    memset(&r, 0, sizeof r);
     krein_advise_options_init(&o);
     o.kernel = a->kernel;
     o.seed = a->seed;

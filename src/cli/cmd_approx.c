@@ -11,7 +11,7 @@
 static void print_json(const krein_approx_report *r) {
     json_t *results = json_array();
     for (int64_t i = 0; i < r->count; i++) {
-        const krein_approx_result *e = &r->results[i];
+        const krein_approx_result *e = r->results[i];
         json_t *facts = json_object();
         for (int64_t k = 0; k < e->nfacts; k++) cli_json_fact(facts, &e->facts[k]);
         json_array_append_new(results, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "map",
@@ -33,7 +33,7 @@ static void print_json(const krein_approx_report *r) {
 static void print_facts(const krein_approx_report *r) {
     bool any = false;
     for (int64_t i = 0; i < r->count; i++) {
-        const krein_approx_result *e = &r->results[i];
+        const krein_approx_result *e = r->results[i];
         if (e->nfacts == 0) continue;
         printf("%s%s:", any ? "" : "\n", e->map);
         for (int64_t k = 0; k < e->nfacts; k++) {
@@ -56,12 +56,12 @@ static void print_table(const krein_approx_report *r) {
     cli_line(stdout, "rows", "%s, sampled", cli_count_text(r->rows, number));
     cli_line(stdout, "repeats", "%s", cli_count_text(r->repeats, number));
     for (int64_t i = 0; i < r->count; i++) {
-        int length = (int)strlen(cli_safe(r->results[i].map));
+        int length = (int)strlen(cli_safe(r->results[i]->map));
         width = length > width ? length : width;
     }
     printf("\n%-*s %8s  %10s %10s %10s %10s\n", width, "map", "D", "error", "sd", "worst", "time");
     for (int64_t i = 0; i < r->count; i++) {
-        const krein_approx_result *e = &r->results[i];
+        const krein_approx_result *e = r->results[i];
         if (e->refused) {
             printf("%-*s %8lld  %s\n", width, cli_safe(e->map), (long long)e->D,
                    cli_flags(e->refused));
@@ -91,7 +91,7 @@ static void print_plot(const krein_approx_report *r, const cli_args *a, FILE *f)
             by_size->points = points + at;
             by_time->points = points + r->count + at;
             for (int64_t i = 0; i < r->count; i++) {
-                const krein_approx_result *e = &r->results[i];
+                const krein_approx_result *e = r->results[i];
                 if (e->series != m || e->refused) continue;
                 points[at] = (cli_point){(double)e->D, e->error_mean, e->error_sd};
                 points[r->count + at++] = (cli_point){e->seconds, e->error_mean, e->error_sd};
@@ -130,11 +130,10 @@ int cli_cmd_approx(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_approx_options o;
-    krein_approx_report r;
+    krein_approx_report r = KREIN_SIZED(krein_approx_report);
     krein_data *data = NULL;
     int status = CLI_OK;
     bool any = false;
-    memset(&r, 0, sizeof r);
     if (a->maps.n == 0)
         return cli_error(CLI_USAGE, "approx: give a map with -m; 'krein list maps' shows them");
     if (a->plot && (status = check_plot(a)) != CLI_OK) return status;
@@ -156,9 +155,10 @@ int cli_cmd_approx(cli_app *app) {
     else
         print_table(&r);
     if (a->plot) status = write_plot(app, &r);
-    for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i].refused;
+    for (int64_t i = 0; i < r.count; i++) any = any || !r.results[i]->refused;
     if (status == CLI_OK && !any)
-        status = cli_error(CLI_FAILED, "no map gave a result: %s", cli_flags(r.results[0].refused));
+        status =
+            cli_error(CLI_FAILED, "no map gave a result: %s", cli_flags(r.results[0]->refused));
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_approx_report_clear(app->ctx, &r);

@@ -143,14 +143,13 @@ int cli_cmd_cluster(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_cluster_options o;
-    krein_cluster_report r;
+    krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
     krein_model *model = NULL;
     krein_data *data = NULL;
     cli_file file = {0};
     sink s = {.id = a->id != NULL};
     int status = check_call(a);
     if (status != CLI_OK) return status;
-    memset(&r, 0, sizeof r);
     options_of(a, &o);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
     if (a->json && !a->output) {

@@ -13,7 +13,7 @@ static void put_words(FILE *f, const char *words) {
 }
 
 static void put_names(FILE *f, const char *table) {
-    krein_entry e;
+    krein_entry e = KREIN_SIZED(krein_entry);
     bool any = false;
     for (int64_t i = 0; cli_list(i, &e); i++) {
         if (table && strcmp(e.table, table) != 0) continue;

@@ -177,7 +177,8 @@ static int regression(const demo *d, result results[3]) {
         cli_trained t;
         if (k == 2 && (status = generate(d, "arm", 2000, "-o few.csv"))) return status;
         if ((status = train(d, runs[k].line, runs[k].model, &t))) return status;
-        results[k] = (result){runs[k].what, t.report.test.rmse, t.report.seconds_total, t.report.n};
+        results[k] =
+            (result){runs[k].what, t.report.test->rmse, t.report.seconds_total, t.report.n};
         if (k == 0 && d->talk) {
             cli_print_report(stdout, &t.report);
             cli_line(stdout, "peak memory", "%s", krein__bytes_text((double)cli_peak_rss(), bytes));

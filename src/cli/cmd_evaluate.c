@@ -10,7 +10,7 @@ int cli_cmd_evaluate(cli_app *app) {
     krein_status st = KREIN_OK;
     krein_model *model = NULL;
     krein_data *data = NULL;
-    krein_metrics metrics;
+    krein_metrics metrics = KREIN_SIZED(krein_metrics);
     char seconds[32];
     memset(&metrics, 0, sizeof metrics);
     cli_warn_ignored(app);

@@ -68,12 +68,11 @@ int cli_cmd_gram(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_train_options options;
-    krein_transform_report r;
-    krein_gram_spectrum spectrum;
+    krein_transform_report r = KREIN_SIZED(krein_transform_report);
+    krein_gram_spectrum spectrum = KREIN_SIZED(krein_gram_spectrum);
     krein_data *data = NULL, *data2 = NULL;
     bool examine = a->check || a->repair;
     int status;
-    memset(&r, 0, sizeof r);
     if ((status = check_call(app)) != CLI_OK) return status;
     for (int k = 0; a->output && k < a->operands; k++)
         if ((status = cli_check_output(a->output, a->operand[k])) != CLI_OK) return status;

@@ -60,7 +60,7 @@ static void print_key(FILE *f, const krein_option_info *o) {
 }
 
 static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
-    krein_option_info o;
+    krein_option_info o = KREIN_SIZED(krein_option_info);
     static const char *const singular[][2] = {{"kernels", "kernel"},      {"maps", "map"},
                                               {"learners", "learner"},    {"criteria", "criterion"},
                                               {"weighings", "weighing"},  {"solvers", "solver"},
@@ -82,7 +82,7 @@ static void print_entry(FILE *f, int64_t i, const krein_entry *e) {
 /* Everything that can be asked for, for the nearest name. */
 static int unknown_name(const char *name) {
     const char *names[NAMES];
-    krein_entry e;
+    krein_entry e = KREIN_SIZED(krein_entry);
     int64_t n = 0;
     for (const cli_command *c = cli_commands; c->name; c++)
         if (!c->hidden) names[n++] = c->name;
@@ -95,7 +95,7 @@ static int unknown_name(const char *name) {
 
 int cli_cmd_help(cli_app *app) {
     const char *name = app->args.operand[0];
-    krein_entry e;
+    krein_entry e = KREIN_SIZED(krein_entry);
     if (app->args.man) {
         cli_print_man(stdout);
         return CLI_OK;

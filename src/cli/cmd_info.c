@@ -105,7 +105,7 @@ static void print_text(const char *path, const krein_model *model, const krein_m
 int cli_cmd_info(cli_app *app) {
     const char *path = app->args.operand[0];
     krein_model *model = NULL;
-    krein_model_info info;
+    krein_model_info info = KREIN_SIZED(krein_model_info);
     const krein_status st = krein_model_load(app->ctx, path, &model);
     if (st != KREIN_OK) return cli_failure(app, st);
     krein_model_describe(model, &info);

@@ -17,7 +17,7 @@ static void print_more(FILE *f, const krein_entry *e) {
 }
 
 int64_t cli_print_entries(FILE *f, const char *table) {
-    krein_entry e;
+    krein_entry e = KREIN_SIZED(krein_entry);
     int64_t count = 0;
     const char *last = "";
     for (int64_t i = 0; cli_list(i, &e); i++) {
@@ -32,7 +32,7 @@ int64_t cli_print_entries(FILE *f, const char *table) {
 }
 
 static json_t *options_json(int64_t i) {
-    krein_option_info o;
+    krein_option_info o = KREIN_SIZED(krein_option_info);
     json_t *array = json_array();
     for (int64_t k = 0; cli_list_option(i, k, &o); k++)
         json_array_append_new(
@@ -45,7 +45,7 @@ static json_t *options_json(int64_t i) {
 }
 
 static void print_json(const char *table) {
-    krein_entry e;
+    krein_entry e = KREIN_SIZED(krein_entry);
     json_t *entries = json_array();
     for (int64_t i = 0; cli_list(i, &e); i++) {
         if (table && strcmp(table, e.table) != 0) continue;

@@ -82,11 +82,10 @@ int cli_cmd_pca(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_pca_options o;
-    krein_pca_report r;
+    krein_pca_report r = KREIN_SIZED(krein_pca_report);
     krein_data *data = NULL;
     krein_model *model = NULL;
     int status;
-    memset(&r, 0, sizeof r);
     if ((status = check_call(app)) != CLI_OK) return status;
     krein_pca_options_init(&o);
     o.kernel = a->kernel;

@@ -23,10 +23,9 @@ int cli_cmd_plan(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_train_options options;
-    krein_report r;
+    krein_report r = KREIN_SIZED(krein_report);
     krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
     int status = CLI_OK;
-    memset(&r, 0, sizeof r);
     if (a->test && a->holdout > 0)
         return cli_error(CLI_USAGE, "plan: --test and --holdout exclude each other");
     cli_train_options(a, &options);

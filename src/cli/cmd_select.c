@@ -9,7 +9,7 @@
 static json_t *scores_json(const krein_select_report *r, const krein_select_ranking *k) {
     json_t *scores = json_array();
     for (int64_t i = 0; i < r->count; i++) {
-        const krein_select_score *s = &k->scores[i];
+        const krein_select_score *s = k->scores[i];
         json_t *one = json_pack("{s:o, s:o}", "kernel", cli_json_text(r->kernels[i]), "score",
                                 cli_json_number(s->score));
         if (!isnan(s->lambda)) json_object_set_new(one, "lambda", cli_json_number(s->lambda));
@@ -34,7 +34,7 @@ static void print_json(const krein_select_report *r) {
                   cli_json_count(r->scored), "seconds", cli_json_number(r->seconds));
     json_t *all = json_array();
     for (int64_t c = 0; c < r->nrankings; c++)
-        json_array_append_new(all, ranking_json(r, &r->rankings[c]));
+        json_array_append_new(all, ranking_json(r, r->rankings[c]));
     json_object_set_new(out, "criteria", all);
     cli_print_json(out);
 }
@@ -46,8 +46,8 @@ static void print_row(const krein_select_report *r, int64_t i, int width) {
     char text[32];
     printf("%-*s", width, cli_safe(r->kernels[i]));
     for (int64_t c = 0; c < r->nrankings; c++) {
-        const krein_select_ranking *k = &r->rankings[c];
-        const krein_select_score *s = &k->scores[i];
+        const krein_select_ranking *k = r->rankings[c];
+        const krein_select_score *s = k->scores[i];
         snprintf(text, sizeof text, "%.6g", s->score);
         if (isnan(s->score)) snprintf(text, sizeof text, "%s", s->refused ? "refused" : "-");
         printf("%*s%s", COLUMN - 2, text, i == k->best ? " *" : "  ");
@@ -59,14 +59,14 @@ static void print_row(const krein_select_report *r, int64_t i, int width) {
 static void print_refusals(const krein_select_report *r) {
     for (int64_t c = 0; c < r->nrankings; c++)
         for (int64_t i = 0; i < r->count; i++) {
-            const krein_select_score *s = &r->rankings[c].scores[i];
+            const krein_select_score *s = r->rankings[c]->scores[i];
             bool said = false;
             for (int64_t b = 0; b < i && s->refused; b++) {
-                const char *other = r->rankings[c].scores[b].refused;
+                const char *other = r->rankings[c]->scores[b]->refused;
                 said = said || (other && strcmp(other, s->refused) == 0);
             }
             if (s->refused && !said)
-                printf("refused: %s, %s: %s\n", r->rankings[c].criterion, cli_safe(r->kernels[i]),
+                printf("refused: %s, %s: %s\n", r->rankings[c]->criterion, cli_safe(r->kernels[i]),
                        cli_flags(s->refused));
         }
 }
@@ -91,7 +91,7 @@ static bool level(const krein_select_report *r, const krein_select_ranking *k) {
     double first = NAN;
     int64_t count = 0;
     for (int64_t i = 0; i < r->count; i++) {
-        double score = k->scores[i].score;
+        double score = k->scores[i]->score;
         if (isnan(score)) continue;
         if (count++ == 0) first = score;
         if (score != first) return false;
@@ -131,7 +131,7 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
     putchar('\n');
     print_refusals(r);
     for (int64_t c = 0; c < r->nrankings; c++) {
-        const krein_select_ranking *k = &r->rankings[c];
+        const krein_select_ranking *k = r->rankings[c];
         if (k->best < 0) continue;
         if (level(r, k)) printf("%s: all scores are equal\n", k->criterion);
         printf("best by %s, %s wins: %s\n", k->criterion, k->larger ? "larger" : "smaller",
@@ -142,9 +142,9 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
 /* Exit status 1 where a criterion has no winner. */
 static int check_winners(const krein_select_report *r) {
     for (int64_t c = 0; c < r->nrankings; c++) {
-        const krein_select_ranking *k = &r->rankings[c];
+        const krein_select_ranking *k = r->rankings[c];
         const char *why = NULL;
-        for (int64_t i = 0; i < r->count && !why; i++) why = k->scores[i].refused;
+        for (int64_t i = 0; i < r->count && !why; i++) why = k->scores[i]->refused;
         if (k->best < 0)
             return cli_error(CLI_FAILED, "no kernel has a score by %s: %s", k->criterion,
                              why ? cli_flags(why) : "there was no time");
@@ -156,10 +156,9 @@ int cli_cmd_select(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_select_options o;
-    krein_select_report r;
+    krein_select_report r = KREIN_SIZED(krein_select_report);
     krein_data *data = NULL;
     int status = CLI_OK;
-    memset(&r, 0, sizeof r);
     if (a->kernel && a->kernels)
         return cli_error(CLI_USAGE, "select: give -k or --kernels, not both");
     krein_select_options_init(&o);

@@ -18,7 +18,7 @@ int cli_train(cli_app *app, const char *output, cli_trained *out) {
     krein_status st = KREIN_OK;
     krein_train_options options;
     krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
-    memset(out, 0, sizeof *out);
+    *out = (cli_trained){.report = KREIN_SIZED(krein_report)};
     cli_train_options(a, &options);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
     if (a->test) {
@@ -64,7 +64,7 @@ void cli_print_report(FILE *f, const krein_report *r) {
         else
             cli_line(f, how, "%.6g rmse", r->loo);
     }
-    cli_print_metrics(f, &r->test, false);
+    cli_print_metrics(f, r->test, false);
     if (isfinite(r->seconds_total))
         cli_line(f, "time", "%s", cli_seconds_text(r->seconds_total, seconds));
 }
@@ -87,7 +87,7 @@ static json_t *report_json(const krein_report *r, int64_t bytes) {
         cli_json_text(r->kernel), "map", cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
         cli_json_number(r->lambda), "weights", cli_json_weights(r->kernels, r->weights), "seconds",
         seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes),
-        "loo", loo, "cv", cv, "test", cli_json_metrics(&r->test));
+        "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
 }
 
 /* The name of the model file; NULL with the status set when the call is wrong. Looked at

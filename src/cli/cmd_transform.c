@@ -33,10 +33,9 @@ int cli_cmd_transform(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
     krein_train_options options;
-    krein_transform_report r;
+    krein_transform_report r = KREIN_SIZED(krein_transform_report);
     krein_data *data = NULL;
     int status;
-    memset(&r, 0, sizeof r);
     if ((status = cli_need_output(app)) != CLI_OK) return status;
     if ((status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
     cli_train_options(a, &options);

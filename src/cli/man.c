@@ -90,8 +90,8 @@ static void put_command(FILE *f, const cli_command *c) {
 }
 
 static void put_table(FILE *f, const char *table) {
-    krein_entry e;
-    krein_option_info o;
+    krein_entry e = KREIN_SIZED(krein_entry);
+    krein_option_info o = KREIN_SIZED(krein_option_info);
     bool first = true;
     for (int64_t i = 0; cli_list(i, &e); i++) {
         if (strcmp(e.table, table) != 0) continue;

@@ -56,7 +56,7 @@ json_t *cli_json_text(const char *text) {
 }
 
 json_t *cli_json_metrics(const krein_metrics *m) {
-    if (m->task == KREIN_TASK_AUTO) return json_null();
+    if (!m || m->task == KREIN_TASK_AUTO) return json_null();
     if (m->task == KREIN_TASK_REGRESSION)
         return json_pack("{s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "rmse",
                          cli_json_number(m->rmse), "mae", cli_json_number(m->mae), "r2",
@@ -183,7 +183,7 @@ static void print_confusion(FILE *f, const krein_metrics *m) {
 
 void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
     char number[32];
-    if (m->task == KREIN_TASK_AUTO) return;
+    if (!m || m->task == KREIN_TASK_AUTO) return;
     cli_line(f, confusion ? "rows" : "test rows", "%s", cli_count_text(m->n, number));
     if (m->task == KREIN_TASK_REGRESSION) {
         cli_line(f, confusion ? "rmse" : "test rmse", "%.6g", m->rmse);

@@ -8,22 +8,26 @@
  * of rows, whatever their weights. */
 #include "model/model.h"
 
+#include "base/sized.h"
+
 #include "dist/dist.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void krein_metrics_clear(krein_ctx *ctx, krein_metrics *m) {
-    krein__free(ctx, m->confusion);
-    for (int64_t c = 0; m->class_names && c < m->classes; c++) krein__free(ctx, m->class_names[c]);
-    krein__free(ctx, m->class_names);
-    memset(m, 0, sizeof *m);
+void krein_metrics_clear(krein_ctx *ctx, krein_metrics *metrics) {
+    krein_metrics m = KREIN_SIZED(krein_metrics);
+    if (!metrics) return;
+    krein__report_take(&m, metrics);
+    krein__free(ctx, m.confusion);
+    for (int64_t c = 0; m.class_names && c < m.classes; c++) krein__free(ctx, m.class_names[c]);
+    krein__free(ctx, m.class_names);
 }
 
 static krein_status begin(krein_ctx *ctx, const krein_encoding *e, krein_metrics *out) {
     krein_status st = KREIN_OK;
-    memset(out, 0, sizeof *out);
+    *out = KREIN_SIZED(krein_metrics);
     out->task = e->task;
     out->rmse = out->mae = out->r2 = NAN;
     out->accuracy = out->error = out->macro_precision = out->macro_recall = out->macro_f1 = NAN;
@@ -289,8 +293,10 @@ done:
 }
 
 krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
-                            krein_metrics *out) {
-    memset(out, 0, sizeof *out);
+                            krein_metrics *metrics) {
+    krein_metrics own = KREIN_SIZED(krein_metrics);
+    krein_status st = krein__report_check(ctx, metrics, "krein_metrics");
+    if (st != KREIN_OK) return st;
     /* Clusters have numbers for names, which are no classes of anybody's data. */
     if (m->encoding.task == KREIN_TASK_AUTO || strncmp(m->learner, "kmeans(", 7) == 0)
         return krein__fail(ctx, KREIN_EARG,
@@ -298,6 +304,9 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            "use predict",
                            m->learner);
     data->share_rows = true;
-    krein_status st = krein__data_match(data, &m->encoding, true);
-    return st == KREIN_OK ? krein__model_measure(m, data, KREIN_PART_TRAIN, out) : st;
+    st = krein__data_match(data, &m->encoding, true);
+    if (st == KREIN_OK) st = krein__model_measure(m, data, KREIN_PART_TRAIN, &own);
+    krein__report_finish(st, metrics, &own);
+    krein_metrics_clear(ctx, &own);
+    return st;
 }

@@ -2,6 +2,8 @@
  * docs/model-format.md. */
 #include "model/model.h"
 
+#include "base/sized.h"
+
 #include "map/joint.h"
 
 #include <math.h>
@@ -291,8 +293,8 @@ static int64_t inputs(const krein_encoding *e) {
     return e->ninput ? n : e->d;
 }
 
-void krein_model_describe(const krein_model *m, krein_model_info *out) {
-    memset(out, 0, sizeof *out);
+void krein_model_describe(const krein_model *m, krein_model_info *info) {
+    krein_model_info own = KREIN_SIZED(krein_model_info), *out = &own;
     out->task = m->encoding.task;
     out->n = m->n;
     out->d = m->encoding.d;
@@ -313,6 +315,7 @@ void krein_model_describe(const krein_model *m, krein_model_info *out) {
     out->variance_total = m->variance ? m->variance_total : NAN;
     out->kernels = m->kernels;
     out->weights = m->weights;
+    krein__report_finish(KREIN_OK, info, out);
 }
 
 const char *krein_model_class(const krein_model *m, int64_t k) {

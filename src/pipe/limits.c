@@ -1,4 +1,4 @@
-/* limits.c -- the bounds of the options, and options structs that grow. */
+/* limits.c -- the bounds of the options. */
 #include "pipe/limits.h"
 
 #include <string.h>
@@ -33,23 +33,4 @@ krein_status krein__limit_check(krein_ctx *ctx, const char *option, double value
     if (isinf(high))
         return krein__fail(ctx, KREIN_EARG, "`%s` takes a number of at least %s", option, from);
     return krein__fail(ctx, KREIN_EARG, "`%s` takes a number from %s to %s", option, from, to);
-}
-
-krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name) {
-    size_t size, own;
-    if (!given) return KREIN_OK;
-    memcpy(&size, given, sizeof size);
-    memcpy(&own, to, sizeof own);
-    if (size < sizeof size)
-        return krein__fail(ctx, KREIN_EARG,
-                           "the options have no size; fill them with %s_init first", name);
-    for (size_t i = own; i < size; i++)
-        if (((const char *)given)[i])
-            return krein__fail(ctx, KREIN_EARG,
-                               "%s of a newer version of krein.h say something that this library "
-                               "does not know",
-                               name);
-    memcpy(to, given, size < own ? size : own);
-    memcpy(to, &own, sizeof own);
-    return KREIN_OK;
 }

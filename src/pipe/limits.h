@@ -5,7 +5,7 @@
 #ifndef KREIN_LIMITS_H
 #define KREIN_LIMITS_H
 
-#include "base/base.h"
+#include "base/sized.h"
 
 #include <math.h>
 
@@ -16,10 +16,5 @@ enum { KREIN_FEATURES = 1024, KREIN_FEATURES_TRAIN = 4096 };
 
 /* KREIN_EARG where the value of the option is outside its bounds. Integers as doubles. */
 krein_status krein__limit_check(krein_ctx *ctx, const char *option, double value);
-
-/* Copies the options that the caller gave (NULL: none) over the defaults in `to` (size bytes, the
- * first field of both their size). Refused: a size of 0, that is options that were never
- * initialised, and options of a newer header that say something this library does not know. */
-krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name);
 
 #endif

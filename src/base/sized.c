@@ -1,0 +1,60 @@
+/* sized.c -- copies of structs whose first field is their size. */
+#include "base/sized.h"
+
+#include <string.h>
+
+static size_t size_of(const void *s) {
+    size_t size;
+    memcpy(&size, s, sizeof size);
+    return size;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* All but the size. */
+static void move(void *to, void *from) {
+    size_t size = least(size_of(to), size_of(from));
+    if (size <= sizeof size) return;
+    memcpy((char *)to + sizeof size, (char *)from + sizeof size, size - sizeof size);
+    memset((char *)from + sizeof size, 0, size - sizeof size);
+}
+
+static void zero(void *s) {
+    if (size_of(s) > sizeof(size_t))
+        memset((char *)s + sizeof(size_t), 0, size_of(s) - sizeof(size_t));
+}
+
+krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name) {
+    if (!given) return KREIN_OK;
+    size_t size = size_of(given), own = size_of(to);
+    if (size < sizeof size)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the options have no size; fill them with %s_init first", name);
+    for (size_t i = own; i < size; i++)
+        if (((const char *)given)[i])
+            return krein__fail(ctx, KREIN_EARG,
+                               "%s of a newer version of krein.h say something that this library "
+                               "does not know",
+                               name);
+    memcpy((char *)to + sizeof size, (const char *)given + sizeof size,
+           least(size, own) - sizeof size);
+    return KREIN_OK;
+}
+
+krein_status krein__report_check(krein_ctx *ctx, const void *report, const char *name) {
+    if (!report || size_of(report) >= sizeof(size_t)) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG, "the report has no size; begin with %s r = KREIN_SIZED(%s)",
+                       name, name);
+}
+
+void krein__report_finish(krein_status st, void *report, void *own) {
+    if (!report) return;
+    zero(report);
+    if (st == KREIN_OK) move(report, own);
+}
+
+void krein__report_take(void *own, void *report) {
+    zero(own);
+    move(own, report);
+    zero(report);
+}

@@ -1,0 +1,24 @@
+/* sized.h -- structs that cross the interface and may grow.
+ *
+ * Their first field is their size, in bytes, as the caller knows it. Options are copied over the
+ * defaults; reports are made in a struct of our own and given out as far as the caller's goes. What
+ * the caller does not know of a report is freed here. */
+#ifndef KREIN_SIZED_H
+#define KREIN_SIZED_H
+
+#include "base/base.h"
+
+/* Copies the options that the caller gave (NULL: none) over the defaults in `to`. Refused: a size
+ * of 0, that is options that were never initialised, and options of a newer header that say
+ * something this library does not know. name: of the struct. */
+krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name);
+
+/* report may be NULL; a size of 0 is refused. */
+krein_status krein__report_check(krein_ctx *ctx, const void *report, const char *name);
+/* At the end: the caller's report (or NULL) gets what is in own, where st is KREIN_OK, and zeros
+ * else. What own holds afterwards is the caller of this function's to clear. */
+void krein__report_finish(krein_status st, void *report, void *own);
+/* For clearing: moves the caller's report into own, which is zeroed but for its size. */
+void krein__report_take(void *own, void *report);
+
+#endif
