@@ -294,7 +294,7 @@ static void splines(void) {
         double gamma;
     } cases[] = {{"spline(q=2)", 0.5}, {"spline(q=4)", 0.25}, {"spline(q=8)", 0.125}};
     float x[ROWS];
-    krein_advise_report r;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
     for (int i = 0; i < ROWS; i++) x[i] = (float)(0.5 + 0.5 * test_random());
     krein_data *data = data_on(ctx, ROWS, 1, x, NULL, KREIN_TASK_AUTO);
     for (int i = 0; i < 3; i++) {
@@ -431,7 +431,7 @@ static void refusals(void) {
                  {"-1*gaussian(sigma=1)", 0, 100, "positive", KREIN_EDATA}};
     float *x = test_dense(N, D, 0.2);
     krein_data *data = data_on(ctx, N, D, x, NULL, KREIN_TASK_AUTO);
-    krein_advise_report r;
+    krein_advise_report r = KREIN_SIZED(krein_advise_report);
     krein_advise_options o;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         krein_advise_options_init(&o);

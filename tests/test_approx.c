@@ -81,7 +81,7 @@ static void refusals(void) {
                  {one, 1, N, 3, 100, "linear", "rff", KREIN_ESPEC},
                  {one, 1, N, 3, 100, "0*gaussian(sigma=1)", "zero", KREIN_EDATA}};
     krein_status st;
-    krein_approx_report r;
+    krein_approx_report r = KREIN_SIZED(krein_approx_report);
     float *x = test_dense(N, D, 0.2);
     krein_data *data = data_on(ctx, x, &st);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -117,8 +117,8 @@ static void spectra(void) {
                  {"linear", 0, INFINITY, 0, 0}};
     krein_status st;
     krein_train_options o;
-    krein_gram_spectrum s;
-    krein_transform_report r;
+    krein_gram_spectrum s = KREIN_SIZED(krein_gram_spectrum);
+    krein_transform_report r = KREIN_SIZED(krein_transform_report);
     float *x = test_dense(N, D, 0.2);
     krein_data *data = data_on(ctx, x, &st);
     krein_train_options_init(&o);

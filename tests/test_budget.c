@@ -22,7 +22,7 @@ static void numbers_of_features(void) {
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         krein_model *m = NULL;
-        krein_report report;
+        krein_report report = KREIN_SIZED(krein_report);
         krein_train_options o = defaults();
         o.kernel = "gaussian(sigma=1.5)";
         o.map = all[k].map;
@@ -198,7 +198,7 @@ static void plan_is_a_bound(void) {
             rows r =
                 all[k].classes ? rings(all[k].n, all[k].classes, 16) : friedman(all[k].n, 1, 17);
             krein_train_options o = defaults();
-            krein_report plan, report;
+            krein_report plan = KREIN_SIZED(krein_report), report = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             o.kernel = all[k].kernel;
             o.map = all[k].map;

@@ -120,7 +120,7 @@ static void transform_values(void) {
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         krein_data *data = unscaled(ctx, &r);
         krein_train_options o = defaults();
-        krein_transform_report report;
+        krein_transform_report report = KREIN_SIZED(krein_transform_report);
         const char *path = test_path("z.npy"), *beside = test_path("z.sign.npy");
         bool minus = strchr(all[k].kernel, '-') != NULL;
         unlink(beside);
@@ -163,7 +163,7 @@ static void transform_values(void) {
     }
     krein_data *data = unscaled(ctx, &r);
     krein_train_options o = defaults();
-    krein_transform_report report;
+    krein_transform_report report = KREIN_SIZED(krein_transform_report);
     o.map = "exact";
     CHECK(krein_transform(ctx, data, &o, test_path("no.npy"), &report) == KREIN_EARG);
     CHECK_HAS(krein_message(ctx), "gram");

@@ -146,7 +146,7 @@ static void plan_bounds_the_memory(void) {
         krein_ctx *one = test_ctx(all[i].threads), *two = test_ctx(all[i].threads);
         rows r = rings(i < 2 ? 2500 : 900, all[i].classes);
         krein_train_options o = logistic(all[i].learner);
-        krein_report plan;
+        krein_report plan = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.map = all[i].map;
         krein_data *data = open_rows(one, &r, false, KREIN_TASK_CLASSIFICATION);

@@ -27,7 +27,7 @@ static void plan_is_a_bound(void) {
             rows r = rings(n, all[a].classes, 16);
             for (int64_t i = 0; all[a].classes > 3 && i < r.n; i++) r.y[i] = (double)(i % 40);
             krein_train_options o = defaults();
-            krein_report plan, report;
+            krein_report plan = KREIN_SIZED(krein_report), report = KREIN_SIZED(krein_report);
             krein_model *m = NULL;
             char learner[64];
             snprintf(learner, sizeof learner, "mkl(method=%s)", METHODS[k]);

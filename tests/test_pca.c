@@ -42,8 +42,7 @@ static void clear(result *t) {
 }
 
 static result run(int64_t n, int64_t d, const float *x, const double *w, krein_pca_options o) {
-    result t;
-    memset(&t, 0, sizeof t);
+    result t = {.r = KREIN_SIZED(krein_pca_report)};
     krein_data *data = rows_on(ctx, n, d, x, w);
     krein_status st = krein_pca(ctx, data, &o, NULL, &t.r, &t.model);
     if (st != KREIN_OK) printf("%s\n", krein_message(ctx));

@@ -10,7 +10,7 @@ typedef struct fit {
 } fit;
 
 static fit train(krein_ctx *ctx, krein_data *data, const krein_train_options *o) {
-    fit f = {0};
+    fit f = {.report = KREIN_SIZED(krein_report)};
     f.st = krein_train(ctx, data, o, &f.report, &f.model);
     if (f.st != KREIN_OK) printf("%s\n", krein_message(ctx));
     f.bytes = test_model_bytes(ctx, f.model);
@@ -182,7 +182,7 @@ static void plan_is_a_bound(void) {
         krein_train_options o = options("krr(solver=pcg)", all[k].map);
         krein_ctx *one = test_ctx(all[k].threads), *two = test_ctx(all[k].threads);
         krein_data *data = from_memory(one, &r);
-        krein_report plan;
+        krein_report plan = KREIN_SIZED(krein_report);
         o.lambda = all[k].lambda;
         o.select = all[k].select;
         o.holdout = 0;

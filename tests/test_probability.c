@@ -280,7 +280,7 @@ static void predicted(void) {
         krein_head head = kinds[kind].head;
         int64_t classes = kinds[kind].classes, k = scores_of(head, classes), n = 500;
         krein_model *m = made(ctx, head, classes, k), *loaded = NULL;
-        krein_model_info info;
+        krein_model_info info = KREIN_SIZED(krein_model_info);
         float *x = test_dense(n, k, 0.3);
         double f[15], p[6];
         for (int64_t j = 0; j < k; j++) {

@@ -49,7 +49,7 @@ static krein_status run(krein_ctx *on, const table *t, const call *c, krein_sele
     o.time_limit = c->time_limit;
     o.seed = SEED;
     if (c->max_exact) o.max_exact = c->max_exact;
-    memset(r, 0, sizeof *r);
+    *r = KREIN_SIZED(krein_select_report);
     on->keep_rows = c->keep;
     krein_status st = krein_data_from_dense(on, t->n, t->d, t->x, t->d, t->y, t->weight, &d, &data);
     if (st == KREIN_OK) st = krein_select(on, data, &o, r);
@@ -392,7 +392,7 @@ static void wrong_calls(void) {
                  {"gaussian(sigma=1)", "sm", "rfff", "rff"},
                  {"linear", "sm", "orf", "orf"}};
     table data = make_table(40, 2);
-    krein_select_report r;
+    krein_select_report r = KREIN_SIZED(krein_select_report);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         call c = {
             .kernels = cases[i].kernels, .map = cases[i].map, .criteria = {cases[i].criterion}};

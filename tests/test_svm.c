@@ -279,7 +279,7 @@ static void chosen_and_reproduced(void) {
         krein_train_options o = options_of(all[c].learner, all[c].map);
         o.probabilities = all[c].probabilities;
         krein_ctx *one = test_ctx(1), *two = test_ctx(3);
-        krein_report first, again;
+        krein_report first = KREIN_SIZED(krein_report), again = KREIN_SIZED(krein_report);
         krein_model *a = fitted(one, &r, &o, &first), *b = fitted(two, &r, &o, NULL);
         CHECK(first.folds == 5 && first.loo > 0 && isfinite(first.loo));
         CHECK_HAS(first.learner, "C=");
@@ -444,7 +444,7 @@ static void plan_is_enough(void) {
         o.select = all[c].select;
         krein_ctx *one = test_ctx(all[c].threads), *two = test_ctx(all[c].threads);
         krein_data *data = open_rows(one, &r, task_of(o.learner));
-        krein_report plan;
+        krein_report plan = KREIN_SIZED(krein_report);
         CHECK(krein_plan(one, data, &o, &plan) == KREIN_OK);
         krein_model *m = fitted(two, &r, &o, NULL);
         uint64_t peak = krein_ctx_peak_bytes(two);

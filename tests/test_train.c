@@ -10,7 +10,6 @@ static krein_metrics run(krein_ctx *ctx, const rows *train, const rows *test, kr
     krein_data *a = open_rows(ctx, train, NULL, task), *b = open_rows(ctx, test, NULL, task);
     krein_model *m = NULL;
     krein_metrics metrics = KREIN_SIZED(krein_metrics);
-    memset(&metrics, 0, sizeof metrics);
     krein_status st = krein_train(ctx, a, o, report, &m);
     if (st == KREIN_OK) st = krein_evaluate(ctx, m, b, &metrics);
     if (st != KREIN_OK) printf("%s\n", krein_message(ctx));
