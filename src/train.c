@@ -139,7 +139,7 @@ static krein_status evaluate(krein_training *t, krein_report *r) {
     krein__unlabelled_close(&job->unlabelled);
     if (t->o.test) return krein_evaluate(m->ctx, m, t->o.test, &r->test);
     if (t->o.holdout == 0) return KREIN_OK;
-    return krein__model_measure(m, job->data, KREIN_PART_HELD, &r->test);
+    return krein__model_measure(m->ctx, m, job->data, KREIN_PART_HELD, &r->test);
 }
 
 static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *data,
@@ -215,5 +215,12 @@ done:
     data->unlabelled = false;
     krein__training_end(&t);
     if (st != KREIN_OK) krein_report_clear(ctx, r);
+    return st;
+}
+
+krein_status krein_train_check(krein_ctx *ctx, const krein_train_options *options) {
+    krein_training t;
+    krein_status st = krein__training_begin(ctx, options, false, &t);
+    krein__training_end(&t);
     return st;
 }

@@ -159,7 +159,7 @@ static krein_status mark_io(krein_archive *a, const char *name, krein_mark *m) {
     return st;
 }
 
-static krein_status sums_io(krein_archive *a, krein_sums *s) {
+static krein_status sums_io(krein_archive *a, krein_ctx *ctx, krein_sums *s) {
     krein_status st = KREIN_OK;
     TRY(krein__archive_int(a, "sums.pass", &s->pass, 0, 1000));
     if (s->pass == 0) goto done;
@@ -170,6 +170,7 @@ static krein_status sums_io(krein_archive *a, krein_sums *s) {
     TRY(krein__archive_int(a, "place.streamed", &s->place.streamed, 0, INT64_MAX));
     TRY(mark_io(a, "place.from", &s->place.from));
     TRY(mark_io(a, "place.labels", &s->place.labels));
+    TRY(krein__held_out_io(a, ctx, &s->path));
 done:
     return st;
 }
@@ -214,7 +215,7 @@ static krein_status write_file(krein_checkpoint *c, krein_ridge *ridge) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, &c->sums));
+    TRY(sums_io(a, ctx, &c->sums));
     if (c->sums.pass > 0) TRY(krein__ridge_io(a, ridge));
     TRY(krein__archive_save(a, c->path));
     c->written = true;
@@ -261,7 +262,7 @@ static krein_status read_job(krein_checkpoint *c, krein_archive *a) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, &c->sums));
+    TRY(sums_io(a, ctx, &c->sums));
 done:
     for (int64_t k = 0; k < n; k++) {
         if (name) krein__free(ctx, name[k]);

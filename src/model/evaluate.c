@@ -125,16 +125,16 @@ typedef struct belief {
     column side[2]; /* scores of the two classes */
 } belief;
 
-static krein_status believe(const krein_scorer *s, const krein_block *b, const double *score,
+static krein_status believe(const krein_predictor *s, const krein_block *b, const double *score,
                             belief *in) {
     const krein_model *m = s->model;
     krein_status st = KREIN_OK;
     int64_t classes = m->encoding.nclass;
-    krein__scorer_probabilities(s, b->x.n, score, in->p);
+    krein__predictor_probabilities(s, b->x.n, score, in->p);
     for (int64_t i = 0; i < b->x.n; i++) {
         int64_t truth = (int64_t)b->label[i];
         in->loss -= log(fmax(in->p[i * classes + truth], LEAST));
-        if (classes == 2) TRY(append(m->ctx, &in->side[truth], score[i]));
+        if (classes == 2) TRY(append(s->ctx, &in->side[truth], score[i]));
     }
 done:
     return st;
@@ -203,12 +203,11 @@ done:
     return st;
 }
 
-krein_status krein__model_measure(const krein_model *m, krein_data *data, int part,
+krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_data *data, int part,
                                   krein_metrics *out) {
-    krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
     krein_stream *stream = NULL;
-    krein_scorer scorer = {0};
+    krein_predictor predictor = {0};
     krein_block b;
     double *score = NULL;
     sums s = {0};
@@ -217,14 +216,14 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     TRY(begin(ctx, &m->encoding, out));
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
-    TRY(krein__scorer_begin(m, &scorer));
+    TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, rows * m->k);
     if (m->calibration.slope) NEW(in.p, rows * m->encoding.nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
-        krein__scorer_run(&scorer, &b.x, score);
-        if (in.p) TRY(believe(&scorer, &b, score, &in));
+        krein__predictor_run(&predictor, &b.x, score);
+        if (in.p) TRY(believe(&predictor, &b, score, &in));
         for (int64_t i = 0; i < b.x.n; i++) {
             out->n++;
             if (classes) {
@@ -252,7 +251,7 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
         out->r2 = spread > 0 ? 1 - s.square / spread : NAN;
     }
 done:
-    krein__scorer_end(&scorer);
+    krein__predictor_end(&predictor);
     krein__stream_close(stream);
     krein__free(ctx, score);
     belief_clear(ctx, &in);
@@ -263,6 +262,8 @@ done:
 krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
                             krein_metrics *out) {
     memset(out, 0, sizeof *out);
+    krein_status st = krein__model_need_head(ctx, m, "evaluate");
+    if (st != KREIN_OK) return st;
     /* Clusters have numbers for names, which are no classes of anybody's data. */
     if (m->encoding.task == KREIN_TASK_AUTO || strncmp(m->learner, "kmeans(", 7) == 0)
         return krein__fail(ctx, KREIN_EARG,
@@ -270,6 +271,6 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            "use predict",
                            m->learner);
     data->share_rows = true;
-    krein_status st = krein__data_match(data, &m->encoding, true);
-    return st == KREIN_OK ? krein__model_measure(m, data, KREIN_PART_TRAIN, out) : st;
+    st = krein__data_match(data, &m->encoding, true);
+    return st == KREIN_OK ? krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, out) : st;
 }
