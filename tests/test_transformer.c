@@ -151,10 +151,10 @@ static void refusals(void) {
     int64_t n;
     CHECK(krein_fit(ctx, data, &o, NULL, &m) == KREIN_OK);
     CHECK(krein_predict(ctx, m, data, ignore, NULL) == KREIN_EARG);
-    CHECK_HAS(krein_message(ctx), "ends at its features");
+    CHECK_HAS(krein_message(ctx), "has no head");
     CHECK(krein_predict_dense(ctx, m, r.n, r.d, r.x, r.d, score) == KREIN_EARG);
     CHECK(krein_evaluate(ctx, m, data, &metrics) == KREIN_EARG);
-    CHECK_HAS(krein_message(ctx), "ends at its features");
+    CHECK_HAS(krein_message(ctx), "has no head");
     o.map = "exact";
     CHECK(krein_fit(ctx, data, &o, NULL, &exact) == KREIN_EARG && !exact);
     o.lambda = .01;

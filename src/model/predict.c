@@ -134,10 +134,9 @@ int64_t krein__model_decide(const krein_model *m, const double *score) {
 
 krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *m, const char *what) {
     if (m->head != KREIN_HEAD_NONE) return KREIN_OK;
-    return krein__fail(ctx, KREIN_EARG,
-                       "the model ends at its features and has nothing to %s with; features come "
-                       "from krein_model_features, predictions from a model that was trained",
-                       what);
+    return krein__fail(
+        ctx, KREIN_EARG,
+        "the model makes features and has no head to %s with; train a model for that", what);
 }
 
 /* ---- prediction --------------------------------------------------------- */
