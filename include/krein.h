@@ -349,9 +349,9 @@ typedef struct krein_array {
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, and the
  *                       held-out rmse or share of errors of each
- *   encoding.shift      1 x d; an input x becomes (x - shift - centre) * factor, or stays 0 times
- *   encoding.centre     factor where rows are sparse; shift is not there where nothing is
- *   encoding.factor     taken off. fill stands for a missing cell, before centre is taken off
+ *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
+ *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
+ *   encoding.factor     stands for the x - shift of a missing cell
  *   encoding.fill
  *   signs               1 x D: -1 or 1 for each feature; not there where all are 1
  *   mix                 R x D: features are mix' times the raw ones; not there where they are these
