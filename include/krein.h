@@ -4,7 +4,12 @@
  *   - Every call that can fail returns a krein_status; the reason, the place and
  *     the way out stand in krein_message(ctx). Out-pointers are NULL on failure.
  *   - Everything is created on a krein_ctx, which must outlive it. One thread at
- *     a time may use a context and what was created on it.
+ *     a time may use a context and what was created on it, with one exception: a
+ *     krein_model is never changed once it is made, and any number of threads may
+ *     use it at once, each with a context and data of its own. All memory,
+ *     messages, callbacks and threads are then those of the context that is given.
+ *     The context that a model was made on counts its memory until the model is
+ *     destroyed, which is up to one thread, when no other uses the model any more.
  *   - Structs that cross this interface begin with their size; fields are only ever appended. Options
  *     are filled by their _init function; a report begins as KREIN_SIZED(krein_report) and is filled
  *     as far as the caller's header knows it. NULL options mean the defaults, a NULL report is not
@@ -140,6 +145,11 @@ KREIN_API int krein_list_option(int64_t i, int64_t k, krein_option_info *out);
 /* The least and the greatest value of an option of the structs below, by the name of its field; 0:
  * it has no bounds. */
 KREIN_API int krein_limit(const char *option, double *low, double *high);
+
+/* A spec of the named table ("maps", "learners", ...), a kernel expression, and all that can be
+ * said of options before there are data: KREIN_OK, or why not. */
+KREIN_API krein_status krein_check_spec(krein_ctx *ctx, const char *table, const char *spec);
+KREIN_API krein_status krein_check_kernel(krein_ctx *ctx, const char *kernel);
 
 /* ---- data --------------------------------------------------------------- */
 
@@ -354,6 +364,8 @@ KREIN_API void krein_metrics_clear(krein_ctx *ctx, krein_metrics *metrics);
 KREIN_API krein_status krein_train(krein_ctx *ctx, krein_data *data,
                                    const krein_train_options *options, krein_report *report,
                                    krein_model **out);
+/* All that train would refuse whatever the data are. */
+KREIN_API krein_status krein_train_check(krein_ctx *ctx, const krein_train_options *options);
 /* What train would need, from at most one pass over the data. */
 KREIN_API krein_status krein_plan(krein_ctx *ctx, krein_data *data,
                                   const krein_train_options *options, krein_report *report);
@@ -362,15 +374,24 @@ KREIN_API krein_status krein_plan(krein_ctx *ctx, krein_data *data,
 
 KREIN_API krein_status krein_model_save(krein_ctx *ctx, const krein_model *model, const char *path);
 KREIN_API krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out);
+/* The same bytes to and from memory. *bytes is how many there are: to has room for `room`, or is
+ * NULL to ask first. Nothing of what was loaded stays in the caller's memory. */
+KREIN_API krein_status krein_model_save_memory(krein_ctx *ctx, const krein_model *model, void *to,
+                                               int64_t room, int64_t *bytes);
+KREIN_API krein_status krein_model_load_memory(krein_ctx *ctx, const void *bytes, int64_t size,
+                                               krein_model **out);
 KREIN_API void krein_model_destroy(krein_model *model);
 
 typedef struct krein_model_info {
     size_t size;
     krein_task task;
     int64_t n, d, D;
-    int64_t inputs; /* columns of the file that the model takes; d after encoding */
-    int64_t outputs, classes, bytes;
-    const char *learner, *kernel, *map, *scale;
+    int64_t inputs;  /* columns of the file that the model takes; d after encoding */
+    int64_t outputs; /* scores of a row; 0: the model ends at its features (krein_fit) */
+    int64_t classes;
+    int64_t bytes;       /* of the file or memory it was loaded from, else 0 */
+    const char *learner; /* "none" where it ends at its features */
+    const char *kernel, *map, *scale;
     double lambda; /* NaN: the learner has none */
     uint64_t seed;
     int64_t negative; /* features with sign -1 */
@@ -393,6 +414,45 @@ typedef struct krein_fact { /* stays as it is */
 } krein_fact;
 /* The i-th fact; 0 past the last, else 1. */
 KREIN_API int krein_model_fact(const krein_model *model, int64_t i, krein_fact *out);
+
+/* Types of elements, in model files and below. */
+typedef enum krein_type {
+    KREIN_TYPE_BYTES = 1, /* signed, where they are numbers */
+    KREIN_TYPE_I32 = 2,
+    KREIN_TYPE_I64 = 3,
+    KREIN_TYPE_F32 = 4,
+    KREIN_TYPE_F64 = 5
+} krein_type;
+
+/* Row-major; at lives as long as the model and must not be written to. */
+typedef struct krein_array { /* stays as it is */
+    size_t bytes; /* of the array */
+    int type;    /* KREIN_TYPE_... */
+    int64_t rows, columns;
+    const void *at;
+} krein_array;
+
+/* An array of a model by its name; 0: the model has none of that name, else 1.
+ *   weights             R x outputs, of the R raw features: of kernel values at the landmarks, else
+ *                       of the features. A landmark whose weights are all zero is no support vector
+ *   intercepts          1 x outputs
+ *   calibration.slope   1 x outputs, and calibration.shift: from scores to probabilities
+ *   variances           1 x outputs, of principal components
+ *   classes             1 x classes: their values, where labels were numbers
+ *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, and the
+ *                       held-out rmse or share of errors of each
+ *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
+ *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
+ *   encoding.factor     stands for the x - shift of a missing cell
+ *   encoding.fill
+ *   signs               1 x D: -1 or 1 for each feature; not there where all are 1
+ *   mix                 R x D: features are mix' times the raw ones; not there where they are these
+ *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
+ *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
+ * and frequencies.factor, 1 x F Maps side by side have "0.frequencies", "1.landmarks", ... */
+KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
+/* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */
+KREIN_API const char *krein_model_array_name(const krein_model *model, int64_t i);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped
@@ -451,6 +511,18 @@ KREIN_API void krein_transform_report_clear(krein_ctx *ctx, krein_transform_repo
 KREIN_API krein_status krein_transform(krein_ctx *ctx, krein_data *data,
                                        const krein_train_options *options, const char *path,
                                        krein_transform_report *report);
+/* A feature transformer: a model that ends at its features. It can be described, saved and loaded;
+ * krein_predict and krein_evaluate refuse it. Options as for krein_transform; report may be NULL.
+ */
+KREIN_API krein_status krein_fit(krein_ctx *ctx, krein_data *data,
+                                 const krein_train_options *options, krein_transform_report *report,
+                                 krein_model **out);
+/* Features of the rows of data by the fitted map of a model, of krein_fit or trained: n x D,
+ * row-major, into room for `room` rows. A row that is dropped for a missing cell is NaN. Signs:
+ * krein_model_array. Refused for the map `exact`, which has none, and for a trained model with
+ * landmarks that was loaded from a file: that of krein_fit keeps more. */
+KREIN_API krein_status krein_model_features(krein_ctx *ctx, const krein_model *model,
+                                            krein_data *data, float *out, int64_t room, int64_t *n);
 /* Writes float64 n x n2 kernel values; data2 may be NULL (n2 = n). */
 KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
                                   const krein_train_options *options, const char *path,
@@ -643,7 +715,8 @@ typedef struct krein_pca_report {
 KREIN_API void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *report);
 /* Kernel principal components. The scores of the rows go to path where that is not NULL: CSV with
  * a header pc1,pc2,... (an empty line for a dropped row), or .npy by name (float64, NaN for one).
- * model (may be NULL) gives them for other rows, as values of krein_predict. report may be NULL. */
+ * model (may be NULL) gives them for other rows, as values of krein_predict, and for these too:
+ * path NULL and a model is how to have them in memory. report may be NULL. */
 KREIN_API krein_status krein_pca(krein_ctx *ctx, krein_data *data, const krein_pca_options *options,
                                  const char *path, krein_pca_report *report, krein_model **model);
 
@@ -695,6 +768,12 @@ KREIN_API void krein_cluster_report_clear(krein_ctx *ctx, krein_cluster_report *
 KREIN_API krein_status krein_cluster(krein_ctx *ctx, krein_data *data,
                                      const krein_cluster_options *options, krein_predict_fn fn,
                                      void *user, krein_cluster_report *report, krein_model **model);
+
+/* The same with the clusters in memory: one a row, -1 for a dropped one; room for so many rows. */
+KREIN_API krein_status krein_cluster_labels(krein_ctx *ctx, krein_data *data,
+                                            const krein_cluster_options *options, int64_t *out,
+                                            int64_t room, krein_cluster_report *report,
+                                            krein_model **model);
 
 typedef struct krein_generate_options {
     size_t size;

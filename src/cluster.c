@@ -353,3 +353,25 @@ done:
     krein_cluster_report_clear(ctx, r);
     return st;
 }
+
+typedef struct numbers {
+    krein_ctx *ctx;
+    int64_t *to, room;
+} numbers;
+
+static krein_status take_number(void *user, const krein_prediction *p) {
+    const numbers *n = user;
+    if (p->row >= n->room)
+        return krein__fail(n->ctx, KREIN_EARG,
+                           "there are more than the %lld rows that there is room for",
+                           (long long)n->room);
+    n->to[p->row] = p->label;
+    return KREIN_OK;
+}
+
+krein_status krein_cluster_labels(krein_ctx *ctx, krein_data *data,
+                                  const krein_cluster_options *options, int64_t *out, int64_t room,
+                                  krein_cluster_report *report, krein_model **model) {
+    numbers n = {ctx, out, room};
+    return krein_cluster(ctx, data, options, take_number, &n, report, model);
+}

@@ -1,23 +1,24 @@
-/* list.c -- the public walk over all tables, for help, completion and other languages. */
+/* list.c -- the public walk over all tables, for help, completion and other languages; checks of
+ * specs by them. */
 #include "generate/generate.h"
 #include "base/sized.h"
-#include "combine/combine.h"
+#include "pipe/training.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct {
-    const char *name;
+    const char *name, *one; /* as krein_list has it, and in messages */
     const krein_class *const *classes;
     const int64_t *count;
-} tables[] = {{"kernels", krein__kernels, &krein__kernel_count},
-              {"maps", krein__maps, &krein__map_count},
-              {"learners", krein__learners, &krein__learner_count},
-              {"criteria", krein__criteria, &krein__criterion_count},
-              {"weighings", krein__weighings, &krein__weighing_count},
-              {"solvers", krein__solvers, &krein__solver_count},
-              {"generators", krein__generators, &krein__generator_count}};
+} tables[] = {{"kernels", "kernel", krein__kernels, &krein__kernel_count},
+              {"maps", "map", krein__maps, &krein__map_count},
+              {"learners", "learner", krein__learners, &krein__learner_count},
+              {"criteria", "criterion", krein__criteria, &krein__criterion_count},
+              {"weighings", "weighing", krein__weighings, &krein__weighing_count},
+              {"solvers", "solver", krein__solvers, &krein__solver_count},
+              {"generators", "generator", krein__generators, &krein__generator_count}};
 
 static const krein_class *entry(int64_t i, const char **table) {
     for (int64_t t = 0; i >= 0 && t < KREIN__COUNT(tables); t++) {
@@ -98,4 +99,39 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *given) {
     out->help = o->help;
     krein__report_finish(KREIN_OK, given, out);
     return 1;
+}
+
+/* ---- checks without data ------------------------------------------------ */
+
+/* A learner may stand for another one and a weighing of kernels, with options of both. */
+static krein_status check_learner(krein_ctx *ctx, const char *spec) {
+    const krein_learner_class *learner;
+    krein_values values = {0};
+    krein_weighing weighing = {0};
+    krein_status st = krein__learner_parse(ctx, spec, &learner, &values, &weighing);
+    krein__values_clear(ctx, &values);
+    krein__weighing_clear(ctx, &weighing);
+    return st;
+}
+
+krein_status krein_check_spec(krein_ctx *ctx, const char *table, const char *spec) {
+    for (int64_t t = 0; t < KREIN__COUNT(tables); t++) {
+        krein_values values = {0};
+        int64_t which = 0;
+        if (strcmp(table, tables[t].name) != 0) continue;
+        if (tables[t].classes == krein__learners) return check_learner(ctx, spec);
+        krein_status st = krein__parse_spec(ctx, spec, tables[t].one, tables[t].classes,
+                                            *tables[t].count, &which, &values);
+        krein__values_clear(ctx, &values);
+        return st;
+    }
+    return krein__fail(ctx, KREIN_EARG, "there is no table \"%.60s\"; krein_list walks over all",
+                       table);
+}
+
+krein_status krein_check_kernel(krein_ctx *ctx, const char *kernel) {
+    krein_kernel *made = NULL;
+    krein_status st = krein__kernel_parse(ctx, kernel, &made);
+    krein__kernel_destroy(ctx, made);
+    return st;
 }

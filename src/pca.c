@@ -152,14 +152,14 @@ static krein_status write_scores(const krein_model *m, krein_data *data, const c
     krein_status st = KREIN_OK;
     krein_writer *w = NULL;
     krein_stream *rows = NULL;
-    krein_scorer scorer = {0};
+    krein_predictor predictor = {0};
     krein_block b;
     double *score = NULL;
     char *text = NULL;
     int64_t k = m->k;
     bool npy = ends_with(path, ".npy");
     TRY(krein__stream_open(data, &m->encoding, -1, &rows));
-    TRY(krein__scorer_begin(m, &scorer));
+    TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, krein__block_rows(m->encoding.d) * k);
     NEW(text, (k + 1) * CELL);
     TRY(krein__writer_open(ctx, path, &w));
@@ -167,7 +167,7 @@ static krein_status write_scores(const krein_model *m, krein_data *data, const c
     for (;;) {
         TRY(krein__stream_next(rows, &b));
         if (b.x.n == 0) break;
-        krein__scorer_run(&scorer, &b.x, score);
+        krein__predictor_run(&predictor, &b.x, score);
         for (int64_t i = 0; npy && i < b.x.n * k; i++)
             if (b.dropped && b.dropped[i / k]) score[i] = NAN;
         if (npy) TRY(krein__writer_put(w, score, (size_t)(b.x.n * k) * sizeof *score));
@@ -180,21 +180,13 @@ static krein_status write_scores(const krein_model *m, krein_data *data, const c
 done:
     krein__writer_abort(w);
     krein__stream_close(rows);
-    krein__scorer_end(&scorer);
+    krein__predictor_end(&predictor);
     krein__free(ctx, score);
     krein__free(ctx, text);
     return st;
 }
 
 /* ---- the pipe ----------------------------------------------------------- */
-
-/* The columns that were left out as labels stay so in the model: other data may come without. */
-static void name_labels(const krein_data *data, krein_encoding *e) {
-    int64_t first = data->label_column, count = krein__max(1, data->options.targets);
-    for (int64_t j = first; first >= 0 && j < first + count && j < e->ninput; j++)
-        if (e->input[j].role == KREIN_ROLE_IGNORE) e->input[j].role = KREIN_ROLE_LABEL;
-    e->outputs = 1; /* a model file wants to know; nothing comes of it */
-}
 
 static krein_status fill_report(const krein_model *m, krein_pca_report *r) {
     krein_ctx *ctx = m->ctx;
@@ -220,7 +212,7 @@ static krein_status fit(krein_pipe *p, krein_data *data, const krein_pca_options
                         krein_pca_report *r) {
     krein_status st = KREIN_OK;
     TRY(krein__pipe_meet(p, data, KREIN_LABELS_IGNORED));
-    name_labels(data, &p->job.model->encoding);
+    krein__pipe_name_labels(p);
     TRY(krein__pipe_median(p));
     TRY(krein__pipe_map(p, NULL));
     TRY(krein__pipe_fit(p));

@@ -147,7 +147,7 @@ static krein_status evaluate(krein_training *t, krein_report *r) {
     ZNEW(r->test, 1);
     r->test->size = sizeof *r->test;
     TRY(t->o.test ? krein_evaluate(ctx, m, t->o.test, r->test)
-                  : krein__model_measure(m, job->data, KREIN_PART_HELD, r->test));
+                  : krein__model_measure(ctx, m, job->data, KREIN_PART_HELD, r->test));
 done:
     return st;
 }
@@ -227,5 +227,12 @@ done:
     krein__training_end(&t);
     krein__report_finish(st, report, r);
     krein_report_clear(ctx, r);
+    return st;
+}
+
+krein_status krein_train_check(krein_ctx *ctx, const krein_train_options *options) {
+    krein_training t;
+    krein_status st = krein__training_begin(ctx, options, false, &t);
+    krein__training_end(&t);
     return st;
 }

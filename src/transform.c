@@ -1,4 +1,5 @@
-/* transform.c -- the public entry point that writes features. */
+/* transform.c -- the public entry points that make features: to a file, or into memory by a model
+ * without a head. */
 #include "base/text.h"
 #include "file/writer.h"
 #include "pipe/pipe.h"
@@ -168,53 +169,15 @@ done:
     return st;
 }
 
-/* LIBSVM files have a label before the features: that of the data, unless there is none. */
-static krein_label_use labels_for(const krein_map *map, const krein_data *data, const char *path) {
-    if (!krein__data_may_have_labels(data)) return KREIN_LABELS_IGNORED;
-    if (map && map->cls->traits & KREIN_MAP_LABELS) return KREIN_LABELS_WANTED;
-    return is_libsvm(path) ? KREIN_LABELS_CARRIED : KREIN_LABELS_IGNORED;
-}
-
-static krein_status begin(krein_ctx *ctx, const krein_train_options *given, krein_data *data,
-                          const char *path, krein_pipe *p, krein_label_use *labels) {
-    krein_status st = KREIN_OK;
-    krein_map *map = NULL;
-    krein_train_options o;
-    krein_train_options_init(&o);
-    TRY(krein__options_copy(ctx, given, &o, "krein_train_options"));
-    krein_pipe_options asked = {.kernel = o.kernel,
-                                .map = o.map,
-                                .features = o.features,
-                                .seed = o.seed,
-                                .max_exact = o.max_exact};
-    krein_purpose purpose = {.what = "the transform"};
-    TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
-    TRY(krein__pipe_asked_map(p, &map));
-    if (map && map->cls->traits & KREIN_MAP_DUAL) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "the exact map has no features to write; use gram for "
-                         "kernel values, or nystrom");
-        goto done;
-    }
-    *labels = labels_for(map, data, path);
-done:
-    krein__map_destroy(map);
-    return st;
-}
-
 krein_status krein_transform(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
                              const char *path, krein_transform_report *report) {
     krein_status st = KREIN_OK;
     krein_transform_report own = KREIN_SIZED(krein_transform_report), *r = &own;
     krein_pipe p = {0};
-    krein_label_use labels = KREIN_LABELS_IGNORED;
     double start = krein__clock();
     TRY(krein__report_check(ctx, report, "krein_transform_report"));
-    TRY(begin(ctx, options, data, path, &p, &labels));
-    TRY(krein__pipe_meet(&p, data, labels));
-    TRY(krein__pipe_median(&p));
-    TRY(krein__pipe_map(&p, NULL));
-    TRY(krein__pipe_fit(&p));
+    /* LIBSVM files have a label before the features: that of the data, unless there is none. */
+    TRY(krein__pipe_transformer(ctx, options, data, is_libsvm(path), &p));
     TRY(write_features(ctx, p.job.model->map, data, p.job.rows, p.job.n, &p.job.model->encoding,
                        path));
     TRY(describe(p.job.model, r));
@@ -223,5 +186,71 @@ done:
     krein__pipe_end(&p);
     krein__report_finish(st, report, r);
     krein_transform_report_clear(ctx, r);
+    return st;
+}
+
+/* ---- into memory -------------------------------------------------------- */
+
+krein_status krein_fit(krein_ctx *ctx, krein_data *data, const krein_train_options *options,
+                       krein_transform_report *report, krein_model **out) {
+    krein_status st = KREIN_OK;
+    krein_transform_report own = KREIN_SIZED(krein_transform_report), *r = &own;
+    krein_pipe p = {0};
+    double start = krein__clock();
+    *out = NULL;
+    TRY(krein__report_check(ctx, report, "krein_transform_report"));
+    TRY(krein__pipe_transformer(ctx, options, data, false, &p));
+    TRY(describe(p.job.model, r));
+    r->seconds = krein__clock() - start;
+    *out = krein__pipe_take_model(&p);
+done:
+    krein__pipe_end(&p);
+    krein__report_finish(st, report, r);
+    krein_transform_report_clear(ctx, r);
+    return st;
+}
+
+static krein_status check_features(krein_ctx *ctx, const krein_map *map) {
+    int traits = krein__map_traits(map);
+    if (traits & KREIN_MAP_DUAL)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model is on the kernel matrix (map=exact) and has no features; "
+                           "use another map");
+    if (traits & KREIN_MAP_MIX && !map->mix)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the file of a trained model keeps what prediction needs of %s, and not "
+                           "the matrix that makes its features; save a model of krein_fit for them",
+                           map->cls->cls.name);
+    return KREIN_OK;
+}
+
+krein_status krein_model_features(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                                  float *out, int64_t room, int64_t *n) {
+    krein_status st = KREIN_OK;
+    krein_stream *rows = NULL;
+    krein_block b;
+    krein_map map = krein__map_on(ctx, m->map);
+    *n = 0;
+    TRY(check_features(ctx, &map));
+    TRY(krein__data_match(data, &m->encoding, false));
+    TRY(krein__stream_open(data, &m->encoding, -1, &rows));
+    for (;;) {
+        TRY(krein__stream_next(rows, &b));
+        if (b.x.n == 0) break;
+        if (b.first + b.x.n > room) {
+            st = krein__fail(ctx, KREIN_EARG,
+                             "%s has more than the %lld rows that there is room for", data->name,
+                             (long long)room);
+            goto done;
+        }
+        float *to = out + b.first * map.D;
+        TRY(krein__map_apply(&map, &b.x, to));
+        for (int64_t i = 0; b.dropped && i < b.x.n * map.D; i++)
+            if (b.dropped[i / map.D]) to[i] = NAN;
+        *n = b.first + b.x.n;
+        krein__progress(ctx, "transforming", (double)*n, (double)data->nrows);
+    }
+done:
+    krein__stream_close(rows);
     return st;
 }

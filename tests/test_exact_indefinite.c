@@ -151,6 +151,7 @@ static void memory_may_fail(void) {
     krein_ctx *quiet = ctx;
     static test_memory memory;
     ctx = test_ctx_with(1, &memory);
+    ctx->keep_rows = KREIN_KEEP_MEMORY; /* a stream then holds nothing between passes */
     fixture f;
     open_fixture(&f, 30, 2, "gaussian(sigma=0.7) - 0.8*gaussian(sigma=1.9)", KREIN_HEAD_BEST);
     krein_exact_svm o = {.C = -1, .spectrum = KREIN_REPAIR_CLIP, .tol = 1e-3};

@@ -78,13 +78,12 @@ static void there_and_back(void) {
                 krein_model_describe(again, &y);
                 CHECK(x.task == y.task && x.n == y.n && x.d == y.d && x.D == y.D &&
                       x.inputs == y.inputs && x.outputs == y.outputs && x.classes == y.classes &&
-                      x.bytes == y.bytes && x.lambda == y.lambda && x.seed == y.seed &&
-                      x.negative == y.negative);
+                      x.lambda == y.lambda && x.seed == y.seed && x.negative == y.negative);
                 CHECK(strcmp(x.kernel, y.kernel) == 0 && strcmp(x.map, y.map) == 0 &&
                       strcmp(x.learner, y.learner) == 0 && strcmp(x.scale, y.scale) == 0);
                 CHECK(x.n == 60 && x.lambda == .01);
                 test_bytes file = test_slurp(one);
-                CHECK(x.bytes == file.n);
+                CHECK(x.bytes == 0 && y.bytes == file.n); /* it is not changed by saving */
                 free(file.at);
                 for (int64_t c = 0; c < x.classes; c++)
                     CHECK(strcmp(krein_model_class(m, c), krein_model_class(again, c)) == 0);

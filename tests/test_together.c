@@ -165,7 +165,7 @@ static void as_one(task k) {
     }
     krein__comm_clear(ctx);
     krein_metrics_clear(ctx, &metrics);
-    krein_metrics_clear(ctx, &other); /* made with the context of the model */
+    krein_metrics_clear(alone, &other);
     krein_report_clear(ctx, &r);
     krein_report_clear(alone, &one);
     krein_model_destroy(mine);

@@ -16,6 +16,20 @@ static json_t *seed_json(uint64_t seed) {
     return json_string(text);
 }
 
+/* Name and shape of what krein_model_array gives. */
+static json_t *arrays_json(const krein_model *model) {
+    json_t *all = json_array();
+    krein_array array;
+    for (int64_t i = 0; krein_model_array_name(model, i); i++) {
+        const char *name = krein_model_array_name(model, i);
+        if (krein_model_array(model, name, &array))
+            json_array_append_new(all, json_pack("{s:o, s:o, s:o}", "name", cli_json_text(name),
+                                                 "rows", cli_json_count(array.rows), "columns",
+                                                 cli_json_count(array.columns)));
+    }
+    return all;
+}
+
 static void print_json(const char *path, const krein_model *model, const krein_model_info *i) {
     json_t *classes = json_null(), *columns = json_array();
     if (i->task == KREIN_TASK_CLASSIFICATION) {
@@ -47,6 +61,7 @@ static void print_json(const char *path, const krein_model *model, const krein_m
     json_object_set_new(out, "variance", variance);
     json_object_set_new(out, "variance_total", cli_json_number(i->variance_total));
     json_object_set_new(out, "weights", cli_json_weights(i->kernels, i->weights));
+    json_object_set_new(out, "arrays", arrays_json(model));
     json_object_update(out, rest);
     json_decref(rest);
     cli_print_json(out);

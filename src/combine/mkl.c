@@ -53,6 +53,13 @@ static krein_status take(krein_ctx *ctx, const krein_cursor *c, const krein_pair
     return KREIN_OK;
 }
 
+static krein_status check_base(krein_ctx *ctx, const char *base) {
+    char word[VALUE];
+    for (int64_t k = 0; krein__word(options[BASE].words, k, word, sizeof word); k++)
+        if (!*base || strcmp(base, word) == 0) return KREIN_OK;
+    return krein__fail(ctx, KREIN_ESPEC, "mkl: base must be one of %s", options[BASE].words);
+}
+
 static krein_status expand(krein_ctx *ctx, const char *text, char **learner, char **weighing) {
     krein_status st = KREIN_OK;
     krein_cursor c = {text, text, "learner"};
@@ -69,6 +76,7 @@ static krein_status expand(krein_ctx *ctx, const char *text, char **learner, cha
             : i == BASE ? take(ctx, &start, &p, base)
                         : append(ctx, &p, i == C_ ? of_base : of_method));
     }
+    TRY(check_base(ctx, base));
     if (!(*learner = spec_of(ctx, *base ? base : "krr", of_base)) ||
         !(*weighing = spec_of(ctx, *method ? method : options[METHOD].text, of_method)))
         st = ctx->status;

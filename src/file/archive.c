@@ -46,7 +46,8 @@ struct krein_archive {
     const void **data; /* writing: where each entry's bytes are */
     void **owned;      /* writing: scalars and joined texts, or NULL */
     int64_t n, room;
-    char *file; /* reading: the whole file */
+    const char *file; /* reading: the whole file */
+    char *read;       /* the same, where it was read from a file */
     int64_t bytes;
     char prefix[NAME]; /* see krein__archive_enter */
 };
@@ -63,6 +64,7 @@ void krein__archive_leave(krein_archive *a) {
     a->prefix[used] = 0;
 }
 
+/* 0: there is no such type. */
 static size_t size_of(uint32_t type) {
     switch (type) {
     case KREIN_TYPE_BYTES:
@@ -78,6 +80,8 @@ static size_t size_of(uint32_t type) {
     }
 }
 
+size_t krein__type_size(krein_type type) { return size_of((uint32_t)type); }
+
 krein_status krein__archive_create(krein_ctx *ctx, krein_archive **out) {
     *out = krein__zalloc(ctx, 1, sizeof **out);
     if (!*out) return ctx->status;
@@ -91,8 +95,8 @@ void krein__archive_destroy(krein_archive *a) {
     for (int64_t i = 0; a->owned && i < a->n; i++) krein__free(ctx, a->owned[i]);
     krein__free(ctx, a->owned);
     krein__free(ctx, a->data);
-    if (!a->reading) krein__free(ctx, a->table); /* else it lies in the file */
-    krein__free(ctx, a->file);
+    krein__free(ctx, a->table);
+    krein__free(ctx, a->read);
     krein__free(ctx, a->path);
     krein__free(ctx, a);
 }
@@ -152,8 +156,10 @@ static krein_status add(krein_archive *a, const char *name, krein_type type, con
 
 static uint64_t align(uint64_t at) { return (at + ALIGN - 1) / ALIGN * ALIGN; }
 
+/* Where the bytes go: a file, or memory. */
 typedef struct sink {
     krein_writer *writer;
+    char *memory;
     XXH3_state_t *hash;
     uint64_t at;
 } sink;
@@ -161,15 +167,13 @@ typedef struct sink {
 static krein_status put(sink *s, const void *bytes, uint64_t n) {
     if (n == 0) return KREIN_OK;
     XXH3_64bits_update(s->hash, bytes, n);
+    if (s->memory) memcpy(s->memory + s->at, bytes, n);
     s->at += n;
-    return krein__writer_put(s->writer, bytes, n);
+    return s->writer ? krein__writer_put(s->writer, bytes, n) : KREIN_OK;
 }
 
-krein_status krein__archive_save(krein_archive *a, const char *path) {
-    krein_ctx *ctx = a->ctx;
-    krein_status st = KREIN_OK;
-    sink s = {0};
-    static const char zeros[ALIGN];
+/* Where each entry goes, and the size of the whole. */
+static head lay_out(krein_archive *a) {
     uint64_t at = HEAD + (uint64_t)a->n * sizeof(entry);
     for (int64_t i = 0; i < a->n; i++) {
         a->table[i].offset = align(at);
@@ -177,32 +181,78 @@ krein_status krein__archive_save(krein_archive *a, const char *path) {
     }
     head h = {.version = VERSION, .bytes = at + 8, .entries = (uint64_t)a->n};
     memcpy(h.magic, MAGIC, sizeof h.magic);
-    s.hash = XXH3_createState();
-    if (!s.hash) return krein__fail(ctx, KREIN_EMEMORY, "out of memory while writing %s", path);
-    XXH3_64bits_reset(s.hash);
-    TRY(krein__writer_open(ctx, path, &s.writer));
-    TRY(put(&s, &h, sizeof h));
-    TRY(put(&s, a->table, (uint64_t)a->n * sizeof(entry)));
+    a->bytes = (int64_t)h.bytes;
+    return h;
+}
+
+static krein_status put_all(krein_archive *a, const head *h, sink *s) {
+    krein_status st = KREIN_OK;
+    static const char zeros[ALIGN];
+    s->hash = XXH3_createState();
+    if (!s->hash) return krein__fail(a->ctx, KREIN_EMEMORY, "out of memory while writing a model");
+    XXH3_64bits_reset(s->hash);
+    TRY(put(s, h, sizeof *h));
+    TRY(put(s, a->table, (uint64_t)a->n * sizeof(entry)));
     for (int64_t i = 0; i < a->n; i++) {
-        TRY(put(&s, zeros, a->table[i].offset - s.at));
-        TRY(put(&s, a->data[i], a->table[i].count * size_of(a->table[i].type)));
+        TRY(put(s, zeros, a->table[i].offset - s->at));
+        TRY(put(s, a->data[i], a->table[i].count * size_of(a->table[i].type)));
     }
-    uint64_t sum = XXH3_64bits_digest(s.hash);
-    TRY(krein__writer_put(s.writer, &sum, sizeof sum));
+    uint64_t sum = XXH3_64bits_digest(s->hash);
+    TRY(put(s, &sum, sizeof sum));
+done:
+    XXH3_freeState(s->hash);
+    return st;
+}
+
+krein_status krein__archive_save(krein_archive *a, const char *path) {
+    krein_status st = KREIN_OK;
+    sink s = {0};
+    head h = lay_out(a);
+    TRY(krein__writer_open(a->ctx, path, &s.writer));
+    TRY(put_all(a, &h, &s));
     krein_writer *writer = s.writer;
     s.writer = NULL;
     st = krein__writer_commit(writer);
-    a->bytes = (int64_t)h.bytes;
 done:
     krein__writer_abort(s.writer);
-    XXH3_freeState(s.hash);
     return st;
+}
+
+krein_status krein__archive_save_memory(krein_archive *a, void *to, int64_t room) {
+    sink s = {.memory = to};
+    head h = lay_out(a);
+    if (!to) return KREIN_OK;
+    if (room < a->bytes)
+        return krein__fail(a->ctx, KREIN_EARG,
+                           "the model has %lld bytes, and there is room for %lld",
+                           (long long)a->bytes, (long long)room);
+    return put_all(a, &h, &s);
 }
 
 /* ---- reading ------------------------------------------------------------ */
 
 static krein_status bad(krein_archive *a, const char *why) {
     return krein__fail(a->ctx, KREIN_EMODEL, "%s: %s", a->path, why);
+}
+
+/* The first bytes; got: how many there are. */
+static krein_status check_head(krein_archive *a, const head *h, size_t got) {
+    if (got < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
+        return bad(a, "this is not a krein model (the first bytes are wrong)");
+    if (got >= sizeof *h && h->version != VERSION)
+        return krein__fail(a->ctx, KREIN_EMODEL,
+                           "%s: model format version %u; this program reads version %d", a->path,
+                           h->version, VERSION);
+    if (got < sizeof *h || h->bytes < HEAD + 8 || h->bytes > (uint64_t)1 << 50)
+        return bad(a, "the model is damaged (its header is cut off or wrong)");
+    return KREIN_OK;
+}
+
+static krein_status check_size(krein_archive *a, const head *h, int64_t bytes) {
+    if (bytes != (int64_t)h->bytes)
+        return bad(a, "the model is cut off or has bytes too many; copy it again");
+    a->bytes = bytes;
+    return KREIN_OK;
 }
 
 static krein_status read_file(krein_archive *a) {
@@ -216,50 +266,52 @@ static krein_status read_file(krein_archive *a) {
         st = krein__fail(ctx, KREIN_EIO, "%s: %s", a->path, strerror(errno));
         goto done;
     }
-    if (got < sizeof h.magic || memcmp(h.magic, MAGIC, sizeof h.magic) != 0) {
-        st = bad(a, "this is not a krein model (the first bytes are wrong)");
-        goto done;
-    }
-    if (got == sizeof h && h.version != VERSION) {
-        st = krein__fail(ctx, KREIN_EMODEL,
-                         "%s: model format version %u; this program reads version %d", a->path,
-                         h.version, VERSION);
-        goto done;
-    }
-    if (got < sizeof h || h.bytes < HEAD + 8 || h.bytes > (uint64_t)1 << 50) {
-        st = bad(a, "the model is damaged (its header is cut off or wrong)");
-        goto done;
-    }
+    TRY(check_head(a, &h, got));
     /* The size is checked against the file before memory is asked for. */
-    if (fseek(f, 0, SEEK_END) != 0 || ftell(f) != (long)h.bytes || fseek(f, 0, SEEK_SET) != 0) {
-        st = bad(a, "the model is cut off or has bytes too many; copy it again");
-        goto done;
-    }
-    a->bytes = (int64_t)h.bytes;
-    NEW(a->file, a->bytes);
-    if (fread(a->file, 1, (size_t)a->bytes, f) != (size_t)a->bytes) {
+    int64_t bytes = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    if (fseek(f, 0, SEEK_SET) != 0) bytes = -1;
+    TRY(check_size(a, &h, bytes));
+    NEW(a->read, a->bytes);
+    a->file = a->read;
+    if (fread(a->read, 1, (size_t)a->bytes, f) != (size_t)a->bytes)
         st =
             krein__fail(ctx, KREIN_EIO, "%s: %s", a->path, ferror(f) ? strerror(errno) : "cut off");
-        goto done;
-    }
-    uint64_t sum;
-    memcpy(&sum, a->file + a->bytes - 8, sizeof sum);
-    if (sum != XXH3_64bits(a->file, (size_t)a->bytes - 8))
-        st = bad(a, "the model is damaged (checksum); copy it again");
 done:
     fclose(f);
     return st;
 }
 
+static krein_status look_at_memory(krein_archive *a, const void *bytes, int64_t n) {
+    krein_status st = KREIN_OK;
+    head h = {0};
+    size_t got = (size_t)krein__max(0, krein__min(n, (int64_t)sizeof h));
+    if (got > 0) memcpy(&h, bytes, got);
+    TRY(check_head(a, &h, got));
+    TRY(check_size(a, &h, n));
+    a->file = bytes;
+done:
+    return st;
+}
+
+static krein_status check_sum(krein_archive *a) {
+    uint64_t sum;
+    memcpy(&sum, a->file + a->bytes - 8, sizeof sum);
+    if (sum == XXH3_64bits(a->file, (size_t)a->bytes - 8)) return KREIN_OK;
+    return bad(a, "the model is damaged (checksum); copy it again");
+}
+
 /* A valid checksum proves nothing about who wrote the file: every size is checked. */
 static krein_status check_table(krein_archive *a) {
+    krein_ctx *ctx = a->ctx;
+    krein_status st = KREIN_OK;
     head h;
     memcpy(&h, a->file, sizeof h);
     uint64_t end = (uint64_t)a->bytes - 8;
     if (h.entries > ENTRIES_MAX || HEAD + h.entries * sizeof(entry) > end)
         return bad(a, "the model is damaged (too many entries)");
+    NEW(a->table, (int64_t)h.entries); /* memory need not be aligned */
     a->n = (int64_t)h.entries;
-    a->table = (entry *)(a->file + HEAD);
+    memcpy(a->table, a->file + HEAD, (size_t)a->n * sizeof(entry));
     for (int64_t i = 0; i < a->n; i++) {
         const entry *e = &a->table[i];
         size_t size = size_of(e->type);
@@ -267,22 +319,35 @@ static krein_status check_table(krein_archive *a) {
             e->count > (end - e->offset) / size)
             return bad(a, "the model is damaged (an entry points outside the file)");
     }
-    return KREIN_OK;
+done:
+    return st;
 }
 
-krein_status krein__archive_load(krein_ctx *ctx, const char *path, krein_archive **out) {
+/* From memory where path is NULL. */
+static krein_status load(krein_ctx *ctx, const char *path, const void *bytes, int64_t n,
+                         krein_archive **out) {
     krein_status st = krein__archive_create(ctx, out);
     krein_archive *a = *out;
     if (!a) return st;
     a->reading = true;
-    DUP(a->path, path);
-    TRY(read_file(a));
+    DUP(a->path, path ? path : "(memory)");
+    TRY(path ? read_file(a) : look_at_memory(a, bytes, n));
+    TRY(check_sum(a));
     TRY(check_table(a));
     return KREIN_OK;
 done:
     krein__archive_destroy(a);
     *out = NULL;
     return st;
+}
+
+krein_status krein__archive_load(krein_ctx *ctx, const char *path, krein_archive **out) {
+    return load(ctx, path, NULL, 0, out);
+}
+
+krein_status krein__archive_load_memory(krein_ctx *ctx, const void *bytes, int64_t n,
+                                        krein_archive **out) {
+    return load(ctx, NULL, bytes, n, out);
 }
 
 static bool named(const krein_archive *a, const entry *e, const char *name) {
@@ -340,7 +405,7 @@ krein_status krein__archive_int(krein_archive *a, const char *name, int64_t *val
 krein_status krein__archive_bool(krein_archive *a, const char *name, bool *value) {
     int64_t number = *value;
     krein_status st = krein__archive_int(a, name, &number, 0, 1);
-    *value = number != 0;
+    if (a->reading) *value = number != 0;
     return st;
 }
 

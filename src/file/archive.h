@@ -10,23 +10,22 @@
 
 #include "base/base.h"
 
-typedef enum krein_type {
-    KREIN_TYPE_BYTES = 1,
-    KREIN_TYPE_I32 = 2,
-    KREIN_TYPE_I64 = 3,
-    KREIN_TYPE_F32 = 4,
-    KREIN_TYPE_F64 = 5
-} krein_type;
-
 typedef struct krein_archive krein_archive;
 
 krein_status krein__archive_create(krein_ctx *ctx, krein_archive **out);
 krein_status krein__archive_load(krein_ctx *ctx, const char *path, krein_archive **out);
+/* The bytes stay the caller's and must outlive the archive. */
+krein_status krein__archive_load_memory(krein_ctx *ctx, const void *bytes, int64_t n,
+                                        krein_archive **out);
 krein_status krein__archive_save(krein_archive *a, const char *path);
+/* The same bytes into memory with room for so many; KREIN_EARG where that is too little. to NULL:
+ * none are written. Their number is krein__archive_bytes. */
+krein_status krein__archive_save_memory(krein_archive *a, void *to, int64_t room);
 void krein__archive_destroy(krein_archive *a);
 /* Gives an array that was added to a written archive into its care. */
 krein_status krein__archive_own(krein_archive *a, void *data);
 bool krein__archive_reading(const krein_archive *a);
+size_t krein__type_size(krein_type type);
 /* Reading: there is an entry of that name. For what older files do not have. */
 bool krein__archive_has(const krein_archive *a, const char *name);
 int64_t krein__archive_bytes(const krein_archive *a); /* of the file */

@@ -181,6 +181,7 @@ static krein_status sums_io(krein_archive *a, krein_ctx *ctx, krein_sums *s) {
     TRY(mark_io(a, "place.from", &s->place.from));
     TRY(mark_io(a, "place.labels", &s->place.labels));
     TRY(check_sums(ctx, s));
+    TRY(krein__held_out_io(a, ctx, &s->path));
 done:
     return st;
 }

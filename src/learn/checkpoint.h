@@ -24,6 +24,7 @@ typedef struct krein_sums {
     double lambda, loo; /* what was chosen before the pass */
     int64_t folds;
     krein_place place; /* of the row that comes next */
+    krein_held_out path;
 } krein_sums;
 
 /* Looks at the file, if there is one, and compares it with this job. seconds: between two writes;

@@ -107,7 +107,7 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
         TRY(krein__stream_rewind(job->rows));
     }
     int64_t before = ridge->n;
-    now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place};
+    now = (krein_sums){pass, job->lambda, job->loo, job->cv_folds, now.place, job->model->path};
     do {
         krein__stream_tell(job->rows, &now.place);
         if (ridge->n > before && krein__checkpoint_due(c))
@@ -139,6 +139,7 @@ static void recall(krein_job *job, const krein_sums *s) {
     job->lambda = s->lambda;
     job->loo = s->loo;
     job->cv_folds = s->folds;
+    job->model->path = s->path;
 }
 
 void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w) {

@@ -128,6 +128,7 @@ void krein__krr_report(krein_job *job, const krein_path *p) {
     job->lambda = p->lambda[p->best];
     job->cv_folds = krein__min(job->folds, job->n);
     job->loo = krein__job_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
+    krein__job_path(job, p);
 }
 
 /* Many features, or norm=krein: the rows' features are kept, centred, and lambda is sought by

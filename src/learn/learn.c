@@ -33,6 +33,14 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
     }
 }
 
+void krein__job_path(krein_job *job, const krein_path *p) {
+    krein_held_out *out = &job->model->path;
+    bool classes = krein__job_classes(job);
+    out->n = 0;
+    for (int64_t l = 0; l < p->n; l++)
+        krein__held_out_add(out, p->lambda[l], classes ? p->error[l] : sqrt(p->loss[l]));
+}
+
 bool krein__job_classes(const krein_job *job) {
     return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
 }

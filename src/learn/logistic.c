@@ -235,6 +235,8 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     job->lambda = krein__round_digits(between(&down) * fitted / (double)job->n, 3);
     job->loo = down.error[down.best];
     job->cv_folds = c.folds;
+    for (int64_t i = 0; i < down.n; i++) down.lambda[i] *= fitted / (double)job->n;
+    krein__job_path(job, &down);
     krein__log(ctx, KREIN_LOG_DEBUG, "logistic: held-out log loss %.4g at C = %.3g",
                down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
 done:

@@ -131,6 +131,7 @@ const krein_map_class krein__map_auto = {
     .cost = cost,
     .fit = fit,
     .tile = krein__parts_tile,
+    .array = krein__parts_array,
     .io = krein__parts_io,
     .clear = krein__parts_clear,
     .fact = krein__parts_fact};

@@ -49,5 +49,6 @@ const krein_map_class krein__map_exact = {
     .cost = cost,
     .fit = fit,
     .tile64 = krein__landmarks_tile64,
+    .array = krein__landmarks_array,
     .io = io,
     .clear = krein__landmarks_clear};

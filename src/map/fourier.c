@@ -285,7 +285,7 @@ krein_status krein__fourier_io(krein_map *map, krein_archive *a) {
         if (st == KREIN_OK) st = krein__archive_double(a, "fourier.scale", &scale);
         krein__archive_leave(a);
         if (st != KREIN_OK) goto done;
-        s->scale[t] = (float)scale;
+        if (reading) s->scale[t] = (float)scale;
     }
     if (s->first[nterm] != F) {
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its frequencies are wrong)");
@@ -349,6 +349,17 @@ void krein__fourier_tile(const krein_map *map, const krein_rows *rows, float *ou
                 amplify(s, f, m, out + i * ld + (s->phase ? f : 2 * f));
         }
     if (s->unit > 0) normalise(rows->n, map->D, s->unit, out, ld);
+}
+
+bool krein__fourier_array(const krein_map *map, int64_t i, krein_named_array *out) {
+    const krein_fourier *s = map->state;
+    if (i == 0)
+        krein__array_set(out, "frequencies", KREIN_TYPE_F32, map->d + s->phase, s->F, s->W);
+    else if (i == 1 && s->amp)
+        krein__array_set(out, "frequencies.factor", KREIN_TYPE_F32, 1, s->F, s->amp);
+    else
+        return false;
+    return true;
 }
 
 void krein__fourier_clear(krein_map *map) {

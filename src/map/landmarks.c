@@ -91,6 +91,21 @@ done:
     return st;
 }
 
+bool krein__landmarks_array(const krein_map *map, int64_t i, krein_named_array *out) {
+    const krein_matrix *m = &((const krein_landmarks *)map->state)->rows;
+    if (!map->sparse && i == 0)
+        krein__array_set(out, "landmarks", KREIN_TYPE_F32, m->n, m->d, m->x);
+    else if (map->sparse && i == 0)
+        krein__array_set(out, "landmarks.ptr", KREIN_TYPE_I64, 1, m->n + 1, m->ptr);
+    else if (map->sparse && i == 1)
+        krein__array_set(out, "landmarks.col", KREIN_TYPE_I32, 1, m->ptr[m->n], m->col);
+    else if (map->sparse && i == 2)
+        krein__array_set(out, "landmarks.val", KREIN_TYPE_F32, 1, m->ptr[m->n], m->val);
+    else
+        return false;
+    return true;
+}
+
 void krein__landmarks_clear(krein_map *map) {
     krein_landmarks *s = map->state;
     krein__matrix_clear(map->ctx, &s->rows);

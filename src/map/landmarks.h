@@ -19,6 +19,7 @@ void krein__landmarks_tile(const krein_map *map, const krein_rows *x, float *out
 void krein__landmarks_tile64(const krein_map *map, const krein_rows *x, double *out, int64_t ld,
                              double *scratch);
 krein_status krein__landmarks_io(krein_map *map, krein_archive *a, bool wide);
+bool krein__landmarks_array(const krein_map *map, int64_t i, krein_named_array *out);
 void krein__landmarks_clear(krein_map *map);
 void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out);
 

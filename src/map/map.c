@@ -108,13 +108,15 @@ char *krein__map_text(const krein_map *map) {
 krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
                            bool expected_sparse, krein_map **out) {
     krein_status st = KREIN_OK;
-    krein_map *map = *out;
     bool reading = krein__archive_reading(a);
+    krein_map view, *map = *out;
     char *kernel_text = NULL, *spec = NULL;
     krein_kernel *kernel = NULL;
     int64_t d = 0, D = 0, R = 0, seed = 0, negative = 0;
     bool sparse = false;
     if (!reading) {
+        view = krein__map_on(ctx, map);
+        map = &view;
         if (!(kernel_text = krein__kernel_text(ctx, map->kernel)) ||
             !(spec = krein__map_text(map))) {
             st = ctx->status;
@@ -163,7 +165,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
         map->negative = negative;
     }
     if (map->cls->io) TRY(map->cls->io(map, a));
-    *out = map;
+    if (reading) *out = map;
 done:
     if (st != KREIN_OK && reading) {
         if (st == KREIN_ESPEC) st = krein__prefix(ctx, KREIN_EMODEL, "the model is damaged: ");
@@ -174,6 +176,19 @@ done:
     krein__free(ctx, kernel_text);
     krein__free(ctx, spec);
     return st;
+}
+
+krein_map krein__map_on(krein_ctx *ctx, const krein_map *map) {
+    krein_map view = *map;
+    view.ctx = ctx;
+    return view;
+}
+
+void krein__array_set(krein_named_array *out, const char *name, krein_type type, int64_t rows,
+                      int64_t columns, const void *at) {
+    snprintf(out->name, sizeof out->name, "%s", name);
+    size_t size = (size_t)(rows * columns) * krein__type_size(type);
+    out->array = (krein_array){size, type, rows, columns, at};
 }
 
 int64_t krein__map_scratch(const krein_map *map) {

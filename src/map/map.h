@@ -43,6 +43,12 @@ typedef struct krein_cost {
     bool probabilities, grouped; /* in: probabilities are wanted; the rows come in groups */
 } krein_cost;
 
+/* An array of the fitted map, with its name. */
+typedef struct krein_named_array {
+    char name[64];
+    krein_array array;
+} krein_named_array;
+
 typedef struct krein_map_class {
     krein_class cls;
     int traits;
@@ -77,6 +83,8 @@ typedef struct krein_map_class {
     bool (*fact)(const krein_map *map, int64_t i, krein_fact *out);
     /* Maps of structured.c: how they make and multiply blocks of frequencies. */
     const struct krein_structure *(*structure)(const krein_map *map);
+    /* The same for arrays: frequencies, landmarks. */
+    bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
 } krein_map_class;
 
 struct krein_map {
@@ -95,7 +103,7 @@ struct krein_map {
      * columns that matter, and the blocks z = A'r are made first: always where it is INFINITY. */
     double *spectrum; /* D, with mix where fused_lambda is finite */
     double fused_unit, fused_lambda;
-    int8_t *sign;     /* D, or NULL: all +1 (a loaded model has none) */
+    int8_t *sign;     /* D, or NULL: all +1 (so where an old model file was loaded) */
     int64_t negative; /* features with sign -1 */
     int64_t scratch;  /* elements of scratch per thread */
     bool sparse;      /* rows are CSR */
@@ -125,6 +133,11 @@ char *krein__map_text(const krein_map *map);
 krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t d, bool sparse,
                            krein_map **map);
 
+/* The same map to be used on another context: its memory, threads and messages. Nothing of it may
+ * be freed or changed. Maps of parts keep them on the context of the whole: only what goes through
+ * map (tiles, raw features, the model file) is on ctx. */
+krein_map krein__map_on(krein_ctx *ctx, const krein_map *map);
+
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
  * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache:
  * float32 products of nearly centred features keep digits that a large mean would cost. */
@@ -139,6 +152,9 @@ float *krein__map_mix32(const krein_map *map); /* NULL when memory fails */
 int64_t krein__map_fused(const krein_map *map, double lambda);
 /* Features z = A'r, x.n x D. */
 krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *out);
+/* Fills *out. */
+void krein__array_set(krein_named_array *out, const char *name, krein_type type, int64_t rows,
+                      int64_t columns, const void *at);
 /* DUAL maps: the training rows they hold. */
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated, on d columns by about D features

@@ -221,6 +221,7 @@ const krein_map_class krein__map_nystrom = {
     .cost = cost,
     .fit = fit,
     .tile = krein__landmarks_tile,
+    .array = krein__landmarks_array,
     .io = io,
     .clear = krein__landmarks_clear,
     .fact = fact};

@@ -72,4 +72,5 @@ const krein_map_class krein__map_orf = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .array = krein__fourier_array,
     .clear = krein__fourier_clear};

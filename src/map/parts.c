@@ -11,6 +11,7 @@
 #include "map/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void destroy(krein_parts *s) {
@@ -213,7 +214,7 @@ krein_status krein__parts_io(krein_map *map, krein_archive *a) {
         if (st == KREIN_OK) st = krein__map_io(ctx, a, map->d, map->sparse, &part->map);
         krein__archive_leave(a);
         if (st != KREIN_OK) goto done;
-        s->n = krein__max(s->n, p + 1);
+        if (reading) s->n = p + 1;
     }
     if (reading) TRY(check(map, s, map->R, map->D));
 done:
@@ -221,6 +222,22 @@ done:
 }
 
 void krein__parts_clear(krein_map *map) { destroy(map->state); }
+
+/* Those of part p are called "p.name", as in a model file. */
+bool krein__parts_array(const krein_map *map, int64_t i, krein_named_array *out) {
+    const krein_parts *s = map->state;
+    for (int64_t p = 0; p < s->n; p++) {
+        const krein_map *part = s->part[p].map;
+        krein_named_array own;
+        for (int64_t j = 0; part->cls->array && part->cls->array(part, j, &own); j++) {
+            if (i-- > 0) continue;
+            *out = own;
+            snprintf(out->name, sizeof out->name, "%lld.%.40s", (long long)p, own.name);
+            return true;
+        }
+    }
+    return false;
+}
 
 bool krein__parts_fact(const krein_map *map, int64_t i, krein_fact *out) {
     const krein_parts *s = map->state;

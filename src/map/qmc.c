@@ -91,4 +91,5 @@ const krein_map_class krein__map_qmc = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .array = krein__fourier_array,
     .clear = krein__fourier_clear};

@@ -154,18 +154,18 @@ typedef struct belief {
 
 static double weight_of(const krein_block *b, int64_t i) { return b->weight ? b->weight[i] : 1; }
 
-static krein_status believe(const krein_scorer *s, const krein_block *b, const double *score,
+static krein_status believe(const krein_predictor *s, const krein_block *b, const double *score,
                             belief *in) {
     const krein_model *m = s->model;
     krein_status st = KREIN_OK;
     int64_t classes = m->encoding.nclass;
-    krein__scorer_probabilities(s, b->x.n, score, in->p);
+    krein__predictor_probabilities(s, b->x.n, score, in->p);
     for (int64_t i = 0; i < b->x.n; i++) {
         int64_t truth = (int64_t)b->label[i];
         double w = weight_of(b, i);
         if (w == 0) continue;
         in->loss -= w * log(fmax(in->p[i * classes + truth], LEAST));
-        if (classes == 2) TRY(append(m->ctx, &in->side[truth], (scored){score[i], w}));
+        if (classes == 2) TRY(append(s->ctx, &in->side[truth], (scored){score[i], w}));
     }
 done:
     return st;
@@ -230,12 +230,11 @@ done:
     return st;
 }
 
-krein_status krein__model_measure(const krein_model *m, krein_data *data, int part,
+krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_data *data, int part,
                                   krein_metrics *out) {
-    krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
     krein_stream *stream = NULL;
-    krein_scorer scorer = {0};
+    krein_predictor predictor = {0};
     krein_block b;
     double *score = NULL, *total = NULL;
     sums s = {0};
@@ -244,15 +243,15 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     TRY(begin(ctx, &m->encoding, out));
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
-    TRY(krein__scorer_begin(m, &scorer));
+    TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, rows * m->k);
     if (classes) ZNEW(total, out->classes * out->classes);
     if (m->calibration.slope) NEW(in.p, rows * m->encoding.nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
-        krein__scorer_run(&scorer, &b.x, score);
-        if (in.p) TRY(believe(&scorer, &b, score, &in));
+        krein__predictor_run(&predictor, &b.x, score);
+        if (in.p) TRY(believe(&predictor, &b, score, &in));
         for (int64_t i = 0; i < b.x.n; i++) {
             double w = weight_of(&b, i);
             out->n++;
@@ -283,7 +282,7 @@ krein_status krein__model_measure(const krein_model *m, krein_data *data, int pa
         end_numbers(&s, m->k, out);
     }
 done:
-    krein__scorer_end(&scorer);
+    krein__predictor_end(&predictor);
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, total);
@@ -296,6 +295,7 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                             krein_metrics *metrics) {
     krein_metrics own = KREIN_SIZED(krein_metrics);
     krein_status st = krein__report_check(ctx, metrics, "krein_metrics");
+    if (st == KREIN_OK) st = krein__model_need_head(ctx, m, "evaluate");
     if (st != KREIN_OK) return st;
     /* Clusters have numbers for names, which are no classes of anybody's data. */
     if (m->encoding.task == KREIN_TASK_AUTO || strncmp(m->learner, "kmeans(", 7) == 0)
@@ -305,7 +305,7 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            m->learner);
     data->share_rows = true;
     st = krein__data_match(data, &m->encoding, true);
-    if (st == KREIN_OK) st = krein__model_measure(m, data, KREIN_PART_TRAIN, &own);
+    if (st == KREIN_OK) st = krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, &own);
     krein__report_finish(st, metrics, &own);
     krein_metrics_clear(ctx, &own);
     return st;

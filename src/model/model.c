@@ -15,6 +15,7 @@ krein_head krein__task_head(krein_task task) {
 }
 
 int64_t krein__head_scores(krein_head head, const krein_encoding *e) {
+    if (head == KREIN_HEAD_NONE) return 0;
     if (head == KREIN_HEAD_VALUES) return e->outputs;
     if (head == KREIN_HEAD_VOTES) return e->nclass * (e->nclass - 1) / 2;
     return e->nclass == 2 ? 1 : e->nclass;
@@ -33,6 +34,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
     krein__free(ctx, m->variance);
+    krein__free(ctx, m->shift);
     krein__weights_free(ctx, m->kernels, m->weights);
     krein__free(ctx, m);
 }
@@ -170,23 +172,30 @@ done:
 
 /* A model without a task (principal components) has as many scores as it says, others as many as
  * the head needs. */
+static bool fitting_head(const krein_model *m) {
+    const krein_encoding *e = &m->encoding;
+    if (m->head == KREIN_HEAD_NONE) return m->k == 0;
+    if (m->k == 0 || (e->task == KREIN_TASK_CLASSIFICATION) == (m->head == KREIN_HEAD_VALUES))
+        return false;
+    return e->task == KREIN_TASK_AUTO || m->k == krein__head_scores(m->head, e);
+}
+
 static krein_status head_io(krein_archive *a, krein_model *m) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = m->ctx;
     const krein_encoding *e = &m->encoding;
     int head = (int)m->head;
-    bool classes = e->task == KREIN_TASK_CLASSIFICATION, calibrated = m->calibration.slope != NULL;
+    bool calibrated = m->calibration.slope != NULL;
     if (krein__archive_reading(a) && !krein__archive_has(a, "head") &&
         !krein__archive_has(a, "scores")) { /* a file of version 0.1 */
         m->head = krein__task_head(e->task);
         m->k = krein__head_scores(m->head, e);
         goto done;
     }
-    TRY(enum_io(a, "head", &head, KREIN_HEAD_VOTES));
+    TRY(enum_io(a, "head", &head, KREIN_HEAD_NONE));
     m->head = (krein_head)head;
-    TRY(krein__archive_int(a, "scores", &m->k, 1, INT32_MAX));
-    if (classes == (m->head == KREIN_HEAD_VALUES) ||
-        (e->task != KREIN_TASK_AUTO && m->k != krein__head_scores(m->head, e))) {
+    TRY(krein__archive_int(a, "scores", &m->k, 0, INT32_MAX));
+    if (!fitting_head(m)) {
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its scores)");
         goto done;
     }
@@ -213,6 +222,40 @@ done:
     return st;
 }
 
+/* The signs of the features, where some are negative. */
+static krein_status signs_io(krein_archive *a, krein_model *m) {
+    krein_status st = KREIN_OK;
+    krein_map *map = m->map;
+    int8_t *sign = map->sign;
+    int64_t negative = 0;
+    if (krein__archive_reading(a) ? !krein__archive_has(a, "signs") : !sign) return KREIN_OK;
+    TRY(krein__archive_array(a, "signs", KREIN_TYPE_BYTES, &sign, map->D));
+    if (!krein__archive_reading(a)) goto done;
+    krein__free(map->ctx, map->sign); /* a map that is drawn again has them */
+    map->sign = sign;
+    bool valid = true;
+    for (int64_t i = 0; i < map->D; i++) {
+        valid = valid && (sign[i] == 1 || sign[i] == -1);
+        negative += sign[i] < 0;
+    }
+    if (!valid || negative != map->negative)
+        st = krein__fail(m->ctx, KREIN_EMODEL, "the model is damaged (its signs)");
+done:
+    return st;
+}
+
+/* Weights are of raw features. A model without weights needs the matrix that makes features of
+ * them. */
+static krein_status mix_io(krein_archive *a, krein_model *m) {
+    krein_map *map = m->map;
+    int64_t cells;
+    if (m->head != KREIN_HEAD_NONE || !(krein__map_traits(map) & KREIN_MAP_MIX)) return KREIN_OK;
+    if (krein__archive_reading(a) ? !krein__archive_has(a, "mix") : !map->mix) return KREIN_OK;
+    if (__builtin_mul_overflow(map->R, map->D, &cells))
+        return krein__fail(m->ctx, KREIN_EMODEL, "the model is damaged (its features)");
+    return krein__archive_array(a, "mix", KREIN_TYPE_F64, &map->mix, cells);
+}
+
 static krein_status model_io(krein_archive *a, krein_model *m) {
     krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
@@ -228,59 +271,119 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(head_io(a, m));
     TRY(variance_io(a, m));
     TRY(krein__weights_io(a, ctx, &m->kernels, &m->weights));
+    TRY(krein__held_out_io(a, ctx, &m->path));
+    TRY(signs_io(a, m));
+    TRY(mix_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
     return st;
 }
 
-krein_status krein_model_save(krein_ctx *ctx, const krein_model *model, const char *path) {
+/* An archive of it. *view is the model on the caller's context, and what is written to on the way;
+ * it lives as long as the archive, which refers to arrays of both. */
+static krein_status archive(krein_ctx *ctx, const krein_model *model, krein_model *view,
+                            krein_archive **out) {
     krein_status st = KREIN_OK;
-    krein_archive *a = NULL;
-    krein_model *m = (krein_model *)(uintptr_t)model; /* writing changes nothing but the size */
-    TRY(krein__archive_create(ctx, &a));
-    TRY(model_io(a, m));
-    TRY(krein__archive_save(a, path));
-    m->bytes = krein__archive_bytes(a);
+    *view = *model;
+    view->ctx = ctx;
+    TRY(krein__archive_create(ctx, out));
+    TRY(model_io(*out, view));
 done:
+    return st;
+}
+
+krein_status krein_model_save(krein_ctx *ctx, const krein_model *model, const char *path) {
+    krein_archive *a = NULL;
+    krein_model view;
+    krein_status st = archive(ctx, model, &view, &a);
+    if (st == KREIN_OK) st = krein__archive_save(a, path);
     krein__archive_destroy(a);
     return st;
 }
 
-krein_status krein__model_texts(krein_model *m) {
+krein_status krein_model_save_memory(krein_ctx *ctx, const krein_model *model, void *to,
+                                     int64_t room, int64_t *bytes) {
+    krein_archive *a = NULL;
+    krein_model view;
+    krein_status st = archive(ctx, model, &view, &a);
+    *bytes = 0;
+    if (st == KREIN_OK) {
+        st = krein__archive_save_memory(a, to, room);
+        *bytes = krein__archive_bytes(a);
+    }
+    krein__archive_destroy(a);
+    return st;
+}
+
+/* What is taken off each encoded column before it is centred. */
+static krein_status find_shifts(krein_model *m) {
     krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
-    if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel))) return ctx->status;
-    if (m->kernels > 0) TRY(krein__joint_text(m->map, &m->map_text));
-    if (!m->map_text && !(m->map_text = krein__map_text(m->map))) st = ctx->status;
+    const krein_encoding *e = &m->encoding;
+    if (e->ninput == 0) return KREIN_OK;
+    ZNEW(m->shift, e->d);
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (e->input[j].at >= 0 && !e->input[j].text) m->shift[e->input[j].at] = e->input[j].shift;
 done:
     return st;
 }
 
-krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out) {
+krein_status krein__model_finish(krein_model *m) {
+    krein_ctx *ctx = m->ctx;
     krein_status st = KREIN_OK;
-    krein_archive *a = NULL;
+    if (!(m->kernel_text = krein__kernel_text(ctx, m->map->kernel))) return ctx->status;
+    if (m->kernels > 0) TRY(krein__joint_text(m->map, &m->map_text));
+    if (!m->map_text && !(m->map_text = krein__map_text(m->map))) {
+        st = ctx->status;
+        goto done;
+    }
+    TRY(find_shifts(m));
+done:
+    return st;
+}
+
+/* name: of the file, for messages. */
+static krein_status from_archive(krein_ctx *ctx, krein_archive *a, const char *name,
+                                 krein_model **out) {
+    krein_status st = KREIN_OK;
     krein_model *m = NULL;
-    *out = NULL;
-    TRY(krein__archive_load(ctx, path, &a));
     if (krein__archive_has(a, "checkpoint")) {
         st = krein__fail(ctx, KREIN_EMODEL,
                          "%s: this is the checkpoint of a training that has not ended; give the "
                          "train command again to go on",
-                         path);
+                         name);
         goto done;
     }
     ZNEW(m, 1);
     m->ctx = ctx;
     st = model_io(a, m);
-    if (st == KREIN_EMODEL && !strstr(ctx->message, path)) krein__prefix(ctx, st, "%s: ", path);
+    if (st == KREIN_EMODEL && !strstr(ctx->message, name)) krein__prefix(ctx, st, "%s: ", name);
     TRY(st);
-    TRY(krein__model_texts(m));
+    TRY(krein__model_finish(m));
     m->bytes = krein__archive_bytes(a);
     *out = m;
     m = NULL;
 done:
     krein_model_destroy(m);
+    return st;
+}
+
+krein_status krein_model_load(krein_ctx *ctx, const char *path, krein_model **out) {
+    krein_archive *a = NULL;
+    *out = NULL;
+    krein_status st = krein__archive_load(ctx, path, &a);
+    if (st == KREIN_OK) st = from_archive(ctx, a, path, out);
+    krein__archive_destroy(a);
+    return st;
+}
+
+krein_status krein_model_load_memory(krein_ctx *ctx, const void *bytes, int64_t size,
+                                     krein_model **out) {
+    krein_archive *a = NULL;
+    *out = NULL;
+    krein_status st = krein__archive_load_memory(ctx, bytes, size, &a);
+    if (st == KREIN_OK) st = from_archive(ctx, a, "(memory)", out);
     krein__archive_destroy(a);
     return st;
 }

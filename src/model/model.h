@@ -1,4 +1,8 @@
-/* model.h -- a trained model: encoding -> map -> weights. */
+/* model.h -- the fitted pipe: encoding -> map -> weights; without a head it ends at the map.
+ *
+ * A model is not changed once it is made. What is done with it is done on the caller's context, so
+ * that any number of threads may use it, each with its own; model->ctx (and that of the map) is
+ * where its memory came from, for those who make it and for krein_model_destroy. */
 #ifndef KREIN_MODEL_H
 #define KREIN_MODEL_H
 
@@ -9,7 +13,8 @@
 typedef enum krein_head {
     KREIN_HEAD_VALUES = 0, /* they are numbers: a regression's, or principal components */
     KREIN_HEAD_BEST = 1,   /* the class of the largest; of two classes, the sign of the one score */
-    KREIN_HEAD_VOTES = 2   /* one for each pair of classes a < b, positive for b: the most votes */
+    KREIN_HEAD_VOTES = 2,  /* one for each pair of classes a < b, positive for b: the most votes */
+    KREIN_HEAD_NONE = 3    /* there are no scores: the pipe ends at the features */
 } krein_head;
 
 /* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, and pairs of them
@@ -17,6 +22,14 @@ typedef enum krein_head {
 typedef struct krein_calibration {
     double *slope, *shift; /* k of each, or NULL */
 } krein_calibration;
+
+/* Values of lambda that were compared, ascending, and the error of each on held-out rows: rmse, or
+ * share of wrong classes. */
+enum { KREIN_HELD_OUT_MAX = 64 };
+typedef struct krein_held_out {
+    int64_t n;
+    double lambda[KREIN_HELD_OUT_MAX], error[KREIN_HELD_OUT_MAX];
+} krein_held_out;
 
 struct krein_model {
     krein_ctx *ctx;
@@ -35,30 +48,44 @@ struct krein_model {
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
     krein_kernel_weight *weights;
-    int64_t bytes; /* of the file it came from or went to, 0 before */
+    krein_held_out path;
+    double *shift; /* d: taken off each encoded column first; NULL: nothing is */
+    int64_t bytes; /* of the file it came from, else 0 */
 };
 
-/* kernel_text and map_text, once kernel, map and weights are there. */
-krein_status krein__model_texts(krein_model *model);
+/* What people are told and other fields do not say (kernel_text, map_text, shift), once encoding,
+ * kernel, map and weights are there. */
+krein_status krein__model_finish(krein_model *model);
 
 /* The head of a task, unless a learner has its own, and the scores it needs. */
 krein_head krein__task_head(krein_task task);
 int64_t krein__head_scores(krein_head head, const krein_encoding *e);
 
+/* One value more of lambda; what is not finite is left out. */
+void krein__held_out_add(krein_held_out *path, double lambda, double error);
+/* Nothing is written where there are none. */
+krein_status krein__held_out_io(krein_archive *a, krein_ctx *ctx, krein_held_out *path);
+
 /* The encoding in a file. */
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
 
-/* Decision values of encoded rows, threaded over tiles; out is x->n x k. */
-typedef struct krein_scorer {
+/* KREIN_EARG where there is no head; `what` cannot be done. */
+krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *model, const char *what);
+
+/* Decision values of encoded rows, threaded over tiles; out is x->n x k. Memory and threads are
+ * those of ctx. */
+typedef struct krein_predictor {
+    krein_ctx *ctx;
     const krein_model *model;
     void *scratch;
     int64_t each; /* bytes of scratch per thread */
-} krein_scorer;
-krein_status krein__scorer_begin(const krein_model *model, krein_scorer *out);
-void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out);
+} krein_predictor;
+krein_status krein__predictor_begin(krein_ctx *ctx, const krein_model *model, krein_predictor *out);
+void krein__predictor_run(const krein_predictor *s, const krein_rows *x, double *out);
 /* Probabilities of n rows with those scores, n x (classes); for a model that has them. */
-void krein__scorer_probabilities(const krein_scorer *s, int64_t n, const double *score, double *p);
-void krein__scorer_end(krein_scorer *s);
+void krein__predictor_probabilities(const krein_predictor *s, int64_t n, const double *score,
+                                    double *p);
+void krein__predictor_end(krein_predictor *s);
 /* The class that the k scores of a row stand for. */
 int64_t krein__model_decide(const krein_model *model, const double *score);
 /* The same without a model. Ties go to the first class. */
@@ -67,7 +94,7 @@ int64_t krein__decide(krein_head head, int64_t classes, const double *score);
 int64_t krein__pair(int64_t classes, int64_t a, int64_t b);
 
 /* Metrics over the given part of data that has been learned or matched already. */
-krein_status krein__model_measure(const krein_model *model, krein_data *data, int part,
-                                  krein_metrics *out);
+krein_status krein__model_measure(krein_ctx *ctx, const krein_model *model, krein_data *data,
+                                  int part, krein_metrics *out);
 
 #endif

@@ -10,12 +10,12 @@
 #include <omp.h>
 #include <string.h>
 
-krein_status krein__scorer_begin(const krein_model *m, krein_scorer *s) {
-    krein_ctx *ctx = m->ctx;
+krein_status krein__predictor_begin(krein_ctx *ctx, const krein_model *m, krein_predictor *s) {
     const krein_map *map = m->map;
     bool wide = map->cls->tile64 != NULL;
     /* scratch of the map, features of a tile, the same in double, and the tile's scores */
     int64_t size = wide ? 8 : 4, features = wide ? 8 : 4 + 8;
+    s->ctx = ctx;
     s->model = m;
     s->each = (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) /
               64 * 64;
@@ -26,8 +26,8 @@ krein_status krein__scorer_begin(const krein_model *m, krein_scorer *s) {
     return s->scratch ? KREIN_OK : ctx->status;
 }
 
-void krein__scorer_end(krein_scorer *s) {
-    if (s->model) krein__free(s->model->ctx, s->scratch);
+void krein__predictor_end(krein_predictor *s) {
+    if (s->ctx) krein__free(s->ctx, s->scratch);
     memset(s, 0, sizeof *s);
 }
 
@@ -42,7 +42,8 @@ static double dot(int64_t n, const float *r, const double *w) {
     return sum;
 }
 
-static void score_tile(const krein_scorer *s, const krein_rows *rows, char *scratch, double *out) {
+static void score_tile(const krein_predictor *s, const krein_rows *rows, char *scratch,
+                       double *out) {
     const krein_model *m = s->model;
     const krein_map *map = m->map;
     int64_t R = map->R, k = m->k;
@@ -68,10 +69,9 @@ static void score_tile(const krein_scorer *s, const krein_rows *rows, char *scra
         for (int64_t c = 0; c < k; c++) out[i * k + c] = score[i * k + c] + m->intercept[c];
 }
 
-void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out) {
-    krein_ctx *ctx = s->model->ctx;
+void krein__predictor_run(const krein_predictor *s, const krein_rows *x, double *out) {
     int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE, k = s->model->k;
-    int threads = (int)krein__max(1, krein__min(ctx->threads, tiles));
+    int threads = (int)krein__max(1, krein__min(s->ctx->threads, tiles));
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
@@ -84,10 +84,11 @@ void krein__scorer_run(const krein_scorer *s, const krein_rows *x, double *out) 
     krein__compute_end(c);
 }
 
-void krein__scorer_probabilities(const krein_scorer *s, int64_t n, const double *score, double *p) {
+void krein__predictor_probabilities(const krein_predictor *s, int64_t n, const double *score,
+                                    double *p) {
     const krein_model *m = s->model;
     int64_t tiles = (n + KREIN_TILE - 1) / KREIN_TILE, k = m->k, classes = m->encoding.nclass;
-    int threads = (int)krein__max(1, krein__min(m->ctx->threads, tiles));
+    int threads = (int)krein__max(1, krein__min(s->ctx->threads, tiles));
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
@@ -131,6 +132,13 @@ int64_t krein__model_decide(const krein_model *m, const double *score) {
     return krein__decide(m->head, m->encoding.nclass, score);
 }
 
+krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *m, const char *what) {
+    if (m->head != KREIN_HEAD_NONE) return KREIN_OK;
+    return krein__fail(
+        ctx, KREIN_EARG,
+        "the model makes features and has no head to %s with; train a model for that", what);
+}
+
 /* ---- prediction --------------------------------------------------------- */
 
 /* Where processes share the rows, the first one tells of all, in order, when all have scored. */
@@ -138,22 +146,23 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
                            krein_predict_fn fn, void *user) {
     krein_status st = KREIN_OK;
     krein_stream *stream = NULL;
-    krein_scorer scorer = {0};
+    krein_predictor predictor = {0};
     krein_block b;
     krein_packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
     double *score = NULL, *p = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
+    TRY(krein__model_need_head(ctx, m, "predict"));
     data->share_rows = true;
     TRY(krein__data_match(data, &m->encoding, false));
     TRY(krein__stream_open(data, &m->encoding, -1, &stream));
-    TRY(krein__scorer_begin(m, &scorer));
+    TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, rows * m->k);
     if (m->calibration.slope) NEW(p, rows * m->encoding.nclass);
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
-        krein__scorer_run(&scorer, &b.x, score);
-        if (p) krein__scorer_probabilities(&scorer, b.x.n, score, p);
+        krein__predictor_run(&predictor, &b.x, score);
+        if (p) krein__predictor_probabilities(&predictor, b.x.n, score, p);
         krein_scored block = {b.x.n, b.first, score, p, b.dropped, b.id};
         TRY(krein__stream_shared(stream) ? krein__packets_keep(&all, &block)
                                          : krein__tell(m, &block, fn, user));
@@ -161,7 +170,7 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     if (krein__stream_shared(stream)) TRY(krein__packets_tell(&all));
 done:
     krein__packets_clear(&all);
-    krein__scorer_end(&scorer);
+    krein__predictor_end(&predictor);
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, p);

@@ -96,7 +96,7 @@ krein_status krein__pipe_fit(krein_pipe *p) {
     krein_model *m = p->job.model;
     krein__pipe_settle(p);
     TRY(krein__map_fit(m->map, m->encoding.d, m->encoding.sparse, p->job.rows, p->job.n));
-    TRY(krein__model_texts(m));
+    TRY(krein__model_finish(m));
 done:
     return st;
 }

@@ -104,7 +104,16 @@ krein_status krein__pipe_refuse(krein_pipe *p, const krein_need *need);
 void krein__pipe_settle(krein_pipe *p);
 /* Settles and fits the map; the model knows the kernel and the map by their specs. */
 krein_status krein__pipe_fit(krein_pipe *p);
-/* The model with no head becomes the caller's. */
+/* The model ends here: it has no head. Columns that were left out as labels stay so in it, other
+ * data may come without. */
+krein_status krein__pipe_close_headless(krein_pipe *p);
+/* Begins, meets, chooses and fits: a feature transformer. carried: labels are written with the
+ * features. job.rows are the rows it was fitted to. */
+krein_status krein__pipe_transformer(krein_ctx *ctx, const krein_train_options *options,
+                                     krein_data *data, bool carried, krein_pipe *p);
+/* Labels that nobody looks at, in the encoding: see above. */
+void krein__pipe_name_labels(krein_pipe *p);
+/* The model becomes the caller's. */
 krein_model *krein__pipe_take_model(krein_pipe *p);
 void krein__pipe_end(krein_pipe *p);
 

@@ -66,27 +66,26 @@ static names those_that(trait *has) {
 }
 
 /* The spec may stand for another learner and a weighing of kernels (mkl). */
-static krein_status parse_learner(krein_training *t) {
-    krein_ctx *ctx = t->pipe.ctx;
+krein_status krein__learner_parse(krein_ctx *ctx, const char *spec, const krein_learner_class **out,
+                                  krein_values *values, krein_weighing *weighing) {
     krein_status st = KREIN_OK;
-    const char *spec = t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT;
-    char name[64], *learner = NULL, *weighing = NULL;
+    char name[64], *learner = NULL, *of_kernels = NULL;
     krein_cursor c = {spec, spec, "learner"}, start = c;
     int64_t which;
     TRY(krein__spec_name(ctx, &c, name, sizeof name));
     TRY(krein__find_class(ctx, &start, name, krein__learners, krein__learner_count, &which));
     const krein_learner_class *l = (const krein_learner_class *)krein__learners[which];
     if (l->expand) {
-        TRY(l->expand(ctx, spec, &learner, &weighing));
-        TRY(krein__weighing_parse(ctx, weighing, &t->weighing));
+        TRY(l->expand(ctx, spec, &learner, &of_kernels));
+        TRY(krein__weighing_parse(ctx, of_kernels, weighing));
         spec = learner;
     }
     TRY(krein__parse_spec(ctx, spec, "learner", krein__learners, krein__learner_count, &which,
-                          &t->values));
-    t->learner = (const krein_learner_class *)krein__learners[which];
+                          values));
+    *out = (const krein_learner_class *)krein__learners[which];
 done:
     krein__free(ctx, learner);
-    krein__free(ctx, weighing);
+    krein__free(ctx, of_kernels);
     return st;
 }
 
@@ -103,6 +102,11 @@ static krein_status check_learner(const krein_training *t) {
                            "%s has no use for rows without labels; leave `unlabeled` out; learners "
                            "that learn from them: %s",
                            l->cls.name, those_that(has_unlabelled).text);
+    if (t->o.checkpoint && (t->weighing.cls || !l->checkpoint))
+        return krein__fail(ctx, KREIN_EARG,
+                           "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
+                           t->weighing.cls ? krein__learner_mkl.cls.name : l->cls.name,
+                           those_that(has_checkpoint).text);
     return KREIN_OK;
 }
 
@@ -234,7 +238,8 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
         .map = t->o.map, .features = t->o.features, .seed = t->o.seed, .max_exact = t->o.max_exact};
     krein_purpose purpose = krein__training_purpose(t);
     TRY(krein__pipe_begin_with(ctx, &o, &purpose, NULL, &t->pipe));
-    TRY(parse_learner(t));
+    TRY(krein__learner_parse(ctx, t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT, &t->learner,
+                             &t->values, &t->weighing));
     t->pipe.purpose.matrix = t->learner->matrix;
     if (t->weighing.cls) {
         t->pipe.purpose.map = joint_map;
@@ -345,11 +350,6 @@ krein_status krein__training_checkpoint(krein_training *t, krein_data *data,
     krein_train_options o = t->o;
     bool asked;
     *out = NULL;
-    if (t->weighing.cls || !t->learner->checkpoint)
-        return krein__fail(ctx, KREIN_EARG,
-                           "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
-                           t->weighing.cls ? krein__learner_mkl.cls.name : t->learner->cls.name,
-                           those_that(has_checkpoint).text);
     TRY(krein__checkpoint_open(ctx, &o, data, out));
     o.kernel = krein__checkpoint_kernel(*out);
     o.map = krein__checkpoint_map(*out);

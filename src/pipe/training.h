@@ -28,6 +28,11 @@ typedef struct krein_training {
     bool asked;    /* the number of features was */
 } krein_training;
 
+/* The learner of a spec, and the weighing where the spec has one (mkl): empty before. The values
+ * and the weighing are the caller's to clear, also after a failure. */
+krein_status krein__learner_parse(krein_ctx *ctx, const char *spec,
+                                  const krein_learner_class **learner, krein_values *values,
+                                  krein_weighing *weighing);
 /* Specs are parsed before any row is read: a wrong one must not cost a pass over the data. grouped:
  * the rows come in groups. */
 krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *given, bool grouped,

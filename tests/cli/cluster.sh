@@ -109,7 +109,7 @@ refuse "weights" 2 'no row weights' blobs.csv --clusters 2 --weights x1
 refuse "a map fitted to labels" 2 'fitted to labels' blobs.csv --clusters 2 -m aligned
 refuse "negative degrees" 1 'use more --features' blobs.csv --clusters 2 --method spectral -k 'gaussian(sigma=0.001)' -m rff -D 4
 "$KREIN" generate blobs -n 3000 -o many.csv >/dev/null
-refuse "too little memory" 1 'clustering needs .*use a feature map' many.csv --clusters 2 --max-memory 100M -m exact
+refuse "too little memory" 1 'clustering needs .*use --map orf' many.csv --clusters 2 --max-memory 100M -m exact
 run cluster many.csv --clusters 2 --max-memory 100M --json
 json "features where the matrix does not fit" 'j["map"].startswith("orf(")'
 refuse "--json and -o -" 2 'standard output' blobs.csv --clusters 2 --json -o -

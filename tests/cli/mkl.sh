@@ -17,14 +17,20 @@ ok "help mkl"
 has "help mkl: what it is" out '^mkl \(learner\)'
 is "help mkl fits in 80 columns" "" "$(awk 'length > 80' out)"
 tr -d '\n' <out | tr -s ' ' >flat
-for method in $methods; do has "help mkl: $method" flat "[ .;]$method: "; done
-for option in method base C normalize split lambda delta p theta alpha beta epochs count; do
-    has "help mkl: option $option" out "^    $option  "
+has "help mkl: the weighings" flat 'one of the weighings'
+for option in method base C; do has "help mkl: option $option" out "^    $option  "; done
+run list weighings
+for method in $methods; do has "list weighings: $method" out "^$method  "; done
+for pair in easymkl:lambda pwmk:delta lp:p conv:theta smsd:beta ufo:alpha nsmkl:count; do
+    run help ${pair%:*}
+    for option in normalize split ${pair#*:}; do
+        has "help ${pair%:*}: option $option" out "^    $option  "
+    done
 done
 run list learners
 has "list learners" out '^mkl  '
 run list --json
-json "list --json" '[o["type"] for e in j["entries"] if e["name"] == "mkl" for o in e["options"] if o["name"] == "method"] == ["average|easymkl|pwmk|alignment|centered|lp|conv|smsd|ufo|nsmkl"]'
+json "list --json" '[e["name"] for e in j["entries"] if e["table"] == "weighings"] == "average easymkl pwmk alignment centered lp conv smsd ufo nsmkl".split()'
 run help train
 has "help train: --kernels" out '--kernels LIST .*mkl'
 has "help train: an example" out 'learner mkl --kernels'
@@ -43,7 +49,7 @@ run info one.krein
 has "one kernel: as text" out '^kernel +gaussian\(sigma=1\)$'
 
 # ---- wrong calls ----
-for spec in 'mkl(method=best)' 'mkl(base=svr)' 'mkl(lambda=0)' 'mkl(lambda=2)' 'mkl(delta=-1)' 'mkl(p=0.5)' 'mkl(alpha=0)' 'mkl(beta=-1)' 'mkl(epochs=0)' 'mkl(count=0)' 'mkl(theta=-1)' 'mkl(C=0)' 'mkl(split=half)' 'mkl(kernels=3)'; do
+for spec in 'mkl(method=best)' 'mkl(base=svr)' 'mkl(lambda=0)' 'mkl(lambda=2)' 'mkl(delta=-1)' 'mkl(method=lp, p=0.5)' 'mkl(method=average, lambda=0.5)' 'mkl(p=2)' 'mkl(alpha=0)' 'mkl(beta=-1)' 'mkl(epochs=0)' 'mkl(count=0)' 'mkl(theta=-1)' 'mkl(C=0)' 'mkl(split=half)' 'mkl(kernels=3)'; do
     run train two.csv --learner "$spec" --kernels "$family" -o m.krein
     status "$spec" 2
 done
