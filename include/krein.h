@@ -31,9 +31,9 @@ extern "C" {
 #endif
 
 #define KREIN_VERSION_MAJOR 0
-#define KREIN_VERSION_MINOR 1
+#define KREIN_VERSION_MINOR 2
 #define KREIN_VERSION_PATCH 0
-#define KREIN_VERSION_STRING "0.1.0"
+#define KREIN_VERSION_STRING "0.2.0"
 
 #if defined(__GNUC__)
 #define KREIN_API __attribute__((visibility("default")))

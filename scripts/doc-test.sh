@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # doc-test.sh -- the documentation does what it says.
 #
-#   examples   every ```sh block of docs/tutorial.md and of docs/mkl.md is run, in order, in one
+#   examples   every ```sh block of README.md, docs/tutorial.md and docs/mkl.md is run, in order, in one
 #              temporary directory a page with the program in PATH; each must end with status 0.
 #              A block ```output behind it must be what it wrote to standard output.
 #   example    the C program in README.md is examples/quickstart.c
-#   methods    docs/methods.md and README.md list what the program lists
+#   methods    docs/methods.md lists what the program lists
+#   commands   README.md names `make demo` and `make check`
 #   links      a relative link in a .md file leads to a file
 #
 # KREIN is the program (build/krein). The last line is "N passed, N failed".
@@ -16,7 +17,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/krein-doc.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
 passed=0 failed=0
-verdict() { # name status
+outcome() { # name status
     if (($2 == 0)); then
         passed=$((passed + 1))
     else
@@ -38,7 +39,7 @@ take_blocks() { # page folder
         file { print > file }' "$1"
 }
 
-for page in docs/tutorial.md docs/mkl.md; do
+for page in README.md docs/tutorial.md docs/mkl.md; do
     here=$work/$(basename "$page" .md)
     mkdir -p "$here/blocks" "$here/run"
     take_blocks "$root/$page" "$here/blocks"
@@ -54,29 +55,32 @@ for page in docs/tutorial.md docs/mkl.md; do
             diff -u "${block%.sh}.output" "$work/out"
             status=$?
         fi
-        verdict "$name" $status
+        outcome "$name" $status
     done
 done
 
 awk '/^```c$/ && !done { on = 1; next } /^```/ && on { on = 0; done = 1 } on' "$root/README.md" |
     diff -u "$root/examples/quickstart.c" -
-verdict "README.md: the C example is examples/quickstart.c" $?
+outcome "README.md: the C example is examples/quickstart.c" $?
 
 KREIN=$krein "$root/scripts/methods.sh" --check >"$work/out" 2>&1
 status=$?
 ((status)) && cat "$work/out"
-verdict "scripts/methods.sh --check" $status
+outcome "scripts/methods.sh --check" $status
 
 cd "$root" || exit 1
+grep -q 'make demo' README.md && grep -q 'make check' README.md
+outcome "README.md names make demo and make check" $?
+
 status=0
-for page in *.md docs/*.md; do
+for page in *.md docs/*.md docs/results/*.md; do
     while read -r link; do
         [[ -e $(dirname "$page")/${link%%#*} ]] && continue
         echo "$page: no file $link"
         status=1
     done < <(grep -oE '\]\([^)#][^)]*\)' "$page" | sed -E 's/^\]\((.*)\)$/\1/' | grep -vE '^[a-z]+:')
 done
-verdict "links" $status
+outcome "links" $status
 
 echo "$passed passed, $failed failed"
 exit $((failed > 0))

@@ -18,7 +18,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 rooms='base num dist file generate encode share stream kernel map solve model learn select combine pipe'
 
 passed=0 failed=0 skipped=0
-verdict() { # name violations
+outcome() { # name violations
     if [[ -n $2 ]]; then
         printf '%s\nFAILED: %s\n' "$2" "$1"
         failed=$((failed + 1))
@@ -88,7 +88,7 @@ layers() {
             print place ": #include \"" header "\": " why
         }'
 }
-verdict layers "$(layers)"
+outcome layers "$(layers)"
 
 # Keys are a name and a year; comments have them as well as descriptions.
 citations() { # keys
@@ -103,13 +103,13 @@ citations() { # keys
 }
 if [[ -f docs/references.bib ]]; then
     keys=$(sed -nE 's/^[[:space:]]*@[A-Za-z]+[[:space:]]*\{[[:space:]]*([^,[:space:]]+).*/\1/p' docs/references.bib)
-    verdict citations "$(citations "$keys")"
+    outcome citations "$(citations "$keys")"
 else
     echo "skipped: citations: docs/references.bib is not here"
     skipped=$((skipped + 1))
 fi
 
-verdict libraries "$(
+outcome libraries "$(
     grep -E '(^|[^A-Za-z0-9_])(cblas|openblas_)' <<<"$stripped" | grep -v '^src/num/blas\.c:' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: OpenBLAS is named outside src\/num\/blas.c/'
     grep -E 'include[[:space:]]*[<"](libsvm/)?svm\.h' <<<"$stripped" | grep -v '^src/solve/libsvm\.c:' |
@@ -122,14 +122,14 @@ verdict libraries "$(
 )"
 
 # A stream is a name, alone, + a count, or given to krein__substream and krein__role.
-verdict streams "$(
+outcome streams "$(
     grep -vE '^src/base/(rng\.[ch]|streams\.def):' <<<"$stripped" |
         grep -E 'krein_rng[^;()]*(\)|=) *\{[^;{}]*, *(\([a-z0-9_]+\) *)?[0-9]|\.stream *([-+|]?= *[0-9(]|\|)|krein__substream\([^;]*, *[0-9]+\)|KREIN_STREAM_[A-Z]+ *([-|^]|\+ *(\([a-z0-9_]+\) *)?[0-9])|STREAM_[A-Z_]+ *= *[0-9]' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: a stream by number; name it in src\/base\/streams.def/'
 )"
 
 # The library names options (`max_memory`); the program turns them into flags (src/cli/flags.c).
-verdict flags "$(
+outcome flags "$(
     grep -vE '^src/(cli|mpi)/' <<<"$stripped" |
         grep -E '"([^"\\]|\\.)*(^|[^-A-Za-z0-9_<])--[a-z]' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: a flag of the program; write `option` or `option=value`/'
@@ -140,7 +140,7 @@ files() {
     { git ls-files -z --cached --others --exclude-standard ||
         find . -type f -not -path './.git/*' -not -path './build*/*' -print0; } 2>/dev/null
 }
-verdict paths "$(
+outcome paths "$(
     files | xargs -0 -r grep -nIsE '(^|[^A-Za-z0-9_.~-])/(work|root|home)/' -- |
         sed -E 's/^([^:]+:[0-9]+):/\1: a path of one machine: /' | cut -c1-160
 )"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# methods.sh [--check] -- writes docs/methods.md and the list in README.md from what the
-# program says of itself (krein list, krein help NAME). --check changes nothing, compares,
-# and ends with "N passed, N failed".
+# methods.sh [--check] -- writes docs/methods.md from what the program says of itself (krein list,
+# krein help NAME). --check changes nothing, compares, and ends with "N passed, N failed".
 #
 # KREIN is the program (build/krein).
 # shellcheck disable=SC2016 # backquotes of Markdown
@@ -72,38 +71,15 @@ END
     done <"$work/list"
 }
 
-readme() {
-    local table name summary last=''
-    echo '<!-- methods: written by scripts/methods.sh -->'
-    echo
-    echo '| kind | name | what it is |'
-    echo '| --- | --- | --- |'
-    while IFS=$'\t' read -r table name summary; do
-        printf '| %s | `%s` | %s |\n' "$([[ $table != "$last" ]] && singular "$table")" "$name" "$(cell "$summary")"
-        last=$table
-    done <"$work/list"
-    echo
-}
-
 page >"$work/methods.md"
-readme >"$work/inside"
-awk -v inside="$work/inside" '
-    /^<!-- methods/ { while ((getline line < inside) > 0) print line; skip = 1; next }
-    /^<!-- \/methods -->/ { skip = 0 }
-    !skip' README.md >"$work/README.md"
 
 if [[ ${1:-} == --check ]]; then
-    passed=0 failed=0
-    for pair in "docs/methods.md:methods.md" "README.md:README.md"; do
-        if diff -u "${pair%%:*}" "$work/${pair##*:}"; then
-            passed=$((passed + 1))
-        else
-            echo "${pair%%:*} is not what the program says; run scripts/methods.sh"
-            failed=$((failed + 1))
-        fi
-    done
-    echo "$passed passed, $failed failed"
-    exit $((failed > 0))
+    if diff -u docs/methods.md "$work/methods.md"; then
+        echo "1 passed, 0 failed"
+        exit 0
+    fi
+    echo "docs/methods.md is not what the program says; run scripts/methods.sh"
+    echo "0 passed, 1 failed"
+    exit 1
 fi
 cp "$work/methods.md" docs/methods.md
-cp "$work/README.md" README.md

@@ -1,6 +1,6 @@
 /* advise.c -- the public entry point that says what theory asks for:
  *
- *     data -> encoding -> kernel -> kernel matrix of a sample -> advice (select/advise.c)
+ *     data -> encoding -> kernel -> kernel matrix of a sample -> advice (select/advice.c)
  */
 #include "pipe/sample.h"
 #include "select/capacity.h"

@@ -130,6 +130,7 @@ static inline void open_bench(bench *b, int64_t n, int classes, bool weighted,
     o.task = classes ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
     CHECK(krein_data_from_dense(ctx, n, COLUMNS, b->x, COLUMNS, b->y, b->weight, &o, &b->s.data) ==
           KREIN_OK);
+    ctx->keep_rows = KREIN_KEEP_MEMORY; /* passes keep no buffer, which a failure would release */
     CHECK(source_open(&b->s, true, 0) == KREIN_OK);
     b->model = (krein_model){.ctx = ctx, .encoding = b->s.e, .k = 1};
     b->job = (krein_job){.ctx = ctx,

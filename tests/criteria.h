@@ -490,7 +490,7 @@ static inline krein_criterion criterion_of(const char *spec) {
     return c;
 }
 
-/* The verdict on one kernel, from its rows; a refusal goes to `why` where that is not NULL, and is
+/* The score of one kernel, from its rows; a refusal goes to `why` where that is not NULL, and is
  * an error where it is. */
 static inline krein_score score_rows(const problem *p, const char *kernel, const char *spec,
                                      char why[KREIN__MESSAGE]) {

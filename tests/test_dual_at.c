@@ -120,7 +120,7 @@ static void refit_folds(const problem *p, const int32_t *fold, int64_t folds, do
     free(f);
 }
 
-static krein_path judge(const problem *p, double lambda, const double *score) {
+static krein_path errors_of(const problem *p, double lambda, const double *score) {
     krein_targets rows = targets(p);
     krein_path out = {.n = 1, .lambda = {lambda}};
     krein_tally t = {0};
@@ -244,9 +244,9 @@ static void loo_is_refitting(void) {
             for (int64_t i = 0; i < n; i++)
                 for (int64_t c = 0; c < p.k && weight_of(&p, i) > 0; c++)
                     CHECK_ABS(score[i * p.k + c], want[i * p.k + c], 1e-9);
-            krein_path judged = judge(&p, lambda, want);
-            CHECK_REL(path.loss[0], judged.loss[0], 1e-9);
-            if (classes) CHECK_ABS(path.error[0], judged.error[0], 1e-12);
+            krein_path wanted = errors_of(&p, lambda, want);
+            CHECK_REL(path.loss[0], wanted.loss[0], 1e-9);
+            if (classes) CHECK_ABS(path.error[0], wanted.error[0], 1e-12);
             /* Without scores, and by the path. */
             krein_path again;
             memcpy(K, p.K, sizeof *K * n * n);
@@ -296,11 +296,11 @@ static void check_folds(krein_ctx *ctx, const problem *p, const int32_t *fold, i
     CHECK(krein__dual_folds(ctx, K, &rows, intercept, fold, folds, &one) == KREIN_OK);
     CHECK(same_bits(p->n * p->n, K, p->K));
     refit_folds(p, fold, folds, lambda, false, intercept, want);
-    krein_path judged = judge(p, lambda, want);
-    CHECK_REL(one.loss[0], judged.loss[0], tolerance);
-    if (p->class) CHECK_ABS(one.error[0], judged.error[0], 1e-12);
+    krein_path wanted = errors_of(p, lambda, want);
+    CHECK_REL(one.loss[0], wanted.loss[0], tolerance);
+    if (p->class) CHECK_ABS(one.error[0], wanted.error[0], 1e-12);
     CHECK(krein__dual_folds(ctx, K, &rows, intercept, fold, folds, &two) == KREIN_OK);
-    CHECK_REL(two.loss[0], judged.loss[0], tolerance);
+    CHECK_REL(two.loss[0], wanted.loss[0], tolerance);
     free(K);
     free(want);
 }

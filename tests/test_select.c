@@ -275,12 +275,12 @@ static void time_limit(void) {
         c.map = features ? "rff" : NULL;
         c.features = features ? 32 : 0;
         krein_select_report r = ranked(ctx, &data, &c);
-        int64_t judged = 0;
+        int64_t scored = 0;
         for (int64_t i = 0; i < r.count; i++) {
-            judged += !isnan(r.rankings[0]->scores[i]->score);
+            scored += !isnan(r.rankings[0]->scores[i]->score);
             CHECK(!r.rankings[0]->scores[i]->refused); /* there was no time: no reason */
         }
-        CHECK(r.count == 40 && r.scored == judged && judged >= 1 && judged <= 8);
+        CHECK(r.count == 40 && r.scored == scored && scored >= 1 && scored <= 8);
         CHECK(r.rankings[0]->best >= 0 && r.rankings[1]->best >= 0);
         krein_select_report_clear(ctx, &r);
     }

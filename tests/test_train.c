@@ -398,7 +398,7 @@ static void selection(void) {
 /* What the candidates of a search hold, each in a context of its own, is in the peak too. */
 static void selection_is_counted(void) {
     rows r = friedman(600, 1, 24);
-    const uint64_t matrix = 8 * 600 * 600; /* the least that judges one kernel */
+    const uint64_t matrix = 8 * 600 * 600; /* the least that scores one kernel */
     for (int searched = 0; searched < 2; searched++) {
         krein_ctx *ctx = test_ctx(2);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);

@@ -63,7 +63,7 @@ static void fit_is_transform(void) {
         krein_transform_report report = KREIN_SIZED(krein_transform_report),
                                written = KREIN_SIZED(krein_transform_report);
         krein_model *m = NULL, *again = NULL;
-        krein_model_info info, x;
+        krein_model_info info = KREIN_SIZED(krein_model_info), x = KREIN_SIZED(krein_model_info);
         krein_status st = krein_fit(ctx, data, &o, &report, &m);
         if (st != KREIN_OK) printf("%s: %s\n", all[i].map, krein_message(ctx));
         CHECK(st == KREIN_OK);

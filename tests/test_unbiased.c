@@ -1,7 +1,7 @@
 /* test_unbiased.c -- E sum_i s_i z_i(x) z_i(y) = k(x, y) over the seed, for every map that says so
  * (KREIN_MAP_UNBIASED), on rows of 3, 16 and 100 columns.
  *
- * The mean over the seeds is judged by the standard error of the draws themselves. One map
+ * The mean over the seeds is compared with the standard error of the draws themselves. One map
  * is left out where that error is not to be believed from so few draws: see heavy(). */
 #include "maps.h"
 
@@ -24,7 +24,7 @@ static void add(draws *w, const krein_map *map, const krein_rows *x) {
     free(r);
 }
 
-static void judge(const draws *w, const double *K, const char *spec, const char *kernel,
+static void compare(const draws *w, const double *K, const char *spec, const char *kernel,
                   int64_t d) {
     for (int a = 0, p = 0; a < POINTS; a++)
         for (int b = 0; b <= a; b++, p++) {
@@ -75,7 +75,7 @@ static void unbiased(int64_t d, int64_t D, int64_t seeds, int most) {
                     printf("%s, %s: %s\n", v.spec[q], kernel, krein_message(ctx));
                 CHECK(st == KREIN_OK || declined(ctx, st));
                 if (st != KREIN_OK) continue;
-                judge(&w, K, v.spec[q], kernel, d);
+                compare(&w, K, v.spec[q], kernel, d);
                 tried++;
             }
         }

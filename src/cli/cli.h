@@ -105,7 +105,7 @@ void cli_print_folded(FILE *f, const char *text, int indent, int width);
 void cli_print_hanging(FILE *f, const char *head, const char *text, int indent, int width);
 uint64_t cli_peak_rss(void); /* the most memory that this program had, in bytes */
 
-/* ---- weights.c: several kernels in one model ---------------------------- */
+/* ---- weight_chart.c: several kernels in one model ---------------------------- */
 
 /* The line on the kernel; of a combination how many there are, with a bar for each weight. */
 void cli_print_kernel(FILE *f, const char *kernel, int64_t n, const krein_kernel_weight *w);

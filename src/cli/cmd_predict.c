@@ -151,6 +151,7 @@ int cli_cmd_predict(cli_app *app) {
     cli_warn_ignored(app);
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     s.model = model;
+    s.info = KREIN_SIZED(krein_model_info);
     krein_model_describe(model, &s.info);
     if ((status = check_probabilities(a, &s.info)) != CLI_OK) goto done;
     TRY(cli_open(app, a->operand[1], a->labels, &data));

@@ -1,4 +1,4 @@
-/* cmd_select.c -- krein select: scores of kernels by criteria, and the winners. */
+/* cmd_select.c -- krein select: scores of kernels by criteria, and the best by each. */
 #include "cli/cli.h"
 
 #include "base/base.h"

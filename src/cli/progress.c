@@ -1,4 +1,4 @@
-/* progress.c -- the bar and the talk on standard error.
+/* progress.c -- the progress bar and the messages on standard error.
  *
  *   solving                [##########..............]  42%   12 s
  *

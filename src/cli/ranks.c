@@ -1,4 +1,5 @@
-/* ranks.c -- the program under a launcher (mpirun): who works, who speaks, how all end alike.
+/* ranks.c -- the program under a launcher (mpirun): which process works and prints, and how all end
+ * with one status.
  *
  * Rank 0 alone prints. The standard output of the others is closed from the start; what they would
  * say on standard error is kept, and goes to rank 0 when the work fails. Standard error itself

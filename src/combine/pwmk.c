@@ -7,7 +7,7 @@
  * support vector machines: many times the work for much the same number.) delta = 0: in proportion
  * to the accuracies, 1: the worst kernel gets nothing.
  *
- * Accuracies of a few rows do not need features: the matrix of the sample is judged on both routes.
+ * Accuracies of a few rows do not need features: the matrix of the sample is scored on both routes.
  * Cost: an eigendecomposition for a kernel, 9 x 1000^3 flops, kernels in parallel. */
 #include "combine/pwmk.h"
 

@@ -1,8 +1,8 @@
-/* lines.c -- blocks of whole rows, and what threads do with them; see rows.h.
+/* lines.c -- chunks of whole rows, and what threads do with them; see lines.h.
  *
  *   row := field { delimiter field } '\n'        field := blanks ( '"' ... '"' rest | rest )
  *
- * A block without any quote is cut by looking for newlines. With quotes it is scanned once from
+ * A chunk without any quote is cut by looking for newlines. With quotes it is scanned once from
  * its start, which is always the start of a row: a quote means something only at the start of a
  * field, so counting quotes would be misled by 5" pipes.
  */

@@ -1,8 +1,8 @@
-/* lines.h -- what the formats share: blocks of whole rows cut into pieces that threads parse on
+/* lines.h -- what the formats share: chunks of whole rows cut into pieces that threads parse on
  * their own, room in the batch, dictionaries that grow in parallel, errors in file order.
  *
- * A block is a stretch of the file that holds whole rows only, each ended by '\n'. It is cut at
- * row boundaries into one piece per thread. Nothing that comes out depends on where blocks and
+ * A chunk is a stretch of the file that holds whole rows only, each ended by '\n'. It is cut at
+ * row boundaries into one piece per thread. Nothing that comes out depends on where chunks and
  * pieces end: a piece knows its first row and line, keeps its first error to itself, and gives
  * new words numbers behind the column's dictionary, which krein__rows_merge turns into the codes
  * a single thread would have given.
@@ -31,7 +31,7 @@ typedef struct krein_piece {
 typedef struct krein_chunk {
     char *buf;
     size_t room, target; /* target: bytes wanted in the buffer, grows with long rows */
-    size_t begin, end;   /* the whole rows given out; [end, length) is for the next block */
+    size_t begin, end;   /* the whole rows given out; [end, length) is for the next chunk */
     size_t length;
     int64_t byte;   /* of the file, at the start of buf */
     int64_t line;   /* of begin */
@@ -62,7 +62,7 @@ krein_status krein__chunk_init(krein_reader *r, bool quotes, bool trim);
 krein_status krein__chunk_rewind(krein_reader *r);
 /* To the start of a row further on. */
 krein_status krein__chunk_seek(krein_reader *r, const krein_mark *to);
-/* The next block, cut into pieces; *empty at the end of the file. */
+/* The next chunk, cut into pieces; *empty at the end of the file. */
 krein_status krein__chunk_next(krein_reader *r, bool *empty);
 /* The end of the row that begins at p (behind its '\n'), NULL if it is not whole; adds its
  * newlines to *lines when that is not NULL. */

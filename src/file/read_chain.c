@@ -6,8 +6,8 @@
  *
  * The files must be alike: format, delimiter, number of columns, header. Before the first row the
  * beginning of each is looked at (of the first 1,000 of them): a column is text when one of them
- * has text there. Files without a byte are left out: whoever writes in parts may have none for
- * some.
+ * has text there. Empty files are left out: a program that writes in parts may leave
+ * some empty.
  */
 #include "file/lines.h"
 

@@ -1,5 +1,5 @@
-/* draw.c -- pieces between which krein__poll is asked. Every number has an address of its own, so
- * pieces do not show. */
+/* draw.c -- pieces between which krein__poll is called. Every random number has an address of
+ * its own, so the numbers do not depend on the pieces. */
 #include "map/draw.h"
 
 int64_t krein__draw_rows(int64_t d) { return krein__max(1, KREIN_DRAW_CELLS / d); }

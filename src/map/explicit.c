@@ -1,9 +1,10 @@
 /* explicit -- all monomials, for kernels that are polynomials in <x, y>: exact
- *     k = sum_n a_n <x, y>^n,   <x, y>^n = sum_{|alpha| = n} n!/(alpha_1! ... alpha_d!) x^alpha
- * y^alpha z(x) = [ sqrt(|a_n| n!/alpha!) x^alpha ],   the sign of a_n is the signature C(d+n-1, n)
- * features for each degree n with a_n != 0, C(d+p, p) for all up to p. For (x'y + c)^2: c, sqrt(2c)
- * x_i, x_i^2, sqrt(2) x_i x_j. The linear kernel has the d features x itself. On rows of length one
- * epanechnikov(m=1) is a_0 + a_1 <x, y>: d + 1 features, sqrt(2)/a [sqrt(a^2/2 - 1), x].
+ *     k = sum_n a_n <x, y>^n,   <x, y>^n = sum_{|alpha| = n} n!/alpha! x^alpha y^alpha,
+ *     z(x) = [ sqrt(|a_n| n!/alpha!) x^alpha ],   alpha! = alpha_1! ... alpha_d!
+ * The sign of a_n is the signature. C(d+n-1, n) features for each degree n with a_n != 0, C(d+p, p)
+ * for all up to p. For (x'y + c)^2: c, sqrt(2c) x_i, x_i^2, sqrt(2) x_i x_j. The linear kernel has
+ * the d features x itself. On rows of length one epanechnikov(m=1) is a_0 + a_1 <x, y>: d + 1
+ * features, sqrt(2)/a [sqrt(a^2/2 - 1), x].
  *
  * Monomials of a degree are ordered by their first variable. Those of degree n that begin with x_i
  * are x_i times those of degree n - 1 that begin with x_i or a later one, which stand together:

@@ -1,4 +1,4 @@
-/* pool.h -- candidate frequencies, judged on a sample of rows before some of them are kept. */
+/* pool.h -- candidate frequencies, scored on a sample of rows before some of them are kept. */
 #ifndef KREIN_POOL_H
 #define KREIN_POOL_H
 
@@ -53,7 +53,7 @@ void krein__sample_clear(krein_ctx *ctx, krein_sample *s);
 /* What maps with a pool share: pairs, D even, KREIN_ESPEC where D < 2. */
 krein_status krein__pool_frequencies(const krein_map *map, int64_t *F);
 int64_t krein__pool_features(const krein_map *map, int64_t n);
-/* `times` D/2 candidates judged on at most `most` of n rows. */
+/* `times` D/2 candidates scored on at most `most` of n rows. */
 void krein__pool_cost(const krein_map *map, int64_t n, double times, int64_t most, krein_cost *out);
 krein_status krein__pool_accepts(krein_ctx *ctx, const krein_kernel *kernel, const char *name);
 

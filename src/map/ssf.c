@@ -12,9 +12,11 @@
  * Sets. One rotation of one set of all F points (sets=one, as in 0.1) is not even enough for the
  * error to vanish: it stops falling where independent frequencies go on. Error of K relative to K,
  * median Gaussian, 10 draws, at D = 128, 512, 2048, 8192:
- *     cadata (d = 8)    one .045 .031 .025 .024    many .045 .021 .011 .0054    rff .099 .046 .023
- * .011 letter (d = 16)   one .042 .014 .0085 .0071  many .042 .016 .0082 .0039   rff .095 .048 .022
- * .012 With 2, 4, 8, 16 points a column the error at D = 8192 is .0060, .0062, .0054, .0056 on
+ *               cadata (d = 8)            letter (d = 16)
+ *     one set   .045 .031 .025 .024       .042 .014 .0085 .0071
+ *     sets      .045 .021 .011 .0054      .042 .016 .0082 .0039
+ *     rff       .099 .046 .023 .011       .095 .048 .022 .012
+ * With 2, 4, 8, 16 points a column the error at D = 8192 is .0060, .0062, .0054, .0056 on
  * cadata and .0048, .0054, .0039, .0035 on letter. Each w_f by itself has the kernel's law, so the
  * features are unbiased; about a tenth of rff's variance at short distances (d = 16, F = 64). Cost:
  * O(d D) a row; the search and the rotations O(D d (d + CANDIDATES)) once.

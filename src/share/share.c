@@ -6,7 +6,7 @@
  * has some, others may have none. Where row numbers must be looked for (text), all processes
  * look together (survey.h).
  *
- * What was learned is put together in the order of the ranks, which is that of the file. A
+ * What the ranks found is put together in the order of the ranks, which is that of the file. A
  * dictionary is in order of first appearance; behind each other, without those that were there
  * before, the words of the ranks are again in that order. */
 #include "share/share.h"

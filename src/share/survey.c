@@ -6,11 +6,11 @@
  *     [S r / P, S (r + 1) / P)
  *
  * are rank r's, in each file a stretch. It looks for the first newline there and goes on with the
- * blocks of rows.c to the first line behind it, so that what is a row, and what is not, is said in
- * one place. Counts of all stretches go to everybody: their sums are the number of the first row
- * and line of each. On the way a rank keeps marks, one every so many blocks; to find a row its
- * owner reads on from the mark before it. There are at most MOST: every other one is given up when
- * they are full.
+ * chunks of file/lines.c to the first line behind it, so that what is a row, and what is not, is
+ * said in one place. Counts of all stretches go to everybody: their sums are the number of the
+ * first row and line of each. On the way a rank keeps marks, one every so many chunks; to find a
+ * row its owner reads on from the mark before it. There are at most MOST: every other one is given
+ * up when they are full.
  *
  * Quotes may hide newlines, and only the beginning of a file says which; gzip cannot be entered in
  * the middle. Such a file is counted as a whole, by the rank that has its first byte. Whether there

@@ -117,8 +117,8 @@ typedef enum krein_label_use {
  * and the column statistics of the training rows. Fills *e (which the caller clears). */
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
                               uint64_t seed, krein_encoding *e);
-/* What learning left behind, beside the encoding: enough to read the rows of a file again without
- * learning (no rows may be held out). */
+/* What the scan found beside the encoding: enough to read the rows of a file again without a scan
+ * (no rows may be held out). */
 typedef struct krein_scanned {
     int64_t nrows, count[3];
     double label_mean[64], label_most;
@@ -129,7 +129,7 @@ krein_status krein__data_recall(krein_data *data, const krein_scanned *l, const 
  * width. need_label: without labels it is an error; else a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
 
-/* A label column is not ruled out; whether there is one, learning shows. */
+/* A label column is not ruled out; whether there is one, the scan shows. */
 bool krein__data_may_have_labels(const krein_data *data);
 
 /* What happens to missing cells and unknown categories: as at training, unless the data's own
@@ -171,7 +171,7 @@ krein_data *krein__stream_data(const krein_stream *s);
 /* The processes have a part of the rows each: what is added up over a stream is put together with
  * the others' (dist/dist.h). */
 bool krein__stream_shared(const krein_stream *s);
-/* The first rank that has rows in the stream (0 where it is not shared), known after learning. */
+/* The first rank that has rows in the stream (0 where it is not shared), known after the scan. */
 int krein__stream_root(const krein_stream *s);
 const krein_encoding *krein__stream_encoding(const krein_stream *s);
 int64_t krein__stream_labels(const krein_stream *s); /* columns of krein_block.label, 0: none */

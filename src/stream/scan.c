@@ -404,7 +404,8 @@ static krein_status recall_words(krein_data *data, const krein_encoding *e) {
     return krein__class_codes(ctx, words, e, &data->label_map);
 }
 
-/* What was learned is of these columns and options. Forged numbers would point outside of rows. */
+/* What was found belongs to these columns and options. Wrong numbers would point outside of rows.
+ */
 static bool same_data(const krein_data *data, const krein_encoding *e) {
     const krein_reader *r = data->reader, *from = data->labels ? data->labels : r;
     const krein_data_options *o = &data->options;

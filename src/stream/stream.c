@@ -33,7 +33,7 @@ struct krein_stream {
     krein_raw *raw;
     int64_t ld, at, file_row, streamed;
     krein_mark from, labels; /* of the last batch */
-    int64_t words;           /* text labels of a learned file: how many there are; else -1 */
+    int64_t words;           /* text labels of a scanned file: how many there are; else -1 */
 
     float *x;
     double *label, *weight;
@@ -327,7 +327,7 @@ static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
 }
 
 /* A text label's dictionary grows while the file is read; the map to classes must keep up. All
- * words of a learned file are there. */
+ * words of a scanned file are there. */
 static krein_status refresh_label_map(krein_stream *s) {
     const krein_dict *words = label_words(s);
     if (!words || s->words >= 0) return KREIN_OK;

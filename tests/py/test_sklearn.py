@@ -5,7 +5,7 @@
     train        kernel ridge regression: KernelRidge on the centred kernel, alpha = n lambda;
                  row weights, two classes, several targets; leave-one-out by n refits
     transform    nystrom against K and against Nystroem; rff and orf against RBFSampler,
-                 judged by their standard errors; a model on features against Ridge on them
+                 compared by their standard errors; a model on features against Ridge on them
     logistic     on exported features against LogisticRegression, C = 1 / (2 n lambda)
 
 Inputs are multiples of 1/256, which float32 holds exactly: what is left of the difference is
