@@ -26,7 +26,7 @@ SMALL = "--small" in sys.argv[1:]
 COUNT = 7 if SMALL else 31
 FAMILY = f"gaussian(sigma=2^-{COUNT // 2}..2^{COUNT // 2}:{COUNT})"
 SIGMAS = 2.0 ** np.arange(-(COUNT // 2), COUNT // 2 + 1)
-CRITERIA = ["sm(r=3)", "sm(r=3, norm=trace)", "kta", "ckta", "polarization", "fsm", "loo(lambda=0.001)",
+CRITERIA = ["sm(r=3)", "sm(r=3, norm=sum)", "kta", "ckta", "polarization", "fsm", "loo(lambda=0.001)",
             "cv(k=5, lambda=0.001)", "er"]
 
 

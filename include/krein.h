@@ -636,6 +636,7 @@ typedef struct krein_select_report {
     int64_t nrankings;
     double seconds;
     char **maps; /* complete specs of the kernels' maps, by features; NULL: was not scored so */
+    int exact; /* 1: by the kernels themselves, not by features */
 } krein_select_report;
 KREIN_API void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report);
 /* Scores kernels by criteria. Labels are needed unless all criteria do without. */

@@ -9,6 +9,7 @@
 #                LIBSVM included in src/solve/libsvm.c, MPI in src/mpi/
 #   streams      random streams have a name of src/base/streams.def, not a number
 #   flags        the library's texts name options, not flags
+#   names        nothing outside the spec parser compares a method's name
 #   paths        no file of the repository names a path of somebody's machine
 #
 # Prints file:line for each violation; the last line is "N passed, N failed, N skipped".
@@ -133,6 +134,15 @@ outcome flags "$(
     grep -vE '^src/(cli|mpi)/' <<<"$stripped" |
         grep -E '"([^"\\]|\\.)*(^|[^-A-Za-z0-9_<])--[a-z]' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: a flag of the program; write `option` or `option=value`/'
+)"
+
+# A class says what it is by its traits; names are for the spec parser (src/base/spec.c, and the
+# aliases of src/kernel/expression.c).
+names=$(cat src/*/*.def | sed -nE 's/^[A-Z]+\(krein__[a-z]+_([a-z0-9_]+)\).*/\1/p' | sort -u | paste -sd'|')
+outcome names "$(
+    grep -vE '^src/(base/spec|kernel/expression)\.c:' <<<"$stripped" |
+        grep -E "(strn?(case)?cmp|memcmp) *\\([^;]*(\"($names)\\(?\"|cls\\.name)" |
+        sed -E 's/^([^:]+:[0-9]+):(.*)/\1: compares the name of a method:\2/'
 )"
 
 # Tracked files, and new ones that git would take; without git, all but builds.

@@ -185,7 +185,7 @@ static void say_faster(const ranking *k, const krein_job *job, const krein_scori
     for (int64_t t = 0; t < scoring->trials; t++) path = path || isnan(scoring->trial[t].lambda);
     if (k->exact && path && job->n > KREIN_EIGEN_MAX)
         krein__log(k->ctx, KREIN_LOG_INFO,
-                   "decompositions of %lld rows take long: loo(lambda=...), ckta, sm(norm=trace) "
+                   "decompositions of %lld rows take long: loo(lambda=...), ckta, sm "
                    "or features (`features=1024`) are faster",
                    (long long)job->n);
 }
@@ -269,6 +269,7 @@ static krein_status fill_report(const ranking *k, const krein_job *job, bool lab
     r->n = job->n;
     r->d = job->model->encoding.d;
     r->task = labels ? job->model->encoding.task : KREIN_TASK_AUTO;
+    r->exact = k->exact;
     if (k->exact || k->o.map) DUP(r->map, k->exact ? "exact" : k->o.map);
     ZNEW(r->kernels, k->list.n);
     ZNEW(r->maps, k->list.n);

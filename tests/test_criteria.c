@@ -7,19 +7,19 @@ static const char *const GAUSSIAN = "gaussian(sigma=1.1)";
 
 /* clang-format off */
 static const asked FOR_CLASSES[] = {
-    {.spec = "sm(r=1)", .value = sm_value, .number = 1, .balanced = true},
-    {.spec = "sm(r=2)", .value = sm_value, .number = 2, .balanced = true},
-    {.spec = "sm", .value = sm_value, .number = 3, .balanced = true},
-    {.spec = "sm(r=4, balanced=no)", .value = sm_value, .number = 4},
-    {.spec = "sm(r=5)", .value = sm_value, .number = 5, .balanced = true},
-    {.spec = "sm(r=1, balanced=no)", .value = sm_value, .number = 1},
-    {.spec = "sm(r=2, balanced=no, classes=ideal)", .value = sm_value, .number = 2, .ideal = true},
-    {.spec = "sm(r=3, classes=ideal)", .value = sm_value, .number = 3, .balanced = true, .ideal = true},
-    {.spec = "sm(norm=trace)", .value = sm_value, .number = 3, .balanced = true, .trace = true},
-    {.spec = "sm(h=0.03)", .value = sm_value, .number = .03, .balanced = true, .hinge = true},
-    {.spec = "sm(h=0.01, balanced=no)", .value = sm_value, .number = .01, .hinge = true},
-    {.spec = "sm(h=0.02, classes=ideal)", .value = sm_value, .number = .02, .balanced = true, .ideal = true, .hinge = true},
-    {.spec = "sm(h=0)", .value = sm_value, .number = 0, .balanced = true, .hinge = true},
+    {.spec = "sm(r=1, norm=sum)", .value = sm_value, .number = 1, .balanced = true},
+    {.spec = "sm(r=2, norm=sum)", .value = sm_value, .number = 2, .balanced = true},
+    {.spec = "sm(norm=sum)", .value = sm_value, .number = 3, .balanced = true},
+    {.spec = "sm(r=4, balanced=no, norm=sum)", .value = sm_value, .number = 4},
+    {.spec = "sm(r=5, norm=sum)", .value = sm_value, .number = 5, .balanced = true},
+    {.spec = "sm(r=1, balanced=no, norm=sum)", .value = sm_value, .number = 1},
+    {.spec = "sm(r=2, balanced=no, classes=ideal, norm=sum)", .value = sm_value, .number = 2, .ideal = true},
+    {.spec = "sm(r=3, classes=ideal, norm=sum)", .value = sm_value, .number = 3, .balanced = true, .ideal = true},
+    {.spec = "sm", .value = sm_value, .number = 3, .balanced = true, .trace = true},
+    {.spec = "sm(h=0.03, norm=sum)", .value = sm_value, .number = .03, .balanced = true, .hinge = true},
+    {.spec = "sm(h=0.01, balanced=no, norm=sum)", .value = sm_value, .number = .01, .hinge = true},
+    {.spec = "sm(h=0.02, classes=ideal, norm=sum)", .value = sm_value, .number = .02, .balanced = true, .ideal = true, .hinge = true},
+    {.spec = "sm(h=0, norm=sum)", .value = sm_value, .number = 0, .balanced = true, .hinge = true},
     {.spec = "kta(classes=ideal)", .value = kta_value, .ideal = true},
     {.spec = "ckta(classes=ideal)", .value = ckta_value, .ideal = true},
     {.spec = "polarization(classes=ideal)", .value = polarization_value, .ideal = true},
@@ -145,7 +145,7 @@ static void weights_repeat_rows(void) {
 /* Weights that are all the same change no criterion but those that grow with the rows. */
 static void equal_weights(void) {
     static const char *const same[] = {
-        "sm(balanced=no)", "kta", "ckta", "er(t=3)", "loo", "cv", "gcv"};
+        "sm(balanced=no, norm=sum)", "kta", "ckta", "er(t=3)", "loo", "cv", "gcv"};
     problem p = make_problem(22, 2, -1, SIGMA);
     double alone[7];
     for (int i = 0; i < 7; i++) alone[i] = score_rows(&p, GAUSSIAN, same[i], NULL).value;
@@ -184,10 +184,10 @@ static void reference_values(void) {
                  {"ckta", .305753234217},
                  {"fsm", .757311172044},
                  {"er(t=3)", 3.394725781462},
-                 {"sm(r=1, balanced=no)", .042171967048},
-                 {"sm(r=2, balanced=no)", .002898787775},
-                 {"sm(r=3, balanced=no)", .000223265975},
-                 {"sm(r=2)", .001137298514}};
+                 {"sm(r=1, balanced=no, norm=sum)", .042171967048},
+                 {"sm(r=2, balanced=no, norm=sum)", .002898787775},
+                 {"sm(r=3, balanced=no, norm=sum)", .000223265975},
+                 {"sm(r=2, norm=sum)", .001137298514}};
     problem p = reference_problem();
     CHECK(rows_of(&p, 1) == 3);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -235,7 +235,7 @@ static void normalised_cut(void) {
                 sum += p.K[i * p.n + j];
                 if (p.class[i] != p.class[j]) cut += p.K[i * p.n + j];
             }
-        double measure = score_rows(&p, GAUSSIAN, "sm(r=1, balanced=no)", NULL).value;
+        double measure = score_rows(&p, GAUSSIAN, "sm(r=1, balanced=no, norm=sum)", NULL).value;
         double form = score_rows(&p, GAUSSIAN, "polarization", NULL).value;
         CHECK_REL(1 - (double)p.n * measure, 2 * cut / sum, 1e-10);
         CHECK_REL(1 - form / sum, 2 * cut / sum, 1e-10);
@@ -255,7 +255,7 @@ static void mean_discrepancy(void) {
         for (int64_t i = 0; i < p.n * p.n; i++) sum += p.K[i];
         double square = mean_between(&p, 1, true, true) + mean_between(&p, 1, false, false) -
                         2 * mean_between(&p, 1, true, false);
-        double measure = score_rows(&p, GAUSSIAN, "sm(r=1)", NULL).value;
+        double measure = score_rows(&p, GAUSSIAN, "sm(r=1, norm=sum)", NULL).value;
         double form = score_rows(&p, GAUSSIAN, "polarization", NULL).value;
         CHECK_REL(4 / n * sum * measure, square, 1e-10);
         if (turn == 0)
@@ -336,9 +336,9 @@ static void refusals(void) {
     for (int64_t c = 0; c < INPUTS; c++)
         for (int64_t i = 0; i < p.n; i++)
             p.x[i * INPUTS + c] = (float)((i % 2 ? -1 : 1) * (double)(i / 2 + 1 + c) / 8);
-    CHECK(isnan(score_rows(&p, "linear", "sm", why).value));
+    CHECK(isnan(score_rows(&p, "linear", "sm(norm=sum)", why).value));
     CHECK_HAS(why, "kta or ckta");
-    CHECK(isnan(score_rows(&p, "linear", "sm(h=0.1)", why).value));
+    CHECK(isnan(score_rows(&p, "linear", "sm(h=0.1, norm=sum)", why).value));
     CHECK(score_rows(&p, "linear", "kta", why).value != 0 && !why[0]);
     /* one class, of which all rows are */
     for (int64_t i = 0; i < p.n; i++) p.class[i] = 1;

@@ -297,7 +297,7 @@ static void time_limit(void) {
 static void refused_beside_good(void) {
     table data = make_table(60, 2);
     call c = {.kernels = "tanh(gamma=1, c=-1); gaussian(sigma=1); linear",
-              .criteria = {"er(t=2)", "sm", "kta"}};
+              .criteria = {"er(t=2)", "sm(norm=sum)", "kta"}};
     for (int64_t i = 0; i < data.n; i++) /* columns that sum to zero */
         for (int64_t j = 0; j < INPUTS; j++)
             data.x[i * INPUTS + j] = (float)((i % 2 ? -1 : 1) * (double)(i / 2 + 1 + j * j) / 16);

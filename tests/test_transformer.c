@@ -318,6 +318,7 @@ static void arrays_of_maps(void) {
     CHECK(krein_fit(ctx, data, &o, NULL, &m) == KREIN_OK);
     const float *W = get(m, "frequencies", KREIN_TYPE_F32, 6, 10).at;
     const int8_t *sign = get(m, "signs", KREIN_TYPE_BYTES, 1, 20).at;
+    const double *shift = get(m, "encoding.shift", KREIN_TYPE_F64, 1, 6).at;
     const float *centre = get(m, "encoding.centre", KREIN_TYPE_F32, 1, 6).at;
     const float *factor = get(m, "encoding.factor", KREIN_TYPE_F32, 1, 6).at;
     float *z = features(ctx, m, &r);
@@ -325,8 +326,8 @@ static void arrays_of_maps(void) {
     for (int64_t f = 0; f < 10; f++) {
         double turns = 0, scale = sqrt((f < 5 ? 1 : .3) / 5), turn = 6.283185307179586;
         for (int j = 0; j < 6; j++)
-            turns +=
-                (double)W[j * 10 + f] * ((double)r.x[j] - (double)centre[j]) * (double)factor[j];
+            turns += (double)W[j * 10 + f] * ((double)r.x[j] - shift[j] - (double)centre[j]) *
+                     (double)factor[j];
         error = fmax(error, fabs(scale * cos(turn * turns) - (double)z[2 * f]));
         error = fmax(error, fabs(scale * sin(turn * turns) - (double)z[2 * f + 1]));
     }
@@ -348,7 +349,7 @@ static void arrays_of_maps(void) {
     get(m, "landmarks.val", KREIN_TYPE_F32, 1, ptr[12]);
     krein_model_destroy(m);
     CHECK(train_file(ctx, make_file(NUMBERS, 60), NUMBERS, gauss, "exact", &m) == KREIN_OK);
-    const double *shift = get(m, "encoding.shift", KREIN_TYPE_F64, 1, 6).at;
+    shift = get(m, "encoding.shift", KREIN_TYPE_F64, 1, 6).at;
     const float *mean = get(m, "encoding.centre", KREIN_TYPE_F32, 1, 6).at;
     double sum = 0;
     for (int i = 0; i < 60; i++) sum += det(i, 0, 0) / 60;

@@ -16,12 +16,12 @@ static const char *const SIGNED = "2*gaussian(sigma=1) - 0.5*gaussian(sigma=3)";
 
 /* clang-format off */
 static const asked FOR_CLASSES[] = {
-    {.spec = "sm(r=1)", .value = sm_value, .number = 1, .balanced = true},
-    {.spec = "sm(r=2)", .value = sm_value, .number = 2, .balanced = true},
-    {.spec = "sm(r=3)", .value = sm_value, .number = 3, .balanced = true},
-    {.spec = "sm(r=4, balanced=no)", .value = sm_value, .number = 4},
-    {.spec = "sm(r=5, classes=ideal)", .value = sm_value, .number = 5, .balanced = true, .ideal = true},
-    {.spec = "sm(norm=trace)", .value = sm_value, .number = 3, .balanced = true, .trace = true},
+    {.spec = "sm(r=1, norm=sum)", .value = sm_value, .number = 1, .balanced = true},
+    {.spec = "sm(r=2, norm=sum)", .value = sm_value, .number = 2, .balanced = true},
+    {.spec = "sm(r=3, norm=sum)", .value = sm_value, .number = 3, .balanced = true},
+    {.spec = "sm(r=4, balanced=no, norm=sum)", .value = sm_value, .number = 4},
+    {.spec = "sm(r=5, classes=ideal, norm=sum)", .value = sm_value, .number = 5, .balanced = true, .ideal = true},
+    {.spec = "sm", .value = sm_value, .number = 3, .balanced = true, .trace = true},
     {.spec = "kta(classes=ideal)", .value = kta_value, .ideal = true},
     {.spec = "fsm", .value = fsm_value}};
 static const asked FOR_ALL[] = {
@@ -33,7 +33,7 @@ static const asked POSITIVE[] = {
     {.spec = "er(t=2)", .value = er_value, .number = 2},
     {.spec = "tail(theta=1)", .value = tail_value, .number = 1}};
 static const asked HINGE[] = {
-    {.spec = "sm(h=0.03)", .value = sm_value, .number = .03, .balanced = true, .hinge = true}};
+    {.spec = "sm(h=0.03, norm=sum)", .value = sm_value, .number = .03, .balanced = true, .hinge = true}};
 static const asked RIDGE[] = {
     {.spec = "loo(lambda=0.01)", .value = held_out, .number = .01, .intercept = true},
     {.spec = "cv(k=4, lambda=0.01)", .value = held_out, .number = .01, .intercept = true, .folds = 4},
@@ -207,7 +207,7 @@ static void both_signs(void) {
 static void wide_kernels(void) {
     static const asked keep[] = {
         {.spec = "ckta", .value = ckta_value},
-        {.spec = "sm(r=1)", .value = sm_value, .number = 1, .balanced = true},
+        {.spec = "sm(r=1, norm=sum)", .value = sm_value, .number = 1, .balanced = true},
         {.spec = "fsm", .value = fsm_value},
         {.spec = "gcv(lambda=1e-8)", .value = gcv_value, .number = 1e-8},
         {.spec = "gcv(lambda=1e-6)", .value = gcv_value, .number = 1e-6},

@@ -102,7 +102,7 @@ static bool level(const krein_select_report *r, const krein_select_ranking *k) {
 /* The map where it is the same for all kernels. */
 static const char *judged_by(const krein_select_report *r) {
     const char *map = NULL;
-    if (r->map && strcmp(r->map, "exact") == 0) return "the kernel itself";
+    if (r->exact) return "the kernel itself";
     for (int64_t i = 0; i < r->count; i++) {
         if (!r->maps[i]) continue;
         if (map && strcmp(map, r->maps[i]) != 0) return "features, each kernel its map (--json)";

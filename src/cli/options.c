@@ -163,6 +163,8 @@ static void say_range(const cli_option *o, char *text, size_t size) {
 }
 
 /* Stores the value at its place; the message is printed where it is wrong. */
+static const char chosen[] = "auto"; /* for a lambda that the library chooses */
+
 static bool store(const cli_command *command, const cli_option *row, const char *text,
                   cli_args *args) {
     const cli_option filled = bounded(row), *o = &filled;
@@ -210,7 +212,7 @@ static bool store(const cli_command *command, const cli_option *row, const char 
         break;
     case CLI_LAMBDA:
         number = -1;
-        if (strcmp(text, "auto") != 0 && (!read_number(text, &number) || number < 0))
+        if (strcmp(text, chosen) != 0 && (!read_number(text, &number) || number < 0))
             want = "a number of at least 0, or auto";
         *(double *)where = number;
         break;

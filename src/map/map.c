@@ -188,7 +188,7 @@ void krein__array_set(krein_named_array *out, const char *name, krein_type type,
                       int64_t columns, const void *at) {
     snprintf(out->name, sizeof out->name, "%s", name);
     size_t size = (size_t)(rows * columns) * krein__type_size(type);
-    out->array = (krein_array){size, type, rows, columns, at};
+    out->array = (krein_array){size, (int)type, rows, columns, at};
 }
 
 int64_t krein__map_scratch(const krein_map *map) {
