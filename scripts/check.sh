@@ -86,9 +86,9 @@ tree_of() { # stage
         folder=build-check compiler=gcc
         options+=(-DCMAKE_BUILD_TYPE=Release)
         ;;
-    clang) # no -g: nobody debugs it
+    clang) # -g: scripts/abi.sh reads it
         folder=build-clang compiler=clang
-        options+=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= -DKREIN_LINK_TESTS=OFF)
+        options+=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-g -DKREIN_LINK_TESTS=OFF)
         ;;
     asan)
         # Undefined behaviour traps, and the address sanitizer reports the trap: all reports go
@@ -325,7 +325,11 @@ tests_gcc() { # folder
     add package docs scripts/doc-test.sh
 }
 
-tests_clang() { passed=$((passed + 1)); } # it has been built
+tests_clang() { # folder: that it has been built is a test
+    passed=$((passed + 1))
+    settings=()
+    add package abi scripts/abi.sh "$1/libkrein.so"
+}
 
 # Old sanitizer runtimes die at random where the kernel randomises addresses widely.
 choose_wrapper() {

@@ -23,6 +23,7 @@ libsvm-dev           header libsvm/svm.h
 libjansson-dev       module jansson'
 test='
 ninja-build          command ninja
+abigail-tools        command abidiff
 clang                command clang
 libomp-dev           clangomp -
 python3              command python3

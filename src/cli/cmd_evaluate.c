@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
 
 int cli_cmd_evaluate(cli_app *app) {
     const cli_args *a = &app->args;
@@ -12,7 +11,6 @@ int cli_cmd_evaluate(cli_app *app) {
     krein_data *data = NULL;
     krein_metrics metrics = KREIN_SIZED(krein_metrics);
     char seconds[32];
-    memset(&metrics, 0, sizeof metrics);
     cli_warn_ignored(app);
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     TRY(cli_open(app, a->operand[1], a->labels, &data));
