@@ -57,6 +57,10 @@ typedef enum krein_status {
 
 KREIN_API const char *krein_status_text(krein_status status);
 KREIN_API const char *krein_version(void);
+/* The CPU that OpenBLAS has taken this one for, or NULL. *better (may be NULL): one whose code runs
+ * here and is faster, or NULL where the choice is right. OpenBLAS chooses when it is loaded, so the
+ * library cannot change it: set OPENBLAS_CORETYPE to that name and start the program again. */
+KREIN_API const char *krein_blas_core(const char **better);
 
 /* ---- context ------------------------------------------------------------ */
 
