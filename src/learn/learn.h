@@ -44,12 +44,12 @@ enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
 
 typedef struct krein_learner_class {
     krein_class cls;
-    int tasks;           /* KREIN_FOR_... */
+    int tasks;               /* KREIN_FOR_... */
     krein_matrix_use matrix; /* the kernel matrix as the default map */
-    bool exact_weights;  /* it takes row weights on the kernel matrix */
-    bool probabilities;  /* it has them, for classes */
-    bool unlabelled;     /* it learns from rows without labels too */
-    bool together;       /* several processes train it, each with its rows (dist/dist.h) */
+    bool exact_weights;      /* it takes row weights on the kernel matrix */
+    bool probabilities;      /* it has them, for classes */
+    bool unlabelled;         /* it learns from rows without labels too */
+    bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */
@@ -69,8 +69,8 @@ typedef struct krein_learner_class {
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes);
-    /* Not NULL: it stands for another learner and a weighing of kernels (combine/), whose specs this
-     * writes, owned by the caller; the functions above are not there. */
+    /* Not NULL: it stands for another learner and a weighing of kernels (combine/), whose specs
+     * this writes, owned by the caller; the functions above are not there. */
     krein_status (*expand)(krein_ctx *ctx, const char *spec, char **learner, char **weighing);
 } krein_learner_class;
 
