@@ -105,6 +105,26 @@ KREIN_API const char *krein_message(const krein_ctx *ctx);
 /* Most bytes held through the context's allocator at one time, so far. */
 KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
 
+/* Several processes that work together over MPI. communicator points to an MPI_Comm of the caller,
+ * who has started MPI (MPI_Init_thread, MPI_THREAD_FUNNELED) and ends it; the library sends over a
+ * duplicate of it, and stops the program where MPI does. NULL: all processes of the launcher
+ * (mpirun, srun), and MPI is started here, and ended by krein_ctx_leave, where it does not run; a
+ * process without a launcher stays alone. Loads libkrein_mpi.so, which must be of the same MPI.
+ *
+ * All processes of the communicator call join, and then krein_train, krein_predict (and its short
+ * forms), krein_evaluate and krein_select, in the same order with the same options. They divide the
+ * rows of files among them; rows in the caller's arrays must be the same on all, and each computes
+ * with all of them. Every process gets the same status, report and model, and the first one alone
+ * the predictions. When one fails all return its status and message. Other calls are as before:
+ * each process works by itself.
+ *
+ * Threads and memory that the options did not give become this process's share of its machine,
+ * until it leaves. One context of a process at a time may have joined. */
+KREIN_API krein_status krein_ctx_join(krein_ctx *ctx, const void *communicator);
+/* All processes leave, before the context is destroyed and MPI ended; nothing where it has not
+ * joined. One that leaves while others are in a call ends that with KREIN_ENUMERIC. */
+KREIN_API krein_status krein_ctx_leave(krein_ctx *ctx);
+
 /* ---- what there is ------------------------------------------------------ */
 
 /* One entry of the tables: a kernel, map, learner, criterion, solver or generator. */
