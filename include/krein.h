@@ -67,6 +67,10 @@ typedef enum krein_status {
 
 KREIN_API const char *krein_status_text(krein_status status);
 KREIN_API const char *krein_version(void);
+/* The CPU that OpenBLAS has taken this one for, or NULL. *better (may be NULL): one whose code runs
+ * here and is faster, or NULL where the choice is right. OpenBLAS chooses when it is loaded, so the
+ * library cannot change it: set OPENBLAS_CORETYPE to that name and start the program again. */
+KREIN_API const char *krein_blas_core(const char **better);
 
 /* ---- context ------------------------------------------------------------ */
 
@@ -110,6 +114,26 @@ KREIN_API void krein_ctx_destroy(krein_ctx *ctx);
 KREIN_API const char *krein_message(const krein_ctx *ctx);
 /* Most bytes held through the context's allocator at one time, so far. */
 KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
+
+/* Several processes that work together over MPI. communicator points to an MPI_Comm of the caller,
+ * who has started MPI (MPI_Init_thread, MPI_THREAD_FUNNELED) and ends it; the library sends over a
+ * duplicate of it, and stops the program where MPI does. NULL: all processes of the launcher
+ * (mpirun, srun), and MPI is started here, and ended by krein_ctx_leave, where it does not run; a
+ * process without a launcher stays alone. Loads libkrein_mpi.so, which must be of the same MPI.
+ *
+ * All processes of the communicator call join, and then krein_train, krein_predict (and its short
+ * forms), krein_evaluate and krein_select, in the same order with the same options. They divide the
+ * rows of files among them; rows in the caller's arrays must be the same on all, and each computes
+ * with all of them. Every process gets the same status, report and model, and the first one alone
+ * the predictions. When one fails all return its status and message. Other calls are as before:
+ * each process works by itself.
+ *
+ * Threads and memory that the options did not give become this process's share of its machine,
+ * until it leaves. One context of a process at a time may have joined. */
+KREIN_API krein_status krein_ctx_join(krein_ctx *ctx, const void *communicator);
+/* All processes leave, before the context is destroyed and MPI ended; nothing where it has not
+ * joined. One that leaves while others are in a call ends that with KREIN_ENUMERIC. */
+KREIN_API krein_status krein_ctx_leave(krein_ctx *ctx);
 
 /* ---- what there is ------------------------------------------------------ */
 
@@ -440,7 +464,8 @@ typedef struct krein_array { /* stays as it is */
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, and the
- *                       held-out rmse or share of errors of each
+ *                       held-out rmse or share of errors of each; not in files: a model with a
+ *                       lambda that was chosen and one with the same lambda given are the same
  *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
  *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
  *   encoding.factor     stands for the x - shift of a missing cell

@@ -4,6 +4,8 @@
 #   layers       a folder of src includes itself and the folders before it, no other;
 #                files of src itself all of them; src/cli krein.h, cli/ and base/ only, and
 #                its ranks.c and cmd_ranks.c dist/ as well; src/mpi dist/transport.h only
+#   processes    dist/ is used by share/, stream/ and the few files below; others put their sums
+#                together with stream/together.h
 #   citations    every key of a paper is in docs/references.bib, once, in an entry that ends
 #   libraries    OpenBLAS is named in src/num/blas.c only, Random123 in src/base/rng.c,
 #                LIBSVM included in src/solve/libsvm.c, MPI in src/mpi/
@@ -81,7 +83,7 @@ layers() {
                 if ((getline line < (own header)) >= 0) { close(own header); next }
                 why = "is not \"room/file.h\""
             }
-            else if (room == "cli") { if (from == "base" || file ~ /src\/cli\/main\.c$/ && header == "num/blas.h" || file ~ /src\/cli\/(cmd_)?ranks\.c$/ && from == "dist") next; why = "src/cli may use krein.h, cli/ and base/ only" }
+            else if (room == "cli") { if (from == "base" || file ~ /src\/cli\/(cmd_)?ranks\.c$/ && from == "dist") next; why = "src/cli may use krein.h, cli/ and base/ only" }
             else if (from == "cli") why = "the library may not use the program"
             else if (!(from in rank)) why = "there is no room \"" from "\""
             else if (room == "" || rank[from] < rank[room]) next
@@ -90,6 +92,14 @@ layers() {
         }'
 }
 outcome layers "$(layers)"
+
+# Beside the rooms that are made for it: a training's refusals and choices before there is a
+# stream; pieces that go to the first process; candidates that are divided, not rows; the program.
+outcome processes "$(
+    grep -E '#[[:space:]]*include[[:space:]]*"dist/|(^|[^A-Za-z0-9_])krein__comm_' <<<"$stripped" |
+        grep -vE '^src/((dist|share|stream|mpi)/|pipe/together\.c|model/packets\.c|select/score_exact\.c|cli/(cmd_)?ranks\.c)' |
+        sed -E 's/^([^:]+:[0-9]+):.*/\1: dist\/ is for the rooms before; use stream\/together.h/'
+)"
 
 # Keys are a name and a year; comments have them as well as descriptions.
 citations() { # keys

@@ -6,7 +6,7 @@
 #include "kernel/median.h"
 #include "pipe/pipe.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -307,7 +307,7 @@ static krein_status begin(ranking *k, const krein_select_options *options) {
     krein_purpose purpose = {.what = "scoring a kernel"};
     TRY(krein__pipe_begin_with(ctx, &asked, &purpose, NULL, &k->pipe));
     TRY(parse(k));
-    if (krein__comm_size(ctx) > 1 && k->o.time_limit > 0)
+    if (krein__processes(ctx) > 1 && k->o.time_limit > 0)
         st = krein__fail(ctx, KREIN_EARG, "`time_limit` is for one process: leave it out");
 done:
     return st;
@@ -335,6 +335,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     krein_select_report own = KREIN_SIZED(krein_select_report), *r = &own;
     ranking k = {.ctx = ctx};
     double start = krein__clock();
+    krein__call_begin(ctx);
     TRY(krein__report_check(ctx, report, "krein_select_report"));
     TRY(begin(&k, options));
     bool labels = needs_labels(&k);
@@ -344,6 +345,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     TRY(fill_report(&k, &k.pipe.job, labels, r));
     r->seconds = krein__clock() - start;
 done:
+    st = krein__call_end(ctx, st);
     ranking_clear(&k);
     krein__report_finish(st, report, r);
     krein_select_report_clear(ctx, r);

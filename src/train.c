@@ -1,5 +1,5 @@
 /* train.c -- the public entry points that train a pipe, and say what that would take. */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "num/blas.h"
 #include "pipe/training.h"
 
@@ -166,7 +166,6 @@ static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *da
     TRY(fit(t, r));
     TRY(fill_report(t, r));
     TRY(evaluate(t, r));
-    TRY(krein__comm_agree(ctx, KREIN_OK)); /* a model is whole where all came to its end */
     r->passes = krein__max(1, data->passes);
     r->seconds_read = data->seconds_read;
     r->seconds_total = krein__clock() - start;
@@ -181,11 +180,13 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     krein_training t = {0};
     krein_checkpoint *c = NULL;
     *out = NULL;
+    krein__call_begin(ctx);
     krein_status st = krein__report_check(ctx, report, "krein_report");
     if (st == KREIN_OK) st = krein__training_begin(ctx, options, data->options.group != NULL, &t);
     if (st == KREIN_OK) st = krein__training_together(&t);
     if (st == KREIN_OK && t.o.checkpoint) st = krein__training_checkpoint(&t, data, &c);
     if (st == KREIN_OK) st = train(&t, c, data, r);
+    st = krein__call_end(ctx, st); /* a model is whole where all came to its end */
     if (st == KREIN_OK) *out = krein__pipe_take_model(&t.pipe);
     if (st == KREIN_ECANCEL) krein__checkpoint_cancelled(c, ctx);
     krein__checkpoint_close(c);

@@ -17,7 +17,7 @@ static void run_ranks(int size, void (*cases)(void)) {
     ctx = test_ctx_with(size == 1 ? 3 : size == 2 ? 2 : 1, &memory);
     alone = test_ctx(1);
     test_passed = test_failed = test_skipped = 0;
-    if (size > 1 && krein__comm_open_with(ctx, &wire) != KREIN_OK) test_failed++;
+    if (size > 1 && krein__comm_open_with(ctx, &wire, NULL) != KREIN_OK) test_failed++;
     me = krein__comm_rank(ctx);
     ranks = krein__comm_size(ctx);
     cases();

@@ -370,10 +370,10 @@ static void all_collectives(void) {
 static void join(void) {
     for (int k = 1; k <= 2; k++) {
         test_fail_at(&memory, wire_rank == wire_size - 1 ? k : -1);
-        test_failed += krein__comm_open_with(ctx, &wire) != KREIN_EMEMORY || ctx->comm;
+        test_failed += krein__comm_open_with(ctx, &wire, NULL) != KREIN_EMEMORY || ctx->comm;
         test_fail_at(&memory, -1);
     }
-    test_failed += krein__comm_open_with(ctx, &wire) != KREIN_OK;
+    test_failed += krein__comm_open_with(ctx, &wire, NULL) != KREIN_OK;
 }
 
 static void on_sockets(int size) {
@@ -451,6 +451,17 @@ static void no_library(void) {
     set("KREIN_MPI", "libm.so.6"); /* a library, but not this one */
     CHECK(krein__comm_open(ctx) == KREIN_EIO);
     CHECK_HAS(krein_message(ctx), "another version of Krein");
+    int communicator = 0;
+    CHECK(krein_ctx_join(ctx, &communicator) == KREIN_EIO); /* before it is looked at */
+    set("KREIN_MPI", "/nowhere/libkrein_mpi.so");
+    CHECK(krein_ctx_join(ctx, &communicator) == KREIN_EIO);
+    CHECK_HAS(krein_message(ctx), "a communicator is given, but MPI cannot be loaded");
+    CHECK(krein_ctx_join(ctx, NULL) == KREIN_EIO);
+    set("KREIN_MPI", "off");
+    CHECK(krein_ctx_join(ctx, &communicator) == KREIN_EIO);
+    CHECK_HAS(krein_message(ctx), "KREIN_MPI=off");
+    CHECK(krein_ctx_join(ctx, NULL) == KREIN_OK && krein__comm_size(ctx) == 1);
+    CHECK(krein_ctx_leave(ctx) == KREIN_OK); /* it has not joined */
     set("OMPI_COMM_WORLD_SIZE", NULL);
     set("OMPI_COMM_WORLD_RANK", NULL);
     set("KREIN_MPI", NULL);

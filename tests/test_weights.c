@@ -179,7 +179,7 @@ static void every_allocation_fails(void) {
         krein_model_destroy(again);
     }
     TEST_EVERY_ALLOCATION(&memory, k) {
-        krein_report r = {.kernels = THREE};
+        krein_report r = {.size = sizeof r, .kernels = THREE};
         krein_status st = krein__weights_copy(ctx, THREE, m->weights, &r.weights);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         CHECK(st == KREIN_OK ? same_weights(r.kernels, r.weights) : r.weights == NULL);

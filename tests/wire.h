@@ -1,7 +1,7 @@
 /* wire.h -- a transport over sockets between processes of a fork, for tests without MPI.
  *
  *     wire_fork(4);                  now there are four processes; wire_rank, wire_size
- *     krein__comm_open_with(ctx, &wire);
+ *     krein__comm_open_with(ctx, &wire, NULL);
  *     ...
  *     wire_join(bad);                ranks above 0 end here; rank 0 gets the sum of their `bad`
  *
@@ -45,7 +45,8 @@ static void wire_receive(int from, void *bytes, int n) {
     }
 }
 
-static const char *wire_start(int *rank, int *size, int *node) {
+static const char *wire_start(const void *communicator, int *rank, int *size, int *node) {
+    (void)communicator;
     *rank = wire_rank;
     *size = wire_size;
     *node = 0;

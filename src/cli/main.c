@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include "base/base.h"
-#include "num/blas.h" /* for better_blas only: the library cannot restart a program */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +112,7 @@ static int finish(int status) {
 static bool better_blas(bool verbose) {
     const char *set = getenv("OPENBLAS_CORETYPE"), *pretended = getenv("KREIN_TEST_CORE");
     if (set && *set) return false;
-    const char *chosen = krein__blas_core(), *better = krein__blas_better_core();
+    const char *better, *chosen = krein_blas_core(&better);
     if (pretended) {
         if (!better) better = chosen;
         chosen = pretended;

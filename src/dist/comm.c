@@ -34,6 +34,8 @@ struct krein_comm {
     int rank, size;
     krein_status failed; /* what was agreed on; KREIN_OK: nothing */
     char message[KREIN__MESSAGE];
+    int threads; /* of the context, before it joined */
+    uint64_t budget;
 };
 
 /* The failure of one rank, as it is sent. */
@@ -447,12 +449,15 @@ static krein_status leave_if(krein_ctx *ctx, krein_status st) {
     return st == KREIN_OK ? KREIN_OK : krein__comm_close(ctx, st);
 }
 
-krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire) {
+krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire,
+                                   const void *communicator) {
     int node = 0;
     krein_comm *c = krein__zalloc(ctx, 1, sizeof *c);
     if (!c) return ctx->status;
     c->wire = wire;
-    const char *wrong = wire->start(&c->rank, &c->size, &node);
+    c->threads = ctx->threads;
+    c->budget = ctx->budget;
+    const char *wrong = wire->start(communicator, &c->rank, &c->size, &node);
     if (wrong) {
         krein__free(ctx, c);
         return krein__fail(ctx, KREIN_EIO, "%s", wrong);
@@ -478,7 +483,7 @@ krein_status krein__comm_open(krein_ctx *ctx) {
     if (launch.size <= 1) return KREIN_OK;
     const krein_transport *wire = krein__transport_load(ctx, &launch);
     if (!wire) return ctx->status;
-    const krein_status st = krein__comm_open_with(ctx, wire);
+    const krein_status st = krein__comm_open_with(ctx, wire, NULL);
     return st == KREIN_OK ? leave_if(ctx, check_launch(ctx, &launch)) : st;
 }
 
@@ -487,7 +492,26 @@ krein_status krein__comm_close(krein_ctx *ctx, krein_status mine) {
     if (!c) return mine;
     const krein_status st = meet(ctx, mine, AT_CLOSE, 0);
     c->wire->stop();
+    ctx->threads = c->threads;
+    ctx->budget = c->budget;
     ctx->comm = NULL;
     krein__free(ctx, c);
     return st;
+}
+
+krein_status krein_ctx_join(krein_ctx *ctx, const void *communicator) {
+    if (ctx->comm)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the context has joined other processes already; krein_ctx_leave first");
+    if (!communicator) return krein__comm_open(ctx);
+    const krein_transport *wire = krein__transport_load(ctx, NULL);
+    return wire ? krein__comm_open_with(ctx, wire, communicator) : ctx->status;
+}
+
+/* Behind a failure nobody is met again: one of the processes may have left instead of working, and
+ * the others know. All have had its status, so that leaving is no failure any more. */
+krein_status krein_ctx_leave(krein_ctx *ctx) {
+    const bool known = ctx->comm && ctx->comm->failed;
+    const krein_status st = krein__comm_close(ctx, KREIN_OK);
+    return known ? KREIN_OK : st;
 }

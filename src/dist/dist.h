@@ -83,12 +83,15 @@ krein_launch krein__launch(void);
  * threads and memory were not asked for, they become this process's share of the machine. Does
  * nothing without a launcher, or with one process. Once in a process. */
 krein_status krein__comm_open(krein_ctx *ctx);
-/* The same over a transport that is given. */
-krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire);
-/* The last agreement; then leaves. Before the context is destroyed. Returns what was agreed. */
+/* The same over a transport, and a communicator of it, that are given. */
+krein_status krein__comm_open_with(krein_ctx *ctx, const krein_transport *wire,
+                                   const void *communicator);
+/* The last agreement; then leaves, with the threads and memory of before. Before the context is
+ * destroyed. Returns what was agreed. */
 krein_status krein__comm_close(krein_ctx *ctx, krein_status mine);
 
-/* loader.c: libkrein_mpi.so's table, or NULL with the message set. */
+/* loader.c: libkrein_mpi.so's table, or NULL with the message set. launch: who started more than
+ * one process; NULL: the caller of krein_ctx_join has a communicator. */
 const krein_transport *krein__transport_load(krein_ctx *ctx, const krein_launch *launch);
 
 #endif

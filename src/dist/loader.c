@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Set by the build, for this file. */
@@ -54,19 +55,27 @@ static bool look(char *path) {
     return access(path, R_OK) == 0;
 }
 
+/* What the library is wanted for, to text of `size` bytes. */
+static const char *reason(const krein_launch *l, char *text, size_t size) {
+    if (!l) return "a communicator is given";
+    snprintf(text, size, "%s started %d processes", l->launcher, l->size);
+    return text;
+}
+
 static const krein_transport *missing(krein_ctx *ctx, const krein_launch *l) {
-    krein__fail(
-        ctx, KREIN_EIO,
-        "%s started %d processes, but this Krein was built without MPI, or its " FILE_NAME
-        " is not where it was installed; install libopenmpi-dev and build Krein again, name "
-        "the file in KREIN_MPI, or run one process without %s",
-        l->launcher, l->size, l->launcher);
+    char text[64];
+    krein__fail(ctx, KREIN_EIO,
+                "%s, but this Krein was built without MPI, or its " FILE_NAME
+                " is not where it was installed; install libopenmpi-dev and build Krein again, "
+                "name the file in KREIN_MPI, or run one process%s%s",
+                reason(l, text, sizeof text), l ? " without " : "", l ? l->launcher : "");
     return NULL;
 }
 
 static const krein_transport *broken(krein_ctx *ctx, const krein_launch *l, const char *why) {
-    krein__fail(ctx, KREIN_EIO, "%s started %d processes, but MPI cannot be loaded: %s",
-                l->launcher, l->size, why ? why : "no reason given");
+    char text[64];
+    krein__fail(ctx, KREIN_EIO, "%s, but MPI cannot be loaded: %s", reason(l, text, sizeof text),
+                why ? why : "no reason given");
     return NULL;
 }
 
@@ -80,6 +89,7 @@ const krein_transport *krein__transport_load(krein_ctx *ctx, const krein_launch 
     char path[PATH_MAX];
     const char *given = getenv("KREIN_MPI");
     if (given && *given) {
+        if (strcasecmp(given, "off") == 0) return broken(ctx, launch, "KREIN_MPI=off forbids it");
         if (snprintf(path, sizeof path, "%s", given) >= (int)sizeof path)
             return broken(ctx, launch, "KREIN_MPI is too long");
     } else if (!look(path)) {

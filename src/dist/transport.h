@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Changes whenever the table does. */
-enum { KREIN_TRANSPORT_ABI = 1 };
+enum { KREIN_TRANSPORT_ABI = 2 };
 
 enum { KREIN_TRANSPORT_MOST = 1 << 30 }; /* bytes in one message */
 
@@ -23,9 +23,10 @@ typedef enum krein_fold { KREIN_FOLD_SUM = 0, KREIN_FOLD_MIN = 1, KREIN_FOLD_MAX
 typedef struct krein_transport {
     int abi;
     const char *name; /* of the MPI that it was built with */
-    /* Joins the others. node: the lowest rank on the same machine. NULL, or a sentence on what is
-     * wrong. */
-    const char *(*start)(int *rank, int *size, int *node);
+    /* Joins the others of a communicator of the caller's (of MPI a pointer to its MPI_Comm), or
+     * with NULL those of the launcher. node: the lowest rank on the same machine. NULL, or a
+     * sentence on what is wrong. */
+    const char *(*start)(const void *communicator, int *rank, int *size, int *node);
     void (*stop)(void);
     void (*fold)(krein_fold how, int n, int64_t *x); /* in place */
     void (*broadcast)(int root, void *bytes, int n);

@@ -1,7 +1,7 @@
 /* blocks.c -- features of a stream, block by block, less the mean of the first block. */
 #include "learn/blocks.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <string.h>
 
@@ -53,9 +53,8 @@ krein_status krein__blocks_begin(const krein_map *map, krein_stream *rows, bool 
     TRY(krein__stream_rewind(rows));
     TRY(krein__stream_next(rows, &block));
     TRY(krein__blocks_begin_at(map, &block.x, fused, b));
-    if (krein__stream_shared(rows)) /* the same for all: of the first rows of all */
-        TRY(krein__comm_broadcast(map->ctx, krein__stream_root(rows), b->offset,
-                                  map->R * (int64_t)sizeof *b->offset));
+    /* The same for all: of the first rows of all. */
+    TRY(krein__stream_from_root(rows, b->offset, map->R * (int64_t)sizeof *b->offset));
 done:
     return st;
 }

@@ -3,7 +3,7 @@
 #include "learn/divide.h"
 
 #include "base/threads.h"
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "num/blas.h"
 
 #include <string.h>
@@ -73,9 +73,9 @@ static void divide_parts(int64_t size, const span *of, int64_t n, int64_t parts,
     }
 }
 
-static krein_status count_parts(krein_ctx *ctx, const span *of, const krein_cut *like,
+static krein_status count_parts(krein_ctx *ctx, int64_t size, const span *of, const krein_cut *like,
                                 const krein_cut *cut, int64_t *count) {
-    int64_t size = krein__comm_size(ctx), busy = 0;
+    int64_t busy = 0;
     for (int64_t r = 0; r < size; r++) busy += of[r].rows > 0;
     if (like) {
         for (int64_t j = 0; j < like->parts; j++) count[like->rank[j]]++;
@@ -97,10 +97,11 @@ static krein_status count_parts(krein_ctx *ctx, const span *of, const krein_cut 
     return KREIN_OK;
 }
 
-krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const krein_cut *like,
-                              krein_cut *cut) {
+krein_status krein__cut_share(krein_stream *stream, int64_t first, int64_t rows,
+                              const krein_cut *like, krein_cut *cut) {
+    krein_ctx *ctx = krein__stream_data(stream)->ctx;
     krein_status st = KREIN_OK;
-    int64_t size = krein__comm_size(ctx), at = 0, ranks, *count = NULL;
+    int64_t size = krein__stream_turns(stream), at = 0, ranks, *count = NULL;
     span mine = {first, rows}, *of = NULL;
     cut->first = first;
     cut->rows = rows;
@@ -110,12 +111,12 @@ krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const
         return krein__fail(ctx, KREIN_EARG,
                            "order=shuffle would move rows between processes: use order=blocks, on "
                            "a file in random order, or one process");
-    TRY(krein__comm_join(ctx, &mine, 1, sizeof mine, &of, &ranks));
+    TRY(krein__stream_join(stream, &mine, 1, sizeof mine, &of, &ranks));
     ZNEW(count, size);
     NEW(cut->rank, cut->parts);
-    TRY(count_parts(ctx, of, like, cut, count));
+    TRY(count_parts(ctx, size, of, like, cut, count));
     for (int64_t r = 0; r < size; r++) {
-        if (r == krein__comm_rank(ctx)) cut->from = at, cut->to = at + count[r];
+        if (r == krein__stream_turn(stream)) cut->from = at, cut->to = at + count[r];
         for (int64_t j = 0; j < count[r]; j++) {
             cut->rank[at] = r;
             cut->bound[at++] =

@@ -36,11 +36,11 @@ typedef struct krein_cut {
 /* Cuts stand at multiples of `block` rows where the parts are large enough. */
 krein_status krein__cut_begin(krein_ctx *ctx, int64_t n, int64_t parts, int64_t block, bool shuffle,
                               uint64_t seed, krein_cut *out);
-/* Moves the cuts so that each part is on one of the processes that share the rows, this one having
- * `rows` of them from `first` on. like: another cut whose parts are to be on the same processes, or
- * NULL. Collective. */
-krein_status krein__cut_share(krein_ctx *ctx, int64_t first, int64_t rows, const krein_cut *like,
-                              krein_cut *cut);
+/* Moves the cuts so that each part is on one of the processes that share the stream, this one
+ * having `rows` of them from `first` on. like: another cut whose parts are to be on the same
+ * processes, or NULL. Collective. */
+krein_status krein__cut_share(krein_stream *stream, int64_t first, int64_t rows,
+                              const krein_cut *like, krein_cut *cut);
 void krein__cut_end(krein_ctx *ctx, krein_cut *cut);
 /* Rows of the largest part. */
 int64_t krein__cut_most(const krein_cut *cut);

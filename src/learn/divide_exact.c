@@ -10,7 +10,7 @@
  * path from eigendecompositions; of larger ones by steps (solve/path.c) of Cholesky factorisations,
  * from the lambda that is best for a sample of the first part.
  */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "learn/divide.h"
 #include "learn/krr.h"
 #include "solve/dual.h"
@@ -117,10 +117,8 @@ static krein_status solve_parts(const divide *d) {
     int64_t mine = (d->cut->parts - d->turn + d->turns - 1) / d->turns;
     TRY(krein__parts_each(ctx, mine, (int)krein__min(d->workers, krein__max(1, mine)), solve_part,
                           &a));
-    if (d->turns > 1) {
-        TRY(krein__comm_sum(ctx, m->map->R * m->k, m->w));
-        TRY(krein__comm_sum(ctx, d->cut->parts * m->k, a.b));
-    }
+    TRY(krein__stream_sum(d->job->rows, m->map->R * m->k, m->w));
+    TRY(krein__stream_sum(d->job->rows, d->cut->parts * m->k, a.b));
     for (int64_t e = 0; e < d->cut->parts * m->k; e++) m->intercept[e % m->k] += a.b[e];
 done:
     krein__free(ctx, a.b);
@@ -235,10 +233,8 @@ static krein_status score_all(choice *t, double *score) {
                 score[e] += share * t->part[i * size + e];
         }
     }
-    if (turns > 1) {
-        TRY(krein__comm_sum(ctx, size, score));
-        TRY(krein__comm_sum(ctx, 1, &weight));
-    }
+    TRY(krein__stream_sum(t->d->job->rows, size, score));
+    TRY(krein__stream_sum(t->d->job->rows, 1, &weight));
     if (!(weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;
@@ -384,11 +380,11 @@ krein_status krein__divide_exact(krein_job *job, const krein_cut *cut) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    divide d = {.job = job, .cut = cut, .x = krein__map_landmarks(m->map), .turns = 1};
-    if (krein__stream_shared(job->rows)) {
-        d.turn = krein__comm_rank(ctx);
-        d.turns = krein__comm_size(ctx);
-    }
+    divide d = {.job = job,
+                .cut = cut,
+                .x = krein__map_landmarks(m->map),
+                .turn = krein__stream_turn(job->rows),
+                .turns = krein__stream_turns(job->rows)};
     NEW(d.y, job->n * m->k);
     NEW(d.weight, job->n);
     NEW(d.class, job->n);

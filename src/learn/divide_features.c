@@ -16,7 +16,7 @@
  * row stays: with a, c = (z_i - m)'A^-1 B of y and of that target, h = (z_i - m)'A^-1 (z_i - m),
  *     f_-i(x_i) = ybar' + M / (W - w_i) ((a - w_i h y_i) - ybar' (c - w_i h)),   ybar' without i.
  */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "learn/divide_features.h"
 #include "num/blas.h"
 
@@ -156,7 +156,7 @@ static krein_status add_group(krein_divide *d, walk *w, const int64_t *part, int
         for (int64_t i = 0; i < count && !d->from[s].cut.owner; i++)
             TRY(add_in_order(d, &d->from[s], &w[s], part[i], &d->sum[i]));
     }
-    if (d->from[0].cut.joint) TRY(krein__ridge_together(&d->sum[0]));
+    if (d->from[0].cut.joint) TRY(krein__ridge_together(&d->sum[0], d->job->rows));
 done:
     return st;
 }
@@ -277,9 +277,9 @@ static krein_status solve_parts(krein_divide *d) {
     for (int64_t j = 0; j < parts; j++) part[j] = j;
     TRY(krein__divide_visit(d, part, parts, a.lambda, add_parts, &a));
     if (krein__divided(d)) { /* the one message: the weights of a model */
-        TRY(krein__comm_sum(ctx, size, a.sum_w));
-        TRY(krein__comm_sum(ctx, m->k, a.sum_b));
-        TRY(krein__comm_sum(ctx, 1, &a.weight));
+        TRY(krein__stream_sum(d->job->rows, size, a.sum_w));
+        TRY(krein__stream_sum(d->job->rows, m->k, a.sum_b));
+        TRY(krein__stream_sum(d->job->rows, 1, &a.weight));
     }
     if (!(a.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");

@@ -6,7 +6,7 @@
  *     f_j,-i(x_i) - f_j(x_i) = -e_i w_i h_i / (1 - w_i h_i).
  * With rows without labels: divide_features.c.
  */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "learn/divide_features.h"
 #include "num/blas.h"
 
@@ -155,22 +155,13 @@ static bool any_system(const krein_divide *d) {
     return any;
 }
 
-/* That of the first process that has it from a part. */
-static krein_status first_path(krein_ctx *ctx, bool mine, krein_path *p) {
-    krein_status st = KREIN_OK;
-    int64_t root = mine ? krein__comm_rank(ctx) : krein__comm_size(ctx) - 1;
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_MIN, 1, &root));
-    TRY(krein__comm_broadcast(ctx, (int)root, p, sizeof *p));
-done:
-    return st;
-}
-
 static krein_status choice_begin(krein_divide *d, choice *t) {
     krein_ctx *ctx = d->job->ctx;
     krein_status st = KREIN_OK;
     int64_t size;
     set_path(d, &t->path);
-    if (krein__divided(d)) TRY(first_path(ctx, any_system(d), &t->path));
+    if (krein__divided(d)) /* that of the first process that has it from a part */
+        TRY(krein__stream_from_first(d->job->rows, any_system(d), &t->path, sizeof t->path));
     size = t->path.n * d->job->model->k;
     ZNEW(t->own, t->sample.n * size);
     NEW(t->w, d->slots * d->b.z.width * t->path.n * d->columns);
@@ -199,18 +190,20 @@ done:
 }
 
 /* What the parts of all processes say. */
-static krein_status choice_together(krein_ctx *ctx, const krein_divide *d, choice *t) {
+static krein_status choice_together(const krein_divide *d, choice *t) {
+    krein_ctx *ctx = d->job->ctx;
+    krein_stream *rows = d->job->rows;
     krein_status st = KREIN_OK;
     int64_t size = t->path.n * d->job->model->k, n = t->sample.n * size;
     double *own = NULL;
     NEW(own, n);
     for (int64_t e = 0; e < n; e++) own[e] = (double)t->own[e];
-    TRY(krein__comm_sum(ctx, n, own));
+    TRY(krein__stream_sum(rows, n, own));
     for (int64_t e = 0; e < n; e++) t->own[e] = (float)own[e];
-    TRY(krein__comm_sum(ctx, d->b.z.width * size, t->sum_w));
-    TRY(krein__comm_sum(ctx, size, t->sum_b));
-    TRY(krein__comm_sum(ctx, t->sample.parts, t->share));
-    TRY(krein__comm_sum(ctx, 1, &t->weight));
+    TRY(krein__stream_sum(rows, d->b.z.width * size, t->sum_w));
+    TRY(krein__stream_sum(rows, size, t->sum_b));
+    TRY(krein__stream_sum(rows, t->sample.parts, t->share));
+    TRY(krein__stream_sum(rows, 1, &t->weight));
 done:
     krein__free(ctx, own);
     return st;
@@ -277,7 +270,7 @@ krein_status krein__divide_choose(krein_divide *d) {
     TRY(krein__divide_visit(d, t.sample.part, t.sample.parts, d->b.z.map->fused_lambda, score_parts,
                             &t));
     if (t.path.n == 0) TRY(choice_begin(d, &t)); /* none of them is here, or has a weight */
-    if (krein__divided(d)) TRY(choice_together(ctx, d, &t));
+    if (krein__divided(d)) TRY(choice_together(d, &t));
     if (!(t.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
         goto done;

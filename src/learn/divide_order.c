@@ -9,7 +9,7 @@
  */
 #include "learn/divide.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 
@@ -72,7 +72,7 @@ static krein_status add_rows(krein_job *job, const krein_cut *cut, bool classes,
                     b.label + i * labels, job->data->label_mean);
         }
     }
-    if (krein__stream_shared(job->rows)) TRY(krein__comm_sum(job->ctx, numbers(s), s->at));
+    TRY(krein__stream_sum(job->rows, numbers(s), s->at));
 done:
     return st;
 }
@@ -133,7 +133,7 @@ krein_status krein__divide_rows(krein_job *job, int64_t parts, double *order, kr
     if (chosen) *order = KREIN_ORDER_BLOCKS;
     TRY(krein__cut_begin(ctx, job->n, parts, block, *order == KREIN_ORDER_SHUFFLE, job->seed, cut));
     if (shared)
-        TRY(krein__cut_share(ctx, job->data->before[KREIN_PART_TRAIN],
+        TRY(krein__cut_share(job->rows, job->data->before[KREIN_PART_TRAIN],
                              job->data->here[KREIN_PART_TRAIN], NULL, cut));
     if (parts == 1 || *order == KREIN_ORDER_SHUFFLE) goto done;
     TRY(krein__parts_differ(job, cut, &differ, &between));

@@ -20,7 +20,7 @@
  *
  * Probabilities of classes come from a calibration on leave-one-out scores (krr_calibrate.c).
  */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "learn/group.h"
 #include "learn/krr.h"
 #include "num/blas.h"
@@ -122,7 +122,7 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
                         (double)job->n);
     } while (rows > 0);
     TRY(krein__checkpoint_keep(c, &now, ridge, false));
-    if (krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
+    TRY(krein__ridge_together(ridge, job->rows));
 done:
     krein__group_end(group);
     return st;
@@ -371,7 +371,7 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     int64_t passes, D = map->cls->features(map, n);
     if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
     if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
-    if (krein__comm_size(map->ctx) > 1) return false; /* it passes over the rows of one process */
+    if (krein__processes(map->ctx) > 1) return false; /* it passes over the rows of one process */
     map->cls->cost(map, n, &own);
     direct_cost(map, false, n, k, path, &direct, &passes);
     krein__krr_pcg_cost(map, n, k, path, &pcg, &passes);
@@ -394,11 +394,11 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
 
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     if (values->number[SOLVER] != PCG) return KREIN_OK;
-    if (krein__comm_size(ctx) > 1)
+    if (krein__processes(ctx) > 1)
         return krein__fail(ctx, KREIN_EARG,
                            "krr(solver=pcg) runs in one process, and there are %d; use "
                            "solver=direct, or start it without a launcher",
-                           krein__comm_size(ctx));
+                           krein__processes(ctx));
     if (values->number[NORM] == KREIN)
         return krein__fail(ctx, KREIN_EARG,
                            "krr(solver=pcg) minimises with |w|^2: take norm=hilbert, or "

@@ -16,7 +16,7 @@
  *
  * Cost on features: D^3 flops and D^2 for each row of the sample; with folds, as many fits as
  * folds. On the kernel matrix 2 n^3 / 3 flops. */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "learn/krr.h"
 #include "model/probability.h"
 #include "solve/krein_ridge.h"
@@ -66,8 +66,7 @@ static krein_status measure(krein_job *job, krein_krr *b, const krein_system *sy
     NEW(f, b->z.rows * k);
     NEW(h, b->z.rows);
     /* All processes have the sample; each takes some of it, and the others' numbers are zeros. */
-    bool shared = krein__stream_shared(job->rows);
-    int64_t turn = shared ? krein__comm_rank(ctx) : 0, turns = shared ? krein__comm_size(ctx) : 1;
+    int64_t turn = krein__stream_turn(job->rows), turns = krein__stream_turns(job->rows);
     for (int64_t i = turn * b->z.rows; i < n; i += turns * b->z.rows) {
         const float *z = krein__krr_sample_block(s, b, i, &m);
         krein__scores_rows(scores, m, z, f, h);
@@ -76,8 +75,8 @@ static krein_status measure(krein_job *job, krein_krr *b, const krein_system *sy
         krein__progress(ctx, "probabilities", (double)(i + m), (double)n);
         TRY(krein__poll(ctx));
     }
-    if (shared) TRY(krein__comm_sum(ctx, n * k, fit));
-    if (shared) TRY(krein__comm_sum(ctx, n, lever));
+    TRY(krein__stream_sum(job->rows, n * k, fit));
+    TRY(krein__stream_sum(job->rows, n, lever));
 done:
     krein__scores_end(scores);
     krein__free(ctx, f);

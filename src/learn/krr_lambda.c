@@ -1,7 +1,7 @@
 /* krr_lambda.c -- the choice of lambda for kernel ridge regression on features: leave-one-out, or
  * folds with a fit of their own. */
 #include "learn/krr.h"
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "solve/krein_ridge.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static krein_status score_all(krein_job *job, krein_krr *b, krein_scores *scores
         krein__progress(job->ctx, "leave-one-out", (double)(block.first + block.x.n),
                         (double)job->n);
     }
-    if (krein__stream_shared(job->rows)) TRY(krein__tally_together(job->ctx, tally));
+    TRY(krein__tally_together(tally, job->rows));
 done:
     return st;
 }
@@ -108,8 +108,7 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
     int64_t n = krein__krr_loo_rows(job->n, job->model->encoding.d), k = job->model->k, m;
     TRY(krein__krr_sample(job, n, &s));
     /* All processes have the sample; each scores some of it. */
-    bool shared = krein__stream_shared(job->rows);
-    int64_t turn = shared ? krein__comm_rank(ctx) : 0, turns = shared ? krein__comm_size(ctx) : 1;
+    int64_t turn = krein__stream_turn(job->rows), turns = krein__stream_turns(job->rows);
     for (int64_t i = turn * b->z.rows; i < n; i += turns * b->z.rows) {
         const float *z = krein__krr_sample_block(&s, b, i, &m);
         const krein_targets *t = &s.targets;
@@ -118,7 +117,7 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
         TRY(krein__scores_add(scores, z, &part, tally));
         krein__progress(ctx, "leave-one-out", (double)(i + m), (double)n);
     }
-    if (shared) TRY(krein__tally_together(ctx, tally));
+    TRY(krein__tally_together(tally, job->rows));
 done:
     krein__krr_sample_clear(ctx, &s);
     return st;
@@ -226,7 +225,7 @@ static krein_status pass_of_fold(krein_job *job, krein_krr *b, const int32_t *fo
         else
             TRY(krein__scores_add(scores, z, &rows, tally));
     }
-    if (ridge && krein__stream_shared(job->rows)) TRY(krein__ridge_together(ridge));
+    if (ridge) TRY(krein__ridge_together(ridge, job->rows));
 done:
     krein__free(ctx, weight);
     return st;
@@ -266,7 +265,7 @@ krein_status krein__krr_choose_folds(krein_job *job, krein_krr *b) {
         krein__system_clear(ctx, &system);
     }
     krein__progress(ctx, "cross-validation", (double)job->folds, (double)job->folds);
-    if (krein__stream_shared(job->rows)) TRY(krein__tally_together(ctx, &tally));
+    TRY(krein__tally_together(&tally, job->rows));
     krein__tally_end(&tally, krein__job_classes(job), &path);
     krein__krr_report(job, &path);
 done:

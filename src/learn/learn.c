@@ -1,7 +1,7 @@
 /* learn.c -- the table of learners; targets and folds. */
 #include "learn/learn.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static krein_status join(krein_job *job, void *x, size_t size) {
     int64_t count;
     if (!x || !krein__stream_shared(job->rows)) return KREIN_OK;
     krein_status st =
-        krein__comm_join(job->ctx, at + data->before[KREIN_PART_TRAIN] * (int64_t)size,
-                         data->here[KREIN_PART_TRAIN], size, &all, &count);
+        krein__stream_join(job->rows, at + data->before[KREIN_PART_TRAIN] * (int64_t)size,
+                           data->here[KREIN_PART_TRAIN], size, &all, &count);
     if (st == KREIN_OK) memcpy(at, all, (size_t)count * size);
     krein__free(job->ctx, all);
     return st;
@@ -147,7 +147,7 @@ krein_status krein__job_weight(krein_job *job, double *out) {
         if (block.x.n == 0) break;
         for (int64_t i = 0; i < block.x.n; i++) job->weight += block.weight[i];
     }
-    if (krein__stream_shared(job->rows)) TRY(krein__comm_sum(job->ctx, 1, &job->weight));
+    TRY(krein__stream_sum(job->rows, 1, &job->weight));
     if (!(job->weight > 0))
         st = krein__fail(job->ctx, KREIN_EDATA, "all row weights are 0: there is nothing to fit");
 done:

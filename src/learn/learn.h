@@ -49,7 +49,7 @@ typedef struct krein_learner_class {
     bool exact_weights;      /* it takes row weights on the kernel matrix */
     bool probabilities;      /* it has them, for classes */
     bool unlabelled;         /* it learns from rows without labels too */
-    bool together;           /* several processes train it, each with its rows (dist/dist.h) */
+    bool together;           /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;         /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */

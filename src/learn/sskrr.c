@@ -49,7 +49,8 @@ static krein_status fit(krein_job *job, krein_values *values) {
                              values->number[ORDER] == KREIN_ORDER_SHUFFLE, ~job->seed,
                              &unlabelled));
     if (more && krein__stream_shared(job->rows))
-        TRY(krein__cut_share(ctx, job->unlabelled.before, job->unlabelled.here, &cut, &unlabelled));
+        TRY(krein__cut_share(job->rows, job->unlabelled.before, job->unlabelled.here, &cut,
+                             &unlabelled));
     if (!more)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "sskrr: every row has a label, so that it is ridge regression; rows without "

@@ -10,7 +10,7 @@
  * there with that probability and then weighs more, which keeps the mean.
  */
 #include "map/dot_series.h"
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,12 +86,9 @@ static krein_status measure(krein_stream *rows, double *longest, double *off, in
             if (sum > 0) *off = fmax(*off, fabs(sum - 1));
         }
     }
-    if (krein__stream_shared(rows)) {
-        krein_ctx *ctx = krein__stream_data(rows)->ctx;
-        TRY(krein__comm_most(ctx, 1, longest));
-        TRY(krein__comm_most(ctx, 1, off));
-        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, zeros));
-    }
+    TRY(krein__stream_most(rows, 1, longest));
+    TRY(krein__stream_most(rows, 1, off));
+    TRY(krein__stream_count(rows, 1, zeros));
     TRY(krein__stream_rewind(rows));
 done:
     return st;

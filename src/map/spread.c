@@ -3,7 +3,7 @@
  * R = 2 max |x - c| bounds every distance, whatever c is (the mean of the first block), and costs
  * one pass. Quantiles come from the pairs of a sample. */
 #include "map/signed.h"
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,33 +86,30 @@ static krein_status needs_unit(krein_map *map, const walk *w) {
 
 /* Of the first rows of all. */
 static krein_status first_centre(walk *w, krein_stream *rows) {
-    krein_ctx *ctx = krein__stream_data(rows)->ctx;
     krein_status st = KREIN_OK;
     krein_block block;
     TRY(krein__stream_rewind(rows));
     TRY(krein__stream_next(rows, &block));
     centre_of(w, &block.x);
-    if (krein__stream_shared(rows))
-        TRY(krein__comm_broadcast(ctx, krein__stream_root(rows), w->centre,
-                                  w->d * (int64_t)sizeof *w->centre));
+    TRY(krein__stream_from_root(rows, w->centre, w->d * (int64_t)sizeof *w->centre));
 done:
     return st;
 }
 
 /* The processes' rows of the sample behind each other, and what holds for all rows. */
-static krein_status put_together(krein_ctx *ctx, walk *w) {
+static krein_status put_together(krein_stream *rows, walk *w) {
     krein_status st = KREIN_OK;
     double *all = NULL;
-    int64_t flags[2] = {!w->unit, w->zero};
+    bool flags[2] = {!w->unit, w->zero};
     size_t row = (size_t)w->d * sizeof *w->sample;
-    TRY(krein__comm_join(ctx, w->sample, w->kept, row, &all, &w->kept));
+    TRY(krein__stream_join(rows, w->sample, w->kept, row, &all, &w->kept));
     memcpy(w->sample, all, (size_t)w->kept * row);
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
+    TRY(krein__stream_any(rows, 2, flags));
     w->unit = !flags[0];
     w->zero = flags[1];
-    TRY(krein__comm_most(ctx, 1, &w->reach));
+    TRY(krein__stream_most(rows, 1, &w->reach));
 done:
-    krein__free(ctx, all);
+    krein__free(krein__stream_data(rows)->ctx, all);
     return st;
 }
 
@@ -136,7 +133,7 @@ krein_status krein__spread(krein_map *map, krein_stream *rows, int64_t n, krein_
         for (int64_t i = 0; i < block.x.n; i++) visit(&w, &block.x, i, block.first + i);
         TRY(krein__poll(ctx));
     }
-    if (krein__stream_shared(rows)) TRY(put_together(ctx, &w));
+    if (krein__stream_shared(rows)) TRY(put_together(rows, &w));
     quantiles(&w, distance, out);
     out->unit = w.unit && !w.zero;
     out->R = 2 * sqrt(w.reach);

@@ -9,8 +9,7 @@
 #include "model/model.h"
 
 #include "base/sized.h"
-
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,20 +191,21 @@ static void merge(sums *s, int64_t k, const sums *other) {
     }
 }
 
-static krein_status merge_numbers(krein_ctx *ctx, int64_t k, sums *s) {
+static krein_status merge_numbers(krein_stream *rows, int64_t k, sums *s) {
     sums *all = NULL;
     int64_t count;
-    krein_status st = krein__comm_join(ctx, s, 1, sizeof *s, &all, &count);
+    krein_status st = krein__stream_join(rows, s, 1, sizeof *s, &all, &count);
     if (st != KREIN_OK) return st;
     *s = (sums){0};
     for (int64_t r = 0; r < count; r++) merge(s, k, &all[r]);
-    krein__free(ctx, all);
+    krein__free(krein__stream_data(rows)->ctx, all);
     return KREIN_OK;
 }
 
-static krein_status join(krein_ctx *ctx, column *c) {
+static krein_status join(krein_stream *rows, column *c) {
+    krein_ctx *ctx = krein__stream_data(rows)->ctx;
     scored *all = NULL;
-    krein_status st = krein__comm_join(ctx, c->at, c->n, sizeof *all, &all, &c->n);
+    krein_status st = krein__stream_join(rows, c->at, c->n, sizeof *all, &all, &c->n);
     if (st != KREIN_OK) return st;
     krein__free(ctx, c->at);
     c->at = all;
@@ -213,19 +213,19 @@ static krein_status join(krein_ctx *ctx, column *c) {
     return KREIN_OK;
 }
 
-static krein_status put_together(krein_ctx *ctx, const krein_model *m, sums *s, double *total,
+static krein_status put_together(krein_stream *rows, const krein_model *m, sums *s, double *total,
                                  belief *in, krein_metrics *out) {
     krein_status st = KREIN_OK;
     int64_t cells = out->classes * out->classes;
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &out->n));
-    TRY(merge_numbers(ctx, m->k, s));
+    TRY(krein__stream_count(rows, 1, &out->n));
+    TRY(merge_numbers(rows, m->k, s));
     if (out->confusion) {
-        TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, cells, out->confusion));
-        TRY(krein__comm_sum(ctx, cells, total));
+        TRY(krein__stream_count(rows, cells, out->confusion));
+        TRY(krein__stream_sum(rows, cells, total));
     }
     if (!in->p) goto done;
-    TRY(krein__comm_sum(ctx, 1, &in->loss));
-    for (int c = 0; c < 2; c++) TRY(join(ctx, &in->side[c]));
+    TRY(krein__stream_sum(rows, 1, &in->loss));
+    for (int c = 0; c < 2; c++) TRY(join(rows, &in->side[c]));
 done:
     return st;
 }
@@ -266,7 +266,7 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
             }
         }
     }
-    if (krein__stream_shared(stream)) TRY(put_together(ctx, m, &s, total, &in, out));
+    if (krein__stream_shared(stream)) TRY(put_together(stream, m, &s, total, &in, out));
     if (!(s.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA,
                          out->n == 0 ? "%s: there is no row to evaluate"
@@ -303,9 +303,11 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            "a model made by %s predicts no label, so there is nothing to evaluate; "
                            "use predict",
                            m->learner);
+    krein__call_begin(ctx);
     data->share_rows = true;
     st = krein__data_match(data, &m->encoding, true);
     if (st == KREIN_OK) st = krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, &own);
+    st = krein__call_end(ctx, st);
     krein__report_finish(st, metrics, &own);
     krein_metrics_clear(ctx, &own);
     return st;

@@ -271,7 +271,6 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(head_io(a, m));
     TRY(variance_io(a, m));
     TRY(krein__weights_io(a, ctx, &m->kernels, &m->weights));
-    TRY(krein__held_out_io(a, ctx, &m->path));
     TRY(signs_io(a, m));
     TRY(mix_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));

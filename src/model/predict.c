@@ -5,6 +5,7 @@
 #include "model/packets.h"
 #include "model/probability.h"
 #include "num/blas.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <omp.h>
@@ -151,6 +152,7 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     krein_packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
     double *score = NULL, *p = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
+    krein__call_begin(ctx);
     TRY(krein__model_need_head(ctx, m, "predict"));
     data->share_rows = true;
     TRY(krein__data_match(data, &m->encoding, false));
@@ -169,6 +171,7 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     }
     if (krein__stream_shared(stream)) TRY(krein__packets_tell(&all));
 done:
+    st = krein__call_end(ctx, st);
     krein__packets_clear(&all);
     krein__predictor_end(&predictor);
     krein__stream_close(stream);
@@ -204,9 +207,8 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
     return KREIN_OK;
 }
 
-krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
-                                krein_prediction_arrays *out) {
-    filler f = {ctx, out, m->k, m->encoding.nclass};
+static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
+                                 const krein_prediction_arrays *out) {
     if (out->size < sizeof *out || out->capacity < 0)
         return krein__fail(ctx, KREIN_EARG,
                            "set the arrays up with krein_prediction_arrays_init and give their "
@@ -214,6 +216,15 @@ krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data
     if (out->probabilities && !m->calibration.slope)
         return krein__fail(ctx, KREIN_EARG,
                            "the model has no probabilities; train it with `probabilities`");
+    return KREIN_OK;
+}
+
+krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                                krein_prediction_arrays *out) {
+    filler f = {ctx, out, m->k, m->encoding.nclass};
+    krein__call_begin(ctx);
+    krein_status st = check_arrays(ctx, m, out);
+    if (st != KREIN_OK) return krein__call_end(ctx, st);
     out->rows = 0;
     return krein_predict(ctx, m, data, fill_row, &f);
 }
@@ -225,8 +236,9 @@ krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *m, int64_t n
     krein_prediction_arrays_init(&to);
     to.capacity = n;
     to.scores = scores;
+    krein__call_begin(ctx);
     krein_status st = krein_data_from_dense(ctx, n, d, x, ld, NULL, NULL, NULL, &data);
-    if (st == KREIN_OK) st = krein_predict_into(ctx, m, data, &to);
+    st = st == KREIN_OK ? krein_predict_into(ctx, m, data, &to) : krein__call_end(ctx, st);
     krein_data_close(data);
     return st;
 }

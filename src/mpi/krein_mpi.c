@@ -1,8 +1,8 @@
 /* krein_mpi.c -- the transport over MPI: a shared library of its own, loaded under a launcher.
  *
- * A program that has started MPI itself keeps it: the messages go over a duplicate of its world,
- * and stop leaves MPI running. Errors are fatal, as the transport promises: MPI says what happened
- * and ends all processes. */
+ * A program that has started MPI itself keeps it: the messages go over a duplicate of its
+ * communicator, or of its world, and stop leaves MPI running. Errors are fatal, as the transport
+ * promises: MPI says what happened and ends all processes. */
 #include "dist/transport.h"
 
 #include <mpi.h>
@@ -43,12 +43,27 @@ static int node_of(int rank) {
     return lowest;
 }
 
-static const char *begin(void) {
+/* A communicator of the caller's exists where MPI runs: if not, it is of another MPI. */
+static const char *check(const MPI_Comm *given, int running) {
+    int between = 0;
+    if (!running)
+        return "a communicator is given, but " NAME " does not run; start it with MPI_Init_thread, "
+               "and build the program with the MPI that Krein was built with";
+    if (*given == MPI_COMM_NULL) return "the communicator is MPI_COMM_NULL";
+    MPI_Comm_test_inter(*given, &between);
+    return between ? "the communicator is between two groups; give one of a single group" : NULL;
+}
+
+static const char *begin(const MPI_Comm *given) {
     int running = 0, over = 0, level = MPI_THREAD_SINGLE;
+    if (world != MPI_COMM_NULL)
+        return "another context of this process has joined already; let it leave first";
     MPI_Finalized(&over);
     if (over)
         return "MPI has been started and ended in this process before; it can be started once";
     MPI_Initialized(&running);
+    const char *wrong = given ? check(given, running) : NULL;
+    if (wrong) return wrong;
     if (!running && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return "MPI does not start";
     started_here = !running;
@@ -58,11 +73,12 @@ static const char *begin(void) {
     return NULL;
 }
 
-static const char *start(int *rank, int *size, int *node) {
+static const char *start(const void *communicator, int *rank, int *size, int *node) {
+    const MPI_Comm *given = communicator;
     LEAKS_BEGIN();
-    const char *wrong = begin();
+    const char *wrong = begin(given);
     if (!wrong) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &world);
+        MPI_Comm_dup(given ? *given : MPI_COMM_WORLD, &world);
         MPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
         MPI_Comm_rank(world, rank);
         MPI_Comm_size(world, size);

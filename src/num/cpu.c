@@ -37,6 +37,11 @@ const char *krein__core_for(const char *chosen, bool avx, bool avx2fma, bool avx
     return NULL;
 }
 
+const char *krein_blas_core(const char **better) {
+    if (better) *better = krein__blas_better_core();
+    return krein__blas_core();
+}
+
 const char *krein__blas_better_core(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_cpu_init();

@@ -7,7 +7,7 @@
  *     D        halved until it fits, down to 64 */
 #include "pipe/pipe.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static krein_status count_rows(krein_pipe *p) {
     int64_t here = data->share.on ? data->here[KREIN_PART_TRAIN] : p->rows;
     p->rows_bytes = data->in_memory ? 4 * (double)here * (double)encoding(p)->d : data->batch_bytes;
     p->rows_bytes += (double)atomic_load(&p->ctx->held);
-    return krein__comm_most(p->ctx, 1, &p->rows_bytes);
+    return krein__stream_most(p->job.rows, 1, &p->rows_bytes);
 }
 
 krein_status krein__pipe_map(krein_pipe *p, krein_need *out) {

@@ -3,7 +3,7 @@
  * kernel matrix at least as many as keep a part's matrix within `max_exact` and the budget. */
 #include "pipe/training.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "pipe/sample.h"
 #include "select/capacity.h"
 
@@ -14,7 +14,7 @@ static krein_status choose_rows(const krein_pipe *p, int64_t *m) {
     *m = krein__min(p->job.n, KREIN_ADVISE_ROWS);
     while (*m > 16 && krein__sample_bytes(p, *m, k) + krein__advise_bytes(*m, k) > room / 2)
         *m /= 2;
-    return krein__comm_fold(p->ctx, KREIN_FOLD_MIN, 1, m);
+    return krein__stream_least(p->job.rows, m);
 }
 
 /* A kernel that advice is not for has one part. */
@@ -47,7 +47,7 @@ static krein_status enough_parts(const krein_pipe *p, int64_t *parts) {
     krein_ctx *ctx = p->ctx;
     int64_t busy = p->job.data->here[KREIN_PART_TRAIN] > 0;
     if (!krein__stream_shared(p->job.rows) || krein__pipe_is_exact(p)) return KREIN_OK;
-    krein_status st = krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &busy);
+    krein_status st = krein__stream_count(p->job.rows, 1, &busy);
     if (st != KREIN_OK || *parts >= busy) return st;
     krein__log(ctx, KREIN_LOG_WARNING,
                "as many parts as processes, %lld, where %lld are advised: krr is exact on any "
@@ -69,7 +69,8 @@ krein_status krein__training_parts(krein_training *t) {
         int64_t rows = l->matrix_rows(p->ctx, &t->values, n, t->o.max_exact);
         parts = krein__max(parts, (n + rows - 1) / rows);
     }
-    TRY(krein__comm_broadcast(p->ctx, 0, &parts, sizeof parts)); /* others may round differently */
+    /* Others may round differently. */
+    TRY(krein__stream_from_root(p->job.rows, &parts, sizeof parts));
     TRY(enough_parts(p, &parts));
     t->values.number[slot] = (double)parts;
     krein__log(p->ctx, KREIN_LOG_INFO, "%s: %lld part%s", l->cls.name, (long long)parts,

@@ -1,7 +1,6 @@
 /* pipe.c -- the stages of a pipe but the choice of its map (choose_map.c). */
 #include "pipe/pipe.h"
 
-#include "dist/dist.h"
 #include "kernel/inputs.h"
 #include "kernel/median.h"
 

@@ -298,8 +298,8 @@ static krein_status scan(krein_training *t, krein_data *data, krein_checkpoint *
     data->unlabelled = t->learner->unlabelled;
     data->once = plan; /* held-out rows are counted, not drawn: one pass is enough */
     if (plan) return krein__data_scan(data, KREIN_LABELS_WANTED, 0, t->o.seed, e);
-    data->share_rows = true;
     if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
+    data->share_rows = true;
     TRY(krein__data_scan(data, KREIN_LABELS_WANTED, t->o.holdout, t->o.seed, e));
     if (c) TRY(krein__checkpoint_scanned(c, data, e, t->o.holdout == 0));
 done:

@@ -2,7 +2,7 @@
  * label, and those of a file of their own, encoded like the data. */
 #include "pipe/training.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 /* One pass: a file does not say how many rows it has. */
 static krein_status count_rows(krein_stream *rows, int64_t *n) {
@@ -30,14 +30,22 @@ krein_status krein__training_unlabelled(krein_training *t) {
         u->streams++;
     }
     if (more) {
-        more->share_rows = true;
+        more->share_rows = krein__stream_shared(t->pipe.job.rows);
         TRY(krein__data_match(more, e, false));
         TRY(krein__stream_open(more, e, KREIN_PART_TRAIN, next));
         u->streams++;
+        if (krein__stream_shared(*next) != krein__stream_shared(t->pipe.job.rows)) {
+            st =
+                krein__fail(t->pipe.ctx, KREIN_EARG,
+                            "%s: the processes divide the rows of a file, and these are in memory; "
+                            "write them to a file, as those with labels are",
+                            more->name);
+            goto done;
+        }
         TRY(count_rows(*next, &u->here));
     }
     u->n = u->here;
-    TRY(krein__comm_before(t->pipe.ctx, 1, &u->n, &u->before));
+    TRY(krein__stream_before(t->pipe.job.rows, &u->n, &u->before));
     krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
 done:
     return st;

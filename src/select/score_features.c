@@ -2,7 +2,7 @@
  *
  * A pass over the data serves as many candidates as fit into memory, at most GROUP: the rows are
  * read and encoded once for them. Maps that look at the data are fitted first. */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "select/select.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static krein_status count_labels(batch *b) {
         krein_targets rows = targets_of(b, &block);
         krein__labels_count(&b->labels, &rows);
     }
-    if (krein__stream_shared(job->rows)) TRY(krein__labels_together(b->ctx, &b->labels));
+    TRY(krein__labels_together(&b->labels, job->rows));
     TRY(keep_first(b));
     TRY(krein__labels_counted(b->ctx, &b->labels));
 done:
@@ -154,7 +154,7 @@ static krein_status run(batch *b, int64_t places) {
         for (int64_t s = 0; s < places; s++) {
             bool again = false;
             if (!b->place[s].view) continue;
-            if (krein__stream_shared(rows)) TRY(krein__feature_view_together(b->place[s].view));
+            TRY(krein__feature_view_together(b->place[s].view, rows));
             TRY(krein__feature_view_end_pass(b->place[s].view, &again));
             more = more || again;
         }
@@ -192,7 +192,7 @@ static krein_status group_size(batch *b, krein_kernel *const *kernel, int64_t n,
         if (st != KREIN_OK) return st;
     }
     *out = krein__max(1, krein__min((int64_t)fmin(room / most, 1e6), krein__min(n, GROUP)));
-    return krein__comm_fold(ctx, KREIN_FOLD_MIN, 1, out); /* they pass together */
+    return krein__stream_least(b->job->rows, out); /* they pass together */
 }
 
 /* The candidates whose map suits the kernel and the criteria; the others have their answer. */

@@ -1,7 +1,7 @@
 /* view.c -- labels as columns, and what the two kinds of views share. */
 #include "select/view.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -39,12 +39,12 @@ void krein__labels_count(krein_labels *l, const krein_targets *rows) {
     }
 }
 
-krein_status krein__labels_together(krein_ctx *ctx, krein_labels *l) {
+krein_status krein__labels_together(krein_labels *l, krein_stream *rows) {
     krein_status st = KREIN_OK;
-    TRY(krein__comm_sum(ctx, 1, &l->weight));
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &l->heavy));
-    TRY(krein__comm_sum(ctx, l->k, l->target));
-    TRY(krein__comm_sum(ctx, l->m - 1, l->mean));
+    TRY(krein__stream_sum(rows, 1, &l->weight));
+    TRY(krein__stream_count(rows, 1, &l->heavy));
+    TRY(krein__stream_sum(rows, l->k, l->target));
+    TRY(krein__stream_sum(rows, l->m - 1, l->mean));
 done:
     return st;
 }

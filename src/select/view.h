@@ -42,7 +42,7 @@ krein_status krein__labels_begin(krein_ctx *ctx, int64_t n, int64_t k, int64_t c
 void krein__labels_end(krein_ctx *ctx, krein_labels *l);
 /* A first pass over all rows finds the means ... */
 void krein__labels_count(krein_labels *l, const krein_targets *rows);
-krein_status krein__labels_together(krein_ctx *ctx, krein_labels *l); /* of all processes */
+krein_status krein__labels_together(krein_labels *l, krein_stream *rows); /* of all processes */
 krein_status krein__labels_counted(krein_ctx *ctx, krein_labels *l);
 /* All of that for a sample. */
 krein_status krein__labels_of(krein_ctx *ctx, const krein_probe *s, krein_labels *out);
@@ -131,7 +131,7 @@ krein_status krein__feature_view_begin(const krein_map *map, const krein_labels 
 krein_status krein__feature_view_add(krein_feature_view *f, const krein_rows *x, int64_t at,
                                      const krein_targets *rows);
 /* Where processes share the rows: their sums are put together before a pass ends. */
-krein_status krein__feature_view_together(krein_feature_view *f);
+krein_status krein__feature_view_together(krein_feature_view *f, krein_stream *rows);
 krein_status krein__feature_view_end_pass(krein_feature_view *f, bool *more);
 krein_status krein__feature_view_finish(krein_feature_view *f, krein_view *out);
 void krein__feature_view_destroy(krein_feature_view *f);

@@ -11,7 +11,7 @@
  * o' in float64, b = Z0'1, so that wide kernels, whose features are almost constant, keep their
  * digits.
  */
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "num/blas.h"
 #include "select/view_trials.h"
 
@@ -422,19 +422,18 @@ done:
     return st;
 }
 
-krein_status krein__feature_view_together(krein_feature_view *f) {
-    krein_ctx *ctx = f->ctx;
+krein_status krein__feature_view_together(krein_feature_view *f, krein_stream *rows) {
     krein_status st = KREIN_OK;
     krein_view *v = &f->view;
     int64_t size = f->D * f->m;
-    TRY(krein__comm_sum(ctx, f->m, f->sum));
-    if (f->pass == 0 && f->gram) TRY(krein__ridge_together(&f->ridge));
-    if (f->pass == 0 && !f->labels->classes) TRY(krein__comm_sum(ctx, f->m * f->m, v->power));
-    if (f->pass == 0 && !f->gram) TRY(krein__comm_sum(ctx, 1, &v->trace));
+    TRY(krein__stream_sum(rows, f->m, f->sum));
+    if (f->pass == 0 && f->gram) TRY(krein__ridge_together(&f->ridge, rows));
+    if (f->pass == 0 && !f->labels->classes) TRY(krein__stream_sum(rows, f->m * f->m, v->power));
+    if (f->pass == 0 && !f->gram) TRY(krein__stream_sum(rows, 1, &v->trace));
     if (!f->gram && f->pass < powers_of(&f->needs))
-        TRY(krein__comm_sum(ctx, size, f->C + f->pass * size));
-    if (v->inside && f->pass == 1) TRY(krein__comm_sum(ctx, f->m, v->inside));
-    TRY(krein__feature_trials_together(&f->trials));
+        TRY(krein__stream_sum(rows, size, f->C + f->pass * size));
+    if (v->inside && f->pass == 1) TRY(krein__stream_sum(rows, f->m, v->inside));
+    TRY(krein__feature_trials_together(&f->trials, rows));
 done:
     return st;
 }

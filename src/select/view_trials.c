@@ -179,13 +179,13 @@ done:
     return st;
 }
 
-krein_status krein__feature_trials_together(krein_feature_trials *f) {
+krein_status krein__feature_trials_together(krein_feature_trials *f, krein_stream *rows) {
     krein_status st = KREIN_OK;
     for (int64_t t = 0; t < f->n && f->pass < 2; t++) {
         trial_state *s = &f->state[t];
-        if (f->pass == 1) TRY(krein__tally_together(f->ctx, &s->tally));
+        if (f->pass == 1) TRY(krein__tally_together(&s->tally, rows));
         for (int64_t p = 0; f->pass == 0 && p < f->trial[t].folds; p++)
-            TRY(krein__ridge_together(&s->part[p]));
+            TRY(krein__ridge_together(&s->part[p], rows));
     }
 done:
     return st;

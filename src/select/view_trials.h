@@ -31,7 +31,7 @@ krein_status krein__feature_trials_add(krein_feature_trials *f, const float *z, 
  * caller's. */
 krein_status krein__feature_trials_leave_one_out(krein_feature_trials *f, const krein_system *all);
 /* Puts the sums of all processes together, before a pass ends. */
-krein_status krein__feature_trials_together(krein_feature_trials *f);
+krein_status krein__feature_trials_together(krein_feature_trials *f, krein_stream *rows);
 krein_status krein__feature_trials_end_pass(krein_feature_trials *f);
 /* Losses and errors into the paths of the trials. */
 void krein__feature_trials_finish(krein_feature_trials *f);

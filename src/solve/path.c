@@ -6,7 +6,7 @@
  */
 #include "solve/ridge.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,11 +70,11 @@ static void means(const krein_tally *t, int64_t l, bool classes, krein_path *p, 
     if (classes) p->error[at] = INFINITY;
 }
 
-krein_status krein__tally_together(krein_ctx *ctx, krein_tally *t) {
+krein_status krein__tally_together(krein_tally *t, krein_stream *rows) {
     krein_status st = KREIN_OK;
-    TRY(krein__comm_sum(ctx, 1, &t->weight));
-    TRY(krein__comm_sum(ctx, KREIN_PATH_MAX, t->loss));
-    TRY(krein__comm_sum(ctx, KREIN_PATH_MAX, t->error));
+    TRY(krein__stream_sum(rows, 1, &t->weight));
+    TRY(krein__stream_sum(rows, KREIN_PATH_MAX, t->loss));
+    TRY(krein__stream_sum(rows, KREIN_PATH_MAX, t->error));
 done:
     return st;
 }

@@ -9,7 +9,7 @@
  */
 #include "solve/ridge.h"
 
-#include "dist/dist.h"
+#include "stream/together.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -155,7 +155,7 @@ void krein__ridge_sum(krein_ridge *s, int64_t n, const double *y, const double *
 }
 
 /* The upper triangle alone, its rows behind each other: half the bytes. */
-static krein_status sum_triangle(krein_ctx *ctx, int64_t n, double *a) {
+static krein_status sum_triangle(krein_ctx *ctx, krein_stream *rows, int64_t n, double *a) {
     int64_t size = n * (n + 1) / 2, at = 0;
     krein_status st = KREIN_OK;
     double *packed = NULL;
@@ -164,7 +164,7 @@ static krein_status sum_triangle(krein_ctx *ctx, int64_t n, double *a) {
         memcpy(packed + at, a + i * n + i, (size_t)(n - i) * sizeof *a);
         at += n - i;
     }
-    TRY(krein__comm_sum(ctx, size, packed));
+    TRY(krein__stream_sum(rows, size, packed));
     at = 0;
     for (int64_t i = 0; i < n; i++) {
         memcpy(a + i * n + i, packed + at, (size_t)(n - i) * sizeof *a);
@@ -175,15 +175,14 @@ done:
     return st;
 }
 
-krein_status krein__ridge_together(krein_ridge *s) {
-    krein_ctx *ctx = s->ctx;
+krein_status krein__ridge_together(krein_ridge *s, krein_stream *rows) {
     krein_status st = KREIN_OK;
-    if (krein__comm_size(ctx) == 1) return KREIN_OK;
-    TRY(sum_triangle(ctx, s->R, s->G));
-    TRY(krein__comm_sum(ctx, s->R * (s->k + 1), s->B));
-    TRY(krein__comm_sum(ctx, s->k, s->ysum));
-    TRY(krein__comm_sum(ctx, 1, &s->weight));
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &s->n));
+    if (!krein__stream_shared(rows)) return KREIN_OK; /* no need of a packed triangle */
+    TRY(sum_triangle(s->ctx, rows, s->R, s->G));
+    TRY(krein__stream_sum(rows, s->R * (s->k + 1), s->B));
+    TRY(krein__stream_sum(rows, s->k, s->ysum));
+    TRY(krein__stream_sum(rows, 1, &s->weight));
+    TRY(krein__stream_count(rows, 1, &s->n));
 done:
     return st;
 }

@@ -4,6 +4,7 @@
 
 #include "base/spec.h"
 #include "file/archive.h"
+#include "stream/data.h"
 
 extern const krein_class *const krein__solvers[];
 extern const int64_t krein__solver_count;
@@ -35,7 +36,8 @@ typedef struct krein_tally {
     double weight, loss[KREIN_PATH_MAX], error[KREIN_PATH_MAX];
 } krein_tally;
 void krein__tally_add(krein_tally *t, const krein_targets *rows, int64_t L, const double *score);
-krein_status krein__tally_together(krein_ctx *ctx, krein_tally *t); /* as krein__ridge_together */
+/* As krein__ridge_together. */
+krein_status krein__tally_together(krein_tally *t, krein_stream *rows);
 void krein__tally_end(const krein_tally *t, bool classes, krein_path *p);
 /* ", error E" for messages; nothing where it is NaN, as that of numbers is. */
 const char *krein__error_text(double error, char out[40]);
@@ -76,8 +78,8 @@ void krein__ridge_products(const krein_ridge *s, int64_t n, float *r, const doub
                            const double *weight, float *products);
 void krein__ridge_sum(krein_ridge *s, int64_t n, const double *y, const double *weight,
                       const float *products);
-/* The sums of all processes (dist/dist.h), where they share the rows: called by all of them. */
-krein_status krein__ridge_together(krein_ridge *s);
+/* The sums of all processes, where they share the rows that were added (stream/together.h). */
+krein_status krein__ridge_together(krein_ridge *s, krein_stream *rows);
 /* The sums, between two blocks: written, or read into one of the same size. */
 krein_status krein__ridge_io(krein_archive *a, krein_ridge *s);
 double krein__ridge_bytes(int64_t R, int64_t k, int64_t rows_max, int threads);

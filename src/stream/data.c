@@ -425,8 +425,10 @@ static krein_status changed(const krein_data *data, krein_ctx *ctx) {
 }
 
 krein_status krein__data_share(krein_data *data) {
-    if (!data->share_rows || data->share.on || data->reader->memory) return KREIN_OK;
-    return krein__share_find(data->reader, data->labels, &data->share);
+    const bool wanted = data->share_rows && !data->reader->memory;
+    data->share = (krein_share){0}; /* of a call before: others may have left, or joined */
+    data->share_rows = false;
+    return wanted ? krein__share_find(data->reader, data->labels, &data->share) : KREIN_OK;
 }
 
 krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw) {

@@ -30,7 +30,7 @@ struct krein_data {
     krein_segment *segment;
     int64_t nsegment, capacity;
     bool in_memory;  /* all rows are in segments */
-    bool share_rows; /* the processes (dist/dist.h) read a part of the rows each */
+    bool share_rows; /* the next scan or match: the processes read a part of the rows each */
     krein_share share;
     int64_t nrows; /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
@@ -169,7 +169,7 @@ krein_status krein__stream_seek(krein_stream *s, const krein_place *to);
 void krein__stream_close(krein_stream *s);
 krein_data *krein__stream_data(const krein_stream *s);
 /* The processes have a part of the rows each: what is added up over a stream is put together with
- * the others' (dist/dist.h). */
+ * the others' (stream/together.h). Not with NULL: a plan has no stream. */
 bool krein__stream_shared(const krein_stream *s);
 /* The first rank that has rows in the stream (0 where it is not shared), known after the scan. */
 int krein__stream_root(const krein_stream *s);

@@ -180,7 +180,7 @@ void krein__stream_close(krein_stream *s) {
 }
 
 krein_data *krein__stream_data(const krein_stream *s) { return s->data; }
-bool krein__stream_shared(const krein_stream *s) { return s->data->share.on; }
+bool krein__stream_shared(const krein_stream *s) { return s && s->data->share.on; }
 int krein__stream_root(const krein_stream *s) {
     return s->data->share.on && s->part >= 0 ? s->data->root[s->part] : 0;
 }
