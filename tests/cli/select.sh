@@ -122,7 +122,7 @@ run select two.csv -k 'tanh(c=-1)' -c er --json
 status "no kernel suits" 1
 has "no kernel suits: why" err 'no kernel has a score by er'
 json "no kernel suits: best" 'j["criteria"][0]["best"] is None and j["criteria"][0]["scores"][0]["score"] is None'
-run select two.csv -k linear -c sm
+run select two.csv -k linear -c 'sm(norm=sum)'
 status "linear on centred columns" 1
 has "linear on centred columns: the way out" err 'kta'
 for c in sm fsm; do

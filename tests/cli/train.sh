@@ -149,7 +149,7 @@ json "info" "j['command'] == 'info' and ' '.join(sorted(j['classes'])) == '$clas
 json "info: keys" '{"model", "task", "n", "d", "D", "inputs", "outputs", "classes", "learner", "kernel", "map", "scale", "lambda", "seed", "negative", "probabilities", "bytes"} <= set(j)'
 run info reg.krein --json
 json "info: regression" 'j["classes"] is None and j["task"] == "regression"'
-json "info: arrays" '{"weights", "intercepts", "path.lambda", "path.error", "encoding.centre"} <= {a["name"] for a in j["arrays"]} and all(a["rows"] > 0 and a["columns"] > 0 for a in j["arrays"])'
+json "info: arrays" '{"weights", "intercepts", "encoding.centre", "encoding.factor"} <= {a["name"] for a in j["arrays"]} and all(a["rows"] > 0 and a["columns"] > 0 for a in j["arrays"])'
 run plan reg.csv
 ok "plan"
 has "plan" out '^fits +yes'
