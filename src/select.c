@@ -149,34 +149,20 @@ done:
     return st;
 }
 
-/* The kernels that were not refused. */
-typedef struct candidates {
-    krein_kernel **kernel;
-    krein_scored *scored;
-    int64_t n;
-} candidates;
-
-static krein_status score_exact(ranking *k, krein_job *job, const krein_scoring *scoring,
-                                const candidates *p, double deadline) {
+/* What scoring one of the candidates by its matrix takes. */
+static krein_status check_memory(ranking *k, const krein_job *job, const krein_scoring *scoring) {
     krein_ctx *ctx = k->ctx;
-    krein_status st = KREIN_OK;
-    krein_probe rows = {0};
-    double bytes = 0, d = (double)job->model->encoding.d;
+    const krein_encoding *e = &job->model->encoding;
+    double bytes = 0;
     int64_t labels = krein__scored_targets(job), columns = krein__max(1, labels) + 2;
-    for (int64_t i = 0; i < p->n; i++)
-        bytes = fmax(bytes, krein__score_exact_bytes(p->kernel[i], job->n, job->model->encoding.d,
-                                                     labels, columns, scoring));
-    bytes += krein__gram_share_bytes(NULL, 0, job->n, job->model->encoding.d,
-                                     job->model->encoding.sparse, ctx->threads);
-    TRY(krein__reserve_check(
-        ctx, bytes + 4 * (double)job->n * d, "scoring a kernel by its matrix",
-        "use features (a `max_exact` below the number of rows, or `map`), or raise `max_memory`"));
-    TRY(krein__probe_gather(job, job->n, &rows));
-    TRY(krein__score_exact(ctx, p->kernel, p->n, &rows, scoring, deadline, "scoring kernels",
-                           p->scored));
-done:
-    krein__probe_end(ctx, &rows);
-    return st;
+    for (int64_t i = 0; i < k->list.n; i++)
+        if (!k->scored[i].scored)
+            bytes = fmax(bytes, krein__score_exact_bytes(k->list.kernel[i], job->n, e->d, labels,
+                                                         columns, scoring));
+    bytes += krein__gram_share_bytes(NULL, 0, job->n, e->d, e->sparse, ctx->threads);
+    return krein__reserve_check(
+        ctx, bytes + 4 * (double)job->n * (double)e->d, "scoring a kernel by its matrix",
+        "use features (a `max_exact` below the number of rows, or `map`), or raise `max_memory`");
 }
 
 /* Held-out errors over a path on many rows take long, and there are faster ways. */
@@ -190,19 +176,30 @@ static void say_faster(const ranking *k, const krein_job *job, const krein_scori
                    (long long)job->n);
 }
 
-static krein_status score_list(ranking *k, krein_job *job, const candidates *p, double deadline) {
+/* All rows: by the kernels' matrices, or by features in passes. */
+static krein_status open_scorer(ranking *k, krein_job *job, double deadline, krein_scorer *s) {
+    krein_status st = KREIN_OK;
     krein_scoring scoring;
     krein__scoring_begin(k->criterion, k->n, job->n, &scoring);
     say_faster(k, job, &scoring);
-    if (k->exact) return score_exact(k, job, &scoring, p, deadline);
-    return krein__score_features(job, p->kernel, p->n, k->o.map, k->o.features, &scoring, deadline,
-                                 p->scored);
+    if (k->exact) TRY(check_memory(k, job, &scoring));
+    TRY(krein__scorer_begin(job, k->criterion, k->n, k->exact ? job->n : 0, s));
+    s->deadline = deadline;
+    s->what = "scoring kernels";
+    if (k->exact) goto done;
+    s->map = k->o.map;
+    s->D = k->o.features;
+done:
+    return st;
 }
 
+/* Scores the kernels that were not refused. */
 static krein_status score(ranking *k, krein_job *job, double deadline) {
     krein_ctx *ctx = k->ctx;
     krein_status st = KREIN_OK;
-    candidates p = {0};
+    krein_scorer s = {0};
+    krein_candidate *c = NULL;
+    int64_t n = 0;
     bool asked = k->asked_exact;
     if (asked && job->n > k->o.max_exact)
         return krein__fail(ctx, KREIN_EARG,
@@ -210,21 +207,20 @@ static krein_status score(ranking *k, krein_job *job, double deadline) {
                            "`map` out, or raise it",
                            (long long)job->n, (long long)k->o.max_exact);
     k->exact = asked || (!k->o.map && k->o.features == 0 && job->n <= k->o.max_exact);
-    p.kernel = krein__alloc(ctx, k->list.n, sizeof(krein_kernel *));
-    if (!p.kernel) return ctx->status;
-    ZNEW(p.scored, k->list.n);
+    ZNEW(c, k->list.n);
     for (int64_t i = 0; i < k->list.n; i++)
-        if (!k->scored[i].scored) p.kernel[p.n++] = k->list.kernel[i];
-    if (p.n == 0) {
+        if (!k->scored[i].scored) c[n++].kernel = k->list.kernel[i];
+    if (n == 0) {
         st = krein__fail(ctx, k->refusal, "%s", k->scored[0].refused[0]);
         goto done;
     }
-    st = score_list(k, job, &p, deadline);
+    TRY(open_scorer(k, job, deadline, &s));
+    st = krein__scorer_run(&s, c, n);
     for (int64_t i = 0, at = 0; i < k->list.n; i++)
-        if (!k->scored[i].scored) k->scored[i] = p.scored[at++];
+        if (!k->scored[i].scored) k->scored[i] = c[at++].scored;
 done:
-    krein__free(ctx, p.kernel);
-    krein__free(ctx, p.scored);
+    krein__free(ctx, c);
+    krein__scorer_end(&s);
     return st;
 }
 

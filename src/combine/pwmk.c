@@ -31,24 +31,27 @@ static krein_status refused(const krein_bank *b, int64_t m, const char *why) {
     return st;
 }
 
-/* 1 - the share of errors of each kernel on the sample. */
-static krein_status accuracies(krein_bank *b, const krein_probe *s, double *accuracy) {
+/* 1 - the share of errors of each kernel on a sample. */
+static krein_status accuracies(krein_bank *b, double *accuracy) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     krein_criterion loo = {0};
-    krein_scoring scoring;
-    krein_scored *v = NULL;
-    ZNEW(v, b->M);
+    krein_scorer s = {0};
+    krein_candidate *c = NULL;
+    ZNEW(c, b->M);
     TRY(krein__criterion_parse(ctx, "loo", &loo));
-    krein__scoring_begin(&loo, 1, s->n, &scoring);
-    TRY(krein__score_exact(ctx, b->kernel, b->M, s, &scoring, 0, "weighing kernels", v));
+    TRY(krein__scorer_begin(b->job, &loo, 1, krein__min(b->job->n, KREIN_BANK_SAMPLE), &s));
+    s.what = "weighing kernels";
+    for (int64_t m = 0; m < b->M; m++) c[m].kernel = b->kernel[m];
+    TRY(krein__scorer_run(&s, c, b->M));
     for (int64_t m = 0; m < b->M; m++) {
-        if (v[m].refused[0]) TRY(refused(b, m, v[m].refused[0]));
-        accuracy[m] = 1 - v[m].score[0].error;
+        if (c[m].scored.refused[0]) TRY(refused(b, m, c[m].scored.refused[0]));
+        accuracy[m] = 1 - c[m].scored.score[0].error;
     }
 done:
-    for (int64_t m = 0; v && m < b->M; m++) krein__scored_clear(ctx, &v[m]);
-    krein__free(ctx, v);
+    krein__candidates_clear(ctx, c, b->M);
+    krein__free(ctx, c);
+    krein__scorer_end(&s);
     krein__criterion_clear(ctx, &loo);
     return st;
 }
@@ -58,15 +61,12 @@ enum { DELTA = KREIN_WEIGHING_OWN };
 static krein_status find(krein_bank *b, const krein_values *v, double *mu) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
-    krein_probe s = {0};
     double *accuracy = NULL;
     NEW(accuracy, b->M);
-    TRY(krein__probe_gather(b->job, krein__min(b->job->n, KREIN_BANK_SAMPLE), &s));
-    TRY(accuracies(b, &s, accuracy));
+    TRY(accuracies(b, accuracy));
     krein__pwmk_weights(b->M, accuracy, v->number[DELTA], mu);
 done:
     krein__free(ctx, accuracy);
-    krein__probe_end(ctx, &s);
     return st;
 }
 

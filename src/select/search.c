@@ -22,14 +22,12 @@ enum { COARSE = 800, FINE = 2000, FEATURE_ROWS = 8192, FINALISTS = 3, CANDIDATES
 typedef struct search {
     krein_job *job;
     krein_ctx *ctx;
-    krein_scoring coarse_scoring, fine_scoring;
-    const char *map; /* map that scores the finer sample; NULL: the exact kernel */
     double deadline; /* 0: none */
     krein_kernel *kernel;
     krein_kernel *leaf[2];
     int64_t slot[2];
     double centre[2]; /* the median distance, in the kernel's scale */
-    krein_probe coarse, fine;
+    krein_scorer coarse, fine;
     int64_t done, total;
 } search;
 
@@ -69,35 +67,31 @@ static krein_status with_value(const search *s, double value, krein_kernel **out
     return KREIN_OK;
 }
 
-/* A refusal of one is the end of the search. */
-static krein_status take_scores(krein_ctx *ctx, const krein_scored *v, int64_t n, candidate *c) {
+/* Stops if any candidate is refused. */
+static krein_status take_scores(krein_ctx *ctx, const krein_candidate *from, int64_t n,
+                                candidate *c) {
     for (int64_t i = 0; i < n; i++) {
-        if (v[i].refused[0]) return krein__fail(ctx, KREIN_ESPEC, "%s", v[i].refused[0]);
-        c[i].score = v[i].score[0];
+        const krein_scored *v = &from[i].scored;
+        if (v->refused[0]) return krein__fail(ctx, KREIN_ESPEC, "%s", v->refused[0]);
+        c[i].score = v->score[0];
     }
     return KREIN_OK;
 }
 
-static krein_status score_all(search *s, const krein_probe *sample, candidate *c, int64_t n) {
+static krein_status score_all(search *s, const krein_scorer *scorer, candidate *c, int64_t n) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    krein_kernel **kernel = NULL;
-    krein_scored *v = NULL;
-    bool fine = sample == &s->fine;
-    const krein_scoring *scoring = fine ? &s->fine_scoring : &s->coarse_scoring;
-    if (!(kernel = krein__zalloc(ctx, n, sizeof(krein_kernel *)))) return ctx->status;
-    ZNEW(v, n);
-    for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &kernel[i]));
-    TRY(s->map && fine ? krein__score_sample(ctx, kernel, n, s->map, sample, scoring, v)
-                       : krein__score_exact(ctx, kernel, n, sample, scoring, 0, NULL, v));
-    TRY(take_scores(ctx, v, n, c));
+    krein_candidate *all = NULL;
+    ZNEW(all, n);
+    for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &all[i].kernel));
+    TRY(krein__scorer_run(scorer, all, n));
+    TRY(take_scores(ctx, all, n, c));
     s->done = krein__min(s->done + n, s->total - 1); /* how many there will be is not known */
     krein__progress(ctx, "selecting the kernel", (double)s->done, (double)s->total);
 done:
-    for (int64_t i = 0; kernel && i < n; i++) krein__kernel_destroy(ctx, kernel[i]);
-    for (int64_t i = 0; v && i < n; i++) krein__scored_clear(ctx, &v[i]);
-    krein__free(ctx, kernel);
-    krein__free(ctx, v);
+    krein__candidates_clear(ctx, all, n);
+    for (int64_t i = 0; all && i < n; i++) krein__kernel_destroy(ctx, all[i].kernel);
+    krein__free(ctx, all);
     return st;
 }
 
@@ -123,17 +117,18 @@ static int64_t pick(const tried *t, int64_t rows) {
 }
 
 /* Scores the values appended behind `first`, and finds the best of all. */
-static krein_status try_values(search *s, const krein_probe *sample, int64_t which, tried *t,
+static krein_status try_values(search *s, const krein_scorer *scorer, int64_t which, tried *t,
                                int64_t first) {
-    krein_status st = score_all(s, sample, t->c + first, t->n - first);
+    krein_status st = score_all(s, scorer, t->c + first, t->n - first);
     for (int64_t i = first; st == KREIN_OK && i < t->n; i++) {
         const krein_score *c = &t->c[i].score;
         char error[40];
         krein__log(s->ctx, KREIN_LOG_DEBUG, "%s = %g on %lld rows: loss %.6g%s, lambda %g",
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
-                   (long long)sample->n, c->loss, krein__error_text(c->error, error), c->lambda);
+                   (long long)scorer->sample.n, c->loss, krein__error_text(c->error, error),
+                   c->lambda);
     }
-    t->best = pick(t, sample->n);
+    t->best = pick(t, scorer->sample.n);
     return st;
 }
 
@@ -152,14 +147,14 @@ static void propose(tried *t, double median, double value) {
 }
 
 /* Walks on from the best in factors of `step`, while it lies at an end, `reach` times. */
-static krein_status climb(search *s, const krein_probe *sample, int64_t which, double step,
+static krein_status climb(search *s, const krein_scorer *scorer, int64_t which, double step,
                           int reach, tried *t) {
     for (; reach > 0 && !late(s); reach--) {
         int64_t first = t->n;
         propose(t, s->centre[which], t->c[t->best].value / step);
         propose(t, s->centre[which], t->c[t->best].value * step);
         if (t->n == first) break;
-        krein_status st = try_values(s, sample, which, t, first);
+        krein_status st = try_values(s, scorer, which, t, first);
         if (st != KREIN_OK) return st;
     }
     return KREIN_OK;
@@ -229,7 +224,7 @@ static krein_status find_free(search *s, int64_t free) {
                                s->leaf[i]->kernel->cls.name,
                                s->leaf[i]->kernel->cls.options[s->slot[i]].name);
     }
-    krein_rows x = krein__matrix_rows(&s->fine.x);
+    krein_rows x = krein__matrix_rows(&s->fine.sample.x);
     for (int64_t i = 0; i < free; i++) {
         double median;
         krein_status st = krein__median_distance(s->ctx, &x, s->leaf[i]->kernel->metric, &median);
@@ -250,7 +245,6 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     krein_status st = KREIN_OK;
     search s = {.job = job,
                 .ctx = ctx,
-                .map = map,
                 .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
                 .kernel = kernel};
     int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
@@ -261,10 +255,9 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
                            "values to the others",
                            (long long)free);
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
-    TRY(krein__probe_gather(job, n, &s.fine));
-    TRY(krein__probe_thin(ctx, &s.fine, krein__min(n, COARSE), &s.coarse));
-    krein__scoring_begin(criterion, 1, s.fine.n, &s.fine_scoring);
-    krein__scoring_begin(criterion, 1, s.coarse.n, &s.coarse_scoring);
+    TRY(krein__scorer_begin(job, criterion, 1, n, &s.fine));
+    TRY(krein__scorer_thin(&s.fine, krein__min(n, COARSE), &s.coarse));
+    s.fine.map = map;
     TRY(find_free(&s, free));
     s.total = free * 16;
     for (int64_t i = 1; i < free; i++)
@@ -272,66 +265,69 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
     krein__progress(ctx, "selecting the kernel", (double)s.total, (double)s.total);
 done:
-    krein__probe_end(ctx, &s.coarse);
-    krein__probe_end(ctx, &s.fine);
+    krein__scorer_end(&s.coarse);
+    krein__scorer_end(&s.fine);
     return st;
 }
 
 /* ---- from a list -------------------------------------------------------- */
 
-static krein_status copies(krein_job *job, const krein_kernel_list *list, const krein_probe *s,
-                           krein_kernel **kernel) {
+static krein_status propose_list(krein_job *job, const krein_kernel_list *list,
+                                 const krein_probe *sample, krein_candidate *c) {
     krein_status st = KREIN_OK;
-    krein_rows x = krein__matrix_rows(&s->x);
+    krein_rows x = krein__matrix_rows(&sample->x);
     for (int64_t i = 0; i < list->n; i++) {
-        TRY(krein__kernel_copy(job->ctx, list->kernel[i], &kernel[i]));
-        TRY(krein__kernel_set_median_rows(job->ctx, kernel[i], &x));
+        TRY(krein__kernel_copy(job->ctx, list->kernel[i], &c[i].kernel));
+        TRY(krein__kernel_set_median_rows(job->ctx, c[i].kernel, &x));
     }
 done:
     return st;
 }
 
+static bool has_score(const krein_candidate *c) {
+    return c->scored.scored && !c->scored.refused[0];
+}
+
 /* The first of the best; why there is none, where all were refused. */
-static krein_status winner(krein_ctx *ctx, const krein_scored *v, int64_t n, int64_t *best) {
+static krein_status winner(krein_ctx *ctx, const krein_candidate *c, int64_t n, int64_t *best) {
     *best = -1;
     for (int64_t i = 0; i < n; i++)
-        if (v[i].scored && !v[i].refused[0] &&
-            (*best < 0 || krein__score_better(&v[i].score[0], &v[*best].score[0])))
+        if (has_score(&c[i]) &&
+            (*best < 0 || krein__score_better(&c[i].scored.score[0], &c[*best].scored.score[0])))
             *best = i;
     if (*best >= 0) return KREIN_OK;
     return krein__fail(ctx, KREIN_ESPEC, "no kernel of the list has a score: %s",
-                       v[0].refused[0] ? v[0].refused[0] : "there was no time");
+                       c[0].scored.refused[0] ? c[0].scored.refused[0] : "there was no time");
+}
+
+static void tell(krein_ctx *ctx, const krein_candidate *c, int64_t rows) {
+    char *text = has_score(c) ? krein__kernel_text(ctx, c->kernel) : NULL;
+    if (text)
+        krein__log(ctx, KREIN_LOG_DEBUG, "%s on %lld rows: %.6g", text, (long long)rows,
+                   c->scored.score[0].value);
+    krein__free(ctx, text);
 }
 
 krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
                                 const krein_kernel_list *list, double time_limit, int64_t *best) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_probe s = {0};
-    krein_scoring scoring;
-    krein_kernel **kernel = NULL;
-    krein_scored *v = NULL;
-    if (!(kernel = krein__zalloc(ctx, list->n, sizeof(krein_kernel *)))) return ctx->status;
-    ZNEW(v, list->n);
-    TRY(krein__probe_gather(job, krein__min(krein__min(job->n, FINE), wide_rows(job)), &s));
-    TRY(copies(job, list, &s, kernel));
-    krein__scoring_begin(criterion, 1, s.n, &scoring);
-    TRY(krein__score_exact(ctx, kernel, list->n, &s, &scoring,
-                           time_limit > 0 ? krein__clock() + time_limit : 0, "scoring kernels", v));
-    TRY(winner(ctx, v, list->n, best));
-    for (int64_t i = 0; i < list->n; i++) {
-        char *text = krein__kernel_text(ctx, kernel[i]);
-        if (text && v[i].scored && !v[i].refused[0])
-            krein__log(ctx, KREIN_LOG_DEBUG, "%s on %lld rows: %.6g", text, (long long)s.n,
-                       v[i].score[0].value);
-        krein__free(ctx, text);
-    }
+    krein_scorer s = {0};
+    krein_candidate *c = NULL;
+    ZNEW(c, list->n);
+    TRY(krein__scorer_begin(job, criterion, 1, krein__min(krein__min(job->n, FINE), wide_rows(job)),
+                            &s));
+    s.deadline = time_limit > 0 ? krein__clock() + time_limit : 0;
+    s.what = "scoring kernels";
+    TRY(propose_list(job, list, &s.sample, c));
+    TRY(krein__scorer_run(&s, c, list->n));
+    TRY(winner(ctx, c, list->n, best));
+    for (int64_t i = 0; i < list->n; i++) tell(ctx, &c[i], s.sample.n);
 done:
-    for (int64_t i = 0; kernel && i < list->n; i++) krein__kernel_destroy(ctx, kernel[i]);
-    for (int64_t i = 0; v && i < list->n; i++) krein__scored_clear(ctx, &v[i]);
-    krein__free(ctx, kernel);
-    krein__free(ctx, v);
-    krein__probe_end(ctx, &s);
+    krein__candidates_clear(ctx, c, list->n);
+    for (int64_t i = 0; c && i < list->n; i++) krein__kernel_destroy(ctx, c[i].kernel);
+    krein__free(ctx, c);
+    krein__scorer_end(&s);
     return st;
 }
 

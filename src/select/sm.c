@@ -4,13 +4,14 @@
  *
  * phi(l) = l^r:  SM = y'N^r y / n, a chain of products with a vector, no eigenvalues. With h:
  * phi(l) = l for l > h, else 0. Labels are balanced, +-n/(2 n+-), unless balanced=no. Several
- * classes: mean over one against the rest, or the ideal kernel's vectors. norm=sum is N = K / sum K,
- * as printed: it favours narrow kernels, the identity above all, and loses to leave-one-out on all of
- * 23 sets. The trace is the reading that gives the thesis's results (docs/results/selection.md).
+ * classes: mean over one against the rest, or the ideal kernel's vectors. norm=sum is N = K / sum
+ * K, as printed: it favours narrow kernels, the identity above all, and loses to leave-one-out on
+ * all of 23 sets. The trace is the reading that gives the thesis's results
+ * (docs/results/selection.md).
  *
- * norm=sum, r = 1: 1 - n SM = 1 - y'Ky / sum K is the normalised cut of y = +-1, and with y = sqrt(n)/n+-
- * and K in place of N it is the squared mean discrepancy of the classes. (The thesis has other
- * factors in 4.1.1 and 4.1.2.) Cost: 2 n^2 flops a product, ceil(r/2) of them. */
+ * norm=sum, r = 1: 1 - n SM = 1 - y'Ky / sum K is the normalised cut of y = +-1, and with y =
+ * sqrt(n)/n+- and K in place of N it is the squared mean discrepancy of the classes. (The thesis
+ * has other factors in 4.1.1 and 4.1.2.) Cost: 2 n^2 flops a product, ceil(r/2) of them. */
 #include "select/coding.h"
 
 #include <math.h>

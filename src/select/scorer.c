@@ -1,0 +1,53 @@
+/* scorer.c -- the one way in which candidates get their scores: on a seeded sample of the rows or
+ * on all of them, by the kernel itself (score_exact.c) or by features (score_features.c). Who
+ * proposes candidates does not know how they are scored. */
+#include "select/select.h"
+
+#include <string.h>
+
+krein_status krein__scorer_begin(krein_job *job, krein_criterion *criterion, int64_t criteria,
+                                 int64_t rows, krein_scorer *s) {
+    *s = (krein_scorer){.job = job};
+    krein__scoring_begin(criterion, criteria, rows > 0 ? rows : job->n, &s->scoring);
+    return rows > 0 ? krein__probe_gather(job, rows, &s->sample) : KREIN_OK;
+}
+
+krein_status krein__scorer_thin(const krein_scorer *from, int64_t rows, krein_scorer *s) {
+    *s = (krein_scorer){.job = from->job};
+    krein__scoring_begin(from->scoring.criterion, from->scoring.n, rows, &s->scoring);
+    return krein__probe_thin(from->job->ctx, &from->sample, rows, &s->sample);
+}
+
+void krein__scorer_end(krein_scorer *s) {
+    if (s->job) krein__probe_end(s->job->ctx, &s->sample);
+}
+
+static krein_status run(const krein_scorer *s, krein_kernel *const *kernel, int64_t n,
+                        krein_scored *out) {
+    krein_ctx *ctx = s->job->ctx;
+    if (s->sample.n == 0)
+        return krein__score_features(s->job, kernel, n, s->map, s->D, &s->scoring, s->deadline,
+                                     out);
+    if (s->map) return krein__score_sample(ctx, kernel, n, s->map, &s->sample, &s->scoring, out);
+    return krein__score_exact(ctx, kernel, n, &s->sample, &s->scoring, s->deadline, s->what, out);
+}
+
+krein_status krein__scorer_run(const krein_scorer *s, krein_candidate *c, int64_t n) {
+    krein_ctx *ctx = s->job->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel **kernel = NULL;
+    krein_scored *scored = NULL;
+    if (!(kernel = krein__zalloc(ctx, n, sizeof *kernel))) return ctx->status;
+    ZNEW(scored, n);
+    for (int64_t i = 0; i < n; i++) kernel[i] = c[i].kernel;
+    st = run(s, kernel, n, scored);
+    for (int64_t i = 0; i < n; i++) c[i].scored = scored[i];
+done:
+    krein__free(ctx, kernel);
+    krein__free(ctx, scored);
+    return st;
+}
+
+void krein__candidates_clear(krein_ctx *ctx, krein_candidate *c, int64_t n) {
+    for (int64_t i = 0; c && i < n; i++) krein__scored_clear(ctx, &c[i].scored);
+}
