@@ -53,7 +53,7 @@ void cli_print_report(FILE *f, const krein_report *r) {
     if (r->learner) cli_line(f, "learner", "%s", r->learner);
     cli_print_kernel(f, r->kernel, r->kernels, r->weights);
     if (r->map) cli_line(f, "map", "%s", r->map);
-    if (r->D >= 0) cli_line(f, "features", "%s", cli_count_text(r->D, number));
+    if (r->D >= 0 && r->D != r->n) cli_line(f, "features", "%s", cli_count_text(r->D, number));
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
     if (isfinite(r->loo)) {
         const char *how = r->folds > 1    ? "cross-validated"
