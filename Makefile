@@ -43,7 +43,7 @@ asan: ## the unit and command line tests under the address and undefined sanitiz
 	@scripts/check.sh asan
 
 tsan: ## the unit tests under the thread sanitizer (clang)
-	@scripts/deps.sh test
+	@scripts/deps.sh test tsan
 	@scripts/check.sh tsan
 
 bench: ## build the benchmark programs into build/bench/ and run bench/run.sh

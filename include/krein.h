@@ -158,6 +158,7 @@ typedef struct krein_option_info {
     const char *default_value; /* "" where it is free or required */
     const char *range;         /* "(0, inf)" and the like, or "" */
     const char *help;
+    double low, high; /* the range as numbers; NaN: no number */
 } krein_option_info;
 
 /* The i-th entry over all tables in order; 0 past the end, else 1. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deps.sh [build|test|mpi|bench|lint] ... -- the packages Krein needs from the system.
+# deps.sh [build|test|mpi|tsan|bench|lint] ... -- the packages Krein needs from the system.
 #
 # Looks for what the named groups need (default: build; every group includes build;
 # mpi is for several processes, and everything else works without it) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
@@ -33,6 +33,10 @@ liblinear-dev        header linear.h'
 mpi='
 libopenmpi-dev       command mpicc
 openmpi-bin          command mpirun'
+tsan='
+clang                command clang
+libomp-dev           clangomp -
+libclang-rt-dev      clangtsan -'
 bench='
 python3              command python3
 python3-numpy        python numpy
@@ -52,9 +56,9 @@ table=$build
 for group in "$@"; do
     case $group in
     build) ;;
-    test | mpi | bench | lint) table+=${!group} ;;
+    test | mpi | tsan | bench | lint) table+=${!group} ;;
     *)
-        echo "usage: scripts/deps.sh [build|test|mpi|bench|lint] ..." >&2
+        echo "usage: scripts/deps.sh [build|test|mpi|tsan|bench|lint] ..." >&2
         exit 2
         ;;
     esac
@@ -67,6 +71,7 @@ probe() { # kind thing
     command) command -v "$thing" ;;
     module) pkg-config --exists "$thing" ;;
     header) echo "#include <$thing>" | ${CC:-cc} -E -x c - ;;
+    clangtsan) echo 'int main(void) { return 0; }' | clang -fsanitize=thread -x c - -o /dev/null ;;
     clangomp) echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o /dev/null ;;
     python)
         for python in /usr/bin/python3 python3; do

@@ -97,6 +97,8 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *given) {
     out->default_value = value;
     out->range = range;
     out->help = o->help;
+    out->low = number ? o->low : NAN;
+    out->high = number ? o->high : NAN;
     krein__report_finish(KREIN_OK, given, out);
     return 1;
 }

@@ -92,6 +92,8 @@ static void malloc_release(void *user, void *p) {
 krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
     krein_ctx_options options;
     krein_ctx_options_init(&options);
+    *out = NULL;
+    if (given && given->size < sizeof given->size) return KREIN_EARG; /* never initialised */
     if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     if (!options.memory.alloc) {
         options.memory.alloc = malloc_alloc;

@@ -10,6 +10,8 @@
  */
 #include "generate/generate.h"
 
+#include "base/sized.h"
+
 #include "base/text.h"
 #include "file/writer.h"
 
@@ -207,7 +209,7 @@ krein_status krein_generate(krein_ctx *ctx, const char *spec, const krein_genera
     int64_t which = 0;
     job j = {.values = &values};
     krein_generate_options_init(&o);
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    TRY(krein__options_copy(ctx, options, &o, "krein_generate_options"));
     if (!spec || !path)
         return krein__fail(ctx, KREIN_EARG, "generate: the generator and the file are required");
     TRY(krein__parse_spec(ctx, spec, "generator", krein__generators, krein__generator_count, &which,

@@ -1,5 +1,7 @@
 /* data.c -- opening data and giving its columns their roles. */
 #include "stream/data.h"
+
+#include "base/sized.h"
 #include "file/lines.h"
 #include "stream/memory.h"
 
@@ -22,7 +24,7 @@ static krein_status copy_options(krein_data *data, const krein_data_options *giv
     krein_status st = KREIN_OK;
     krein_data_options *o = &data->options;
     krein_data_options_init(o);
-    if (given) memcpy(o, given, given->size < sizeof *o ? given->size : sizeof *o);
+    TRY(krein__options_copy(ctx, given, o, "krein_data_options"));
     const char **text[] = {&o->format, &o->label, &o->labels_file, &o->weights,
                            &o->group,  &o->id,    &o->ignore};
     for (int k = 0; k < 7; k++)
