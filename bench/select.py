@@ -67,7 +67,7 @@ def small_n(folder):
 
 
 def features_a_second(path, D):
-    """Of krein approx's transform alone, in billions: no program can judge by features faster."""
+    """Of krein approx's transform alone, in billions: no program can score by features faster."""
     rows = 2000 if SMALL else 10000
     r = common.krein("approx", path, "-k", "gaussian(sigma=4)", "-m", "orf", "--features", D, "--rows", rows,
                      "--repeat", 5)

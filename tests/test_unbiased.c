@@ -1,8 +1,7 @@
 /* test_unbiased.c -- E sum_i s_i z_i(x) z_i(y) = k(x, y) over the seed, for every map that says so
  * (KREIN_MAP_UNBIASED), on rows of 3, 16 and 100 columns.
  *
- * The mean over the seeds is compared with the standard error of the draws themselves. One map
- * is left out where that error is not to be believed from so few draws: see heavy(). */
+ * The mean over the seeds is compared with the standard error of the draws themselves. */
 #include "maps.h"
 
 enum { POINTS = 4, PAIRS = POINTS * (POINTS + 1) / 2 };

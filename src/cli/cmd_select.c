@@ -30,7 +30,7 @@ static void print_json(const krein_select_report *r) {
     json_t *out =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "command", "select", "n",
                   cli_json_count(r->n), "d", cli_json_count(r->d), "task",
-                  cli_json_text(cli_task_name(r->task)), "map", cli_json_text(r->map), "judged",
+                  cli_json_text(cli_task_name(r->task)), "map", cli_json_text(r->map), "scored",
                   cli_json_count(r->scored), "seconds", cli_json_number(r->seconds));
     json_t *all = json_array();
     for (int64_t c = 0; c < r->nrankings; c++)
@@ -100,7 +100,7 @@ static bool level(const krein_select_report *r, const krein_select_ranking *k) {
 }
 
 /* The map where it is the same for all kernels. */
-static const char *judged_by(const krein_select_report *r) {
+static const char *scored_by(const krein_select_report *r) {
     const char *map = NULL;
     if (r->exact) return "the kernel itself";
     for (int64_t i = 0; i < r->count; i++) {
@@ -117,9 +117,9 @@ static void print_text(const krein_select_report *r, const cli_args *a) {
     cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(stdout, "task", "%s", cli_task_name(r->task));
-    cli_line(stdout, "judged by", "%s", judged_by(r));
+    cli_line(stdout, "scored by", "%s", scored_by(r));
     if (r->scored < r->count)
-        cli_line(stdout, "time limit", "%lld of %lld kernels were judged", (long long)r->scored,
+        cli_line(stdout, "time limit", "%lld of %lld kernels were scored", (long long)r->scored,
                  (long long)r->count);
     cli_line(stdout, "time", "%s", cli_seconds_text(r->seconds, seconds));
     for (int64_t i = 0; i < r->count; i++) {

@@ -150,7 +150,7 @@ static const cli_option select_options[] = {
     {"criterion", 'c', "SPEC", CLI_TEXTS, AT(criteria), .complete = "criteria",
      .help = "criterion; repeat it for several (loo)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
-     .help = "judge by features (exact up to --max-exact rows)"},
+     .help = "score by features (exact up to --max-exact rows)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
@@ -319,7 +319,7 @@ const cli_command cli_commands[] = {
      "Prints a score for each kernel, in the order given, and the best one. Criteria: see\n"
      "'krein list criteria'. A range makes a family, spaced geometrically: low..high:count. A\n"
      "free scale is the median distance of the rows. Up to --max-exact rows kernels are\n"
-     "judged by their matrices; above, and with -m or -D, by features of all rows. loo,\n"
+     "scored by their matrices; above, and with -m or -D, by features of all rows. loo,\n"
      "cv, gcv and evidence find their lambda on a path unless they are given one.",
      "krein select data.csv --kernels \"gaussian(sigma=2^-5..2^5:21)\" -c loo -c ckta\n"
      "krein select data.csv --kernels \"gaussian; laplacian; poly(degree=2..4:3)\" -c "

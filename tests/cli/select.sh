@@ -20,8 +20,8 @@ scores() { "$PYTHON" -c 'import json, sys; print([["%.*g" % (int(sys.argv[1]), s
 # ---- one criterion ----
 run select two.csv --kernels "$family" --criterion 'sm(r=3)' --json
 ok "select"
-json "select: keys" 'set(j) == {"command", "n", "d", "task", "map", "judged", "seconds", "criteria"} and len(j["criteria"]) == 1 and set(j["criteria"][0]) == {"criterion", "larger", "scores", "best"}'
-json "select: values" "j['command'] == 'select' and j['n'] == $n and j['d'] == 2 and j['task'] == 'classification' and j['map'] == 'exact' and j['judged'] == 5 and j['seconds'] > 0"
+json "select: keys" 'set(j) == {"command", "n", "d", "task", "map", "scored", "seconds", "criteria"} and len(j["criteria"]) == 1 and set(j["criteria"][0]) == {"criterion", "larger", "scores", "best"}'
+json "select: values" "j['command'] == 'select' and j['n'] == $n and j['d'] == 2 and j['task'] == 'classification' and j['map'] == 'exact' and j['scored'] == 5 and j['seconds'] > 0"
 json "select: the complete spec" 'j["criteria"][0]["criterion"].startswith("sm(r=3, balanced=yes") and j["criteria"][0]["larger"] is True'
 json "select: scores in the order given" '[s["kernel"] for s in j["criteria"][0]["scores"]] == ["gaussian(sigma=%s)" % s for s in ("0.25", "0.5", "1", "2", "4")] and all(set(s) == {"kernel", "score"} for s in j["criteria"][0]["scores"])'
 json "select: the best" 'j["criteria"][0]["best"] == max(j["criteria"][0]["scores"], key=lambda s: s["score"])["kernel"]'
@@ -104,7 +104,7 @@ done
 # ---- text ----
 run select two.csv --kernels "$family" -c sm -c fsm
 ok "select as text"
-for word in rows inputs task 'judged by' time; do has "text says $word" out "^$word  "; done
+for word in rows inputs task 'scored by' time; do has "text says $word" out "^$word  "; done
 has "text: head" out '^kernel +sm +fsm'
 is "text: a star for each criterion" 2 "$(grep -o ' \*' out | wc -l)"
 has "text: who wins" out '^best by sm\(r=3.*larger wins: gaussian\('
@@ -179,9 +179,9 @@ status "no operand" 2
 # ---- time limit ----
 run select two.csv -k 'gaussian(sigma=0.01..100:200)' -c loo --time-limit 0.001 --json
 ok "--time-limit"
-json "--time-limit: at least one, and how many" '1 <= j["judged"] < 200 and j["criteria"][0]["best"] and sum(s["score"] is not None for s in j["criteria"][0]["scores"]) == j["judged"] and len(j["criteria"][0]["scores"]) == 200 and not any("refused" in s for s in j["criteria"][0]["scores"])'
+json "--time-limit: at least one, and how many" '1 <= j["scored"] < 200 and j["criteria"][0]["best"] and sum(s["score"] is not None for s in j["criteria"][0]["scores"]) == j["scored"] and len(j["criteria"][0]["scores"]) == 200 and not any("refused" in s for s in j["criteria"][0]["scores"])'
 run select two.csv -k 'gaussian(sigma=0.01..100:200)' -c loo --time-limit 0.001
-has "--time-limit as text" out '^time limit +[0-9]+ of 200 kernels were judged'
+has "--time-limit as text" out '^time limit +[0-9]+ of 200 kernels were scored'
 
 # ---- train --select ----
 for c in "${all[@]}"; do
