@@ -11,7 +11,7 @@
  *     The context that a model was made on counts its memory until the model is
  *     destroyed, which is up to one thread, when no other uses the model any more.
  *   - Structs that cross this interface begin with their size; fields are only ever appended. Options
- *     are filled by their _init function; a report begins as KREIN_SIZED(krein_report) and is filled
+ *     are filled by their _init macro, which hands over the size that the caller's header has; a report begins as KREIN_SIZED(krein_report) and is filled
  *     as far as the caller's header knows it. NULL options mean the defaults, a NULL report is not
  *     wanted. A size of 0 is refused.
  *   - Specs are small strings, name(key=value, ...), the same as on the command
@@ -89,7 +89,7 @@ typedef void (*krein_progress_fn)(void *user, const char *what, double done, dou
 /* Polled between blocks; non-zero stops the work with KREIN_ECANCEL. */
 typedef int (*krein_cancel_fn)(void *user);
 
-/* alloc returns memory aligned to 16 bytes at least, as malloc does, or NULL. */
+/* Stays as it is. alloc returns memory aligned to 16 bytes at least, as malloc does, or NULL. */
 typedef struct krein_allocator {
     void *(*alloc)(void *user, size_t bytes);
     void (*release)(void *user, void *p);
@@ -107,7 +107,8 @@ typedef struct krein_ctx_options {
     void *user; /* handed to log, progress and cancel */
 } krein_ctx_options;
 
-KREIN_API void krein_ctx_options_init(krein_ctx_options *options);
+KREIN_API void krein_ctx_options_init_sized(krein_ctx_options *options, size_t size);
+#define krein_ctx_options_init(options) krein_ctx_options_init_sized((options), sizeof *(options))
 KREIN_API krein_status krein_ctx_create(const krein_ctx_options *options, krein_ctx **out);
 KREIN_API void krein_ctx_destroy(krein_ctx *ctx);
 /* What went wrong in the last call that failed; never NULL. */
@@ -137,7 +138,7 @@ KREIN_API krein_status krein_ctx_leave(krein_ctx *ctx);
 
 /* ---- what there is ------------------------------------------------------ */
 
-/* One entry of the tables: a kernel, map, learner, criterion, solver or generator. */
+/* One entry of the tables: a kernel, map, learner, criterion, weighing, solver or generator. */
 typedef struct krein_entry {
     size_t size;
     const char *table; /* "kernels", "maps", ... */
@@ -161,7 +162,8 @@ typedef struct krein_option_info {
     double low, high; /* the range as numbers; NaN: no number */
 } krein_option_info;
 
-/* The i-th entry over all tables in order; 0 past the end, else 1. */
+/* The i-th entry over all tables in order; 0 past the end, else 1. *out begins as
+ * KREIN_SIZED(krein_entry). */
 KREIN_API int krein_list(int64_t i, krein_entry *out);
 /* The k-th option of the i-th entry; 0 past the end, else 1. The strings live
  * until the next call on the same thread. */
@@ -217,7 +219,8 @@ typedef struct krein_data_options {
     int64_t targets; /* 0: one; K: the first K columns are the target */
 } krein_data_options;
 
-KREIN_API void krein_data_options_init(krein_data_options *options);
+KREIN_API void krein_data_options_init_sized(krein_data_options *options, size_t size);
+#define krein_data_options_init(options) krein_data_options_init_sized((options), sizeof *(options))
 /* Opens and looks at a file ("-" is standard input, spooled). Nothing is encoded
  * yet: train, transform and gram learn the encoding from it, predict and evaluate
  * apply the model's. */
@@ -277,7 +280,7 @@ typedef struct krein_rows_view {
     const char *const *group_names; /* n, or NULL */
 } krein_rows_view;
 
-KREIN_API void krein_rows_view_init(krein_rows_view *view);
+#define krein_rows_view_init(view) ((void)(*(view) = KREIN_SIZED(krein_rows_view)))
 /* Rows in memory. They are neither copied nor changed: the arrays (not the structs and names) must
  * live and keep their values as long as the data. The same numbers in a file, with the labels in
  * its first columns, give the same model. Of the options those about files do not apply; label,
@@ -299,7 +302,7 @@ typedef struct krein_rows_source {
     void *user;
 } krein_rows_source;
 
-KREIN_API void krein_rows_source_init(krein_rows_source *source);
+#define krein_rows_source_init(source) ((void)(*(source) = KREIN_SIZED(krein_rows_source)))
 /* Asks for the first block. The source must work as long as the data live. */
 KREIN_API krein_status krein_data_from_source(krein_ctx *ctx, const krein_rows_source *source,
                                               const krein_data_options *options, krein_data **out);
@@ -339,7 +342,8 @@ typedef struct krein_train_options {
     double checkpoint_seconds; /* between two writes; 0: 30 */
 } krein_train_options;
 
-KREIN_API void krein_train_options_init(krein_train_options *options);
+KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
+#define krein_train_options_init(options) krein_train_options_init_sized((options), sizeof *(options))
 
 /* Strings in reports belong to the report; free with krein_*_clear. Numbers that
  * do not apply are NaN (double) or -1 (integers). */
@@ -475,7 +479,8 @@ typedef struct krein_array { /* stays as it is */
  *   mix                 R x D: features are mix' times the raw ones; not there where they are these
  *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
  *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
- * and frequencies.factor, 1 x F Maps side by side have "0.frequencies", "1.landmarks", ... */
+ *   frequencies.factor  1 x F
+ * Maps side by side have "0.frequencies", "1.landmarks", ... */
 KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
 /* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */
 KREIN_API const char *krein_model_array_name(const krein_model *model, int64_t i);
@@ -511,7 +516,7 @@ typedef struct krein_prediction_arrays {
     int64_t rows;          /* out: rows that were filled */
 } krein_prediction_arrays;
 
-KREIN_API void krein_prediction_arrays_init(krein_prediction_arrays *arrays);
+#define krein_prediction_arrays_init(arrays) ((void)(*(arrays) = KREIN_SIZED(krein_prediction_arrays)))
 KREIN_API krein_status krein_predict_into(krein_ctx *ctx, const krein_model *model,
                                           krein_data *data, krein_prediction_arrays *out);
 /* scores: n x (outputs), row-major; for rows of d raw numeric columns. */
@@ -592,7 +597,8 @@ typedef struct krein_approx_options {
     uint64_t seed;
     int64_t max_exact;
 } krein_approx_options;
-KREIN_API void krein_approx_options_init(krein_approx_options *options);
+KREIN_API void krein_approx_options_init_sized(krein_approx_options *options, size_t size);
+#define krein_approx_options_init(options) krein_approx_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_approx_result {
     size_t size;
@@ -633,7 +639,8 @@ typedef struct krein_select_options {
     int64_t max_exact;
     double time_limit; /* seconds; 0: none. The best so far when it has passed */
 } krein_select_options;
-KREIN_API void krein_select_options_init(krein_select_options *options);
+KREIN_API void krein_select_options_init_sized(krein_select_options *options, size_t size);
+#define krein_select_options_init(options) krein_select_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_select_score {
     size_t size;
@@ -677,7 +684,8 @@ typedef struct krein_advise_options {
     uint64_t seed;
     int64_t max_exact;
 } krein_advise_options;
-KREIN_API void krein_advise_options_init(krein_advise_options *options);
+KREIN_API void krein_advise_options_init_sized(krein_advise_options *options, size_t size);
+#define krein_advise_options_init(options) krein_advise_options_init_sized((options), sizeof *(options))
 
 /* This struct stays as it is. */
 typedef struct krein_advise_point {
@@ -727,7 +735,8 @@ typedef struct krein_pca_options {
     uint64_t seed;
     int64_t max_exact;
 } krein_pca_options;
-KREIN_API void krein_pca_options_init(krein_pca_options *options);
+KREIN_API void krein_pca_options_init_sized(krein_pca_options *options, size_t size);
+#define krein_pca_options_init(options) krein_pca_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_pca_report {
     size_t size;
@@ -770,7 +779,8 @@ typedef struct krein_cluster_options {
     uint64_t seed;
     int64_t max_exact;
 } krein_cluster_options;
-KREIN_API void krein_cluster_options_init(krein_cluster_options *options);
+KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
+#define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_cluster_report {
     size_t size;
@@ -808,7 +818,8 @@ typedef struct krein_generate_options {
     double noise; /* < 0: the generator's default */
     uint64_t seed;
 } krein_generate_options;
-KREIN_API void krein_generate_options_init(krein_generate_options *options);
+KREIN_API void krein_generate_options_init_sized(krein_generate_options *options, size_t size);
+#define krein_generate_options_init(options) krein_generate_options_init_sized((options), sizeof *(options))
 /* Writes a data set; the format follows the name: .csv .npy .libsvm, then .gz. */
 KREIN_API krein_status krein_generate(krein_ctx *ctx, const char *spec,
                                       const krein_generate_options *options, const char *path);

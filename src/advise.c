@@ -10,11 +10,11 @@
 
 enum { DECADES = 8 };
 
-void krein_advise_options_init(krein_advise_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_advise_options_init_sized(krein_advise_options *given, size_t size) {
+    krein_advise_options own = KREIN_SIZED(krein_advise_options), *o = &own;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 void krein_advise_report_clear(krein_ctx *ctx, krein_advise_report *report) {

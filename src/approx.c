@@ -12,13 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-void krein_approx_options_init(krein_approx_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_approx_options_init_sized(krein_approx_options *given, size_t size) {
+    krein_approx_options own = KREIN_SIZED(krein_approx_options), *o = &own;
     o->rows = 1000;
     o->repeats = 10;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *report) {
@@ -73,6 +73,8 @@ static krein_status begin(krein_ctx *ctx, const krein_approx_options *given,
     TRY(krein__options_copy(ctx, given, o, "krein_approx_options"));
     if (o->nmaps < 1) return krein__fail(ctx, KREIN_EARG, "approx needs a map: `map`");
     TRY(krein__limit_check(ctx, "repeats", (double)o->repeats));
+    for (int64_t i = 0; i < o->nfeatures; i++)
+        TRY(krein__limit_check(ctx, "features", (double)o->features[i]));
     krein_pipe_options asked = {.kernel = o->kernel, .seed = o->seed, .max_exact = o->max_exact};
     krein_purpose purpose = {.what = "the measurement"};
     TRY(krein__pipe_begin(ctx, &asked, &purpose, p));
@@ -194,7 +196,7 @@ static krein_status repeat(const measured *s, const krein_approx_options *o, con
             DUP(r->refused, krein_message(ctx));
             if (!r->map) DUP(r->map, spec);
             r->D = D;
-            r->seconds = NAN;
+            r->seconds = r->worst = NAN;
             return KREIN_OK;
         }
         if (st != KREIN_OK) return st;

@@ -13,13 +13,13 @@
  * rows are clustered as they are. */
 enum { GRAPH_ROWS = 200000, SILHOUETTE_ROWS = 2000, STEPS = 300, LINEAR_COLUMNS = 4096 };
 
-void krein_cluster_options_init(krein_cluster_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_cluster_options_init_sized(krein_cluster_options *given, size_t size) {
+    krein_cluster_options own = KREIN_SIZED(krein_cluster_options), *o = &own;
     o->neighbours = 10;
     o->restarts = 10;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 void krein_cluster_report_clear(krein_ctx *ctx, krein_cluster_report *report) {

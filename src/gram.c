@@ -215,6 +215,10 @@ krein_status krein_gram_check(krein_ctx *ctx, krein_data *data, const krein_trai
     double *K = NULL, *V = NULL, *w = NULL, start = krein__clock();
     TRY(krein__report_check(ctx, report, "krein_transform_report"));
     TRY(krein__report_check(ctx, spectrum, "krein_gram_spectrum"));
+    if ((int)repair < KREIN_REPAIR_NONE || (int)repair > KREIN_REPAIR_SHIFT) {
+        st = krein__fail(ctx, KREIN_EARG, "`repair` is clip, flip or shift");
+        goto done;
+    }
     TRY(begin(ctx, options, data, &p));
     TRY(check_exact(&p));
     int64_t n = p.job.n;

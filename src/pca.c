@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein_pca_options_init(krein_pca_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_pca_options_init_sized(krein_pca_options *given, size_t size) {
+    krein_pca_options own = KREIN_SIZED(krein_pca_options), *o = &own;
     o->components = 2;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 void krein_pca_report_clear(krein_ctx *ctx, krein_pca_report *report) {

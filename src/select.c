@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein_select_options_init(krein_select_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_select_options_init_sized(krein_select_options *given, size_t size) {
+    krein_select_options own = KREIN_SIZED(krein_select_options), *o = &own;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 static void ranking_free(krein_ctx *ctx, krein_select_ranking *k, int64_t count) {
@@ -81,6 +81,17 @@ done:
     return st;
 }
 
+/* The map that was asked for takes the default kernels. */
+static krein_status check_default(ranking *k) {
+    krein_status st = KREIN_OK;
+    krein_kernel *one = NULL;
+    TRY(krein__kernel_parse(k->ctx, KREIN_KERNEL_DEFAULT, &one));
+    TRY(krein__pipe_check_map(&k->pipe, k->o.map, one, k->o.features, &k->asked_exact));
+done:
+    krein__kernel_destroy(k->ctx, one);
+    return st;
+}
+
 /* Specs are parsed before any row is read. */
 static krein_status parse(ranking *k) {
     krein_ctx *ctx = k->ctx;
@@ -89,7 +100,7 @@ static krein_status parse(ranking *k) {
     const char *const *spec = k->o.ncriteria > 0 ? k->o.criteria : fallback;
     for (; k->n < krein__max(1, k->o.ncriteria); k->n++)
         TRY(krein__criterion_parse(ctx, spec[k->n], &k->criterion[k->n]));
-    if (!k->o.kernels) return KREIN_OK;
+    if (!k->o.kernels) return k->o.map ? check_default(k) : KREIN_OK;
     TRY(krein__kernels_parse(ctx, k->o.kernels, &k->list));
     ZNEW(k->scored, k->list.n);
     for (int64_t i = 0; k->o.map && i < k->list.n; i++)

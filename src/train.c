@@ -224,7 +224,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     krein__pipe_advice(&t.pipe, advice, sizeof advice);
     if (!r->fits) DUP(r->advice, advice);
 done:
-    data->unlabelled = false;
+    data->unlabelled = data->once = false;
     krein__training_end(&t);
     krein__report_finish(st, report, r);
     krein_report_clear(ctx, r);

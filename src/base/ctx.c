@@ -1,5 +1,7 @@
 /* ctx.c -- the context: message, log, progress, cancel, clock, options. */
 #include "base/base.h"
+
+#include "base/sized.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -67,9 +69,10 @@ static void fit_address_space(krein_ctx *ctx) {
     ctx->space = all;
 }
 
-void krein_ctx_options_init(krein_ctx_options *options) {
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
+void krein_ctx_options_init_sized(krein_ctx_options *given, size_t size) {
+    krein_ctx_options own = KREIN_SIZED(krein_ctx_options), *options = &own;
+
+    krein__options_give(given, size, options);
 }
 
 enum { HUGE_PAGE = 1 << 21 };

@@ -24,6 +24,13 @@ static void zero(void *s) {
         memset((char *)s + sizeof(size_t), 0, size_of(s) - sizeof(size_t));
 }
 
+void krein__options_give(void *given, size_t size, const void *own) {
+    if (size < sizeof size) return;
+    memset(given, 0, size);
+    memcpy(given, own, least(size, size_of(own)));
+    memcpy(given, &size, sizeof size);
+}
+
 krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name) {
     if (!given) return KREIN_OK;
     size_t size = size_of(given), own = size_of(to);

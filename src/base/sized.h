@@ -13,6 +13,9 @@
  * something this library does not know. name: of the struct. */
 krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name);
 
+/* For _init_sized: the defaults in own, as far as the caller's struct of `size` bytes goes. */
+void krein__options_give(void *given, size_t size, const void *own);
+
 /* report may be NULL; a size of 0 is refused. */
 krein_status krein__report_check(krein_ctx *ctx, const void *report, const char *name);
 /* At the end: the caller's report (or NULL) gets what is in own, where st is KREIN_OK, and zeros

@@ -146,9 +146,11 @@ done:
     return st;
 }
 
-void krein_generate_options_init(krein_generate_options *options) {
+void krein_generate_options_init_sized(krein_generate_options *given, size_t size) {
+    krein_generate_options own = KREIN_SIZED(krein_generate_options), *options = &own;
     *options = (krein_generate_options){
         .size = sizeof *options, .n = 1000, .d = 0, .noise = -1, .seed = 1};
+    krein__options_give(given, size, options);
 }
 
 static krein_status check(krein_ctx *ctx, const krein_generate_options *o, job *j) {

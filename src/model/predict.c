@@ -180,11 +180,6 @@ done:
     return st;
 }
 
-void krein_prediction_arrays_init(krein_prediction_arrays *arrays) {
-    memset(arrays, 0, sizeof *arrays);
-    arrays->size = sizeof *arrays;
-}
-
 typedef struct filler {
     krein_ctx *ctx;
     krein_prediction_arrays *to;
@@ -209,7 +204,8 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
 
 static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
                                  const krein_prediction_arrays *out) {
-    if (out->size < sizeof *out || out->capacity < 0)
+    size_t needed = offsetof(krein_prediction_arrays, rows) + sizeof out->rows;
+    if (out->size < needed || out->capacity < 0)
         return krein__fail(ctx, KREIN_EARG,
                            "set the arrays up with krein_prediction_arrays_init and give their "
                            "capacity");

@@ -121,7 +121,7 @@ void krein__pipe_end(krein_pipe *p);
 bool krein__pipe_asked(const krein_pipe *p, const krein_map *map);
 bool krein__pipe_is_exact(const krein_pipe *p); /* the map is the kernel matrix */
 /* Features of a training by default: 4,096, fewer where they would cost more than 2e12 flops or are
- * not fewer than the rows; at least 1,024. */
+ * not fewer than the rows; 1,024 where the rows are very many. */
 int64_t krein__training_features(const krein_pipe *p);
 
 #endif

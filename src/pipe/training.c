@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein_train_options_init(krein_train_options *o) {
-    memset(o, 0, sizeof *o);
-    o->size = sizeof *o;
+void krein_train_options_init_sized(krein_train_options *given, size_t size) {
+    krein_train_options own = KREIN_SIZED(krein_train_options), *o = &own;
     o->lambda = -1;
     o->seed = 1;
     o->max_exact = KREIN_MAX_EXACT;
+    krein__options_give(given, size, o);
 }
 
 static krein_status copy_options(krein_ctx *ctx, const krein_train_options *given,

@@ -108,7 +108,7 @@ typedef struct tried {
 static int64_t pick(const tried *t, int64_t rows) {
     double least = INFINITY;
     for (int64_t i = 0; i < t->n; i++) least = fmin(least, error_of(&t->c[i]));
-    double tie = least + 0.5 * sqrt(least * (1 - least) / (double)rows);
+    double tie = least + 0.5 * sqrt(fmax(0, least * (1 - least)) / (double)rows);
     int64_t best = -1;
     for (int64_t i = 0; i < t->n; i++)
         if (error_of(&t->c[i]) <= tie && (best < 0 || loss_of(&t->c[i]) < loss_of(&t->c[best])))

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-void krein_data_options_init(krein_data_options *options) {
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
+void krein_data_options_init_sized(krein_data_options *given, size_t size) {
+    krein_data_options own = KREIN_SIZED(krein_data_options), *options = &own;
     options->header = -1;
+    krein__options_give(given, size, options);
 }
 
 enum { OWN_GROUP = 7 }; /* of krein_data.owned: the name of the groups of rows in memory */

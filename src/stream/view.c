@@ -6,16 +6,6 @@
 
 enum { TARGETS_MAX = 64 };
 
-void krein_rows_view_init(krein_rows_view *view) {
-    memset(view, 0, sizeof *view);
-    view->size = sizeof *view;
-}
-
-void krein_rows_source_init(krein_rows_source *source) {
-    memset(source, 0, sizeof *source);
-    source->size = sizeof *source;
-}
-
 static bool is_number(krein_element t) { return t >= KREIN_FLOAT32 && t <= KREIN_INT64; }
 static bool is_whole(krein_element t) { return t == KREIN_INT32 || t == KREIN_INT64; }
 
