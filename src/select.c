@@ -197,9 +197,6 @@ static krein_status open_scorer(ranking *k, krein_job *job, double deadline, kre
     TRY(krein__scorer_begin(job, k->criterion, k->n, k->exact ? job->n : 0, s));
     s->deadline = deadline;
     s->what = "scoring kernels";
-    if (k->exact) goto done;
-    s->map = k->o.map;
-    s->D = k->o.features;
 done:
     return st;
 }
@@ -220,7 +217,10 @@ static krein_status score(ranking *k, krein_job *job, double deadline) {
     k->exact = asked || (!k->o.map && k->o.features == 0 && job->n <= k->o.max_exact);
     ZNEW(c, k->list.n);
     for (int64_t i = 0; i < k->list.n; i++)
-        if (!k->scored[i].scored) c[n++].kernel = k->list.kernel[i];
+        if (!k->scored[i].scored)
+            c[n++] = (krein_candidate){.kernel = k->list.kernel[i],
+                                       .map = k->exact ? NULL : k->o.map,
+                                       .D = k->exact ? 0 : k->o.features};
     if (n == 0) {
         st = krein__fail(ctx, k->refusal, "%s", k->scored[0].refused[0]);
         goto done;

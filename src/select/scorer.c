@@ -22,13 +22,20 @@ void krein__scorer_end(krein_scorer *s) {
     if (s->job) krein__probe_end(s->job->ctx, &s->sample);
 }
 
-static krein_status run(const krein_scorer *s, krein_kernel *const *kernel, int64_t n,
-                        krein_scored *out) {
+static bool same_map(const krein_candidate *a, const krein_candidate *b) {
+    bool both = a->map && b->map;
+    return a->D == b->D && (both ? strcmp(a->map, b->map) == 0 : a->map == b->map);
+}
+
+/* Candidates of one map. */
+static krein_status run(const krein_scorer *s, const krein_candidate *like,
+                        krein_kernel *const *kernel, int64_t n, krein_scored *out) {
     krein_ctx *ctx = s->job->ctx;
     if (s->sample.n == 0)
-        return krein__score_features(s->job, kernel, n, s->map, s->D, &s->scoring, s->deadline,
-                                     out);
-    if (s->map) return krein__score_sample(ctx, kernel, n, s->map, &s->sample, &s->scoring, out);
+        return krein__score_features(s->job, kernel, n, like->map, like->D, &s->scoring,
+                                     s->deadline, out);
+    if (like->map)
+        return krein__score_sample(ctx, kernel, n, like->map, &s->sample, &s->scoring, out);
     return krein__score_exact(ctx, kernel, n, &s->sample, &s->scoring, s->deadline, s->what, out);
 }
 
@@ -40,7 +47,10 @@ krein_status krein__scorer_run(const krein_scorer *s, krein_candidate *c, int64_
     if (!(kernel = krein__zalloc(ctx, n, sizeof *kernel))) return ctx->status;
     ZNEW(scored, n);
     for (int64_t i = 0; i < n; i++) kernel[i] = c[i].kernel;
-    st = run(s, kernel, n, scored);
+    for (int64_t from = 0, to; from < n && st == KREIN_OK; from = to) {
+        for (to = from + 1; to < n && same_map(&c[from], &c[to]);) to++;
+        st = run(s, &c[from], kernel + from, to - from, scored + from);
+    }
     for (int64_t i = 0; i < n; i++) c[i].scored = scored[i];
 done:
     krein__free(ctx, kernel);

@@ -28,6 +28,7 @@ typedef struct search {
     int64_t slot[2];
     double centre[2]; /* the median distance, in the kernel's scale */
     krein_scorer coarse, fine;
+    const char *map; /* used to score the finer sample; NULL: the kernel itself */
     int64_t done, total;
 } search;
 
@@ -83,7 +84,10 @@ static krein_status score_all(search *s, const krein_scorer *scorer, candidate *
     krein_status st = KREIN_OK;
     krein_candidate *all = NULL;
     ZNEW(all, n);
-    for (int64_t i = 0; i < n; i++) TRY(with_value(s, c[i].value, &all[i].kernel));
+    for (int64_t i = 0; i < n; i++) {
+        all[i].map = scorer == &s->fine ? s->map : NULL;
+        TRY(with_value(s, c[i].value, &all[i].kernel));
+    }
     TRY(krein__scorer_run(scorer, all, n));
     TRY(take_scores(ctx, all, n, c));
     s->done = krein__min(s->done + n, s->total - 1); /* how many there will be is not known */
@@ -246,7 +250,8 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     search s = {.job = job,
                 .ctx = ctx,
                 .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
-                .kernel = kernel};
+                .kernel = kernel,
+                .map = map};
     int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
     if (free == 0) return KREIN_OK;
     if (free > 2)
@@ -257,7 +262,6 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
     TRY(krein__scorer_begin(job, criterion, 1, n, &s.fine));
     TRY(krein__scorer_thin(&s.fine, krein__min(n, COARSE), &s.coarse));
-    s.fine.map = map;
     TRY(find_free(&s, free));
     s.total = free * 16;
     for (int64_t i = 1; i < free; i++)

@@ -155,31 +155,32 @@ double krein__score_sample_bytes(int64_t d, int64_t k);
 
 /* ---- candidates and the scorer (scorer.c) --------------------------------- */
 
-/* A kernel that somebody proposes, and what became of it. */
+/* What somebody proposes: a kernel with its parameters, a map and its size; and what became of it.
+ */
 typedef struct krein_candidate {
-    krein_kernel *kernel; /* the proposer's; no free parameter */
+    krein_kernel *kernel; /* the proposer's, and so is the map; no free parameter */
+    const char *map;      /* NULL: the kernel itself on a sample, the kernel's own map on all rows */
+    int64_t D;            /* features, 0: the map's */
     krein_scored scored;
 } krein_candidate;
 void krein__candidates_clear(krein_ctx *ctx, krein_candidate *c,
                              int64_t n); /* what became of them */
 
-/* How candidates are scored: by which criteria, on which rows, by the kernel itself or by features.
- */
+/* How candidates are scored: by which criteria, on which rows. */
 typedef struct krein_scorer {
     krein_job *job;
     krein_scoring scoring;
     krein_probe sample; /* n = 0: all rows of the job, by features in passes */
-    const char *map;    /* of the features; NULL: the kernel itself, or for all rows by kernel */
-    int64_t D;          /* all rows: features, 0: the map's */
     double deadline;    /* krein__clock() after which none is begun; 0: none */
     const char *what;   /* shown with the progress, or NULL */
 } krein_scorer;
-/* The criteria outlive it. rows: of the sample; 0: all rows. map and the rest are then the caller's
- * to set. */
+/* The criteria outlive it. rows: of the sample; 0: all rows. deadline and what are then the
+ * caller's to set. */
 krein_status krein__scorer_begin(krein_job *job, krein_criterion *criterion, int64_t criteria,
                                  int64_t rows, krein_scorer *out);
-/* The same criteria on fewer rows of the sample, by the kernel itself. */
+/* The same criteria on fewer rows of the sample. */
 krein_status krein__scorer_thin(const krein_scorer *from, int64_t rows, krein_scorer *out);
+/* Candidates in a row that have the same map share the work. */
 krein_status krein__scorer_run(const krein_scorer *s, krein_candidate *c, int64_t n);
 void krein__scorer_end(krein_scorer *s);
 
