@@ -321,7 +321,7 @@ typedef struct krein_model krein_model;
 typedef struct krein_train_options {
     size_t size;
     const char *learner; /* NULL: "krr" */
-    const char *kernel;  /* NULL: "gaussian" with sigma selected */
+    const char *kernel;  /* NULL: chosen by held-out error, with a metric */
     const char *map;     /* NULL: by size and kernel family */
     int64_t features;    /* 0: the map's D; else overrides it */
     double lambda;       /* < 0: selected */
@@ -340,6 +340,12 @@ typedef struct krein_train_options {
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
     double checkpoint_seconds; /* between two writes; 0: 30 */
+    const char *metric; /* learned scaling of the inputs: "none", "diagonal", "full", "auto", or
+                           "file=MODEL", that of a model. NULL: "auto", which is "diagonal" where
+                           neither kernel nor kernels are given, and "none" where one is */
+    double effort;      /* how much is tried before the fit: 1, less or more; 0: 1 */
+    double clip; /* scaled columns are cut at +-clip; INFINITY: nowhere. 0: 8 where neither kernel
+                    nor kernels are given, and nowhere where one is; never on sparse rows */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -367,6 +373,20 @@ typedef struct krein_kernel_weight {
     double weight;
 } krein_kernel_weight;
 
+typedef enum krein_metric_kind {
+    KREIN_METRIC_NONE = 0,
+    KREIN_METRIC_DIAGONAL = 1, /* a factor a column */
+    KREIN_METRIC_FULL = 2      /* a matrix */
+} krein_metric_kind;
+
+/* A candidate that was tried; this struct stays as it is. */
+typedef struct krein_tried {
+    char *kernel, *map; /* complete specs */
+    krein_metric_kind metric;
+    int64_t rows; /* that it was fitted to */
+    double error; /* on other rows: root mean square, or share of wrong classes */
+} krein_tried;
+
 typedef struct krein_report {
     size_t size;
     int64_t n, d, D, passes;
@@ -384,6 +404,11 @@ typedef struct krein_report {
                         of the rows was held out */
     int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
     krein_kernel_weight *weights;
+    int64_t tried_count; /* candidates, in the order tried */
+    krein_tried *tried;
+    krein_metric_kind metric;
+    int64_t factors; /* of the metric: d, or d x d */
+    double *factor;
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);

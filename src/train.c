@@ -15,6 +15,8 @@ void krein_report_clear(krein_ctx *ctx, krein_report *report) {
     krein__free(ctx, r.map);
     krein__free(ctx, r.advice);
     krein__weights_free(ctx, r.kernels, r.weights);
+    krein__tried_clear(ctx, r.tried, r.tried_count);
+    krein__free(ctx, r.factor);
     krein_metrics_clear(ctx, r.test);
     krein__free(ctx, r.test);
 }
@@ -54,6 +56,26 @@ static void tell_need(const krein_need *need, krein_report *r) {
     r->flops = need->flops;
     r->passes = need->passes;
     r->fits = need->fits;
+}
+
+/* The candidates that were tried become the report's; a copy of the metric. */
+static krein_status tell_tuned(krein_training *t, krein_report *r) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_tuned *from = &t->tuning.tuned;
+    const krein_encoding *e = &t->pipe.job.model->encoding;
+    r->tried = from->tried;
+    r->tried_count = from->n;
+    from->tried = NULL;
+    from->n = 0;
+    const float *factor = e->metric_full ? e->metric_full : e->metric;
+    if (!factor) goto done;
+    r->metric = e->metric_full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
+    r->factors = e->metric_full ? e->d * e->d : e->d;
+    NEW(r->factor, r->factors);
+    for (int64_t j = 0; j < r->factors; j++) r->factor[j] = (double)factor[j];
+done:
+    return st;
 }
 
 static krein_status fill_report(const krein_training *t, krein_report *r) {
@@ -165,6 +187,7 @@ static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *da
     TRY(keep_choice(c, &t->pipe));
     TRY(fit(t, r));
     TRY(fill_report(t, r));
+    TRY(tell_tuned(t, r));
     TRY(evaluate(t, r));
     r->passes = krein__max(1, data->passes);
     r->seconds_read = data->seconds_read;

@@ -90,6 +90,7 @@ void cli_put_safe(FILE *f, const char *format, va_list list);
 void cli_line(FILE *f, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion);
+const char *cli_metric_name(krein_metric_kind metric);
 const char *cli_task_name(krein_task task); /* NULL for auto */
 /* 40,000; buf of at least 32 bytes. */
 const char *cli_count_text(int64_t n, char *buf);

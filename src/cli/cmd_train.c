@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,39 @@ done:
     return status;
 }
 
+/* "inputs 3, 1 and 7 count most": the largest factors. */
+static void print_metric(FILE *f, const krein_report *r) {
+    enum { SHOWN = 5 };
+    int64_t shown[SHOWN], n = 0;
+    char text[200] = "";
+    if (r->metric == KREIN_METRIC_NONE) return;
+    for (int64_t i = 0; r->metric == KREIN_METRIC_DIAGONAL && i < SHOWN && i < r->factors; i++) {
+        int64_t best = -1;
+        for (int64_t j = 0; j < r->factors; j++) {
+            bool taken = false;
+            for (int64_t k = 0; k < n; k++) taken = taken || shown[k] == j;
+            if (!taken && (best < 0 || r->factor[j] > r->factor[best])) best = j;
+        }
+        shown[n++] = best;
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%" PRId64 " (%.2g)", i ? ", " : "", best + 1,
+                 r->factor[best]);
+    }
+    cli_line(f, "metric", "%s%s%s", cli_metric_name(r->metric), *text ? "; largest: input " : "",
+             text);
+}
+
+/* What was tried, and its error on other rows. */
+static void print_tried(FILE *f, const krein_report *r) {
+    bool classes = r->task == KREIN_TASK_CLASSIFICATION;
+    for (int64_t i = 0; i < r->tried_count; i++) {
+        const krein_tried *c = &r->tried[i];
+        cli_line(f, i ? "" : "tried", "%-32s %-9s %6" PRId64 " rows  %s%.4g%s", c->kernel,
+                 c->metric ? cli_metric_name(c->metric) : "", c->rows, classes ? "" : "rmse ",
+                 classes ? 100 * c->error : c->error, classes ? " % error" : "");
+    }
+}
+
 void cli_print_report(FILE *f, const krein_report *r) {
     char number[32], seconds[32];
     cli_line(f, "rows", "%s", cli_count_text(r->n, number));
@@ -52,6 +86,7 @@ void cli_print_report(FILE *f, const krein_report *r) {
     if (cli_task_name(r->task)) cli_line(f, "task", "%s", cli_task_name(r->task));
     if (r->learner) cli_line(f, "learner", "%s", r->learner);
     cli_print_kernel(f, r->kernel, r->kernels, r->weights);
+    print_metric(f, r);
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->D >= 0 && r->D != r->n) cli_line(f, "features", "%s", cli_count_text(r->D, number));
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
@@ -64,9 +99,30 @@ void cli_print_report(FILE *f, const krein_report *r) {
         else
             cli_line(f, how, "%.6g rmse", r->loo);
     }
+    print_tried(f, r);
     cli_print_metrics(f, r->test, false);
     if (isfinite(r->seconds_total))
         cli_line(f, "time", "%s", cli_seconds_text(r->seconds_total, seconds));
+}
+
+static json_t *tried_json(const krein_report *r) {
+    json_t *all = json_array();
+    for (int64_t i = 0; i < r->tried_count; i++) {
+        const krein_tried *c = &r->tried[i];
+        json_array_append_new(
+            all, json_pack("{s:o, s:o, s:s, s:o, s:o}", "kernel", cli_json_text(c->kernel), "map",
+                           cli_json_text(c->map), "metric", cli_metric_name(c->metric), "rows",
+                           cli_json_count(c->rows), "error", cli_json_number(c->error)));
+    }
+    return all;
+}
+
+static json_t *metric_json(const krein_report *r) {
+    if (r->metric == KREIN_METRIC_NONE) return json_null();
+    json_t *factors = json_array();
+    for (int64_t j = 0; j < r->factors; j++)
+        json_array_append_new(factors, cli_json_number(r->factor[j]));
+    return json_pack("{s:s, s:o}", "kind", cli_metric_name(r->metric), "factors", factors);
 }
 
 static json_t *report_json(const krein_report *r, int64_t bytes) {
@@ -80,7 +136,7 @@ static json_t *report_json(const krein_report *r, int64_t bytes) {
         json_pack("{s:o, s:o, s:o, s:o}", "read", cli_json_number(r->seconds_read), "select",
                   cli_json_number(r->seconds_select), "fit", cli_json_number(r->seconds_fit),
                   "total", cli_json_number(r->seconds_total));
-    return json_pack(
+    json_t *out = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
         "command", "train", "n", cli_json_count(r->n), "d", cli_json_count(r->d), "task",
         cli_json_text(cli_task_name(r->task)), "learner", cli_json_text(r->learner), "kernel",
@@ -88,6 +144,9 @@ static json_t *report_json(const krein_report *r, int64_t bytes) {
         cli_json_number(r->lambda), "weights", cli_json_weights(r->kernels, r->weights), "seconds",
         seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes),
         "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
+    json_object_set_new(out, "candidates", tried_json(r));
+    json_object_set_new(out, "metric", metric_json(r));
+    return out;
 }
 
 /* The name of the model file; NULL with the status set when the call is wrong. Looked at

@@ -162,9 +162,21 @@ static void say_range(const cli_option *o, char *text, size_t size) {
         snprintf(text, size, " from %g to %g", o->low, o->high);
 }
 
-/* Stores the value at its place; the message is printed where it is wrong. */
-static const char chosen[] = "auto"; /* for a lambda that the library chooses */
+static bool read_named(const cli_named *named, const char *text, double *out) {
+    while (named->word && strcmp(named->word, text) != 0) named++;
+    *out = named->value;
+    return named->word != NULL;
+}
 
+static void say_named(const cli_option *o, char *text, size_t size) {
+    say_range(o, text, size);
+    for (const cli_named *n = o->named; n->word; n++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, ", or %s", n->word);
+    }
+}
+
+/* Stores the value at its place; the message is printed where it is wrong. */
 static bool store(const cli_command *command, const cli_option *row, const char *text,
                   cli_args *args) {
     const cli_option filled = bounded(row), *o = &filled;
@@ -210,10 +222,10 @@ static bool store(const cli_command *command, const cli_option *row, const char 
     case CLI_SIZE:
         if (!read_size(text, where)) want = "a size such as 512M or 1.5G";
         break;
-    case CLI_LAMBDA:
-        number = -1;
-        if (strcmp(text, chosen) != 0 && (!read_number(text, &number) || number < 0))
-            want = "a number of at least 0, or auto";
+    case CLI_NAMED:
+        if (!read_named(o->named, text, &number) &&
+            (!read_number(text, &number) || number < o->low || number > o->high))
+            want = "a number", say_named(o, range, sizeof range);
         *(double *)where = number;
         break;
     case CLI_CHAR:

@@ -21,11 +21,17 @@ typedef enum cli_type {
     CLI_ABOVE = 6,   /* double in (low, high) */
     CLI_SEED = 7,    /* uint64_t */
     CLI_SIZE = 8,    /* uint64_t; K, M, G, T are powers of 1024 */
-    CLI_LAMBDA = 9,  /* double >= 0, or "auto": -1 */
+    CLI_NAMED = 9,   /* double in [low, high], or a word of `named` with its value */
     CLI_CHAR = 10,   /* int, one character; "tab" and "space" by name */
     CLI_TEXTS = 11,  /* cli_texts; the option may be repeated */
     CLI_COUNTS = 12  /* cli_counts: whole numbers in [low, high], "8,16,32" */
 } cli_type;
+
+/* A word that stands for a number; the last has no word. */
+typedef struct cli_named {
+    const char *word;
+    double value;
+} cli_named;
 
 /* A table ends with a row whose name is NULL. */
 typedef struct cli_option {
@@ -33,9 +39,10 @@ typedef struct cli_option {
     char letter;          /* 0: no short form */
     const char *argument; /* "N"; NULL: takes none */
     cli_type type;
-    size_t where;      /* offset in cli_args */
-    const char *help;  /* one line */
-    const char *words; /* CLI_WORD */
+    size_t where;           /* offset in cli_args */
+    const char *help;       /* one line */
+    const char *words;      /* CLI_WORD */
+    const cli_named *named; /* CLI_NAMED */
     double low, high;
     const char *limit;    /* low and high are those of this option of the library */
     int value;            /* CLI_SET */
@@ -67,7 +74,8 @@ typedef struct cli_args {
     /* train */
     const char *output, *learner, *kernel, *map, *select, *test, *test_labels, *unlabeled;
     int64_t features;
-    double lambda, time_limit, holdout, checkpoint_every;
+    double lambda, time_limit, holdout, checkpoint_every, effort, clip;
+    const char *metric;
     const char *checkpoint;
     bool probabilities; /* predict's too */
     /* the others */

@@ -127,6 +127,11 @@ void cli_line(FILE *f, const char *label, const char *format, ...) {
     va_end(list);
 }
 
+const char *cli_metric_name(krein_metric_kind metric) {
+    static const char *const name[] = {"none", "diagonal", "full"};
+    return name[metric];
+}
+
 const char *cli_task_name(krein_task task) {
     if (task == KREIN_TASK_REGRESSION) return "regression";
     if (task == KREIN_TASK_CLASSIFICATION) return "classification";

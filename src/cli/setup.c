@@ -34,6 +34,9 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     o->features = a->features;
     o->lambda = a->lambda;
     o->select = a->select;
+    o->metric = a->metric;
+    o->effort = a->effort;
+    o->clip = a->clip;
     o->seed = a->seed;
     if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->time_limit = a->time_limit;

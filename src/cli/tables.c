@@ -3,6 +3,7 @@
 
 #include "base/spec.h"
 
+#include <math.h>
 #include <string.h>
 
 #define AT(field) .where = offsetof(cli_args, field)
@@ -62,23 +63,33 @@ static const cli_option model_options[] = {
      .help = "number of features: the map's D (1,024)"},
     END};
 
+static const cli_named lambdas[] = {{"auto", -1}, {0}};
+static const cli_named efforts[] = {{"low", 0.1}, {"normal", 1}, {"high", 10}, {0}};
+static const cli_named clips[] = {{"none", INFINITY}, {0}};
+
 static const cli_option train_options[] = {
     {"output", 'o', "MODEL", CLI_TEXT, AT(output), .complete = "file",
      .help = "model file (DATA's base name + .krein)"},
     {"learner", 0, "SPEC", CLI_TEXT, AT(learner), .complete = "learners",
      .help = "what is fitted (krr)"},
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
-     .help = "kernel (gaussian); parameters not given are chosen"},
+     .help = "kernel (chosen); parameters not given are chosen"},
     {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
      .help = "k1; k2; ...: mkl sums them; else the best (--select)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (from the data)"},
-    {"lambda", 'l', "X", CLI_LAMBDA, AT(lambda),
+    {"lambda", 'l', "X", CLI_NAMED, AT(lambda), .named = lambdas, .low = 0, .high = 1e300,
      .help = "regularisation, or auto: by leave-one-out (auto)"},
     {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
      .help = "how kernel and parameters are chosen, or none (loo)"},
+    {"metric", 0, "WHAT", CLI_TEXT, AT(metric),
+     .help = "scaling learned: none, diagonal, full, auto, file=MODEL (auto)"},
+    {"effort", 0, "X", CLI_NAMED, AT(effort), .named = efforts, .low = 0.01, .high = 100,
+     .help = "what is tried first: low, normal, high or a number (normal)"},
+    {"clip", 0, "X", CLI_NAMED, AT(clip), .named = clips, .low = 1e-3, .high = 1e30,
+     .help = "scaled columns are cut at +-X, or none (8; none with -k)"},
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
      .help = "rows without labels, for sskrr"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,

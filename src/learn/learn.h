@@ -20,6 +20,7 @@ typedef struct krein_job {
     krein_unlabelled unlabelled; /* none where the learner has no use for them */
     krein_model *model;          /* encoding and fitted map in, weights out */
     double lambda;               /* < 0: chosen by leave-one-out */
+    double lambda_start; /* found on a sample; the path over lambdas starts here; 0: none */
     int64_t folds;               /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */

@@ -30,7 +30,7 @@ static bool by_features(const krein_training *t, const krein_map *map, int64_t n
 }
 
 static bool searches(const krein_training *t) {
-    return t->criterion.cls && (t->free > 0 || t->list.n > 0);
+    return t->criterion.cls && !t->tuning.kernel && (t->free > 0 || t->list.n > 0);
 }
 
 /* ---- what it takes ------------------------------------------------------ */
@@ -57,13 +57,15 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     map->cls->cost(map, n, &of_map);
     t->learner->cost(map, &t->values, n, k, path, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
+    bool tune = t->tuning.kernel || (t->tuning.asked && !t->tuning.from);
+    if (tune) select = fmax(select, krein__tune_bytes(n, map->d, k, t->o.effort, ctx->threads));
     if (t->weighing.cls) {
         combine = krein__combine_cost(&t->weighing, map, n, t->combination.list.n, k);
         select = fmax(select, combine.bytes);
     }
     out->bytes = 4 * rows * d + rows * 64 + fmax(of_map.bytes + fit.bytes, select);
     out->flops = (double)n * of_map.flops * (path ? 2 : 1) + of_map.fit_flops + fit.flops +
-                 combine.flops +
+                 combine.flops + (tune ? krein__tune_flops(n, map->d, k, t->o.effort) : 0) +
                  (search ? krein__select_flops(n, t->free, t->list.n, features) : 0);
     out->passes = 1 + passes + (t->free > 0) + 2 * (combine.flops > 0) +
                   ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
@@ -176,6 +178,7 @@ krein_status krein__training_meet(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_status st = KREIN_OK;
     bool plan = p->job.rows == NULL;
+    if (!plan) TRY(krein__training_tune(t));
     if (t->weighing.cls && !plan) return settle_sum(t);
     TRY(krein__kernel_meet(p->ctx, p->kernel, &p->job.model->encoding));
     if (t->weighing.cls) TRY(settle_sum(t));

@@ -34,6 +34,7 @@ void krein__training_end(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     if (!ctx) return;
     krein__unlabelled_close(&t->pipe.job.unlabelled);
+    krein__tuning_end(t);
     krein__pipe_end(&t->pipe);
     krein__kernels_clear(ctx, &t->list);
     krein__combination_end(&t->combination);
@@ -240,6 +241,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     TRY(krein__pipe_begin_with(ctx, &o, &purpose, NULL, &t->pipe));
     TRY(krein__learner_parse(ctx, t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT, &t->learner,
                              &t->values, &t->weighing));
+    TRY(krein__tuning_begin(t));
     t->pipe.purpose.matrix = t->learner->matrix;
     if (t->weighing.cls) {
         t->pipe.purpose.map = joint_map;
@@ -321,6 +323,7 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     job->n = data->count[KREIN_PART_TRAIN];
     if (plan) job->n -= (int64_t)rint(t->o.holdout * (double)job->n);
     m->n = job->n;
+    krein__tuning_clip(t);
     if (!plan) TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job->rows));
     TRY(krein__training_unlabelled(t));
     t->pipe.rows = job->n + job->unlabelled.n;

@@ -10,8 +10,19 @@
 
 #include "combine/combination.h"
 #include "pipe/pipe.h"
+#include "select/tune.h"
 
 #define KREIN_LEARNER_DEFAULT "krr"
+
+/* What is chosen where no kernel is given (tuning.c). */
+typedef struct krein_tuning {
+    bool kernel;              /* the kernel is chosen */
+    krein_metric_kind metric; /* the most that may be learned */
+    bool asked;               /* the metric was asked for */
+    double clip;              /* INFINITY: none */
+    krein_model *from;        /* the model whose metric is taken, or NULL */
+    krein_tuned tuned;
+} krein_tuning;
 
 typedef struct krein_training {
     krein_pipe pipe;
@@ -26,6 +37,7 @@ typedef struct krein_training {
     bool grouped;              /* the rows come in groups */
     bool recalled; /* kernel and map are those of a checkpoint; what was asked for before: */
     bool asked;    /* the number of features was */
+    krein_tuning tuning;
 } krein_training;
 
 /* The learner of a spec, and the weighing where the spec has one (mkl): empty before. The values
@@ -45,6 +57,13 @@ krein_status krein__training_checkpoint(krein_training *t, krein_data *data,
  * rows are not kept and none is held out. */
 krein_status krein__training_scan(krein_training *t, krein_data *data, krein_checkpoint *c,
                                   bool plan);
+/* What the options say of metric, clip and effort; a default list of kernels. */
+krein_status krein__tuning_begin(krein_training *t);
+void krein__tuning_end(krein_training *t);
+/* Before the rows are encoded. */
+void krein__tuning_clip(const krein_training *t);
+/* The metric, and the kernel where none was given. */
+krein_status krein__training_tune(krein_training *t);
 /* The rows without labels, of the data and of a file of their own (unlabelled.c). */
 krein_status krein__training_unlabelled(krein_training *t);
 void krein__unlabelled_close(krein_unlabelled *u);

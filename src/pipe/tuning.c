@@ -1,0 +1,147 @@
+/* tuning.c -- the default of a training: kernel and metric by held-out error (select/tune.h), clip,
+ * and what the options say about them.
+ *
+ *     no kernel given    the kernels of KERNELS compete, with a learned metric
+ *     a kernel given     no metric, no clip, unless asked for; a metric is learned before the
+ *                        kernel's own parameters are chosen
+ *     metric=file=MODEL  factors and clip of another model
+ */
+#include "pipe/training.h"
+
+#include "stream/together.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char KERNELS[] = "exponential; laplacian; gaussian";
+static const double CLIP = 8;
+
+/* A criterion of the user's own, and rows in groups, score the same kernels in another way: by the
+ * list. */
+static bool own_criterion(const krein_training *t) { return t->o.select || t->grouped; }
+
+bool krein__training_tunes(const krein_training *t) { return t->tuning.kernel; }
+
+static krein_status open_metric(krein_training *t, const char *path) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = krein_model_load(ctx, path, &t->tuning.from);
+    if (st != KREIN_OK) return krein__prefix(ctx, st, "`metric=file`: ");
+    if (t->tuning.from->encoding.metric || t->tuning.from->encoding.metric_full) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG,
+                       "`metric=file=%s`: the model has no metric; train it without `kernel`, or "
+                       "with `metric=diagonal`",
+                       path);
+}
+
+static krein_status parse_metric(krein_training *t, bool given) {
+    static const char file[] = "file=";
+    static const struct {
+        const char *word;
+        krein_metric_kind kind;
+    } words[] = {{"none", KREIN_METRIC_NONE},
+                 {"diagonal", KREIN_METRIC_DIAGONAL},
+                 {"full", KREIN_METRIC_FULL}};
+    const char *text = t->o.metric ? t->o.metric : "auto";
+    if (!strncmp(text, file, sizeof file - 1)) return open_metric(t, text + sizeof file - 1);
+    for (int64_t i = 0; i < KREIN__COUNT(words); i++) {
+        if (strcmp(text, words[i].word) != 0) continue;
+        t->tuning.metric = words[i].kind;
+        t->tuning.asked = words[i].kind != KREIN_METRIC_NONE;
+        return KREIN_OK;
+    }
+    if (strcmp(text, "auto") != 0)
+        return krein__fail(t->pipe.ctx, KREIN_EARG,
+                           "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
+                           text);
+    bool full = t->o.effort >= 2; /* what `effort` adds */
+    if (!given) t->tuning.metric = full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
+    return KREIN_OK;
+}
+
+krein_status krein__tuning_begin(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    bool given = t->o.kernel || t->o.kernels || t->weighing.cls || t->recalled;
+    if (t->o.effort == 0) t->o.effort = 1;
+    if (!(t->o.effort >= 0.01 && t->o.effort <= 100))
+        return krein__fail(ctx, KREIN_EARG, "`effort` takes a number from 0.01 to 100");
+    if (t->o.clip < 0 || isnan(t->o.clip))
+        return krein__fail(ctx, KREIN_EARG, "`clip` takes a number above 0, or none");
+    TRY(parse_metric(t, given));
+    t->tuning.kernel = !given && !own_criterion(t);
+    if (!given && own_criterion(t)) t->o.kernels = KERNELS;
+    t->tuning.clip = t->o.clip > 0                ? t->o.clip
+                     : t->tuning.from             ? (double)t->tuning.from->encoding.clip
+                     : given || !t->tuning.kernel ? INFINITY
+                                                  : CLIP;
+done:
+    return st;
+}
+
+void krein__tuning_end(krein_training *t) {
+    krein__tuned_clear(t->pipe.ctx, &t->tuning.tuned);
+    krein_model_destroy(t->tuning.from);
+    t->tuning.from = NULL;
+}
+
+void krein__tuning_clip(const krein_training *t) {
+    krein_encoding *e = &t->pipe.job.model->encoding;
+    if (!e->sparse && isfinite(t->tuning.clip)) e->clip = (float)t->tuning.clip;
+}
+
+/* ---- with data ---------------------------------------------------------- */
+
+/* The factors of another model, whose encoded columns must be as many. */
+static krein_status take_metric(krein_training *t) {
+    const krein_encoding *from = &t->tuning.from->encoding;
+    const krein_encoding *to = &t->pipe.job.model->encoding;
+    if (from->d != to->d)
+        return krein__fail(t->pipe.ctx, KREIN_EDATA,
+                           "`metric=file`: the model has %lld encoded inputs and the data %lld",
+                           (long long)from->d, (long long)to->d);
+    return krein__stream_set_metric(t->pipe.job.rows, from->metric);
+}
+
+/* What the first process found, for all. */
+static krein_status agree(krein_training *t) {
+    krein_tuned *tuned = &t->tuning.tuned;
+    krein_stream *rows = t->pipe.job.rows;
+    int64_t d = t->pipe.job.model->encoding.d;
+    krein_status st = krein__stream_from_root(rows, &tuned->lambda, sizeof tuned->lambda);
+    if (st == KREIN_OK && tuned->factor)
+        st = krein__stream_from_root(rows, tuned->factor, d * (int64_t)sizeof *tuned->factor);
+    return st;
+}
+
+static krein_status tune(krein_training *t) {
+    krein_pipe *p = &t->pipe;
+    krein_ctx *ctx = p->ctx;
+    krein_status st = KREIN_OK;
+    krein_tuned *tuned = &t->tuning.tuned;
+    double left = p->job.deadline > 0 ? p->job.deadline - krein__clock() : 0;
+    krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
+                            .metric = t->tuning.metric,
+                            .effort = t->o.effort,
+                            .deadline = left > 0 ? krein__clock() + 0.4 * left : 0};
+    TRY(krein__tune(&p->job, &o, tuned));
+    TRY(agree(t));
+    if (tuned->factor) TRY(krein__stream_set_metric(p->job.rows, tuned->factor));
+    if (!t->tuning.kernel) goto done;
+    p->job.lambda_start = tuned->lambda / (double)p->job.n;
+    krein__kernel_destroy(ctx, p->kernel);
+    p->kernel = tuned->kernel;
+    tuned->kernel = NULL;
+    TRY(krein__kernel_meet(ctx, p->kernel, &p->job.model->encoding));
+    t->free = 0;
+done:
+    return st;
+}
+
+krein_status krein__training_tune(krein_training *t) {
+    if (t->tuning.from) {
+        krein_status st = take_metric(t);
+        if (st != KREIN_OK) return st;
+    }
+    if (!t->tuning.kernel && (t->tuning.from || !t->tuning.asked)) return KREIN_OK;
+    return tune(t);
+}

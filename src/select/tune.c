@@ -1,0 +1,530 @@
+/* tune.c -- the default model (tune.h): who competes, in which order, and what wins.
+ *
+ *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V
+ *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS
+ * times; the step of least error on V is kept                                 (radhakrishnan2024)
+ *     3  the other kernels under that metric, the L1 kernel under its square too, on FEW rows
+ *     4  the best without and the best with a metric, and others not far behind, on all of S
+ *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
+ *        the error, and leave no more rows in a wrong class
+ *
+ * METRIC's rules; rows are counted so that two cores need a second or two. */
+#include "select/tune.h"
+
+#include "base/threads.h"
+#include "num/blas.h"
+#include "select/agop.h"
+#include "select/tune_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FEW = 600, FIT = 1500, HELD = 2000, LEAST_FOR_METRIC = 500 };
+enum { BASES = 8, VIEWS = 24, CANDIDATES = 32, STEPS = 6 };
+enum { LEARNER = 0 }; /* the kernel whose gradients are taken */
+
+/* A kernel with a free scale. */
+typedef struct base {
+    krein_kernel *kernel;
+    int metric;    /* 1: its distance is L1, 2: L2 */
+    double spread; /* the scale is c * spread * median distance */
+    double least;  /* c */
+} base;
+
+typedef struct candidate {
+    int base, view;
+    int64_t n;     /* rows of S */
+    double c;      /* scale */
+    double step;   /* by which the scale is searched; 1: it stays */
+    double lambda; /* in: where to start */
+    double loo, loss, error;
+    double *alpha; /* n x k; NULL: not kept */
+} candidate;
+
+typedef struct tuner {
+    krein_ctx *ctx;
+    const krein_tune_options *o;
+    krein_tune_sample s;
+    base base[BASES];
+    int bases;
+    krein_tune_view view[VIEWS];
+    int views;
+    candidate all[CANDIDATES]; /* scored, in the order tried */
+    int n;
+    krein_tuned *out;
+} tuner;
+
+static bool late(const tuner *t) { return krein__late(t->o->deadline); }
+static int64_t few(const tuner *t) { return krein__min(FEW, t->s.n); }
+
+/* ---- one candidate ------------------------------------------------------ */
+
+static krein_status kernel_of(krein_ctx *ctx, const tuner *t, const candidate *c,
+                              krein_kernel **out) {
+    const base *b = &t->base[c->base];
+    krein_kernel *leaf;
+    int64_t slot;
+    krein_status st = krein__kernel_copy(ctx, b->kernel, out);
+    if (st != KREIN_OK) return st;
+    krein__kernel_free(*out, 0, &leaf, &slot);
+    leaf->values.number[slot] =
+        krein__round_digits(c->c * b->spread * t->view[c->view].median[b->metric], 4);
+    return KREIN_OK;
+}
+
+/* The matrices of one fit. */
+typedef struct room {
+    krein_gram_shared shared;
+    double *K, *work;
+} room;
+
+static void room_end(krein_ctx *ctx, room *r) {
+    krein__gram_share_end(ctx, &r->shared);
+    krein__free(ctx, r->K);
+    krein__free(ctx, r->work);
+}
+
+static krein_status room_begin(krein_ctx *ctx, const tuner *t, const candidate *c, room *r) {
+    krein_status st = KREIN_OK;
+    int64_t n = c->n;
+    krein_rows all = krein__matrix_rows(&t->view[c->view].fit);
+    krein_rows x = krein__rows_slice(&all, 0, n);
+    krein_kernel *kernel = t->base[c->base].kernel;
+    *r = (room){0};
+    NEW(r->K, n * n);
+    NEW(r->work, n * n);
+    TRY(krein__gram_share(ctx, &x, &kernel, 1, 8.0 * (double)(t->s.m * n), &r->shared));
+done:
+    return st;
+}
+
+/* Fits the candidate with its scale; f->lambda is where to start. */
+static krein_status fit_scale(krein_ctx *ctx, const tuner *t, const candidate *c, room *r,
+                              krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__tune_solve(ctx, &t->s, r->K, r->work, f));
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
+/* Tries the scale times `factor` until that is no better; *moved: it was, once at least. */
+static krein_status climb(krein_ctx *ctx, const tuner *t, candidate *c, room *r, krein_tune_fit *f,
+                          double factor, bool *moved) {
+    static const double MOST = 128;
+    krein_status st = KREIN_OK;
+    krein_tune_fit other = *f;
+    *moved = false;
+    NEW(other.alpha, f->n * t->s.k);
+    while (!late(t)) {
+        candidate next = *c;
+        next.c *= factor;
+        other.lambda = f->lambda;
+        if (next.c < t->base[c->base].least || next.c > MOST) break;
+        TRY(fit_scale(ctx, t, &next, r, &other));
+        if (!(other.loo < f->loo)) break;
+        f->loo = other.loo;
+        f->lambda = other.lambda;
+        memcpy(f->alpha, other.alpha, (size_t)(f->n * t->s.k) * sizeof *f->alpha);
+        c->c = next.c;
+        *moved = true;
+    }
+done:
+    krein__free(ctx, other.alpha);
+    return st;
+}
+
+/* Scale and lambda by leave-one-out, then the error on V. */
+static krein_status run(krein_ctx *ctx, const tuner *t, candidate *c) {
+    krein_status st = KREIN_OK;
+    room r = {0};
+    krein_tune_fit f = {.n = c->n, .lambda = c->lambda};
+    krein_kernel *kernel = NULL;
+    bool moved = false;
+    NEW(f.alpha, c->n * t->s.k);
+    TRY(room_begin(ctx, t, c, &r));
+    TRY(fit_scale(ctx, t, c, &r, &f));
+    if (c->step > 1) TRY(climb(ctx, t, c, &r, &f, 1 / c->step, &moved));
+    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, &f, c->step, &moved));
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__tune_score(ctx, &t->s, &t->view[c->view], kernel, &f, &c->loss, &c->error));
+    c->loo = f.loo;
+    c->lambda = f.lambda;
+    if (c->alpha) memcpy(c->alpha, f.alpha, (size_t)(c->n * t->s.k) * sizeof *f.alpha);
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, f.alpha);
+    room_end(ctx, &r);
+    return st;
+}
+
+static krein_status note(tuner *t, const candidate *c) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    krein_tried *to = &t->out->tried[t->out->n];
+    TRY(kernel_of(ctx, t, c, &kernel));
+    *to = (krein_tried){.metric = t->view[c->view].metric, .rows = c->n, .error = c->error};
+    t->out->n++;
+    if (!(to->kernel = krein__kernel_text(ctx, kernel))) {
+        st = ctx->status;
+        goto done;
+    }
+    DUP(to->map, "exact");
+    krein__log(
+        ctx, KREIN_LOG_INFO,
+        "%s%s on %lld rows: squared error %.4g (leave-one-out %.4g), error %.4g, lambda %.3g",
+        to->kernel, c->view ? " with a metric" : "", (long long)c->n, c->loss, c->loo, c->error,
+        c->lambda);
+    if (t->n < CANDIDATES) {
+        t->all[t->n] = *c;
+        t->all[t->n++].alpha = NULL;
+    }
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
+/* Several at once, a thread each; the results do not depend on how many there are. */
+static krein_status run_all(tuner *t, candidate *c, int n) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_workers all;
+    int threads = (int)krein__min(ctx->threads, n);
+    if (threads == 1 || n == 1) {
+        for (int i = 0; i < n; i++) TRY(run(ctx, t, &c[i]));
+    } else {
+        krein__workers_begin(&all, ctx, threads);
+        krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int i = 0; i < n; i++) {
+            if (atomic_load(&all.stop)) continue;
+            krein_ctx own = all.own;
+            krein__worker_begin();
+            krein__workers_note(&all, run(&own, t, &c[i]), &own);
+            krein__worker_end(compute);
+            krein__workers_stopped(&all);
+        }
+        krein__compute_end(compute);
+        TRY(krein__workers_end(&all));
+    }
+    for (int i = 0; i < n; i++) TRY(note(t, &c[i]));
+done:
+    return st;
+}
+
+/* ---- the metric --------------------------------------------------------- */
+
+/* The gradient says nothing where leave-one-out has chosen to predict the mean: then that of a fit
+ * that nearly interpolates. */
+static krein_status signal(tuner *t, candidate *c) {
+    static const double NEARLY = 0.01, NO_SIGNAL = 0.95;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    room r = {0};
+    krein_kernel *kernel = NULL;
+    krein_tune_fit f = {.n = c->n, .alpha = c->alpha};
+    if (c->loo <= NO_SIGNAL * t->s.total) return KREIN_OK;
+    TRY(room_begin(ctx, t, c, &r));
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__gram_shared_full(ctx, kernel, &r.shared, r.K));
+    TRY(krein__tune_at(ctx, &t->s, r.K, r.work, NEARLY, &f));
+done:
+    krein__kernel_destroy(ctx, kernel);
+    room_end(ctx, &r);
+    return st;
+}
+
+/* The next view from the gradients of a fit; *more: there is one. */
+static krein_status next_view(tuner *t, candidate *c, bool *more) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    double *h = NULL, *a = NULL;
+    krein_tune_view *v = &t->view[c->view];
+    krein_rows all = krein__matrix_rows(&v->fit), x = krein__rows_slice(&all, 0, c->n);
+    NEW(h, t->s.d);
+    NEW(a, t->s.d);
+    TRY(signal(t, c));
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__agop_diagonal(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+    *more = krein__metric_factors(t->s.d, h, 1, a);
+    if (!*more) goto done;
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_DIAGONAL, a, &t->view[t->views]));
+    t->views++;
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, h);
+    krein__free(ctx, a);
+    return st;
+}
+
+/* Ends two steps behind the best, or far from it; but not while nothing was found at all. */
+static bool goes_on(const tuner *t, int step, int best, double loss, double least) {
+    if (least > 0.9 * t->s.total) return true;
+    return step - best < 2 && loss <= 1.3 * least;
+}
+
+/* The path of metrics from a candidate without one; *best: the candidate of the best step. */
+static krein_status learn_metric(tuner *t, const candidate *from, candidate *best) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    candidate c = *from;
+    int best_step = 0;
+    bool more;
+    c.n = t->s.n;
+    c.step = 1;
+    NEW(c.alpha, c.n * t->s.k);
+    TRY(run_all(t, &c, 1));
+    *best = c;
+    for (int step = 1; step <= STEPS && !late(t) && t->views < VIEWS; step++) {
+        TRY(next_view(t, &c, &more));
+        if (!more) break;
+        c.view = t->views - 1;
+        c.step = step == 1 || step == 3 ? 2 : 1; /* the scale is searched again */
+        TRY(run_all(t, &c, 1));
+        if (c.loss < best->loss) *best = c, best_step = step;
+        if (!goes_on(t, step, best_step, c.loss, best->loss)) break;
+    }
+done:
+    krein__free(ctx, c.alpha);
+    best->alpha = NULL;
+    return st;
+}
+
+/* The metric to the power of two. */
+static krein_status square_view(tuner *t, int view, int *out) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    double *a = NULL, mean = 0;
+    int64_t d = t->s.d;
+    NEW(a, d);
+    for (int64_t j = 0; j < d; j++) a[j] = pow(t->view[view].factor[j], 2);
+    for (int64_t j = 0; j < d; j++) mean += a[j] * a[j] / (double)d;
+    for (int64_t j = 0; j < d; j++) a[j] /= sqrt(mean);
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_DIAGONAL, a, &t->view[t->views]));
+    *out = t->views++;
+done:
+    krein__free(ctx, a);
+    return st;
+}
+
+/* ---- the procedure ------------------------------------------------------ */
+
+static krein_status parse_bases(tuner *t) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel_list list = {0};
+    krein_kernel *leaf;
+    int64_t slot;
+    TRY(krein__kernels_parse(ctx, t->o->kernels, &list));
+    for (int64_t i = 0; i < list.n && t->bases < BASES; i++) {
+        base *b = &t->base[t->bases];
+        krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
+        krein__kernel_settle(list.kernel[i], t->s.d);
+        *b = (base){.kernel = list.kernel[i],
+                    .metric = leaf->kernel->metric,
+                    .spread = leaf->kernel->spread,
+                    .least = leaf->kernel->second_moment ? 0.2 : 0.35}; /* rough ones: less */
+        list.kernel[i] = NULL;
+        t->bases++;
+    }
+done:
+    krein__kernels_clear(ctx, &list);
+    return st;
+}
+
+static int best_of(const tuner *t, int from, bool metric, bool any) {
+    int best = -1;
+    for (int i = from; i < t->n; i++) {
+        if (!any && (t->view[t->all[i].view].metric != KREIN_METRIC_NONE) != metric) continue;
+        if (best < 0 || t->all[i].loss < t->all[best].loss) best = i;
+    }
+    return best;
+}
+
+static krein_status plain(tuner *t) {
+    candidate c[BASES];
+    for (int i = 0; i < t->bases; i++) /* the slowest first */
+        c[t->bases - 1 - i] = (candidate){.base = i, .n = few(t), .c = 1, .step = 2, .lambda = 0.1};
+    return run_all(t, c, t->bases);
+}
+
+static const candidate *plain_of(const tuner *t, int base) {
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].base == base && t->all[i].view == 0) return &t->all[i];
+    return NULL;
+}
+
+/* The other kernels under the metric of the learner's best step. */
+static krein_status users(tuner *t, const candidate *best) {
+    krein_status st = KREIN_OK;
+    candidate c[2 * BASES];
+    int n = 0, square;
+    TRY(square_view(t, best->view, &square));
+    for (int i = 0; i < t->bases; i++) {
+        candidate next = *plain_of(t, i);
+        next.step = 2;
+        next.view = best->view;
+        c[n++] = next;
+        if (t->base[i].metric != 1) continue;
+        next.view = square;
+        c[n++] = next;
+    }
+    TRY(run_all(t, c, n));
+done:
+    return st;
+}
+
+/* Those of FEW rows that are worth all of S: the best with and without a metric, and what is not
+ * far behind. */
+static krein_status finals(tuner *t, int from, int *first) {
+    enum { MOST = 4 };
+    static const double BEHIND = 1.15;
+    krein_status st = KREIN_OK;
+    candidate c[MOST];
+    int n = 0, chosen[MOST], end = t->n;
+    int best[2] = {best_of(t, from, false, false), best_of(t, from, true, false)};
+    *first = end;
+    if (few(t) == t->s.n) {
+        *first = from;
+        return KREIN_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        if (best[i] >= 0 && t->all[best[i]].n < t->s.n) chosen[n++] = best[i];
+    for (int i = from; i < end && n < MOST; i++) {
+        bool in = t->all[i].n == t->s.n;
+        for (int j = 0; j < n; j++) in = in || chosen[j] == i;
+        int top = best_of(t, from, false, true);
+        if (!in && t->all[i].loss <= BEHIND * t->all[top].loss) chosen[n++] = i;
+    }
+    for (int i = 0; i < n; i++) {
+        c[i] = t->all[chosen[i]];
+        c[i].n = t->s.n;
+        c[i].step = sqrt(2);
+    }
+    TRY(run_all(t, c, n));
+done:
+    return st;
+}
+
+/* By rule 5. Of candidates on fewer rows none wins against those on all. */
+static int winner(const tuner *t) {
+    int best[2] = {-1, -1};
+    int64_t most = 0;
+    for (int i = 0; i < t->n; i++) most = krein__max(most, t->all[i].n);
+    for (int i = 0; i < t->n; i++) {
+        int with = t->view[t->all[i].view].metric != KREIN_METRIC_NONE;
+        if (t->all[i].n < most) continue;
+        if (best[with] < 0 || t->all[i].loss < t->all[best[with]].loss) best[with] = i;
+    }
+    if (best[0] < 0 || best[1] < 0) return best[0] < 0 ? best[1] : best[0];
+    const candidate *none = &t->all[best[0]], *metric = &t->all[best[1]];
+    double chance = 1.5 / sqrt((double)t->s.m);
+    bool wins =
+        metric->loss < (1 - chance) * none->loss && (!t->s.classes || metric->error <= none->error);
+    return wins ? best[1] : best[0];
+}
+
+static krein_status take(tuner *t, const candidate *c) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_tuned *out = t->out;
+    const krein_tune_view *v = &t->view[c->view];
+    TRY(kernel_of(ctx, t, c, &out->kernel));
+    out->lambda = c->lambda;
+    out->metric = v->metric;
+    out->flat = 1;
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].base == c->base && t->all[i].view == c->view && t->all[i].n < c->n)
+            out->flat = c->loss / t->all[i].loss;
+    if (!v->factor) goto done;
+    int64_t size = v->metric == KREIN_METRIC_FULL ? t->s.d * t->s.d : t->s.d;
+    NEW(out->factor, size);
+    memcpy(out->factor, v->factor, (size_t)size * sizeof *out->factor);
+done:
+    return st;
+}
+
+static krein_status procedure(tuner *t) {
+    krein_status st = KREIN_OK;
+    candidate best = {0};
+    int first;
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
+    TRY(plain(t));
+    bool metric = t->o->metric != KREIN_METRIC_NONE && t->s.dense &&
+                  t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
+    if (metric) {
+        TRY(learn_metric(t, plain_of(t, LEARNER), &best));
+        if (best.view > 0 && !late(t)) TRY(users(t, &best));
+    }
+    if (!late(t)) TRY(finals(t, 0, &first));
+    TRY(take(t, &t->all[winner(t)]));
+done:
+    return st;
+}
+
+void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n) {
+    for (int64_t i = 0; tried && i < n; i++) {
+        krein__free(ctx, tried[i].kernel);
+        krein__free(ctx, tried[i].map);
+    }
+    krein__free(ctx, tried);
+}
+
+void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t) {
+    krein__kernel_destroy(ctx, t->kernel);
+    krein__free(ctx, t->factor);
+    krein__tried_clear(ctx, t->tried, t->n);
+    *t = (krein_tuned){0};
+}
+
+/* A third of the rows scores the others, at most HELD. */
+static void sizes(int64_t n, double effort, int64_t *fit, int64_t *held) {
+    double grow = cbrt(effort);
+    *held = krein__min(n / 3, (int64_t)(HELD * grow));
+    *fit = krein__min(n - *held, (int64_t)(FIT * grow));
+}
+
+krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t fit, held;
+    tuner *t = NULL;
+    *out = (krein_tuned){0};
+    ZNEW(t, 1);
+    t->ctx = ctx;
+    t->o = o;
+    t->out = out;
+    NEW(out->tried, CANDIDATES);
+    sizes(job->n, o->effort, &fit, &held);
+    TRY(krein__tune_sample(job, fit, held, &t->s));
+    TRY(parse_bases(t));
+    TRY(procedure(t));
+done:
+    for (int i = 0; t && i < t->views; i++) krein__tune_view_end(ctx, &t->view[i]);
+    for (int i = 0; t && i < t->bases; i++) krein__kernel_destroy(ctx, t->base[i].kernel);
+    if (t) krein__tune_sample_end(&t->s);
+    krein__free(ctx, t);
+    if (st != KREIN_OK) krein__tuned_clear(ctx, out);
+    return st;
+}
+
+double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort) {
+    int64_t fit, held;
+    sizes(n, effort, &fit, &held);
+    double F = (double)fit, S = (double)krein__min(FEW, fit), D = (double)d, V = (double)held;
+    double small = 60 * S * S * (S + 2 * D), large = 40 * F * F * (F + 2 * D + 2 * (double)k);
+    return small + large + STEPS * 4 * F * F * D * (double)(k + 1) + 20 * 2 * V * F * D;
+}
+
+double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads) {
+    int64_t fit, held;
+    sizes(n, effort, &fit, &held);
+    double F = (double)fit, V = (double)held, D = (double)d;
+    return threads * 8 * (4 * F * F + V * F + 4 * F * (double)k) + 4 * (VIEWS + 2) * (F + V) * D;
+}

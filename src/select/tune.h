@@ -1,0 +1,43 @@
+/* tune.h -- the default model: which kernel, its scale, a metric and lambda, found on a sample.
+ *
+ *     sample      S, rows to fit, and V, other rows to score; both seeded
+ *     candidates  a base kernel, factors of the columns (the metric) or none, scale, lambda
+ *     score       mean squared error on V of ridge regression on S
+ *
+ * Scale and lambda of a candidate come from the exact leave-one-out error on S. The metric is
+ * learned from the average gradient outer product (agop.h). Few rows first: what is far behind on
+ * them is not tried on more. Everything is counted in rows, nothing in seconds, so that the choice
+ * is the same on every machine; a deadline cuts it short. */
+#ifndef KREIN_TUNE_H
+#define KREIN_TUNE_H
+
+#include "select/select.h"
+
+typedef struct krein_tune_options {
+    const char *kernels; /* "k1; k2; ...", each with one free parameter, its scale; gradients are
+                            taken of the first */
+    krein_metric_kind metric; /* the most that may be learned */
+    double effort;            /* 1: normal */
+    double deadline;          /* krein__clock() at which the best so far is taken; 0: none */
+} krein_tune_options;
+
+typedef struct krein_tuned {
+    krein_kernel *kernel; /* without a free parameter */
+    krein_metric_kind metric;
+    double *factor; /* d, diagonal; d x d, full; NULL: none */
+    double lambda;  /* of K + lambda I, at the best */
+    double flat;    /* error on V with all of S over that with the fewest rows: 1 where more rows
+                       bring nothing */
+    krein_tried *tried;
+    int64_t n;
+} krein_tuned;
+
+/* Labels are there. out is zeroed on failure. */
+krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
+void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
+void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);
+/* Rows of the sample at most, flops and bytes, for plan and refusal. */
+double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort);
+double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads);
+
+#endif

@@ -1,0 +1,287 @@
+/* tune_fit.c -- one fit of a candidate on the sample: ridge regression without an intercept on
+ * centred targets, lambda by the exact leave-one-out error,
+ *
+ *     C = (K + lambda W^-1)^-1,   alpha = C y,   e_i = alpha_i / C_ii,   loss = mean w_i |e_i|^2
+ *
+ * with the weights W of the rows (mean 1). lambda climbs in steps of sqrt(10) from where a similar
+ * candidate had its best. A Cholesky factorisation and the inverse of the factor a step. */
+#include "select/tune_fit.h"
+
+#include "kernel/median.h"
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the sample --------------------------------------------------------- */
+
+void krein__tune_sample_end(krein_tune_sample *s) {
+    krein_ctx *ctx = s->ctx;
+    if (!ctx) return;
+    krein__matrix_clear(ctx, &s->fit);
+    krein__matrix_clear(ctx, &s->held);
+    krein__free(ctx, s->y);
+    krein__free(ctx, s->weight);
+    krein__free(ctx, s->held_y);
+    krein__free(ctx, s->held_weight);
+    krein__free(ctx, s->held_class);
+    krein__free(ctx, s->unit);
+    krein__free(ctx, s->mean);
+    *s = (krein_tune_sample){0};
+}
+
+/* Rows at, of which some are sparse and are to be dense. */
+static krein_status take_rows(krein_ctx *ctx, const krein_rows *x, const int64_t *index, int64_t n,
+                              bool dense, krein_matrix *out) {
+    krein_status st = KREIN_OK;
+    if (!dense || !x->ptr) return krein__matrix_gather(ctx, x, index, n, out);
+    *out = (krein_matrix){.n = n, .d = x->d};
+    NEW(out->x, n * x->d);
+    for (int64_t i = 0; i < n; i++) krein__row_copy(x, index[i], out->x + i * x->d);
+done:
+    return st;
+}
+
+/* Targets of both parts: of unit variance where there are several of a regression, so that they
+ * count alike; then less the means of S. */
+static void prepare_targets(krein_tune_sample *s) {
+    int64_t k = s->k;
+    double sum = 0;
+    for (int64_t i = 0; i < s->n; i++) sum += s->weight ? s->weight[i] : 1;
+    for (int64_t i = 0; s->weight && i < s->n; i++) s->weight[i] *= (double)s->n / sum;
+    for (int64_t c = 0; c < k; c++) {
+        double mean = 0, square = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            mean += (s->weight ? s->weight[i] : 1) * s->y[i * k + c] / (double)s->n;
+        for (int64_t i = 0; i < s->n; i++)
+            square +=
+                (s->weight ? s->weight[i] : 1) * pow(s->y[i * k + c] - mean, 2) / (double)s->n;
+        s->mean[c] = mean;
+        s->unit[c] = square > 0 && !s->classes ? sqrt(square) : 1;
+        s->total += square / (s->unit[c] * s->unit[c]);
+        for (int64_t i = 0; i < s->n; i++) s->y[i * k + c] = (s->y[i * k + c] - mean) / s->unit[c];
+        for (int64_t i = 0; i < s->m; i++)
+            s->held_y[i * k + c] = (s->held_y[i * k + c] - mean) / s->unit[c];
+    }
+}
+
+/* Rows of `from` by number: targets, weights and classes. */
+static void take_targets(const krein_probe *from, const int64_t *index, int64_t n, double *y,
+                         double *weight, int32_t *class) {
+    int64_t k = from->k;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(y + i * k, from->y + index[i] * k, (size_t)k * sizeof *y);
+        if (weight) weight[i] = from->weight[index[i]];
+        if (class) class[i] = from->class[index[i]];
+    }
+}
+
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, krein_tune_sample *s) {
+    enum { DENSE_COLUMNS = 2000 };
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_probe all = {0};
+    int64_t *index = NULL, rows = n + m;
+    *s = (krein_tune_sample){.ctx = ctx, .n = n, .m = m};
+    TRY(krein__probe_gather(job, rows, &all));
+    s->d = all.x.d;
+    s->k = all.k;
+    s->classes = all.classes > 0;
+    s->dense = !all.x.ptr || s->d <= DENSE_COLUMNS;
+    NEW(index, rows);
+    NEW(s->y, n * s->k);
+    NEW(s->held_y, m * s->k);
+    NEW(s->unit, s->k);
+    NEW(s->mean, s->k);
+    if (all.weight) NEW(s->weight, n);
+    if (all.weight) NEW(s->held_weight, m);
+    if (s->classes) NEW(s->held_class, m);
+    krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_TUNE), rows,
+                       index);
+    krein_rows x = krein__matrix_rows(&all.x);
+    TRY(take_rows(ctx, &x, index, n, s->dense, &s->fit));
+    TRY(take_rows(ctx, &x, index + n, m, s->dense, &s->held));
+    take_targets(&all, index, n, s->y, s->weight, NULL);
+    take_targets(&all, index + n, m, s->held_y, s->held_weight, s->held_class);
+    prepare_targets(s);
+done:
+    krein__probe_end(ctx, &all);
+    krein__free(ctx, index);
+    return st;
+}
+
+/* ---- under a metric ----------------------------------------------------- */
+
+void krein__tune_view_end(krein_ctx *ctx, krein_tune_view *v) {
+    krein__free(ctx, v->factor);
+    krein__matrix_clear(ctx, &v->fit);
+    krein__matrix_clear(ctx, &v->held);
+    *v = (krein_tune_view){0};
+}
+
+/* A copy of the rows; each times the factors. */
+static krein_status scaled_rows(krein_ctx *ctx, const krein_matrix *from, krein_metric_kind metric,
+                                const double *factor, krein_matrix *out) {
+    krein_status st = KREIN_OK;
+    krein_rows x = krein__matrix_rows(from);
+    int64_t *index = NULL, n = from->n, d = from->d;
+    NEW(index, n);
+    for (int64_t i = 0; i < n; i++) index[i] = i;
+    TRY(krein__matrix_gather(ctx, &x, index, n, out));
+    if (metric == KREIN_METRIC_DIAGONAL) {
+        for (int64_t i = 0; i < n * d; i++) out->x[i] = (float)((double)out->x[i] * factor[i % d]);
+    } else if (metric == KREIN_METRIC_FULL) {
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < d; j++) {
+                double sum = 0;
+                for (int64_t l = 0; l < d; l++)
+                    sum += factor[j * d + l] * (double)from->x[i * d + l];
+                out->x[i * d + j] = (float)sum;
+            }
+    }
+done:
+    krein__free(ctx, index);
+    return st;
+}
+
+krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metric,
+                              const double *factor, krein_tune_view *v) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t size = metric == KREIN_METRIC_FULL ? s->d * s->d : s->d;
+    *v = (krein_tune_view){.metric = metric};
+    if (metric != KREIN_METRIC_NONE) {
+        NEW(v->factor, size);
+        memcpy(v->factor, factor, (size_t)size * sizeof *factor);
+    }
+    TRY(scaled_rows(ctx, &s->fit, metric, factor, &v->fit));
+    TRY(scaled_rows(ctx, &s->held, metric, factor, &v->held));
+    krein_rows x = krein__matrix_rows(&v->fit);
+    TRY(krein__median_distance(ctx, &x, 1, &v->median[1]));
+    TRY(krein__median_distance(ctx, &x, 2, &v->median[2]));
+done:
+    return st;
+}
+
+/* ---- one fit ------------------------------------------------------------ */
+
+/* Upper triangle of K + lambda W^-1, factored. False where it is not positive to rounding. */
+static krein_status factor(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
+                           double lambda, double *work, bool *positive) {
+    static const double LIGHT = 1e-6; /* rows of no weight have no say */
+    int64_t pivot;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(work + i * n + i, K + i * n + i, (size_t)(n - i) * sizeof *work);
+        work[i * n + i] += lambda / (s->weight ? fmax(s->weight[i], LIGHT) : 1);
+    }
+    krein_status st = krein__cholesky(ctx, n, work, n, &pivot);
+    *positive = st == KREIN_OK;
+    if (st != KREIN_ENUMERIC) return st;
+    ctx->status = KREIN_OK;
+    ctx->message[0] = 0;
+    return KREIN_OK;
+}
+
+/* alpha at one lambda, and the leave-one-out loss where wanted. */
+static krein_status solve_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                             double *work, int64_t n, double lambda, double *alpha, double *diag,
+                             double *loss) {
+    krein_status st = KREIN_OK;
+    int64_t k = s->k;
+    bool positive;
+    if (loss) *loss = INFINITY;
+    TRY(factor(ctx, s, n, K, lambda, work, &positive));
+    if (!positive) goto done;
+    memcpy(alpha, s->y, (size_t)(n * k) * sizeof *alpha);
+    TRY(krein__cholesky_solve(ctx, n, work, n, k, alpha, k));
+    if (!loss) goto done;
+    TRY(krein__cholesky_inverse_diagonal(ctx, n, work, n, diag));
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++)
+            sum += (s->weight ? s->weight[i] : 1) * pow(alpha[i * k + c] / diag[i], 2);
+    *loss = isfinite(sum) ? sum / (double)n : INFINITY;
+done:
+    return st;
+}
+
+krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                            double *work, double lambda, krein_tune_fit *f) {
+    f->lambda = lambda;
+    return solve_at(ctx, s, K, work, f->n, lambda, f->alpha, NULL, NULL);
+}
+
+krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                               double *work, krein_tune_fit *f) {
+    static const double LEAST = 1e-6, MOST = 1e4;
+    krein_status st = KREIN_OK;
+    int64_t n = f->n, k = s->k;
+    double *alpha = NULL, *diag = NULL, step = sqrt(10), loss;
+    double start = fmin(fmax(f->lambda, LEAST), MOST), lambda = start;
+    bool down = false;
+    NEW(alpha, n * k);
+    NEW(diag, n);
+    TRY(solve_at(ctx, s, K, work, n, start, alpha, diag, &f->loo));
+    f->lambda = start;
+    if (f->alpha) memcpy(f->alpha, alpha, (size_t)(n * k) * sizeof *alpha);
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == 1 && down) break; /* it got better downwards: the best is not above */
+        lambda = start;
+        for (;;) {
+            lambda = turn == 0 ? lambda / step : lambda * step;
+            if (lambda < LEAST || lambda > MOST) break;
+            TRY(solve_at(ctx, s, K, work, n, lambda, alpha, diag, &loss));
+            if (!(loss < f->loo)) break;
+            f->loo = loss;
+            f->lambda = lambda;
+            down = turn == 0;
+            if (f->alpha) memcpy(f->alpha, alpha, (size_t)(n * k) * sizeof *alpha);
+        }
+    }
+done:
+    krein__free(ctx, alpha);
+    krein__free(ctx, diag);
+    return st;
+}
+
+/* ---- errors on V -------------------------------------------------------- */
+
+/* The class of the highest score is that of the row; two classes by the sign. */
+static bool wrong(const krein_tune_sample *s, const double *f, int64_t row) {
+    int64_t k = s->k, best = 0;
+    if (k == 1) return (s->held_class[row] == 1) != (f[0] + s->mean[0] > 0);
+    for (int64_t c = 1; c < k; c++)
+        if (f[c] + s->mean[c] > f[best] + s->mean[best]) best = c;
+    return s->held_class[row] != best;
+}
+
+krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
+                               const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
+                               double *error) {
+    krein_status st = KREIN_OK;
+    int64_t n = f->n, m = s->m, k = s->k;
+    double *K = NULL, *score = NULL, square = 0, shown = 0, weight = 0;
+    NEW(K, m * n);
+    NEW(score, m * k);
+    krein_rows held = krein__matrix_rows(&v->held), all = krein__matrix_rows(&v->fit);
+    krein_rows rows = krein__rows_slice(&all, 0, n);
+    TRY(krein__gram_full(ctx, kernel, &held, &rows, K));
+    krein__pgemm(ctx, false, false, m, k, n, 1, K, n, f->alpha, k, 0, score, k);
+    for (int64_t i = 0; i < m; i++) {
+        double w = s->held_weight ? s->held_weight[i] : 1;
+        weight += w;
+        for (int64_t c = 0; c < k; c++) {
+            double e = s->held_y[i * k + c] - score[i * k + c];
+            square += w * e * e;
+            if (!s->classes) shown += w * e * e * s->unit[c] * s->unit[c] / (double)k;
+        }
+        if (s->classes) shown += w * wrong(s, score + i * k, i);
+    }
+    *loss = weight > 0 ? square / weight : INFINITY;
+    *error = weight > 0 ? shown / weight : NAN;
+    if (!s->classes) *error = sqrt(*error);
+done:
+    krein__free(ctx, K);
+    krein__free(ctx, score);
+    return st;
+}

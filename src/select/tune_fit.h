@@ -1,0 +1,55 @@
+/* tune_fit.h -- the sample that candidates are fitted to and scored on, and one fit. */
+#ifndef KREIN_TUNE_FIT_H
+#define KREIN_TUNE_FIT_H
+
+#include "kernel/gram_shared.h"
+#include "select/tune.h"
+
+/* The sample under a metric. */
+typedef struct krein_tune_view {
+    krein_metric_kind metric;
+    double *factor;         /* d or d x d; NULL: none */
+    krein_matrix fit, held; /* rows of S and of V */
+    double median[3];       /* [1]: L1 distance, [2]: L2 */
+} krein_tune_view;
+
+typedef struct krein_tune_sample {
+    krein_ctx *ctx;
+    int64_t n, m, d, k;  /* rows of S and V, columns, targets */
+    bool classes, dense; /* dense: a metric can be learned */
+    krein_matrix fit, held;
+    double *y, *weight;           /* S: n x k, centred, of one unit; mean 1, or NULL */
+    double *held_y, *held_weight; /* V, the same units */
+    int32_t *held_class;
+    double *unit; /* k: what targets were divided by */
+    double *mean; /* k: what was taken off before */
+    double total; /* mean over S of |y|^2: the loss of the mean */
+} krein_tune_sample;
+
+/* n rows to fit and at most m others. */
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, krein_tune_sample *out);
+void krein__tune_sample_end(krein_tune_sample *s);
+/* The rows under factors of the columns (or NULL); takes a copy of them. */
+krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metric,
+                              const double *factor, krein_tune_view *out);
+void krein__tune_view_end(krein_ctx *ctx, krein_tune_view *v);
+
+/* Ridge regression on the first n rows of S. */
+typedef struct krein_tune_fit {
+    int64_t n;
+    double lambda; /* in: where to start; out: the best by leave-one-out */
+    double loo;    /* mean over rows of the sum over targets of squared leave-one-out errors */
+    double *alpha; /* n x k, or NULL: not wanted */
+} krein_tune_fit;
+/* K is n x n; room for as much again, `work`. */
+krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                               double *work, krein_tune_fit *f);
+/* Coefficients at one lambda. */
+krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                            double *work, double lambda, krein_tune_fit *f);
+/* Errors on V of coefficients of n rows: mean squared (of one unit), and what the report shows. */
+krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
+                               const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
+                               double *error);
+
+#endif
