@@ -34,6 +34,11 @@ static double finish(const double *p, double sum) {
     return exp(-sum);
 }
 
+static void partial(const double *p, int64_t n, double x, const double *y, double *out) {
+    double s = p[0] * p[0];
+    for (int64_t i = 0; i < n; i++) out[i] = -2 * (x - y[i]) / (s + (x - y[i]) * (x - y[i]));
+}
+
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     for (int64_t j = 0; j < d; j++) w[j] = krein__rng_laplace(g, row, (uint64_t)j) / p[0];
 }
@@ -54,6 +59,7 @@ const krein_kernel_class krein__kernel_cauchy = {
     .rows64 = rows64,
     .coordinate = coordinate,
     .finish = finish,
+    .partial = partial,
     .quantile = quantile,
     .frequency = frequency,
     .metric = 2,

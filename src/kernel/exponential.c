@@ -16,6 +16,9 @@ static void values32(const double *p, int64_t n, float *v, float xx, const float
 static void values64(const double *p, int64_t n, double *v, double xx, const double *yy) {
     krein__kernel_matern.values64(HALF(p), n, v, xx, yy);
 }
+static void slope(const double *p, int64_t n, double *r) {
+    krein__kernel_matern.slope(HALF(p), n, r);
+}
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     krein__kernel_matern.frequency(HALF(p), g, row, d, w);
 }
@@ -45,6 +48,7 @@ const krein_kernel_class krein__kernel_exponential = {
     .map = "orf",
     .values32 = values32,
     .values64 = values64,
+    .slope = slope,
     .frequency = frequency,
     .radius = radius,
     .density = density,

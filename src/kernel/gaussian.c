@@ -18,6 +18,14 @@
 VALUES(float, values32, krein__vexpf)
 VALUES(double, values64, krein__vexp)
 
+/* -exp(-r^2 / (2 sigma^2)) / sigma^2 */
+static void slope(const double *p, int64_t n, double *r) {
+    double s = 1 / (p[0] * p[0]);
+    for (int64_t i = 0; i < n; i++) r[i] *= -0.5 * s * r[i];
+    krein__vexp(n, r, r);
+    for (int64_t i = 0; i < n; i++) r[i] *= -s;
+}
+
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     for (int64_t j = 0; j < d; j++) w[j] = krein__rng_normal(g, row, (uint64_t)j) / p[0];
 }
@@ -59,6 +67,7 @@ const krein_kernel_class krein__kernel_gaussian = {
     .map = "orf",
     .values32 = values32,
     .values64 = values64,
+    .slope = slope,
     .frequency = frequency,
     .radius = radius,
     .density = density,

@@ -58,6 +58,13 @@ typedef struct krein_kernel_class {
      * it is none. */
     void (*from_l1)(const double *p, int64_t n, double *v);
 
+    /* Derivatives, for gradients of predictors; NULL: there is none. Radial kernels k = phi(r):
+     * r[i] becomes phi'(r) / r, and 0 where r = 0 makes that infinite. */
+    void (*slope)(const double *p, int64_t n, double *r);
+    /* Products over the columns: out[i] = d log k(x, y_i) / dx_j in the column j that has the
+     * values x and y[i]; 0 at a kink. */
+    void (*partial)(const double *p, int64_t n, double x, const double *y, double *out);
+
     /* The spectral measure, where it is known and a positive one: k(x - y) = mass E cos w'(x - y).
      * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */
     double (*mass)(const double *p, int64_t d);

@@ -36,6 +36,12 @@ static double finish(const double *p, double sum) {
     return exp(-sum);
 }
 
+/* -sign(x - y) / sigma */
+static void partial(const double *p, int64_t n, double x, const double *y, double *out) {
+    double g = rate(p);
+    for (int64_t i = 0; i < n; i++) out[i] = (x > y[i] ? g : 0) - (x < y[i] ? g : 0);
+}
+
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
     for (int64_t j = 0; j < d; j++) w[j] = krein__rng_cauchy(g, row, (uint64_t)j) / p[0];
 }
@@ -63,6 +69,7 @@ const krein_kernel_class krein__kernel_laplacian = {
     .rows64 = rows64,
     .coordinate = coordinate,
     .finish = finish,
+    .partial = partial,
     .from_l1 = from_l1,
     .quantile = quantile,
     .second_moment = second_moment,

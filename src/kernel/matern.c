@@ -38,6 +38,38 @@ enum { NU = 0, SIGMA = 1 };
 VALUES(float, values32, krein__vexpf, sqrtf)
 VALUES(double, values64, krein__vexp, sqrt)
 
+/* u = sqrt(2 nu) r / sigma becomes -sigma^2 phi'(r) / r = nu / (nu - 1) M_(nu-1)(u) for nu > 1, M
+ * the Matern function; else 2 nu 2^(1-nu)/Gamma(nu) u^(nu-1) K_(1-nu)(u), infinite at 0. */
+static double slope_at(double nu, double u) {
+    int sign;
+    if (nu > 1) return nu / (nu - 1) * krein__matern_function(nu - 1, u);
+    if (u <= 0) return 0;
+    return 2 * nu *
+           exp((1 - nu) * log(2.0) - lgamma_r(nu, &sign) + (nu - 1) * log(u) +
+               krein__log_bessel_k(1 - nu, u));
+}
+
+/* With e = exp(-u): e / u for nu = 1/2, 3 e for 3/2, 5/3 (1 + u) e for 5/2, times -1/sigma^2. */
+static void slope(const double *p, int64_t n, double *r) {
+    double nu = p[NU], c = sqrt(2 * nu) / p[SIGMA], s = -1 / (p[SIGMA] * p[SIGMA]);
+    for (int64_t i = 0; i < n; i++) r[i] *= c;
+    if (nu != 0.5 && nu != 1.5 && nu != 2.5) {
+        for (int64_t i = 0; i < n; i++) r[i] = s * slope_at(nu, r[i]);
+        return;
+    }
+    double u[256], e[256];
+    for (int64_t i = 0; i < n; i += 256) {
+        int64_t m = n - i < 256 ? n - i : 256;
+        for (int64_t k = 0; k < m; k++) u[k] = -r[i + k];
+        krein__vexp(m, u, e);
+        if (nu < 1)
+            for (int64_t k = 0; k < m; k++) r[i + k] = u[k] < 0 ? -s * e[k] / u[k] : 0;
+        else
+            for (int64_t k = 0; k < m; k++)
+                r[i + k] = s * (nu < 2 ? 3 : 5.0 / 3 * (1 - u[k])) * e[k];
+    }
+}
+
 /* One chi-square per vector; it stands behind the normals of the row. */
 static double t_scale(const double *p, krein_rng g, uint64_t row) {
     g = krein__role(g, KREIN_ROLE_SCALE);
@@ -84,6 +116,7 @@ const krein_kernel_class krein__kernel_matern = {
     .map = "orf",
     .values32 = values32,
     .values64 = values64,
+    .slope = slope,
     .frequency = frequency,
     .radius = radius,
     .density = density,

@@ -47,6 +47,14 @@ POWER(double, power64, sqrt)
 VALUES(float, values32, power32)
 VALUES(double, values64, power64)
 
+/* -(1 + r^2 / (2 alpha sigma^2))^(-alpha - 1) / sigma^2 */
+static void slope(const double *p, int64_t n, double *r) {
+    double alpha = p[ALPHA], s = 1 / (p[SIGMA] * p[SIGMA]), c = 0.5 * s / alpha;
+    for (int64_t i = 0; i < n; i++) r[i] = -(alpha + 1) * log1p(c * r[i] * r[i]);
+    krein__vexp(n, r, r);
+    for (int64_t i = 0; i < n; i++) r[i] *= -s;
+}
+
 /* One gamma per vector; it stands behind the normals of the row. */
 static double scale(const double *p, krein_rng g, uint64_t row) {
     g = krein__role(g, KREIN_ROLE_SCALE);
@@ -91,6 +99,7 @@ const krein_kernel_class krein__kernel_rq = {
     .map = "orf",
     .values32 = values32,
     .values64 = values64,
+    .slope = slope,
     .frequency = frequency,
     .radius = radius,
     .density = density,
