@@ -9,8 +9,8 @@ krein     krein train -t TASK FILE, then krein predict; -j for the threads and n
 xgb       XGBoost, 500 trees, rate 0.1, depth 6, hist
 hgb       scikit-learn's HistGradientBoosting, no option but a fixed seed
 lightgbm, catboost, xrfm
-          no option but the threads, where this Python can import them. xrfm demands rows for validation: a fifth
-          of the training rows, drawn at random.
+          no option but the threads, where this Python can import them. xrfm demands rows for validation (a fifth
+          of the training rows, drawn at random), and its manual that columns are standardised unless they are 0/1.
 
 Error is the rmse over the standard deviation of the test targets, or (wrong + 0.5) / (n + 1) for classes; the mean
 over the splits. Seconds are wall time: of krein the whole command with reading the file and writing the model, of the
@@ -83,15 +83,29 @@ def peer_model(method, task, threads):
         return (CatBoostClassifier if classes else CatBoostRegressor)(thread_count=threads, verbose=False,
                                                                       allow_writing_files=False)
     from xrfm import xRFM
-    return xRFM()
+    return Rfm(xRFM(n_threads=threads, random_state=0, verbose=False))
 
 
-def fit(model, method, x, y):
-    if method != "xrfm":
-        return model.fit(x, y)
-    order = np.random.default_rng(0).permutation(len(y))
-    held, rest = order[:len(y) // 5], order[len(y) // 5:]
-    return model.fit(x[rest], y[rest], x[held], y[held])
+class Rfm:
+    """xRFM on standardised columns, with rows for its validation."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def scaled(self, x):
+        return ((x - self.mean) / self.deviation).astype(np.float32)
+
+    def fit(self, x, y):
+        binary, deviation = np.all((x == 0) | (x == 1), axis=0), x.std(axis=0)
+        self.mean = np.where(binary, 0, x.mean(axis=0))
+        self.deviation = np.where(binary | (deviation == 0), 1, deviation)
+        held, rest = np.split(np.random.default_rng(0).permutation(len(y)), [len(y) // 5])
+        y = y.astype(np.float32) if y.dtype == np.float64 else y  # classes stay integers
+        x = self.scaled(x)
+        self.model.fit(x[rest], y[rest], x[held], y[held])
+
+    def predict(self, x):
+        return self.model.predict(self.scaled(x))
 
 
 def child(method, path, task, threads):
@@ -99,14 +113,12 @@ def child(method, path, task, threads):
 
     part = np.load(path)
     x, y, held = part["x"], part["y"], part["held"]
-    if method == "xrfm":
-        x, y, held = x.astype(np.float32), y.astype(np.float32), held.astype(np.float32)
     names = None
     if task == "classification":  # the names of the classes are numbers from 0 for all
         names, y = np.unique(y, return_inverse=True)
     model = peer_model(method, task, threads)
     start, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    fit(model, method, x, y)
+    model.fit(x, y)
     seconds, cpu = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_utime - cpu
     start = time.perf_counter()
     guess = np.asarray(model.predict(held)).reshape(len(held))
@@ -176,23 +188,51 @@ class Failed(Exception):
     pass
 
 
+class Running:
+    """Processes that were started and have not ended, so that all of them end when this one is stopped."""
+
+    def __init__(self):
+        self.all, self.stopped, self.lock = set(), False, threading.Lock()
+
+    def add(self, process):
+        with self.lock:
+            self.all.add(process)
+            if self.stopped:
+                process.kill()
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.all:
+                process.kill()
+
+
+running = Running()
+
+
 def process(command, limit, **environment):
     """Its standard output, seconds and user CPU seconds."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         start = time.perf_counter()
         p = subprocess.Popen([str(c) for c in command], stdout=out, stderr=err, env={**os.environ, **environment})
+        running.add(p)
         timer = threading.Timer(limit, p.kill)
         timer.start()
         _, status, usage = os.wait4(p.pid, 0)
         seconds = time.perf_counter() - start
         timer.cancel()
+        running.all.discard(p)
+        if running.stopped:
+            raise Failed("stopped")
         p.returncode = os.waitstatus_to_exitcode(status)
         if p.returncode != 0:
             err.seek(0)
             words = err.read().strip().splitlines()
+            if any(line.startswith("Traceback") for line in words):
+                words = words[-1:]
             if p.returncode == -9 and seconds >= limit:
                 words = [f"stopped after {limit:g} s"]
-            raise Failed(words[-1] if words else f"status {p.returncode}, no message")
+            raise Failed(" ".join(words) or f"status {p.returncode}, no message")
         out.seek(0)
         return out.read(), seconds, usage.ru_utime
 
@@ -239,8 +279,26 @@ def measure_split(name, entry, seed, stores, work, options):
         return
     split = Split(name, entry, seed, work)
     for method in todo:
-        stores[method].add(measure(name, seed, method, split, options))
+        if running.stopped:
+            break
+        record = measure(name, seed, method, split, options)
+        if "failed" in record:  # shown, but tried again next time
+            stores[method].all[common.Records.key(record)] = record
+        else:
+            stores[method].add(record)
     split.remove()
+
+
+def measure_all(sets, stores, work, options):
+    pool = ThreadPoolExecutor(options.jobs)
+    try:
+        for f in [pool.submit(measure_split, name, entry, seed, stores, work, options)
+                  for name, entry in sets.items() for seed in range(options.splits)]:
+            f.result()
+    except BaseException:  # a signal too
+        pool.shutdown(wait=False, cancel_futures=True)
+        running.stop()
+        raise
 
 
 # ---- the page --------------------------------------------------------------
@@ -391,10 +449,7 @@ def main():
     peers = common.Records(options.cache)
     stores = {m: common.Records(options.keep) if m == "krein" else peers for m in METHODS}
     say(f"{machine}; {len(sets)} sets, {options.splits} splits: {', '.join(options.methods)}")
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for f in [pool.submit(measure_split, name, entry, seed, stores, work, options)
-                  for name, entry in sets.items() for seed in range(options.splits)]:
-            f.result()
+    measure_all(sets, stores, work, options)
     text = page(Results(sets, stores, options.splits), sets, options, machine)
     print(text)
     if options.out:
