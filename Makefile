@@ -7,13 +7,15 @@ JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ec
 PREFIX ?= /usr/local
 DESTDIR ?=
 CMAKE_FLAGS =
+PYTHON ?= /usr/bin/python3
+TABULAR =
 
 # Our -j, not the jobserver of a `make -j` above us.
 quiet_make = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 build = $(quiet_make) cmake --build build -j $(JOBS) --target
 
 .NOTPARALLEL:
-.PHONY: all configure tests demo check asan tsan bench format lint install clean help
+.PHONY: all configure tests demo check asan tsan bench bench-tabular format lint install clean help
 
 all: configure ## build the program and the libraries into build/ (the default)
 	@$(build) product
@@ -52,6 +54,10 @@ bench: ## build the benchmark programs into build/bench/ and run bench/run.sh
 	@$(build) product bench
 	@KREIN="$(CURDIR)/build/krein" bash bench/run.sh
 
+bench-tabular: all ## krein beside gradient boosting on the tables of KREIN_DATA (bench/tabular.py; TABULAR="--half dev")
+	@scripts/deps.sh bench
+	@KREIN="$(CURDIR)/build/krein" $(PYTHON) bench/tabular.py $(TABULAR)
+
 format: ## rewrite the C files in the style of .clang-format
 	@scripts/lint.sh format
 
@@ -67,4 +73,4 @@ clean: ## remove everything that was built
 	@rm -rf build build-check build-clang build-asan build-tsan build-lint
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-16s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-22s %s\n' "$$name" "$$text"; done

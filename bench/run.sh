@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# run.sh [--small] [--quality] -- all benchmarks, in ten minutes or more on two cores.
+# run.sh [--small] [--quality] [--tabular] -- all benchmarks, in ten minutes or more on two cores.
 #
 # Wants a quiet machine: every ratio is taken within one run, but another program on the same
 # cores disturbs them all the same. --quality adds quality.py (half an hour or more) and rewrites
-# docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md; --small is
-# for trying the scripts out.
+# docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md;
+# --tabular adds tabular.py (hours) and writes docs/results/tabular.md; --small is for trying the scripts out.
 #
 #   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl and bench_sketch are in bench/ beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
-#   KREIN_DATA     the real data sets for --quality (../shared/data beside the repository)
+#   KREIN_DATA     the real data sets for --quality and --tabular (../shared/data beside the repository)
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export KREIN=${KREIN:-$here/../build/krein}
 python=${PYTHON:-/usr/bin/python3}
-small=() quality=''
+small=() quality='' tabular=''
 for word in "$@"; do
     case $word in
     --small) small=(--small) ;;
     --quality) quality=1 ;;
+    --tabular) tabular=1 ;;
     *)
-        echo "usage: bench/run.sh [--small] [--quality]" >&2
+        echo "usage: bench/run.sh [--small] [--quality] [--tabular]" >&2
         exit 2
         ;;
     esac
@@ -61,7 +62,7 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
         part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"
 else
     echo "peers.py: skipped, $python has no numpy, pandas and sklearn (scripts/deps.sh bench)"
-    quality=''
+    quality='' tabular=''
 fi
 if [[ -n $quality ]]; then
     if [[ ${#small[@]} -gt 0 ]]; then
@@ -71,6 +72,13 @@ if [[ -n $quality ]]; then
         part "quality (quality.py)" "$python" "$here/quality.py" --write
         part "accuracy of svm (svc.py)" "$python" "$here/svc.py"
         part "selection of kernels (selection.py)" "$python" "$here/selection.py" --write
+    fi
+fi
+if [[ -n $tabular ]]; then
+    if [[ ${#small[@]} -gt 0 ]]; then
+        part "tables (tabular.py)" "$python" "$here/tabular.py" --sets boston,vehicle --splits 1
+    else
+        part "tables (tabular.py)" "$python" "$here/tabular.py" --out "$here/../docs/results/tabular.md"
     fi
 fi
 echo "$((SECONDS - start)) s in all"

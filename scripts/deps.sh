@@ -42,6 +42,7 @@ python3              command python3
 python3-numpy        python numpy
 python3-sklearn      python sklearn
 python3-pandas       python pandas
+python3-xgboost      python xgboost
 liblinear-tools      command liblinear-train
 liblinear-dev        header linear.h
 libsvm-tools         command svm-train'
