@@ -8,6 +8,7 @@
  */
 #include "pipe/training.h"
 
+#include "kernel/inputs.h"
 #include "stream/together.h"
 
 #include <math.h>
@@ -93,13 +94,21 @@ void krein__tuning_clip(const krein_training *t) {
 
 /* The factors of another model, whose encoded columns must be as many. */
 static krein_status take_metric(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    double *factor = NULL;
     const krein_encoding *from = &t->tuning.from->encoding;
     const krein_encoding *to = &t->pipe.job.model->encoding;
     if (from->d != to->d)
-        return krein__fail(t->pipe.ctx, KREIN_EDATA,
+        return krein__fail(ctx, KREIN_EDATA,
                            "`metric=file`: the model has %lld encoded inputs and the data %lld",
                            (long long)from->d, (long long)to->d);
-    return krein__stream_set_metric(t->pipe.job.rows, from->metric);
+    NEW(factor, to->d);
+    for (int64_t j = 0; j < to->d; j++) factor[j] = (double)from->metric[j];
+    TRY(krein__stream_set_metric(t->pipe.job.rows, factor));
+done:
+    krein__free(ctx, factor);
+    return st;
 }
 
 /* What the first process found, for all. */

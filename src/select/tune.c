@@ -195,7 +195,7 @@ static krein_status run_all(tuner *t, candidate *c, int n) {
     krein_status st = KREIN_OK;
     krein_workers all;
     int threads = (int)krein__min(ctx->threads, n);
-    if (threads == 1 || n == 1) {
+    if (threads <= 1) {
         for (int i = 0; i < n; i++) TRY(run(ctx, t, &c[i]));
     } else {
         krein__workers_begin(&all, ctx, threads);
@@ -338,10 +338,12 @@ done:
     return st;
 }
 
-static int best_of(const tuner *t, int from, bool metric, bool any) {
+/* The best so far on that many rows; metric: 0 without, 1 with, -1 either. */
+static int best_of(const tuner *t, int64_t rows, int metric) {
     int best = -1;
-    for (int i = from; i < t->n; i++) {
-        if (!any && (t->view[t->all[i].view].metric != KREIN_METRIC_NONE) != metric) continue;
+    for (int i = 0; i < t->n; i++) {
+        int with = t->view[t->all[i].view].metric != KREIN_METRIC_NONE;
+        if (t->all[i].n != rows || (metric >= 0 && with != metric)) continue;
         if (best < 0 || t->all[i].loss < t->all[best].loss) best = i;
     }
     return best;
@@ -354,9 +356,9 @@ static krein_status plain(tuner *t) {
     return run_all(t, c, t->bases);
 }
 
-static const candidate *plain_of(const tuner *t, int base) {
+static const candidate *plain_of(const tuner *t, int which) {
     for (int i = 0; i < t->n; i++)
-        if (t->all[i].base == base && t->all[i].view == 0) return &t->all[i];
+        if (t->all[i].base == which && t->all[i].view == 0) return &t->all[i];
     return NULL;
 }
 
@@ -364,7 +366,7 @@ static const candidate *plain_of(const tuner *t, int base) {
 static krein_status users(tuner *t, const candidate *best) {
     krein_status st = KREIN_OK;
     candidate c[2 * BASES];
-    int n = 0, square;
+    int n = 0, square = 0;
     TRY(square_view(t, best->view, &square));
     for (int i = 0; i < t->bases; i++) {
         candidate next = *plain_of(t, i);
@@ -380,48 +382,41 @@ done:
     return st;
 }
 
-/* Those of FEW rows that are worth all of S: the best with and without a metric, and what is not
- * far behind. */
-static krein_status finals(tuner *t, int from, int *first) {
-    enum { MOST = 4 };
-    static const double BEHIND = 1.15;
-    krein_status st = KREIN_OK;
-    candidate c[MOST];
-    int n = 0, chosen[MOST], end = t->n;
-    int best[2] = {best_of(t, from, false, false), best_of(t, from, true, false)};
-    *first = end;
-    if (few(t) == t->s.n) {
-        *first = from;
-        return KREIN_OK;
-    }
-    for (int i = 0; i < 2; i++)
-        if (best[i] >= 0 && t->all[best[i]].n < t->s.n) chosen[n++] = best[i];
-    for (int i = from; i < end && n < MOST; i++) {
-        bool in = t->all[i].n == t->s.n;
-        for (int j = 0; j < n; j++) in = in || chosen[j] == i;
-        int top = best_of(t, from, false, true);
-        if (!in && t->all[i].loss <= BEHIND * t->all[top].loss) chosen[n++] = i;
-    }
-    for (int i = 0; i < n; i++) {
-        c[i] = t->all[chosen[i]];
-        c[i].n = t->s.n;
-        c[i].step = sqrt(2);
-    }
-    TRY(run_all(t, c, n));
-done:
-    return st;
+/* Whether such a candidate was fitted to all of S, with a scale of its own. */
+static bool was_final(const tuner *t, const candidate *c) {
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view &&
+            t->all[i].step > 1)
+            return true;
+    return false;
 }
 
-/* By rule 5. Of candidates on fewer rows none wins against those on all. */
+/* Those of FEW rows that are worth all of S: the best with and without a metric, and what is not
+ * far behind. */
+static krein_status finals(tuner *t) {
+    enum { MOST = 4 };
+    static const double BEHIND = 1.15;
+    candidate c[MOST];
+    int n = 0, end = t->n, top = best_of(t, few(t), -1);
+    int best[2] = {best_of(t, few(t), 0), best_of(t, few(t), 1)};
+    if (few(t) == t->s.n) return KREIN_OK;
+    for (int turn = 0; turn < 2; turn++) /* the best two first */
+        for (int i = 0; i < end && n < MOST; i++) {
+            bool first = i == best[0] || i == best[1];
+            if (t->all[i].n != few(t) || first != (turn == 0) || was_final(t, &t->all[i])) continue;
+            if (!first && t->all[i].loss > BEHIND * t->all[top].loss) continue;
+            c[n] = t->all[i];
+            c[n].n = t->s.n;
+            c[n++].step = sqrt(2);
+        }
+    return run_all(t, c, n);
+}
+
+/* By rule 5, of the candidates on all of S; where there was no time for any, of those on fewer. */
 static int winner(const tuner *t) {
-    int best[2] = {-1, -1};
     int64_t most = 0;
     for (int i = 0; i < t->n; i++) most = krein__max(most, t->all[i].n);
-    for (int i = 0; i < t->n; i++) {
-        int with = t->view[t->all[i].view].metric != KREIN_METRIC_NONE;
-        if (t->all[i].n < most) continue;
-        if (best[with] < 0 || t->all[i].loss < t->all[best[with]].loss) best[with] = i;
-    }
+    int best[2] = {best_of(t, most, 0), best_of(t, most, 1)};
     if (best[0] < 0 || best[1] < 0) return best[0] < 0 ? best[1] : best[0];
     const candidate *none = &t->all[best[0]], *metric = &t->all[best[1]];
     double chance = 1.5 / sqrt((double)t->s.m);
@@ -453,16 +448,15 @@ done:
 static krein_status procedure(tuner *t) {
     krein_status st = KREIN_OK;
     candidate best = {0};
-    int first;
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(plain(t));
-    bool metric = t->o->metric != KREIN_METRIC_NONE && t->s.dense &&
-                  t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
+    bool metric = t->o->metric != KREIN_METRIC_NONE && t->s.dense && t->s.d > 1 &&
+                  t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
     if (metric) {
         TRY(learn_metric(t, plain_of(t, LEARNER), &best));
         if (best.view > 0 && !late(t)) TRY(users(t, &best));
     }
-    if (!late(t)) TRY(finals(t, 0, &first));
+    if (!late(t)) TRY(finals(t));
     TRY(take(t, &t->all[winner(t)]));
 done:
     return st;
