@@ -17,6 +17,7 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
     krein__free(ctx, e->centre);
     krein__free(ctx, e->factor);
     krein__free(ctx, e->fill);
+    krein__free(ctx, e->metric);
     for (int64_t k = 0; e->class_name && k < e->nclass; k++) krein__free(ctx, e->class_name[k]);
     krein__free(ctx, e->class_name);
     krein__free(ctx, e->class_value);
@@ -55,13 +56,11 @@ static krein_status too_many_texts(const krein_reader *r, int64_t j) {
                            "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
                            "and has %lld distinct texts, most of them numbers; correct that cell, "
                            "or leave the column out with `ignore=%lld`",
-                           r->path, number, name, odd, (long long)c->dict.n,
-                           number);
+                           r->path, number, name, odd, (long long)c->dict.n, number);
     return krein__fail(r->ctx, KREIN_EDATA,
                        "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
                        "allowed; leave it out with `ignore=%lld`",
-                       r->path, number, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX,
-                       number);
+                       r->path, number, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX, number);
 }
 
 krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e) {
@@ -169,8 +168,7 @@ static krein_status scale_number(const krein_reader *r, const krein_stats *t, in
     return KREIN_OK;
 }
 
-krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t,
-                                   krein_encoding *e) {
+krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, krein_encoding *e) {
     krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
     int64_t num = 0, cat = 0;
@@ -191,4 +189,47 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t,
     unit_bounds(e);
 done:
     return st;
+}
+
+/* ---- after scaling ------------------------------------------------------ */
+
+bool krein__encoding_clips(const krein_encoding *e) {
+    return e->clip > 0 && isfinite(e->clip) && !e->sparse && e->scale != KREIN_SCALE_UNIT;
+}
+
+krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const double *a) {
+    krein_status st = KREIN_OK;
+    float *metric = NULL;
+    if (a) {
+        NEW(metric, e->d);
+        for (int64_t j = 0; j < e->d; j++) {
+            metric[j] = (float)a[j];
+            if (isfinite(metric[j])) continue;
+            krein__free(ctx, metric);
+            return krein__fail(ctx, KREIN_ENUMERIC, "a factor of the metric is not finite");
+        }
+    }
+    krein__free(ctx, e->metric);
+    e->metric = metric;
+done:
+    return st;
+}
+
+void krein__encoding_bounds(const krein_encoding *e, double *low, double *high) {
+    double least = INFINITY, most = -INFINITY;
+    *low = e->low;
+    *high = e->high;
+    if (krein__encoding_clips(e)) {
+        *low = fmin(fmax(*low, (double)-e->clip), (double)e->clip);
+        *high = fmin(fmax(*high, (double)-e->clip), (double)e->clip);
+    }
+    for (int64_t j = 0; e->metric && j < e->d; j++) {
+        double a = (double)e->metric[j];
+        least = fmin(least, fmin(a * *low, a * *high));
+        most = fmax(most, fmax(a * *low, a * *high));
+    }
+    if (e->metric) {
+        *low = least;
+        *high = most;
+    }
 }

@@ -8,7 +8,10 @@
  *
  * where shift (the column's first value) is taken off in double before the value becomes
  * float32, so that a large common offset costs no digits. Sparse rows are only multiplied.
- * scale=unit divides the row by its length instead.
+ * scale=unit divides the row by its length instead. Then, where they are set,
+ *
+ *     x_j := min(max(x_j, -clip), clip)    dense rows, not with scale=unit
+ *     x_j := x_j * metric_j                all rows
  */
 #ifndef KREIN_ENCODING_H
 #define KREIN_ENCODING_H
@@ -32,8 +35,10 @@ typedef struct krein_encoding {
     int64_t d; /* encoded columns */
     krein_scale scale;
     float *centre, *factor; /* d each */
-    double low, high;       /* least and greatest encoded input of the training rows; not saved */
+    double low, high;       /* of the training rows, before clip and metric; not saved */
     float *fill;            /* d: value of a missing cell (after shift, before scaling) */
+    float clip;             /* 0 or infinite: none */
+    float *metric;          /* d, or NULL: ones */
     krein_missing missing;
     bool unknown_ignore;
     krein_task task;
@@ -53,6 +58,14 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encodin
  * row has a weight. */
 krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *stats,
                                    krein_encoding *e);
+/* Sets the factors of the metric (d; NULL: none), whatever they were before. Streams that are open
+ * with this encoding give rows under it from their next block on. KREIN_ENUMERIC where one is
+ * not finite in float32. */
+krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const double *a);
+/* There is a clip, and it holds for these rows. */
+bool krein__encoding_clips(const krein_encoding *e);
+/* Bounds of the encoded inputs of the training rows. */
+void krein__encoding_bounds(const krein_encoding *e, double *low, double *high);
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);
 /* Rows of a compute block: a constant for up to 4,096 columns, less above. It depends on d alone,
  * so that results do not depend on memory, threads or where the rows come from. */

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { HEAD = 64, NAME = 40, ALIGN = 64, VERSION = 1, ENTRIES_MAX = 1 << 20 };
+enum { HEAD = 64, NAME = 40, ALIGN = 64, VERSION = 1, NEWEST = 2, ENTRIES_MAX = 1 << 20 };
 static const char MAGIC[8] = "KREIN\x1a\r\n";
 
 typedef struct entry {
@@ -46,6 +46,7 @@ struct krein_archive {
     const void **data; /* writing: where each entry's bytes are */
     void **owned;      /* writing: scalars and joined texts, or NULL */
     int64_t n, room;
+    uint32_t version; /* writing: see krein__archive_needs */
     const char *file; /* reading: the whole file */
     char *read;       /* the same, where it was read from a file */
     int64_t bytes;
@@ -86,7 +87,12 @@ krein_status krein__archive_create(krein_ctx *ctx, krein_archive **out) {
     *out = krein__zalloc(ctx, 1, sizeof **out);
     if (!*out) return ctx->status;
     (*out)->ctx = ctx;
+    (*out)->version = VERSION;
     return KREIN_OK;
+}
+
+void krein__archive_needs(krein_archive *a, int version) {
+    if ((uint32_t)version > a->version) a->version = (uint32_t)version;
 }
 
 void krein__archive_destroy(krein_archive *a) {
@@ -179,7 +185,7 @@ static head lay_out(krein_archive *a) {
         a->table[i].offset = align(at);
         at = a->table[i].offset + a->table[i].count * size_of(a->table[i].type);
     }
-    head h = {.version = VERSION, .bytes = at + 8, .entries = (uint64_t)a->n};
+    head h = {.version = a->version, .bytes = at + 8, .entries = (uint64_t)a->n};
     memcpy(h.magic, MAGIC, sizeof h.magic);
     a->bytes = (int64_t)h.bytes;
     return h;
@@ -239,10 +245,10 @@ static krein_status bad(krein_archive *a, const char *why) {
 static krein_status check_head(krein_archive *a, const head *h, size_t got) {
     if (got < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
         return bad(a, "this is not a krein model (the first bytes are wrong)");
-    if (got >= sizeof *h && h->version != VERSION)
+    if (got >= sizeof *h && (h->version < VERSION || h->version > NEWEST))
         return krein__fail(a->ctx, KREIN_EMODEL,
-                           "%s: model format version %u; this program reads version %d", a->path,
-                           h->version, VERSION);
+                           "%s: model format version %u; this program reads versions %d to %d",
+                           a->path, h->version, VERSION, NEWEST);
     if (got < sizeof *h || h->bytes < HEAD + 8 || h->bytes > (uint64_t)1 << 50)
         return bad(a, "the model is damaged (its header is cut off or wrong)");
     return KREIN_OK;

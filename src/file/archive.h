@@ -24,6 +24,8 @@ krein_status krein__archive_save_memory(krein_archive *a, void *to, int64_t room
 void krein__archive_destroy(krein_archive *a);
 /* Gives an array that was added to a written archive into its care. */
 krein_status krein__archive_own(krein_archive *a, void *data);
+/* Writing: readers must know this version of the format (docs/model-format.md) or a later one. */
+void krein__archive_needs(krein_archive *a, int version);
 bool krein__archive_reading(const krein_archive *a);
 size_t krein__type_size(krein_type type);
 /* Reading: there is an entry of that name. For what older files do not have. */

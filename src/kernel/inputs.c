@@ -41,7 +41,9 @@ krein_status krein__kernel_meet(krein_ctx *ctx, krein_kernel *k, const krein_enc
             return krein__fail(ctx, KREIN_EARG,
                                "precomputed takes row numbers as they are: use `scale=none`");
     }
-    return krein__kernel_check_inputs(ctx, k, e->low, e->high, e->sparse);
+    double low, high;
+    krein__encoding_bounds(e, &low, &high);
+    return krein__kernel_check_inputs(ctx, k, low, high, e->sparse);
 }
 
 static krein_status check_symmetry(krein_ctx *ctx, const krein_table *t, bool needed) {

@@ -61,7 +61,9 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
 static krein_status check_inputs(const krein_map *map, const krein_stream *rows) {
     static const double MOST = 1e15;
     const krein_encoding *e = krein__stream_encoding(rows);
-    double top = fmax(fabs(e->low), fabs(e->high));
+    double low, high;
+    krein__encoding_bounds(e, &low, &high);
+    double top = fmax(fabs(low), fabs(high));
     if (top <= MOST || krein__kernel_all(map->kernel, krein__has_rows)) return KREIN_OK;
     return krein__fail(map->ctx, KREIN_EDATA,
                        "nystrom: inputs reach %.3g, and their squares are too large for single "

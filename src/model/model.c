@@ -142,6 +142,28 @@ static krein_status enum_io(krein_archive *a, const char *name, int *value, int 
     return st;
 }
 
+/* What is done after scaling. Programs that do not know it must not read the file. */
+static krein_status after_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a);
+    double clip = (double)e->clip;
+    if (reading ? krein__archive_has(a, "encoding.clip") : krein__encoding_clips(e)) {
+        krein__archive_needs(a, 2);
+        TRY(krein__archive_double(a, "encoding.clip", &clip));
+        e->clip = (float)clip;
+        if (!krein__encoding_clips(e)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its clip)");
+            goto done;
+        }
+    }
+    if (reading ? krein__archive_has(a, "encoding.metric") : e->metric != NULL) {
+        krein__archive_needs(a, 2);
+        TRY(krein__archive_array(a, "encoding.metric", KREIN_TYPE_F32, &e->metric, e->d));
+    }
+done:
+    return st;
+}
+
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
@@ -160,6 +182,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
     TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
     TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
+    TRY(after_io(a, ctx, e));
     if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
     TRY(krein__archive_bool(a, "classes.text", &e->label_text));
     TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));

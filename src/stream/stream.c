@@ -27,6 +27,7 @@ struct krein_stream {
     slot *num, *cat;
     int64_t nnum, ncat;
     bool contiguous; /* numeric cell j is encoded column j */
+    bool clips;      /* in this block */
     float *blank;    /* d: the scaled row of all-zero indicators */
 
     krein_raw_pass pass;
@@ -202,6 +203,13 @@ static void unit_length(float *x, int64_t d) {
     for (int64_t j = 0; j < d; j++) x[j] *= factor;
 }
 
+static void clip_row(float *x, int64_t d, float clip) {
+    for (int64_t j = 0; j < d; j++) {
+        x[j] = x[j] > clip ? clip : x[j];
+        x[j] = x[j] < -clip ? -clip : x[j];
+    }
+}
+
 static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
                        float *x) {
     const krein_encoding *e = s->e;
@@ -223,11 +231,14 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         }
     }
     if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
+    if (s->clips) clip_row(x, e->d, e->clip);
+    for (int64_t j = 0; e->metric && j < e->d; j++) x[j] *= e->metric[j];
 }
 
 static void encode_dense(krein_stream *s, int64_t to, int64_t m) {
     const krein_raw *raw = s->raw;
     int64_t d = s->e->d, ld = s->ld;
+    s->clips = krein__encoding_clips(s->e);
     /* Threads only pay for themselves on larger pieces. */
     int threads = m * d > 65536 ? s->ctx->threads : 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -266,6 +277,8 @@ static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
         }
         for (int64_t k = first; s->e->scale == KREIN_SCALE_UNIT && k < at; k++)
             csr->val[k] *= (float)(1 / sqrt(square));
+        for (int64_t k = first; s->e->metric && k < at; k++)
+            csr->val[k] *= s->e->metric[csr->col[k]];
         csr->ptr[to + i + 1] = at;
     }
     return st;
