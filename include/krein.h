@@ -11,9 +11,10 @@
  *     The context that a model was made on counts its memory until the model is
  *     destroyed, which is up to one thread, when no other uses the model any more.
  *   - Structs that cross this interface begin with their size; fields are only ever appended. Options
- *     are filled by their _init macro, which hands over the size that the caller's header has; a report begins as KREIN_SIZED(krein_report) and is filled
- *     as far as the caller's header knows it. NULL options mean the defaults, a NULL report is not
- *     wanted. A size of 0 is refused.
+ *     are filled by their _init macro, which hands over the size that the caller's header has; a
+ *     report begins as KREIN_SIZED(krein_report) and is filled as far as the caller's header knows
+ *     it. NULL options mean the defaults, a NULL report is not wanted. A size of 0 is refused, and
+ *     so is a field of a newer header, which this library does not know, that is not zero.
  *   - Specs are small strings, name(key=value, ...), the same as on the command
  *     line: "orf(D=2048)", "0.5*gaussian(sigma=2) + 0.5*laplacian(sigma=3)".
  *   - The library never prints, never exits, never changes the locale. While it
@@ -41,8 +42,17 @@ extern "C" {
 #define KREIN_API
 #endif
 
-/* A struct that holds nothing but its size. */
+/* A struct that holds nothing but its size; in C++ from C++11 on. */
+#ifdef __cplusplus
+#define KREIN_SIZED(type)                                                                          \
+    ([] {                                                                                          \
+        type krein_sized_struct = type();                                                          \
+        krein_sized_struct.size = sizeof(type);                                                    \
+        return krein_sized_struct;                                                                 \
+    }())
+#else
 #define KREIN_SIZED(type) ((type){.size = sizeof(type)})
+#endif
 
 /* ---- status ------------------------------------------------------------- */
 
@@ -109,6 +119,7 @@ typedef struct krein_ctx_options {
 
 KREIN_API void krein_ctx_options_init_sized(krein_ctx_options *options, size_t size);
 #define krein_ctx_options_init(options) krein_ctx_options_init_sized((options), sizeof *(options))
+/* KREIN_EARG: the options were not initialised, or have a field of a newer header; KREIN_EMEMORY. */
 KREIN_API krein_status krein_ctx_create(const krein_ctx_options *options, krein_ctx **out);
 KREIN_API void krein_ctx_destroy(krein_ctx *ctx);
 /* What went wrong in the last call that failed; never NULL. */
@@ -163,14 +174,16 @@ typedef struct krein_option_info {
 } krein_option_info;
 
 /* The i-th entry over all tables in order; 0 past the end, else 1. *out begins as
- * KREIN_SIZED(krein_entry). */
+ * KREIN_SIZED(krein_entry); 0 where it has no size. */
 KREIN_API int krein_list(int64_t i, krein_entry *out);
-/* The k-th option of the i-th entry; 0 past the end, else 1. The strings live
- * until the next call on the same thread. */
+/* The k-th option of the i-th entry; 0 past the end, else 1. *out begins as
+ * KREIN_SIZED(krein_option_info); 0 where it has no size. The strings live until the next call on
+ * the same thread. */
 KREIN_API int krein_list_option(int64_t i, int64_t k, krein_option_info *out);
 
 /* The least and the greatest value of an option of the structs below, by the name of its field; 0:
- * it has no bounds. */
+ * it has no bounds. holdout is less than its greatest value, and lambda is finite. Values that stand
+ * for a default (0, or a lambda below 0, where the field says so) are outside of them. */
 KREIN_API int krein_limit(const char *option, double *low, double *high);
 
 /* A spec of the named table ("maps", "learners", ...), a kernel expression, and all that can be
@@ -403,7 +416,7 @@ typedef struct krein_report {
     int64_t folds;   /* of the cross-validation that loo comes from; 0: leave-one-out; 1: one part
                         of the rows was held out */
     int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
-    krein_kernel_weight *weights;
+    krein_kernel_weight *weights; /* kernels of them; NULL where nothing was trained (krein_plan) */
     int64_t tried_count; /* candidates, in the order tried */
     krein_tried *tried;
     krein_metric_kind metric;
@@ -420,7 +433,8 @@ KREIN_API krein_status krein_train(krein_ctx *ctx, krein_data *data,
                                    krein_model **out);
 /* All that train would refuse whatever the data are. */
 KREIN_API krein_status krein_train_check(krein_ctx *ctx, const krein_train_options *options);
-/* What train would need, from at most one pass over the data. */
+/* What train would need, from at most one pass over the data. Of a combination report->kernels says
+ * how many kernels there are; they have no weights yet, and report->weights is NULL. */
 KREIN_API krein_status krein_plan(krein_ctx *ctx, krein_data *data,
                                   const krein_train_options *options, krein_report *report);
 
@@ -456,6 +470,8 @@ typedef struct krein_model_info {
     const krein_kernel_weight *weights;
 } krein_model_info;
 
+/* *out begins as KREIN_SIZED(krein_model_info); nothing is filled in where it has no size. What it
+ * points to lives as long as the model. */
 KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *out);
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
@@ -493,9 +509,9 @@ typedef struct krein_array { /* stays as it is */
  *   calibration.slope   1 x outputs, and calibration.shift: from scores to probabilities
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
- *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, and the
- *                       held-out rmse or share of errors of each; not in files: a model with a
- *                       lambda that was chosen and one with the same lambda given are the same
+ *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
+ *                       and the held-out rmse or share of errors of each; not there where lambda was
+ *                       given, and in files of version 0.1
  *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
  *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
  *   encoding.factor     stands for the x - shift of a missing cell
@@ -503,7 +519,8 @@ typedef struct krein_array { /* stays as it is */
  *   encoding.clip       1 x 1, where there is one: the result is then cut to [-clip, clip]
  *   encoding.metric     1 x d, where there is one: and then multiplied by this
  *   signs               1 x D: -1 or 1 for each feature; not there where all are 1
- *   mix                 R x D: features are mix' times the raw ones; not there where they are these
+ *   mix                 R x D: features are mix' times the raw ones; not there where they are these,
+ *                       and in a trained model that was loaded: prediction does without it
  *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
  *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
  *   frequencies.factor  1 x F
@@ -514,7 +531,8 @@ KREIN_API const char *krein_model_array_name(const krein_model *model, int64_t i
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped
- * for a missing cell has label -1, and values and scores NULL. */
+ * for a missing cell has label -1, and values and scores NULL. It is made by the library and only
+ * read by the caller: fields may be appended. What it points to lives until fn returns. */
 typedef struct krein_prediction {
     int64_t row;
     int64_t label;
@@ -577,11 +595,14 @@ KREIN_API krein_status krein_fit(krein_ctx *ctx, krein_data *data,
                                  krein_model **out);
 /* Features of the rows of data by the fitted map of a model, of krein_fit or trained: n x D,
  * row-major, into room for `room` rows. A row that is dropped for a missing cell is NaN. Signs:
- * krein_model_array. Refused for the map `exact`, which has none, and for a trained model with
- * landmarks that was loaded from a file: that of krein_fit keeps more. */
+ * krein_model_array. Refused for the map `exact`, which has none. The file of a trained model with
+ * landmarks does not hold the matrix that makes its features: it is computed again from the
+ * landmarks in every call, in the time of their number cubed; the file of krein_fit holds it. */
 KREIN_API krein_status krein_model_features(krein_ctx *ctx, const krein_model *model,
                                             krein_data *data, float *out, int64_t room, int64_t *n);
-/* Writes float64 n x n2 kernel values; data2 may be NULL (n2 = n). */
+/* Writes float64 n x n2 kernel values; data2 may be NULL (n2 = n). Of the options, kernel (a free
+ * scale is the median distance), seed (of the rows for that distance) and max_exact count, which
+ * n may exceed where data2 is given; NULL: the defaults. */
 KREIN_API krein_status krein_gram(krein_ctx *ctx, krein_data *data, krein_data *data2,
                                   const krein_train_options *options, const char *path,
                                   krein_transform_report *report);

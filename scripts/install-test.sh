@@ -56,6 +56,17 @@ cat >hello.c <<'END'
 #include <stdio.h>
 #include <string.h>
 int main(void) {
+    krein_entry entry = KREIN_SIZED(krein_entry);
+    krein_report report = KREIN_SIZED(krein_report);
+    krein_rows_view view;
+    krein_rows_source source;
+    krein_train_options options;
+    krein_rows_view_init(&view);
+    krein_rows_source_init(&source);
+    krein_train_options_init(&options);
+    if (view.size != sizeof view || source.size != sizeof source || options.size != sizeof options ||
+        report.size != sizeof report || report.kernel || !krein_list(0, &entry))
+        return 1;
     puts(krein_version());
     return strcmp(krein_version(), KREIN_VERSION_STRING) != 0;
 }
@@ -63,7 +74,9 @@ END
 flags() { pkg-config "$@" krein; }
 step "the header in C11, pedantic" "$cc" -std=c11 -pedantic-errors -Wall -Wextra -Werror $(flags --cflags) -c hello.c -o hello.o
 if command -v g++ >/dev/null; then
-    step "the header in C++" g++ -x c++ -std=c++17 -Wall -Wextra -Werror $(flags --cflags) -c hello.c -o hello++.o
+    step "the header in C++" g++ -x c++ -std=c++11 -pedantic-errors -Wall -Wextra -Werror $(flags --cflags) -c hello.c -o hello++.o &&
+        step "linking a C++ program" g++ hello++.o -o hello++ $(flags --libs) &&
+        step "running it" ./hello++
 fi
 step "linking the shared library" "$cc" hello.o -o hello $(flags --libs) && step "running with it" ./hello
 # Static: the archive by name, then what pkg-config says it needs.

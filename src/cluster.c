@@ -321,6 +321,7 @@ static krein_status finish_model(setup *s) {
     TRY(krein__cluster_classes(ctx, &m->encoding, s->o.clusters));
     m->learner = krein__format(ctx, "kmeans(clusters=%lld)", (long long)s->o.clusters);
     if (!m->learner) st = ctx->status;
+    m->clusters = true;
 done:
     return st;
 }

@@ -51,7 +51,7 @@ static const char *family(const krein_kernel_class *c) {
 int krein_list(int64_t i, krein_entry *given) {
     krein_entry own = KREIN_SIZED(krein_entry), *out = &own;
     const krein_class *c = entry(i, &out->table);
-    if (!c) return 0;
+    if (!c || !krein__sized(given)) return 0;
     out->name = c->name;
     out->summary = c->summary;
     out->cite = c->cite ? c->cite : "";
@@ -71,7 +71,7 @@ int krein_list_option(int64_t i, int64_t k, krein_option_info *given) {
     const char *table;
     char low[40], high[40];
     const krein_class *c = entry(i, &table);
-    if (!c || !c->options || k < 0) return 0;
+    if (!c || !c->options || k < 0 || !krein__sized(given)) return 0;
     for (int64_t j = 0; j <= k; j++)
         if (!c->options[j].name) return 0;
     const krein_option *o = &c->options[k];

@@ -261,7 +261,7 @@ static krein_status fill_ranking(const ranking *k, int64_t c, krein_select_ranki
         }
         score->score = v->score[c].value;
         score->lambda = v->score[c].lambda;
-        if (best && !krein__score_better(&v->score[c], best)) continue;
+        if (isnan(v->score[c].loss) || (best && !krein__score_better(&v->score[c], best))) continue;
         best = &v->score[c];
         out->best = i;
     }

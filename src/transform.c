@@ -29,10 +29,10 @@ done:
     return st;
 }
 
-/* z.npy, z.libsvm -> z.sign.npy */
-static krein_status write_signs(krein_ctx *ctx, const krein_map *map, const char *path) {
+/* z.npy, z.libsvm -> z.sign.npy. *out is complete but not committed. */
+static krein_status write_signs(krein_ctx *ctx, const krein_map *map, const char *path,
+                                krein_writer **out) {
     krein_status st = KREIN_OK;
-    krein_writer *w = NULL;
     size_t length = strlen(path);
     static const char *const ends[] = {".gz", ".npy", ".libsvm"};
     for (int64_t i = 0; i < KREIN__COUNT(ends); i++) {
@@ -41,14 +41,11 @@ static krein_status write_signs(krein_ctx *ctx, const krein_map *map, const char
     }
     char *name = krein__format(ctx, "%.*s.sign.npy", (int)length, path);
     if (!name) return ctx->status;
-    TRY(krein__writer_open(ctx, name, &w));
-    TRY(krein__npy_header(w, "|i1", map->D, -1));
-    TRY(krein__writer_put(w, map->sign, (size_t)map->D));
-    krein_writer *whole = w;
-    w = NULL;
-    st = krein__writer_commit(whole);
+    TRY(krein__writer_open(ctx, name, out));
+    TRY(krein__npy_header(*out, "|i1", map->D, -1));
+    TRY(krein__writer_put(*out, map->sign, (size_t)map->D));
+    TRY(krein__writer_complete(*out));
 done:
-    krein__writer_abort(w);
     krein__free(ctx, name);
     return st;
 }
@@ -153,19 +150,25 @@ static krein_status write_features(krein_ctx *ctx, const krein_map *map, krein_d
                                    krein_stream *rows, int64_t n, const krein_encoding *e,
                                    const char *path) {
     krein_status st = KREIN_OK;
-    krein_writer *w = NULL;
+    krein_writer *w = NULL, *signs = NULL, *whole;
     TRY(krein__writer_open(ctx, path, &w));
     TRY(krein__stream_rewind(rows));
     if (is_libsvm(path))
         TRY(write_libsvm(ctx, map, rows, n, e, data->nlabel, w));
     else
         TRY(write_npy(ctx, map, rows, n, krein__block_rows(e->d), w));
-    if (map->sign) TRY(write_signs(ctx, map, path));
-    krein_writer *whole = w;
+    TRY(krein__writer_complete(w));
+    if (map->sign) TRY(write_signs(ctx, map, path, &signs));
+    /* Both files are complete before one of them appears. */
+    whole = w;
     w = NULL;
-    st = krein__writer_commit(whole);
+    TRY(krein__writer_commit(whole));
+    whole = signs;
+    signs = NULL;
+    if (whole) TRY(krein__writer_commit(whole));
 done:
     krein__writer_abort(w);
+    krein__writer_abort(signs);
     return st;
 }
 
@@ -211,16 +214,10 @@ done:
 }
 
 static krein_status check_features(krein_ctx *ctx, const krein_map *map) {
-    int traits = krein__map_traits(map);
-    if (traits & KREIN_MAP_DUAL)
+    if (krein__map_traits(map) & KREIN_MAP_DUAL)
         return krein__fail(ctx, KREIN_EARG,
                            "the model is on the kernel matrix (map=exact) and has no features; "
                            "use another map");
-    if (traits & KREIN_MAP_MIX && !map->mix)
-        return krein__fail(ctx, KREIN_EARG,
-                           "the file of a trained model keeps what prediction needs of %s, and not "
-                           "the matrix that makes its features; save a model of krein_fit for them",
-                           map->cls->cls.name);
     return KREIN_OK;
 }
 
@@ -230,8 +227,10 @@ krein_status krein_model_features(krein_ctx *ctx, const krein_model *m, krein_da
     krein_stream *rows = NULL;
     krein_block b;
     krein_map map = krein__map_on(ctx, m->map);
+    bool own = !map.mix;
     *n = 0;
     TRY(check_features(ctx, &map));
+    TRY(krein__map_remix(&map));
     TRY(krein__data_match(data, &m->encoding, false));
     TRY(krein__stream_open(data, &m->encoding, -1, &rows));
     for (;;) {
@@ -252,5 +251,6 @@ krein_status krein_model_features(krein_ctx *ctx, const krein_model *m, krein_da
     }
 done:
     krein__stream_close(rows);
+    if (own) krein__free(ctx, map.mix);
     return st;
 }

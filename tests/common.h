@@ -19,6 +19,8 @@
  *   test_files(), test_empty_dir()   how many files are there; the same, and removes them
  *   test_slurp(path)                 a whole file as test_bytes; test_same(a, b) compares two
  *   test_model_bytes(ctx, model)     the file that the model is saved as
+ *   test_same_model(a, b)            two of these files hold the same model, but for the path of
+ *                                    lambdas, which only one that was chosen has
  *   test_set(name)                   path of NAME.csv.gz among the data sets, NULL where absent
  *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
  *   test_start(argv)                 first in main of a program with threads: OpenMP then sleeps
@@ -245,6 +247,39 @@ static inline test_bytes test_model_bytes(krein_ctx *ctx, const krein_model *m) 
     if (!m) return none;
     CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
     return test_slurp(path);
+}
+
+static inline bool test_same_arrays(const krein_model *a, const krein_model *b) {
+    for (int64_t i = 0; krein_model_array_name(a, i); i++) {
+        krein_array p, q;
+        char name[64];
+        snprintf(name, sizeof name, "%s", krein_model_array_name(a, i));
+        if (strncmp(name, "path.", 5) == 0) continue;
+        if (!krein_model_array(a, name, &p) || !krein_model_array(b, name, &q) ||
+            p.bytes != q.bytes || memcmp(p.at, q.at, p.bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static inline bool test_same_model(test_bytes a, test_bytes b) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = NULL, *n = NULL;
+    krein_model_info x = KREIN_SIZED(krein_model_info), y = x;
+    CHECK(krein_model_load_memory(ctx, a.at, a.n, &m) == KREIN_OK);
+    CHECK(krein_model_load_memory(ctx, b.at, b.n, &n) == KREIN_OK);
+    bool same = m && n;
+    if (same) {
+        krein_model_describe(m, &x);
+        krein_model_describe(n, &y);
+        same = strcmp(x.learner, y.learner) == 0 && strcmp(x.kernel, y.kernel) == 0 &&
+               strcmp(x.map, y.map) == 0 && x.lambda == y.lambda && x.n == y.n && x.D == y.D &&
+               test_same_arrays(m, n) && test_same_arrays(n, m);
+    }
+    krein_model_destroy(m);
+    krein_model_destroy(n);
+    krein_ctx_destroy(ctx);
+    return same;
 }
 
 /* The data sets are in KREIN_DATA, else ../shared/data. Valid until the second next call. */

@@ -227,6 +227,31 @@ static void old_options(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Clusters were known by the learner alone, and are in the file of today: their classes are nobody's
+ * labels. */
+static void old_clusters(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = NULL;
+    krein_data *data = NULL;
+    krein_metrics metrics = KREIN_SIZED(krein_metrics);
+    if (krein_model_load(ctx, "tests/models/v0.1/kmeans.krein", &m) != KREIN_OK) {
+        krein_ctx_destroy(ctx);
+        SKIP("there is no model of 0.1");
+    }
+    const char *path = test_write("blobs.csv", "y,a,b,c\n1,7.5,-6.8,0.5\n2,-0.9,-0.4,0.7\n");
+    CHECK(krein_data_open(ctx, path, NULL, &data) == KREIN_OK);
+    for (int turn = 0; m && turn < 2; turn++) {
+        CHECK(krein_evaluate(ctx, m, data, &metrics) == KREIN_EARG);
+        CHECK_HAS(krein_message(ctx), "predicts no label");
+        CHECK(krein_model_save(ctx, m, test_path("again.krein")) == KREIN_OK);
+        krein_model_destroy(m);
+        CHECK(krein_model_load(ctx, test_path("again.krein"), &m) == KREIN_OK);
+    }
+    krein_model_destroy(m);
+    krein_data_close(data);
+    krein_ctx_destroy(ctx);
+}
+
 static void names_of_specs(void) {
     const char *list =
         "0.5*gaussian(sigma=1)*linear + nystrom(landmarks=leverage)\nmkl(base=svm)\n";
@@ -239,5 +264,6 @@ int main(void) {
     RUN(names_of_specs);
     RUN(frozen_models);
     RUN(old_options);
+    RUN(old_clusters);
     return DONE();
 }

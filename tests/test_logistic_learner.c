@@ -124,7 +124,7 @@ static void choice(void) {
         CHECK(train(ctx, &r, false, &o, NULL, &again) == KREIN_OK);
         CHECK(m->path.n > 0 && again->path.n == 0);
         test_bytes a = test_model_bytes(ctx, m), b = test_model_bytes(ctx, again);
-        CHECK(test_same(a, b));
+        CHECK(test_same_model(a, b));
         free(a.at), free(b.at);
         krein_report_clear(ctx, &report);
         krein_model_destroy(m);

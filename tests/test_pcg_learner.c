@@ -69,7 +69,7 @@ static void as_direct(void) {
         fit again = train(ctx, from_memory(ctx, &r), &o);
         free(chosen.bytes.at);
         chosen.bytes = test_model_bytes(ctx, chosen.model);
-        CHECK(test_same(again.bytes, chosen.bytes));
+        CHECK(test_same_model(again.bytes, chosen.bytes));
         drop_fit(ctx, &direct);
         drop_fit(ctx, &chosen);
         drop_fit(ctx, &same);

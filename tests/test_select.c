@@ -3,6 +3,7 @@
 #include "criteria.h"
 
 #include "kernel/gram_shared.h"
+#include "pipe/pipe.h"
 
 typedef struct table {
     int64_t n, d;
@@ -265,6 +266,57 @@ static void what_is_better(void) {
     CHECK(krein__score_better(&few, &many) && !krein__score_better(&many, &few));
     CHECK(krein__score_better(&less, &number) && !krein__score_better(&number, &less));
     CHECK(!krein__score_better(&few, &few) && !krein__score_better(&less, &less));
+    static const krein_score none = {.05, .05, NAN, NAN}, neither = {NAN, NAN, NAN, NAN};
+    CHECK(krein__score_better(&few, &none) && !krein__score_better(&none, &few));
+    CHECK(krein__score_better(&less, &neither) && !krein__score_better(&neither, &less));
+    CHECK(!krein__score_better(&none, &neither) && !krein__score_better(&neither, &none));
+}
+
+/* ---- scores that are no numbers ----------------------------------------- */
+
+/* The loss falls towards a sigma of 2, and is no number below a bound and above another. */
+static double least_sigma, most_sigma;
+static krein_status some_scores(const krein_view *v, const krein_values *values,
+                                const krein_trial *trial, krein_score *out) {
+    (void)values, (void)trial;
+    double sigma = v->kernel->values.number[0];
+    bool good = sigma >= least_sigma && sigma <= most_sigma;
+    *out = (krein_score){1, NAN, good ? 1 + fabs(log(sigma / 2)) : NAN, NAN};
+    return KREIN_OK;
+}
+
+/* A search in which a candidate has no loss ends with a message, wherever that candidate stands
+ * among the others. */
+static void scores_that_are_no_numbers(void) {
+    static const krein_criterion_class cls = {.cls = {.name = "some"}, .score = some_scores};
+    static const double bounds[][2] = {{0, 100}, {1, 100}, {0, 2.5}, {200, 300}};
+    krein_ctx *on = test_ctx(2);
+    table t = make_table(150, -1);
+    for (int64_t i = 0; i < KREIN__COUNT(bounds); i++) {
+        krein_data *data = NULL;
+        krein_pipe p = {0};
+        krein_pipe_options o = {.seed = SEED, .max_exact = 1000};
+        krein_purpose purpose = {.what = "a test"};
+        krein_criterion criterion = {.cls = &cls};
+        least_sigma = bounds[i][0];
+        most_sigma = bounds[i][1];
+        CHECK(krein_data_from_dense(on, t.n, t.d, t.x, t.d, NULL, NULL, NULL, &data) == KREIN_OK);
+        CHECK(krein__pipe_begin(on, &o, &purpose, &p) == KREIN_OK);
+        CHECK(krein__pipe_meet(&p, data, KREIN_LABELS_IGNORED) == KREIN_OK);
+        krein_status st = krein__select_kernel(&p.job, &criterion, NULL, 0, p.kernel);
+        double sigma = p.kernel->values.number[0];
+        if (i == 0) {
+            CHECK(st == KREIN_OK && fabs(log(sigma / 2)) < .4);
+        } else {
+            CHECK(st == KREIN_ESPEC);
+            CHECK_HAS(krein_message(on), "not a finite number");
+        }
+        krein__pipe_end(&p);
+        krein_data_close(data);
+    }
+    CHECK(atomic_load(&on->held) == 0);
+    krein_ctx_destroy(on);
+    drop_table(&t);
 }
 
 static void time_limit(void) {
@@ -547,6 +599,7 @@ int main(int argc, char **argv) {
     RUN(alone_and_together);
     RUN(order_and_winner);
     RUN(what_is_better);
+    RUN(scores_that_are_no_numbers);
     RUN(time_limit);
     RUN(refused_beside_good);
     RUN(labels);

@@ -5,6 +5,10 @@
 
 #include "map/map.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 static const char gauss[] = "gaussian(sigma=1.5)",
                   difference[] = "gaussian(sigma=1) - 0.3*gaussian(sigma=4)";
 
@@ -145,7 +149,7 @@ static void refusals(void) {
     rows r = friedman(120, .1, 5);
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_REGRESSION);
     krein_train_options o = options(gauss, "rff(D=16)");
-    krein_model *m = NULL, *exact = NULL, *marks = NULL, *loaded = NULL;
+    krein_model *m = NULL, *exact = NULL;
     krein_metrics metrics = KREIN_SIZED(krein_metrics);
     double score[120];
     float z[120 * 120];
@@ -162,19 +166,80 @@ static void refusals(void) {
     CHECK(krein_train(ctx, data, &o, NULL, &exact) == KREIN_OK);
     CHECK(krein_model_features(ctx, exact, data, z, r.n, &n) == KREIN_EARG);
     CHECK_HAS(krein_message(ctx), "exact");
-    /* A trained model has features, too; that of a file has those that need no matrix. */
-    o.map = "nystrom(D=20)";
-    CHECK(krein_train(ctx, data, &o, NULL, &marks) == KREIN_OK);
-    CHECK(krein_model_features(ctx, marks, data, z, r.n, &n) == KREIN_OK);
-    CHECK(krein_model_save(ctx, marks, test_path("m.krein")) == KREIN_OK);
-    CHECK(krein_model_load(ctx, test_path("m.krein"), &loaded) == KREIN_OK);
-    CHECK(krein_model_features(ctx, loaded, data, z, r.n, &n) == KREIN_EARG);
-    CHECK_HAS(krein_message(ctx), "krein_fit");
     krein_data_close(data);
     krein_model_destroy(m);
     krein_model_destroy(exact);
-    krein_model_destroy(marks);
-    krein_model_destroy(loaded);
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+    drop(&r);
+}
+
+/* A trained model has features, too, and the same ones when it was saved and loaded. */
+static void trained(void) {
+    static const struct {
+        const char *kernel, *map;
+    } all[] = {{gauss, "rff(D=16)"},
+               {gauss, "nystrom(D=20)"},
+               {difference, "nystrom(D=30)"},
+               {"gaussian(sigma=2) + 0.1*poly(degree=2, c=1)", "auto(D=40)"},
+               {"gaussian(sigma=2) - 0.1*tl1(rho=4)", "auto(D=40)"}};
+    krein_ctx *ctx = test_ctx(2);
+    rows r = friedman(120, .1, 5);
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) {
+        krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_REGRESSION);
+        krein_train_options o = options(all[i].kernel, all[i].map);
+        krein_model_info info = KREIN_SIZED(krein_model_info);
+        krein_model *m = NULL, *loaded = NULL;
+        o.lambda = .01;
+        CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_OK);
+        test_bytes saved = to_memory(ctx, m);
+        CHECK(krein_model_load_memory(ctx, saved.at, saved.n, &loaded) == KREIN_OK);
+        krein_model_describe(m, &info);
+        float *z = features(ctx, m, &r), *same = features(ctx, loaded, &r);
+        CHECK(memcmp(z, same, (size_t)(r.n * info.D) * sizeof *z) == 0);
+        free(z);
+        free(same);
+        free(saved.at);
+        krein_model_destroy(m);
+        krein_model_destroy(loaded);
+        krein_data_close(data);
+    }
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+    drop(&r);
+}
+
+/* A map whose features are not its raw ones can make the matrix between them again. */
+static void every_mix(void) {
+    for (int64_t i = 0; i < krein__map_count; i++) {
+        const krein_map_class *c = (const krein_map_class *)krein__maps[i];
+        CHECK(!(c->traits & KREIN_MAP_MIX) || c->remix);
+    }
+}
+
+/* Where the features cannot be written there are no signs either. */
+static void both_files_or_none(void) {
+    krein_ctx *ctx = test_ctx(1);
+    rows r = friedman(100, .1, 5);
+    krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_REGRESSION);
+    krein_train_options o = options(difference, "gorf(D=40)");
+    struct rlimit old, little;
+    char path[300], signs[300];
+    snprintf(path, sizeof path, "%s", test_path("both.npy"));
+    snprintf(signs, sizeof signs, "%s", test_path("both.sign.npy"));
+    if (getrlimit(RLIMIT_FSIZE, &old) != 0) SKIP("no limit of the size of files");
+    little = old;
+    little.rlim_cur = 1000; /* the signs have less, the features 16,000 bytes */
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    krein_status st = krein_transform(ctx, data, &o, path, NULL);
+    CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
+    signal(SIGXFSZ, handler);
+    CHECK(st == KREIN_EIO);
+    CHECK(access(path, F_OK) != 0 && access(signs, F_OK) != 0);
+    CHECK(krein_transform(ctx, data, &o, path, NULL) == KREIN_OK);
+    CHECK(access(path, F_OK) == 0 && access(signs, F_OK) == 0);
+    krein_data_close(data);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);
     drop(&r);
@@ -196,6 +261,13 @@ static void allocations(void) {
         if (st == KREIN_OK) st = krein_model_features(ctx, m, data, z, r.n, &n);
         if (st == KREIN_OK) st = krein_model_save_memory(ctx, m, bytes, sizeof bytes, &n);
         if (st == KREIN_OK) st = krein_model_load_memory(ctx, bytes, n, &again);
+        krein_model_destroy(m);
+        krein_model_destroy(again);
+        m = again = NULL;
+        if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);
+        if (st == KREIN_OK) st = krein_model_save_memory(ctx, m, bytes, sizeof bytes, &n);
+        if (st == KREIN_OK) st = krein_model_load_memory(ctx, bytes, n, &again);
+        if (st == KREIN_OK) st = krein_model_features(ctx, again, data, z, r.n, &n);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
         krein_model_destroy(m);
         krein_model_destroy(again);
@@ -300,6 +372,18 @@ static void arrays_predict(void) {
         met = met || (lambda[l] == report.lambda && held[l] == report.loo);
     }
     CHECK(met);
+    /* A file keeps the path. */
+    test_bytes saved = to_memory(ctx, m);
+    krein_model *loaded = NULL;
+    CHECK(krein_model_load_memory(ctx, saved.at, saved.n, &loaded) == KREIN_OK);
+    const double *lambda2 = get(loaded, "path.lambda", KREIN_TYPE_F64, 1, a.columns).at;
+    const double *held2 = get(loaded, "path.error", KREIN_TYPE_F64, 1, a.columns).at;
+    CHECK(memcmp(lambda, lambda2, a.bytes) == 0 && memcmp(held, held2, a.bytes) == 0);
+    test_bytes again = to_memory(ctx, loaded);
+    CHECK(test_same(saved, again));
+    krein_model_destroy(loaded);
+    free(saved.at);
+    free(again.at);
     krein_report_clear(ctx, &report);
     krein_model_destroy(m);
     krein_data_close(data);
@@ -444,6 +528,9 @@ int main(int argc, char **argv) {
     RUN(fit_is_transform);
     RUN(columns);
     RUN(refusals);
+    RUN(trained);
+    RUN(every_mix);
+    RUN(both_files_or_none);
     RUN(allocations);
     RUN(memory);
     RUN(arrays_predict);

@@ -96,7 +96,9 @@ krein_status krein_ctx_create(const krein_ctx_options *given, krein_ctx **out) {
     krein_ctx_options options;
     krein_ctx_options_init(&options);
     *out = NULL;
-    if (given && given->size < sizeof given->size) return KREIN_EARG; /* never initialised */
+    if (given && (given->size < sizeof given->size || /* never initialised */
+                  !krein__sized_known(given, sizeof options)))
+        return KREIN_EARG;
     if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     if (!options.memory.alloc) {
         options.memory.alloc = malloc_alloc;
@@ -132,7 +134,10 @@ void krein_ctx_destroy(krein_ctx *ctx) {
 }
 
 const char *krein_message(const krein_ctx *ctx) {
-    if (!ctx) return "no context (out of memory)";
+    if (!ctx)
+        return "no context: out of memory, or its options were not initialised or have a field of "
+               "a "
+               "newer krein.h";
     return ctx->message;
 }
 

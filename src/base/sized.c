@@ -31,25 +31,38 @@ void krein__options_give(void *given, size_t size, const void *own) {
     memcpy(given, &size, sizeof size);
 }
 
+bool krein__sized_known(const void *given, size_t own) {
+    for (size_t i = own; i < size_of(given); i++)
+        if (((const char *)given)[i]) return false;
+    return true;
+}
+
+krein_status krein__options_known(krein_ctx *ctx, const void *given, size_t own, const char *name) {
+    if (krein__sized_known(given, own)) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG,
+                       "%s of a newer version of krein.h: a field that this library does not know "
+                       "is set; set it to 0, or use a newer library",
+                       name);
+}
+
 krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name) {
+    krein_status st = KREIN_OK;
     if (!given) return KREIN_OK;
     size_t size = size_of(given), own = size_of(to);
     if (size < sizeof size)
         return krein__fail(ctx, KREIN_EARG,
                            "the options have no size; fill them with %s_init first", name);
-    for (size_t i = own; i < size; i++)
-        if (((const char *)given)[i])
-            return krein__fail(ctx, KREIN_EARG,
-                               "%s of a newer version of krein.h say something that this library "
-                               "does not know",
-                               name);
+    TRY(krein__options_known(ctx, given, own, name));
     memcpy((char *)to + sizeof size, (const char *)given + sizeof size,
            least(size, own) - sizeof size);
-    return KREIN_OK;
+done:
+    return st;
 }
 
+bool krein__sized(const void *report) { return !report || size_of(report) >= sizeof(size_t); }
+
 krein_status krein__report_check(krein_ctx *ctx, const void *report, const char *name) {
-    if (!report || size_of(report) >= sizeof(size_t)) return KREIN_OK;
+    if (krein__sized(report)) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG, "the report has no size; begin with %s r = KREIN_SIZED(%s)",
                        name, name);
 }

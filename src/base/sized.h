@@ -13,10 +13,16 @@
  * something this library does not know. name: of the struct. */
 krein_status krein__options_copy(krein_ctx *ctx, const void *given, void *to, const char *name);
 
+/* Whether a struct that the caller gave is zero behind the first `own` bytes, which are what this
+ * library knows of it; the second with a message. */
+bool krein__sized_known(const void *given, size_t own);
+krein_status krein__options_known(krein_ctx *ctx, const void *given, size_t own, const char *name);
+
 /* For _init_sized: the defaults in own, as far as the caller's struct of `size` bytes goes. */
 void krein__options_give(void *given, size_t size, const void *own);
 
-/* report may be NULL; a size of 0 is refused. */
+/* report may be NULL; a size of 0 is refused. The first without a message. */
+bool krein__sized(const void *report);
 krein_status krein__report_check(krein_ctx *ctx, const void *report, const char *name);
 /* At the end: the caller's report (or NULL) gets what is in own, where st is KREIN_OK, and zeros
  * else. What own holds afterwards is the caller of this function's to clear. */

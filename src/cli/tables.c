@@ -107,7 +107,7 @@ static const cli_option test_options[] = {
      .help = "data to evaluate the model on after training"},
     {"test-labels", 0, "FILE", CLI_TEXT, AT(test_labels), .complete = "file",
      .help = "labels of an .npy test set"},
-    {"holdout", 0, "FRACTION", CLI_ABOVE, AT(holdout), .low = 0, .high = 1,
+    {"holdout", 0, "FRACTION", CLI_ABOVE, AT(holdout), .limit = "holdout",
      .help = "keep this part of the rows out and evaluate on it"},
     END};
 

@@ -60,22 +60,7 @@ done:
 }
 
 static const krein_option options[] = {
-    KREIN_WEIGHING_OPTIONS,
-    {.name = "p",
-     .value = 2,
-     .low = 1,
-     .high = 64,
-     .help = "norm of the weights; 1 is sparse, large is the average"},
-    {.name = "theta",
-     .type = KREIN_OPTION_INTEGER,
-     .value = NAN,
-     .low = 0,
-     .high = 1e9,
-     .derived = true,
-     .help =
-         "eigenvalues before the tail; the root of the rows when not given, on features at most "
-         "a quarter of a kernel's"},
-    {0}};
+    KREIN_WEIGHING_OPTIONS, KREIN_OPTION_P, KREIN_OPTION_THETA, {0}};
 
 const krein_weighing_class krein__weigh_conv = {
     .cls = {"conv", "lp on kernels divided by their tail eigenvalues", "li2018multi", options,

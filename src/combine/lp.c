@@ -293,14 +293,7 @@ void krein__lp_cost(const krein_bank_size *s, krein_cost *out) {
         krein__bank_cross_flops(s) + USUAL * (D * D * D / 3 + 2 * D * D * (double)s->M * k);
 }
 
-static const krein_option options[] = {
-    KREIN_WEIGHING_OPTIONS,
-    {.name = "p",
-     .value = 2,
-     .low = 1,
-     .high = 64,
-     .help = "norm of the weights; 1 is sparse, large is the average"},
-    {0}};
+static const krein_option options[] = {KREIN_WEIGHING_OPTIONS, KREIN_OPTION_P, {0}};
 
 const krein_weighing_class krein__weigh_lp = {
     .cls = {"lp", "ridge regression with a p-norm of the weights", "kloft2011", options, NULL},

@@ -4,6 +4,15 @@
 
 #include "combine/bank.h"
 
+/* The option theta of the weighings that look at tails. */
+#define KREIN_OPTION_THETA                                                                         \
+    {                                                                                              \
+        .name = "theta", .type = KREIN_OPTION_INTEGER, .value = NAN, .low = 0, .high = 1e9,        \
+        .derived = true,                                                                           \
+        .help = "eigenvalues before the tail; the root of the rows when not given, on features "   \
+                "at most a quarter of a kernel's"                                                  \
+    }
+
 /* r[m]: sum of the eigenvalues of c_m K_m after the theta largest (NaN: the root of the rows, on
  * features at most a quarter of a kernel's), over the number of rows; for a kernel of unit mean
  * diagonal that is their share of the trace. Row weights count as repeated rows. 0 where nothing is

@@ -21,29 +21,7 @@ done:
     return st;
 }
 
-static const krein_option options[] = {
-    KREIN_WEIGHING_OPTIONS,
-    {.name = "alpha",
-     .value = NAN,
-     .low = 0,
-     .low_open = true,
-     .high = 1e9,
-     .derived = true,
-     .help = "weight of the squared norm; 1/2 over the root of the rows when not given"},
-    {.name = "beta",
-     .value = NAN,
-     .low = 0,
-     .high = 1e9,
-     .derived = true,
-     .help = "weight of the penalty that leaves kernels out; 1 over the root of the rows when not "
-             "given"},
-    {.name = "epochs",
-     .type = KREIN_OPTION_INTEGER,
-     .value = 20,
-     .low = 1,
-     .high = 1e6,
-     .help = "most passes over the rows; fewer where little is left to gain"},
-    {0}};
+static const krein_option options[] = {KREIN_WEIGHING_OPTIONS, KREIN_MIRRORED_OPTIONS, {0}};
 
 const krein_weighing_class krein__weigh_ufo = {
     .cls = {"ufo", "mirror descent of the hinge loss with one penalty for all kernels",

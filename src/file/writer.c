@@ -24,6 +24,7 @@ struct krein_writer {
     krein_status status; /* of the first failure: the rest would leave a hole */
     size_t used;
     unsigned char *buffer; /* what goes to the file next */
+    bool complete;         /* nothing is left in the buffer, and nothing may be put any more */
     bool gzip;
     z_stream z;
 };
@@ -133,13 +134,19 @@ done:
     return w->status = st;
 }
 
-krein_status krein__writer_commit(krein_writer *w) {
+krein_status krein__writer_complete(krein_writer *w) {
     krein_status st = w->status;
-    if (st != KREIN_OK) goto done;
+    if (st != KREIN_OK || w->complete) return st;
     if (w->gzip) TRY(squeeze(w, w->buffer, 0, Z_FINISH));
     TRY(drain(w));
-    TRY(krein__target_commit(&w->target));
+    w->complete = true;
 done:
+    return w->status = st;
+}
+
+krein_status krein__writer_commit(krein_writer *w) {
+    krein_status st = krein__writer_complete(w);
+    if (st == KREIN_OK) st = krein__target_commit(&w->target);
     destroy(w);
     return st;
 }

@@ -10,7 +10,10 @@ typedef struct krein_writer krein_writer;
 /* Opens a temporary file in the directory of path (compressed when path ends in .gz). */
 krein_status krein__writer_open(krein_ctx *ctx, const char *path, krein_writer **out);
 krein_status krein__writer_put(krein_writer *w, const void *bytes, size_t n);
-/* Flushes, syncs, closes, renames. The writer is gone afterwards, also on failure, when the
+/* Writes what is in the buffer: only the file system's own work is left to commit. Nothing may be
+ * put after it. For files that shall appear together. */
+krein_status krein__writer_complete(krein_writer *w);
+/* Completes, syncs, closes, renames. The writer is gone afterwards, also on failure, when the
  * temporary file is removed and the old file, if any, is whole. */
 krein_status krein__writer_commit(krein_writer *w);
 /* Drops everything; NULL is fine. */

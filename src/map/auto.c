@@ -132,6 +132,7 @@ const krein_map_class krein__map_auto = {
     .fit = fit,
     .tile = krein__parts_tile,
     .array = krein__parts_array,
+    .remix = krein__parts_remix,
     .io = krein__parts_io,
     .clear = krein__parts_clear,
     .fact = krein__parts_fact};

@@ -184,6 +184,11 @@ krein_map krein__map_on(krein_ctx *ctx, const krein_map *map) {
     return view;
 }
 
+krein_status krein__map_remix(krein_map *map) {
+    if (map->mix || !(krein__map_traits(map) & KREIN_MAP_MIX)) return KREIN_OK;
+    return map->cls->remix(map);
+}
+
 void krein__array_set(krein_named_array *out, const char *name, krein_type type, int64_t rows,
                       int64_t columns, const void *at) {
     snprintf(out->name, sizeof out->name, "%s", name);

@@ -85,6 +85,8 @@ typedef struct krein_map_class {
     const struct krein_structure *(*structure)(const krein_map *map);
     /* The same for arrays: frequencies, landmarks. */
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
+    /* Maps with MIX: sets mix (NULL) again from the fitted state, as fit did. */
+    krein_status (*remix)(krein_map *map);
 } krein_map_class;
 
 struct krein_map {
@@ -137,6 +139,10 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t d, bool spa
  * be freed or changed. Maps of parts keep them on the context of the whole: only what goes through
  * map (tiles, raw features, the model file) is on ctx. */
 krein_map krein__map_on(krein_ctx *ctx, const krein_map *map);
+
+/* Sets mix where the map has one that was not stored: files of trained models hold none, since
+ * prediction needs none. The caller frees it. */
+krein_status krein__map_remix(krein_map *map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
  * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache:

@@ -102,18 +102,24 @@ static double safe_size(const krein_kernel *kernel, int64_t m, const double *w) 
     return fmax(half, LEAST * other);
 }
 
+/* What was kept of the spectrum: sizes from `safe`, of which the largest is `top`. */
+typedef struct spectrum {
+    double safe, top;
+} spectrum;
+
 /* Fewer features than landmarks: a smaller D would make the same ones. */
-static void tell(const krein_map *map, int64_t m, double safe, double top) {
-    if (map->D == m) return;
+static void tell(const krein_map *map, const spectrum *kept) {
+    if (map->D == map->R) return;
     krein__log(map->ctx, KREIN_LOG_INFO, "nystrom: %lld landmarks give %lld features: %s",
-               (long long)m, (long long)map->D,
-               safe > CUT * top ? "of an indefinite kernel only the large half of the spectrum is "
-                                  "safe from cancellation"
-                                : "single precision resolves no more of the kernel's spectrum");
+               (long long)map->R, (long long)map->D,
+               kept->safe > CUT * kept->top
+                   ? "of an indefinite kernel only the large half of the spectrum is safe from "
+                     "cancellation"
+                   : "single precision resolves no more of the kernel's spectrum");
 }
 
 /* mix = V Lambda^(-1/2) for the eigenvalues that are kept, largest first. */
-static krein_status whiten(krein_map *map) {
+static krein_status whiten(krein_map *map, spectrum *kept) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_landmarks *s = map->state;
@@ -154,7 +160,7 @@ static krein_status whiten(krein_map *map) {
     map->fused_lambda = map->fused_unit / (FUSED_CUT * top);
     if (mixed) map->fused_lambda = INFINITY; /* the order is by value, not by size */
     map->D = D;
-    tell(map, m, safe, top);
+    *kept = (spectrum){safe, top};
 done:
     krein__free(ctx, k);
     krein__free(ctx, w);
@@ -173,9 +179,38 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     TRY(file(map) ? krein__rows_given(rows, file(map), map->D, &marks)
                   : krein__pick(map, rows, n, m, how(map), &marks));
     TRY(krein__landmarks_hold(map, &marks, false));
-    TRY(whiten(map));
+    spectrum kept;
+    TRY(whiten(map, &kept));
+    tell(map, &kept);
 done:
     krein__matrix_clear(ctx, &marks);
+    return st;
+}
+
+/* The landmarks give the same matrix again; on another CPU or with another BLAS but for rounding
+ * and the signs of eigenvectors, by which an eigenvalue at the threshold may come out on its other
+ * side. */
+static krein_status remix(krein_map *map) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_map again = *map;
+    spectrum kept;
+    again.mix = again.spectrum = NULL;
+    again.sign = NULL;
+    TRY(whiten(&again, &kept));
+    if (again.D != map->D) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "nystrom: the landmarks gave %lld features where the model was trained, "
+                         "and give %lld here; save a model of krein_fit for its features",
+                         (long long)map->D, (long long)again.D);
+        goto done;
+    }
+    map->mix = again.mix;
+    again.mix = NULL;
+done:
+    krein__free(ctx, again.mix);
+    krein__free(ctx, again.spectrum);
+    krein__free(ctx, again.sign);
     return st;
 }
 
@@ -224,6 +259,7 @@ const krein_map_class krein__map_nystrom = {
     .fit = fit,
     .tile = krein__landmarks_tile,
     .array = krein__landmarks_array,
+    .remix = remix,
     .io = io,
     .clear = krein__landmarks_clear,
     .fact = fact};

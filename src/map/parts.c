@@ -115,6 +115,16 @@ static void place(krein_map *map, krein_parts *s) {
     }
 }
 
+/* The block of a part in the mix of the whole; the identity where the part has none. */
+static void place_mix(krein_map *map, const krein_part *part, const double *mix) {
+    double *to = map->mix + part->first * map->D + part->feature;
+    for (int64_t i = 0; i < part->map->R; i++, to += map->D)
+        if (mix)
+            memcpy(to, mix + i * part->map->D, (size_t)part->map->D * sizeof *to);
+        else
+            to[i] = 1;
+}
+
 static krein_status join_mix(krein_map *map, const krein_parts *s) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -122,17 +132,29 @@ static krein_status join_mix(krein_map *map, const krein_parts *s) {
     for (int64_t p = 0; p < s->n; p++) mixed = mixed || s->part[p].map->mix;
     if (!mixed) return KREIN_OK;
     ZNEW(map->mix, map->R * map->D);
-    for (int64_t p = 0; p < s->n; p++) {
-        const krein_part *part = &s->part[p];
-        double *to = map->mix + part->first * map->D + part->feature;
-        for (int64_t i = 0; i < part->map->R; i++, to += map->D)
-            if (part->map->mix)
-                memcpy(to, part->map->mix + i * part->map->D, (size_t)part->map->D * sizeof *to);
-            else
-                to[i] = 1;
-    }
+    for (int64_t p = 0; p < s->n; p++) place_mix(map, &s->part[p], s->part[p].map->mix);
     map->fused_lambda = INFINITY;
 done:
+    return st;
+}
+
+krein_status krein__parts_remix(krein_map *map) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    const krein_parts *s = map->state;
+    ZNEW(map->mix, map->R * map->D);
+    for (int64_t p = 0; p < s->n; p++) {
+        krein_map part = krein__map_on(ctx, s->part[p].map);
+        bool own = !part.mix;
+        TRY(krein__map_remix(&part));
+        place_mix(map, &s->part[p], part.mix);
+        if (own) krein__free(ctx, part.mix);
+    }
+done:
+    if (st != KREIN_OK) {
+        krein__free(ctx, map->mix);
+        map->mix = NULL;
+    }
     return st;
 }
 

@@ -40,6 +40,7 @@ void krein__parts_tile(const krein_map *map, const krein_rows *x, float *out, in
                        float *scratch);
 krein_status krein__parts_io(krein_map *map, krein_archive *a);
 void krein__parts_clear(krein_map *map);
+krein_status krein__parts_remix(krein_map *map);
 bool krein__parts_array(const krein_map *map, int64_t i, krein_named_array *out);
 bool krein__parts_fact(const krein_map *map, int64_t i, krein_fact *out);
 

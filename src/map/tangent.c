@@ -192,12 +192,11 @@ done:
     return st;
 }
 
-/* The plans of all terms, and where their features are. */
 /* Of a pair of standardised rows with an angle of 60 degrees, |khat - k| / k with the product
  * itself: a layer multiplies T by <A, A>, which has the mean p = J_0 / pi and the variance
  * (2 p - p^2) / m0, so that the relative variance grows by a factor of about 1 + (2/p - 1) / m0;
  * <Psi', Psi'> adds q^2 (2 J_2 / pi - (J_1 / pi)^2) / m1. Estimates of one layer in the angle of
- * the next are left out, which makes it too small by a quarter or less. */
+ * the next are left out: it is an estimate for a warning, no bound. */
 static double expected_error(const krein_tangent_plan *p) {
     static const double COSINE = 0.5;
     double bias = p->bias * p->bias, q = p->scale * p->scale * (double)(p->in - p->constant);
@@ -227,6 +226,7 @@ static void tell_error(const krein_map *map, const krein_tangent_plan *p) {
                map->cls->cls.name, (long long)p->depth, (long long)p->m0, (long long)map->D, error);
 }
 
+/* The plans of all terms, and where their features are. */
 static krein_status plan_all(krein_map *map, tangent *s, const krein_term *terms,
                              krein_tangent_plan_fn plan) {
     map->scratch = 0;

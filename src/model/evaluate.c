@@ -8,6 +8,7 @@
  * of rows, whatever their weights. */
 #include "model/model.h"
 
+#include "base/limits.h"
 #include "base/sized.h"
 #include "stream/together.h"
 
@@ -45,7 +46,7 @@ done:
 typedef struct sums {
     double weight; /* of the rows */
     double square, absolute;
-    double mean[64], m2[64]; /* of the targets, by Welford */
+    double mean[KREIN_TARGETS_MAX], m2[KREIN_TARGETS_MAX]; /* of the targets, by Welford */
 } sums;
 
 /* total: classes x classes, the weight of the rows of each cell of the confusion matrix. */
@@ -298,7 +299,7 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
     if (st == KREIN_OK) st = krein__model_need_head(ctx, m, "evaluate");
     if (st != KREIN_OK) return st;
     /* Clusters have numbers for names, which are no classes of anybody's data. */
-    if (m->encoding.task == KREIN_TASK_AUTO || strncmp(m->learner, "kmeans(", 7) == 0)
+    if (m->encoding.task == KREIN_TASK_AUTO || m->clusters)
         return krein__fail(ctx, KREIN_EARG,
                            "a model made by %s predicts no label, so there is nothing to evaluate; "
                            "use predict",

@@ -2,6 +2,7 @@
  * docs/model-format.md. */
 #include "model/model.h"
 
+#include "base/limits.h"
 #include "base/sized.h"
 
 #include "map/joint.h"
@@ -177,7 +178,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     e->scale = (krein_scale)scale;
     e->missing = (krein_missing)missing;
     e->task = (krein_task)task;
-    TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, 64));
+    TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
     TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
     TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
@@ -228,6 +229,15 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
     TRY(krein__archive_array(a, "calibration.shift", KREIN_TYPE_F64, &m->calibration.shift, m->k));
 done:
     return st;
+}
+
+/* Files of version 0.1 say it by the learner alone. */
+static krein_status clusters_io(krein_archive *a, krein_model *m) {
+    bool reading = krein__archive_reading(a);
+    if (reading ? krein__archive_has(a, "clusters") : m->clusters)
+        return krein__archive_bool(a, "clusters", &m->clusters);
+    if (reading) m->clusters = strncmp(m->learner, "kmeans(", 7) == 0;
+    return KREIN_OK;
 }
 
 /* A model without a task may give principal components. */
@@ -292,8 +302,10 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(krein__encoding_io(a, ctx, &m->encoding));
     TRY(krein__map_io(ctx, a, m->encoding.d, m->encoding.sparse, &m->map));
     TRY(head_io(a, m));
+    TRY(clusters_io(a, m));
     TRY(variance_io(a, m));
     TRY(krein__weights_io(a, ctx, &m->kernels, &m->weights));
+    TRY(krein__held_out_io(a, ctx, &m->path));
     TRY(signs_io(a, m));
     TRY(mix_io(a, m));
     TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));

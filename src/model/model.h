@@ -40,6 +40,7 @@ struct krein_model {
     double lambda; /* NaN: the learner has none */
     int64_t n;     /* rows trained on */
     krein_head head;
+    bool clusters;     /* the classes are clusters, which no data have for labels */
     int64_t k;         /* scores of a row */
     double *w;         /* R x k, weights of the raw features */
     double *intercept; /* k */

@@ -2,6 +2,7 @@
  * the exact map), sums in float64. A row's prediction does not depend on the rows around it. */
 #include "model/model.h"
 
+#include "base/sized.h"
 #include "model/packets.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -209,6 +210,8 @@ static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
         return krein__fail(ctx, KREIN_EARG,
                            "set the arrays up with krein_prediction_arrays_init and give their "
                            "capacity");
+    if (krein__options_known(ctx, out, sizeof *out, "krein_prediction_arrays") != KREIN_OK)
+        return ctx->status;
     if (out->probabilities && !m->calibration.slope)
         return krein__fail(ctx, KREIN_EARG,
                            "the model has no probabilities; train it with `probabilities`");

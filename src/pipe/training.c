@@ -20,10 +20,8 @@ static krein_status copy_options(krein_ctx *ctx, const krein_train_options *give
     krein_status st = KREIN_OK;
     krein_train_options_init(o);
     TRY(krein__options_copy(ctx, given, o, "krein_train_options"));
-    if (o->holdout < 0 || o->holdout >= 1 || isnan(o->holdout))
-        return krein__fail(ctx, KREIN_EARG, "`holdout` takes a fraction between 0 and 1");
-    if (isnan(o->lambda) || isinf(o->lambda))
-        return krein__fail(ctx, KREIN_EARG, "`lambda` takes a number >= 0, or auto");
+    TRY(krein__limit_check(ctx, "holdout", o->holdout));
+    if (!(o->lambda < 0)) TRY(krein__limit_check(ctx, "lambda", o->lambda));
     if (o->holdout > 0 && o->test)
         return krein__fail(ctx, KREIN_EARG, "give `test` or `holdout`, not both");
 done:

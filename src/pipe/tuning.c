@@ -98,14 +98,14 @@ static krein_status take_metric(krein_training *t) {
     krein_status st = KREIN_OK;
     double *factor = NULL;
     const krein_encoding *from = &t->tuning.from->encoding;
-    const krein_encoding *to = &t->pipe.job.model->encoding;
+    krein_encoding *to = &t->pipe.job.model->encoding;
     if (from->d != to->d)
         return krein__fail(ctx, KREIN_EDATA,
                            "`metric=file`: the model has %lld encoded inputs and the data %lld",
                            (long long)from->d, (long long)to->d);
     NEW(factor, to->d);
     for (int64_t j = 0; j < to->d; j++) factor[j] = (double)from->metric[j];
-    TRY(krein__stream_set_metric(t->pipe.job.rows, factor));
+    TRY(krein__encoding_set_metric(ctx, to, factor));
 done:
     krein__free(ctx, factor);
     return st;
@@ -134,7 +134,7 @@ static krein_status tune(krein_training *t) {
                             .deadline = left > 0 ? krein__clock() + 0.4 * left : 0};
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
-    if (tuned->factor) TRY(krein__stream_set_metric(p->job.rows, tuned->factor));
+    if (tuned->factor) TRY(krein__encoding_set_metric(ctx, &p->job.model->encoding, tuned->factor));
     if (!t->tuning.kernel) goto done;
     p->job.lambda_start = tuned->lambda / (double)p->job.n;
     krein__kernel_destroy(ctx, p->kernel);

@@ -29,6 +29,7 @@ krein_status krein__score_trial(const krein_view *v, const krein_values *values,
 }
 
 bool krein__score_better(const krein_score *a, const krein_score *b) {
+    if (isnan(a->loss) || isnan(b->loss)) return !isnan(a->loss) && isnan(b->loss);
     if (!isnan(a->error) && a->error != b->error) return a->error < b->error;
     return a->loss < b->loss;
 }

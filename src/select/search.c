@@ -42,6 +42,7 @@ typedef struct candidate {
 /* Error of the best lambda (0 where there is none), and the loss. */
 static double error_of(const candidate *c) { return isnan(c->score.error) ? 0 : c->score.error; }
 static double loss_of(const candidate *c) { return c->score.loss; }
+static bool has_loss(const candidate *c) { return !isnan(c->score.loss); }
 
 /* Not worse than the best by more than a hundredth of the error and of the loss. */
 static bool as_good(const candidate *c, const candidate *best) {
@@ -107,16 +108,22 @@ typedef struct tried {
     int64_t n, best;
 } tried;
 
+/* Whether candidate i has a loss, and less than candidate `than` (-1: there is none). */
+static bool less(const tried *t, int64_t i, int64_t than) {
+    return has_loss(&t->c[i]) && (than < 0 || loss_of(&t->c[i]) < loss_of(&t->c[than]));
+}
+
 /* The least loss among those whose error is within half a standard error of the least: errors of
- * few rows that differ by less are ties. Regression has no error, and the least loss wins. */
+ * few rows that differ by less are ties. Regression has no error, and the least loss wins. A
+ * candidate without a loss takes no part; -1: none has one. */
 static int64_t pick(const tried *t, int64_t rows) {
     double least = INFINITY;
-    for (int64_t i = 0; i < t->n; i++) least = fmin(least, error_of(&t->c[i]));
+    for (int64_t i = 0; i < t->n; i++)
+        if (has_loss(&t->c[i])) least = fmin(least, error_of(&t->c[i]));
     double tie = least + 0.5 * sqrt(fmax(0, least * (1 - least)) / (double)rows);
     int64_t best = -1;
     for (int64_t i = 0; i < t->n; i++)
-        if (error_of(&t->c[i]) <= tie && (best < 0 || loss_of(&t->c[i]) < loss_of(&t->c[best])))
-            best = i;
+        if (error_of(&t->c[i]) <= tie && less(t, i, best)) best = i;
     return best;
 }
 
@@ -132,8 +139,12 @@ static krein_status try_values(search *s, const krein_scorer *scorer, int64_t wh
                    (long long)scorer->sample.n, c->loss, krein__error_text(c->error, error),
                    c->lambda);
     }
+    if (st != KREIN_OK) return st;
     t->best = pick(t, scorer->sample.n);
-    return st;
+    if (t->best >= 0) return KREIN_OK;
+    return krein__fail(s->ctx, KREIN_ENUMERIC,
+                       "no %s that was tried has a score that is a number; give it a value",
+                       s->leaf[which]->kernel->cls.options[s->slot[which]].name);
 }
 
 static bool known(const tried *t, double value) {
@@ -179,8 +190,7 @@ static krein_status search_fine(search *s, int64_t which, const tried *coarse, t
     for (int k = 0; k < FINALISTS; k++) {
         int64_t best = k == 0 ? coarse->best : -1;
         for (int64_t i = 0; k > 0 && i < coarse->n; i++)
-            if (!taken[i] && (best < 0 || loss_of(&coarse->c[i]) < loss_of(&coarse->c[best])))
-                best = i;
+            if (!taken[i] && less(coarse, i, best)) best = i;
         if (best < 0) break;
         taken[best] = true;
         propose(t, s->centre[which], coarse->c[best].value);
@@ -289,7 +299,7 @@ done:
 }
 
 static bool has_score(const krein_candidate *c) {
-    return c->scored.scored && !c->scored.refused[0];
+    return c->scored.scored && !c->scored.refused[0] && !isnan(c->scored.score[0].loss);
 }
 
 /* The first of the best; why there is none, where all were refused. */
@@ -301,7 +311,9 @@ static krein_status winner(krein_ctx *ctx, const krein_candidate *c, int64_t n, 
             *best = i;
     if (*best >= 0) return KREIN_OK;
     return krein__fail(ctx, KREIN_ESPEC, "no kernel of the list has a score: %s",
-                       c[0].scored.refused[0] ? c[0].scored.refused[0] : "there was no time");
+                       c[0].scored.refused[0] ? c[0].scored.refused[0]
+                       : c[0].scored.scored   ? "it is not a number"
+                                              : "there was no time");
 }
 
 static void tell(krein_ctx *ctx, const krein_candidate *c, int64_t rows) {

@@ -48,7 +48,7 @@ krein_score krein__score_of(const krein_criterion_class *c, double value);
 /* Of the best lambda of a trial, as a criterion's `score`: share of errors, or root mean square. */
 krein_status krein__score_trial(const krein_view *v, const krein_values *values,
                                 const krein_trial *t, krein_score *out);
-/* Less in this order: error, then loss. */
+/* Less in this order: error, then loss. One whose loss is no number is never better. */
 bool krein__score_better(const krein_score *a, const krein_score *b);
 /* KREIN_ESPEC that names the criterion: where the view has no eigenvalues, and where there are some
  * below zero by more than rounding. */

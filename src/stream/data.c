@@ -1,6 +1,7 @@
 /* data.c -- opening data and giving its columns their roles. */
 #include "stream/data.h"
 
+#include "base/limits.h"
 #include "base/sized.h"
 #include "file/lines.h"
 #include "stream/memory.h"
@@ -32,8 +33,7 @@ static krein_status copy_options(krein_data *data, const krein_data_options *giv
             DUP(data->owned[k], *text[k]);
             *text[k] = data->owned[k];
         }
-    if (o->targets < 0 || o->targets > 64)
-        st = krein__fail(ctx, KREIN_EARG, "`targets` takes a number from 1 to 64");
+    if (o->targets != 0) TRY(krein__limit_check(ctx, "targets", (double)o->targets));
 done:
     return st;
 }

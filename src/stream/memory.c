@@ -9,6 +9,7 @@
  * first pass goes on from there, so that a source of which one pass is wanted need not rewind.
  */
 #include "stream/memory.h"
+#include "base/sized.h"
 #include "file/lines.h"
 
 #include <math.h>
@@ -222,9 +223,9 @@ krein_status krein__source_open(krein_ctx *ctx, const krein_rows_source *source,
     TRY(make_reader(ctx, &r));
     krein_memory *s = own(r);
     r->alone = true;
+    s->source = KREIN_SIZED(krein_rows_source);
     if (source && source->size)
-        memcpy(&s->source, source,
-               source->size < sizeof s->source ? source->size : sizeof s->source);
+        TRY(krein__options_copy(ctx, source, &s->source, "krein_rows_source"));
     if (!s->source.next) {
         st = krein__fail(ctx, KREIN_EARG, "a source of rows needs the function next");
         goto done;

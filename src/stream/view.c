@@ -1,10 +1,11 @@
 /* view.c -- the caller's arrays: whether they make sense, and their columns. */
 #include "stream/view.h"
 
+#include "base/limits.h"
+#include "base/sized.h"
+
 #include <math.h>
 #include <string.h>
-
-enum { TARGETS_MAX = 64 };
 
 static bool is_number(krein_element t) { return t >= KREIN_FLOAT32 && t <= KREIN_INT64; }
 static bool is_whole(krein_element t) { return t == KREIN_INT32 || t == KREIN_INT64; }
@@ -58,12 +59,15 @@ static krein_status check_sparse(krein_ctx *ctx, const krein_rows_view *v, int64
 }
 
 static krein_status check_table(krein_ctx *ctx, const krein_rows_view *v) {
+    krein_status st = KREIN_OK;
     for (int64_t j = 0; j < v->d; j++) {
         krein_column_view c = column_of(v, j);
         long long number = (long long)j + 1;
-        if (c.size == 0 || c.size != v->columns->size)
+        if (c.size < sizeof c.size || c.size != v->columns->size)
             return krein__fail(ctx, KREIN_EARG,
                                "column %lld: size must be sizeof(krein_column_view)", number);
+        const void *given = (const char *)v->columns + (size_t)j * c.size;
+        TRY(krein__options_known(ctx, given, sizeof c, "krein_column_view"));
         int kinds = !!c.numbers + !!c.texts + !!c.codes;
         if (kinds != 1)
             return krein__fail(
@@ -76,7 +80,8 @@ static krein_status check_table(krein_ctx *ctx, const krein_rows_view *v) {
         if (c.codes && (c.nwords < 0 || (c.nwords > 0 && !c.words)))
             return krein__fail(ctx, KREIN_EARG, "column %lld: codes need words", number);
     }
-    return KREIN_OK;
+done:
+    return st;
 }
 
 static krein_status check_labels(krein_ctx *ctx, krein_rows_view *v) {
@@ -87,11 +92,10 @@ static krein_status check_labels(krein_ctx *ctx, krein_rows_view *v) {
                            kinds);
     if (v->classes && !is_whole(v->class_type))
         return krein__fail(ctx, KREIN_EARG, "`class_type` is KREIN_INT32 or KREIN_INT64");
-    if (v->ntargets < 0 || v->ntargets > TARGETS_MAX)
-        return krein__fail(ctx, KREIN_EARG, "`ntargets` takes a number from 1 to %d", TARGETS_MAX);
+    if (v->ntargets == 0) v->ntargets = 1;
+    if (krein__limit_check(ctx, "ntargets", (double)v->ntargets) != KREIN_OK) return ctx->status;
     if (v->ntargets > 1 && !v->targets)
         return krein__fail(ctx, KREIN_EARG, "`ntargets` is for targets, and there are none");
-    if (v->ntargets == 0) v->ntargets = 1;
     return KREIN_OK;
 }
 
@@ -116,7 +120,7 @@ krein_status krein__view_take(krein_ctx *ctx, const krein_rows_view *given, int6
         return krein__fail(ctx, KREIN_EARG,
                            "rows in memory: set the struct up with krein_rows_view_init");
     krein_rows_view_init(out);
-    memcpy(out, given, given->size < sizeof *out ? given->size : sizeof *out);
+    TRY(krein__options_copy(ctx, given, out, "krein_rows_view"));
     int kinds = !!out->x + !!out->indptr + !!out->columns;
     if (out->n < 0 || out->d < 1)
         return krein__fail(ctx, KREIN_EARG, "rows in memory need n >= 0 and d >= 1");

@@ -15,7 +15,11 @@ spec=$("$PYTHON" -c 'import json; print(json.load(open("chosen"))["learner"])')
 run train b.csv --learner "$spec" "${features[@]}" --holdout 0.3 -o again.krein
 ok "train with what was chosen"
 has "how it ended" err 'gradient .* of the first, .* passes'
-is "the same model" "$(cksum <b.krein)" "$(cksum <again.krein)"
+run predict b.krein b.csv --scores -o b.scores
+ok "predict"
+run predict again.krein b.csv --scores -o again.scores
+ok "predict"
+is "the same model" "$(cksum <b.scores)" "$(cksum <again.scores)"
 run info b.krein
 has "info" out 'logistic\(lambda='
 run train b.csv --learner logistic "${features[@]}" --select 'cv(k=3)' -j 1 -o cv.krein
