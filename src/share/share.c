@@ -234,6 +234,8 @@ krein_status krein__share_stats(krein_ctx *ctx, krein_stats *s) {
         TRY(krein__stats_codes(ctx, s, k, codes));
         TRY(krein__comm_sum(ctx, codes, s->code_count[k]));
     }
+    TRY(krein__comm_sum(ctx, s->nnum, s->absent));
+    TRY(krein__comm_sum(ctx, s->ncat, s->no_code));
     TRY(krein__comm_sum(ctx, 1, &s->weight));
 done:
     return st;
