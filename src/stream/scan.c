@@ -306,7 +306,16 @@ static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_e
     krein_task task = data->options.task;
     if (labels == KREIN_LABELS_CARRIED)
         task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-    TRY(krein__task_decide(ctx, data->name, task, data->options.targets, &s->labels, words, e));
+    krein_label_column label = {.path = data->name, .guessed = data->label_guessed};
+    if (!data->labels && !data->reader->sparse && data->nlabel == 1 &&
+        from->column[column].given == KREIN_ROLE_FEATURE) {
+        label.name = from->column[column].name;
+        if (!label.name && from->header) label.name = ""; /* an empty cell in the header */
+        label.number = krein__reader_number(from, column);
+    }
+    if (labels == KREIN_LABELS_WANTED)
+        TRY(krein__label_check(ctx, &label, task, &s->labels, words));
+    TRY(krein__task_decide(ctx, &label, task, data->options.targets, &s->labels, words, e));
     if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
         st = krein__fail(ctx, KREIN_EDATA,
                          "%s: the label has one class only (\"%.60s\"); classification needs two: "

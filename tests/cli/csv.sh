@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tables as they come: missing cells.
+# Tables as they come: missing cells, labels.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 fixed=(-k 'gaussian(sigma=2)' -l 1e-3)
@@ -42,5 +42,21 @@ for what in transform gram pca; do
     ok "$what: missing cells"
     has "$what: says so" err 'missing cells: a: the mean'
 done
+
+# ---- labels ----
+{ echo who,x,y2 && seq 50 | awk '{ print "p" $1 "," $1 % 7 "," $1 * 2.5 }'; } >names.csv
+run train names.csv "${fixed[@]}" -o no.krein
+status "a label of names" 1
+has "a label of names: the way out" err 'names\.csv: the label \(column 1, who\) has 50 distinct texts in 50 rows.*--label NAME'
+run train names.csv "${fixed[@]}" -o n.krein --label y2 --ignore who
+ok "a label of names: --label"
+{ echo Id,x,y2 && seq 50 | awk '{ print $1 "," $1 % 7 "," $1 * 2.5 }'; } >ids.csv
+run train ids.csv "${fixed[@]}" -o no.krein
+status "a label of row numbers" 1
+has "a label of row numbers: the way out" err '\(Id\) numbers the rows.*--label NAME'
+{ echo y,x && seq 3000 | awk '{ print $1 % 25 "," $1 % 7 }'; } >codes.csv
+run train codes.csv "${fixed[@]}" -D 16 -o c.krein --json
+json "whole numbers that are classes" 'j["task"] == "classification"'
+is "the guess is said once" 1 "$(grep -c 'task: classification: the label (column 1, y) has the whole numbers 0 to 24.*--task regression' err)"
 
 summary
