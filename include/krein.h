@@ -204,7 +204,9 @@ typedef enum krein_task {
 typedef enum krein_missing {
     KREIN_MISSING_ERROR = 0,
     KREIN_MISSING_MEAN = 1,
-    KREIN_MISSING_DROP = 2
+    KREIN_MISSING_DROP = 2,
+    KREIN_MISSING_AUTO = 3 /* the default: mean and an indicator, texts a category of their own; at
+                              prediction as at training */
 } krein_missing;
 
 typedef enum krein_scale {
@@ -476,6 +478,8 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+/* What was decided about the columns at training, the i-th line of it; NULL past the last. */
+KREIN_API const char *krein_model_note(const krein_model *model, int64_t i);
 /* What the fitted map tells of itself: masses, errors, what it chose. */
 typedef struct krein_fact { /* stays as it is */
     const char *name;

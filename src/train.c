@@ -68,10 +68,10 @@ static krein_status tell_tuned(krein_training *t, krein_report *r) {
     r->tried_count = from->n;
     from->tried = NULL;
     from->n = 0;
-    const float *factor = e->metric_full ? e->metric_full : e->metric;
+    const float *factor = e->metric;
     if (!factor) goto done;
-    r->metric = e->metric_full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
-    r->factors = e->metric_full ? e->d * e->d : e->d;
+    r->metric = KREIN_METRIC_DIAGONAL;
+    r->factors = e->d;
     NEW(r->factor, r->factors);
     for (int64_t j = 0; j < r->factors; j++) r->factor[j] = (double)factor[j];
 done:

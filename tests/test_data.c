@@ -79,8 +79,9 @@ static void unknown_category(void) {
 static const char *holes = "y,x,c\n1.5,1,u\n2.5,,u\n3.5,4,?\n4.5,4,v\n5.5,NaN,u\n";
 
 static void missing_error(void) {
-    refused(holes, NULL, KREIN_EDATA, "data.csv:3", "`missing=");
     krein_data_options o = plain();
+    o.missing = KREIN_MISSING_ERROR;
+    refused(holes, &o, KREIN_EDATA, "data.csv:3", "`missing=");
     o.missing = KREIN_MISSING_MEAN;
     refused("y,x\n1,1\n,2\n3,3\n", &o, KREIN_EDATA, "data.csv:3", "y"); /* no label */
     refused("y,x,z\n1,,1\n2,,2\n3,,3\n", &o, KREIN_EDATA, "column 2", "`ignore=2`");

@@ -57,6 +57,62 @@ static void task_rule(void) {
     CHECK_HAS(log.text, "`task=classification`");
 }
 
+/* The labels low .. low + n - 1, each in `rows` rows but the last, which is in `last`. */
+static krein_task guess_run(int n, int rows, int last, int gap, test_log *log) {
+    krein_ctx *ctx = test_ctx_full(1, NULL, log);
+    const char *path = test_path("run.csv");
+    FILE *f = fopen(path, "w");
+    if (!f) exit(1);
+    fprintf(f, "label,x\n");
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < (k < n - 1 ? rows : last); i++)
+            fprintf(f, "%d,%d\n", 5 + k + (k == n - 1 ? gap : 0), i);
+    fclose(f);
+    learned l = learn_file(ctx, path, NULL, KREIN_KEEP_AUTO, 0, 1);
+    CHECK(l.st == KREIN_OK);
+    krein_task task = l.e.task;
+    forget(&l);
+    krein_ctx_destroy(ctx);
+    return task;
+}
+
+static void task_runs(void) {
+    test_log log;
+    CHECK(guess_run(26, 100, 100, 0, &log) == KREIN_TASK_CLASSIFICATION);
+    CHECK_HAS(log.text, "whole numbers 5 to 30");
+    CHECK_HAS(log.text, "`task=regression`");
+    CHECK(guess_run(26, 104, 10, 0, &log) == KREIN_TASK_CLASSIFICATION);
+    CHECK(guess_run(26, 150, 9, 0, &log) == KREIN_TASK_REGRESSION);   /* one of them is rare */
+    CHECK(guess_run(26, 100, 99, 0, &log) == KREIN_TASK_REGRESSION);  /* not 100 rows a class */
+    CHECK(guess_run(26, 100, 100, 1, &log) == KREIN_TASK_REGRESSION); /* a gap */
+    CHECK(guess_run(100, 100, 100, 0, &log) == KREIN_TASK_CLASSIFICATION);
+    CHECK(guess_run(101, 100, 100, 0, &log) == KREIN_TASK_REGRESSION);
+}
+
+/* Labels that nobody can mean. */
+static void label_refused(void) {
+    char text[4096] = "name,x\n", numbered[4096] = "ID,x,z\n", unnamed[4096] = ",x,z\n";
+    for (int i = 0; i < 40; i++) {
+        snprintf(text + strlen(text), 40, "n%d,%d\n", i == 7 ? 6 : i, i % 3);
+        snprintf(numbered + strlen(numbered), 40, "%d,%d,%d\n", i + 1, i % 3, i % 5);
+        snprintf(unnamed + strlen(unnamed), 40, "%d,%d,%d\n", i, i % 3, i % 5);
+    }
+    refused(text, NULL, KREIN_EDATA, "39 distinct texts in 40 rows", "`label=NAME`");
+    refused(numbered, NULL, KREIN_EDATA, "(ID) numbers the rows", "`label=NAME`");
+    refused(unnamed, NULL, KREIN_EDATA, "numbers the rows", "`label=first`");
+    krein_data_options o = plain();
+    krein_ctx *ctx = test_ctx(1);
+    o.label = "first";
+    learned l = learn_text(ctx, numbered, &o);
+    CHECK(l.st == KREIN_OK && l.e.task == KREIN_TASK_REGRESSION);
+    forget(&l);
+    o.task = KREIN_TASK_CLASSIFICATION;
+    l = learn_text(ctx, text, &o);
+    CHECK(l.st == KREIN_OK && l.e.nclass == 39);
+    forget(&l);
+    krein_ctx_destroy(ctx);
+}
+
 static void task_asked(void) {
     test_log log;
     krein_ctx *ctx = test_ctx_full(1, NULL, &log);
@@ -406,6 +462,8 @@ int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(class_names);
     RUN(task_rule);
+    RUN(task_runs);
+    RUN(label_refused);
     RUN(task_asked);
     RUN(label_rules);
     RUN(label_not_needed);

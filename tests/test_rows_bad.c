@@ -53,7 +53,8 @@ static void bad_views(void) {
     REFUSED(v.indptr = group, KREIN_EARG, "exactly one of x, indptr and columns, not 2");
     REFUSED(v.type = 0, KREIN_EARG, "`type` says");
     REFUSED(v.column_stride = 4, KREIN_EARG, "`row_stride` must be given");
-    REFUSED(v.x = nan_cell, KREIN_EDATA, "row 3, column 2 is NaN");
+    REFUSED((v.x = nan_cell, o.missing = KREIN_MISSING_ERROR), KREIN_EDATA,
+            "row 3, column 2 is NaN");
     REFUSED((v.x = inf_cell, v.n = 2), KREIN_EDATA, "row 2, column 1 is infinite");
     REFUSED((v.x = huge, v.n = 2, v.type = KREIN_FLOAT64), KREIN_EDATA,
             "row 2, column 2 is 1e+300, too large");
@@ -134,7 +135,7 @@ static void bad_tables(void) {
     good.d = 2;
     good.columns = c;
     good.targets = y;
-    REFUSED(v.n = 4, KREIN_EDATA, "row 4, column 2 is missing");
+    REFUSED((v.n = 4, o.missing = KREIN_MISSING_ERROR), KREIN_EDATA, "row 4, column 2 is missing");
     REFUSED(c[1].nwords = 2, KREIN_EDATA, "row 3, column 2: code 2, but the words are 0 to 1");
     REFUSED(c[1].words = NULL, KREIN_EARG, "column 2: codes need words");
     c[1] = as_given;
@@ -146,7 +147,7 @@ static void bad_tables(void) {
     c[1].numbers = x;
     REFUSED(v.n = 4, KREIN_EARG, "column 2: `type`");
     c[1] = (krein_column_view){.size = sizeof *c, .texts = word};
-    REFUSED(v.n = 4, KREIN_EDATA, "row 4, column 2 is missing");
+    REFUSED((v.n = 4, o.missing = KREIN_MISSING_ERROR), KREIN_EDATA, "row 4, column 2 is missing");
     REFUSED((v.n = 3, o.weights = "2"), KREIN_EDATA, "row weights must be numbers");
 }
 

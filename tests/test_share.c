@@ -338,6 +338,8 @@ static void holes(void) {
     all.o.ignore = "id";
     all.o.weights = "w";
     all.o.group = "g";
+    all.o.missing = KREIN_MISSING_AUTO;
+    as_one(all);
     all.o.missing = KREIN_MISSING_MEAN;
     as_one(all);
     all.o.missing = KREIN_MISSING_DROP;
@@ -373,6 +375,8 @@ static void gaps(void) {
         all.holdout = 0.1;
         as_one(all);
         all.o.missing = KREIN_MISSING_MEAN;
+        as_one(all);
+        all.o.missing = KREIN_MISSING_AUTO;
         as_one(all);
     }
 }

@@ -152,8 +152,10 @@ static void as_one(task k) {
         if (r.test && one.test) same_metrics(r.test, one.test, 1e-3);
         same_bytes(mine);
         /* Rank 0 hears of all rows, the others of none; all know the metrics. */
-        scores a = predict(ctx, mine, &k, k.unlabeled || k.o.missing ? NULL : &metrics);
-        scores b = predict(alone, mine, &k, k.unlabeled || k.o.missing ? NULL : &other);
+        scores a = predict(ctx, mine, &k,
+                           k.unlabeled || k.o.missing != KREIN_MISSING_AUTO ? NULL : &metrics);
+        scores b = predict(alone, mine, &k,
+                           k.unlabeled || k.o.missing != KREIN_MISSING_AUTO ? NULL : &other);
         scores c = predict(alone, whole, &k, NULL);
         CHECK(me == 0 ? distance(&a, &b) == 0 : a.n == 0);
         same_metrics(&metrics, &other, 1e-9);

@@ -160,6 +160,9 @@ typedef struct cli_trained {
 /* Trains and saves; on success the caller clears `out`. Also used by demo. */
 int cli_train(cli_app *app, const char *output, cli_trained *out);
 void cli_trained_clear(cli_app *app, cli_trained *out);
+/* What was decided about the columns. */
+void cli_print_notes(FILE *f, const krein_model *model);
+json_t *cli_json_notes(const krein_model *model);
 void cli_print_report(FILE *f, const krein_report *r);
 
 /* Entries of a table as text; NULL: all tables. Returns how many there are. */

@@ -55,6 +55,7 @@ static void print_json(const char *path, const krein_model *model, const krein_m
     krein_fact fact;
     for (int64_t k = 0; krein_model_fact(model, k, &fact); k++) cli_json_fact(facts, &fact);
     json_object_set_new(out, "facts", facts);
+    json_object_set_new(out, "notes", cli_json_notes(model));
     json_t *variance = i->variance ? json_array() : json_null();
     for (int64_t k = 0; i->variance && k < i->outputs; k++)
         json_array_append_new(variance, cli_json_number(i->variance[k]));
@@ -94,6 +95,7 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     cli_line(stdout, "columns", "%s", cli_count_text(i->inputs, number));
     print_names("", model, i->inputs, krein_model_column);
     if (i->d != i->inputs) cli_line(stdout, "encoded inputs", "%s", cli_count_text(i->d, number));
+    cli_print_notes(stdout, model);
     if (i->variance)
         cli_line(stdout, "components", "%s", cli_count_text(i->outputs, number));
     else if (i->outputs > 1)

@@ -125,6 +125,18 @@ static json_t *metric_json(const krein_report *r) {
     return json_pack("{s:s, s:o}", "kind", cli_metric_name(r->metric), "factors", factors);
 }
 
+void cli_print_notes(FILE *f, const krein_model *model) {
+    for (int64_t i = 0; krein_model_note(model, i); i++)
+        cli_line(f, "note", "%s", cli_safe(cli_flags(krein_model_note(model, i))));
+}
+
+json_t *cli_json_notes(const krein_model *model) {
+    json_t *all = json_array();
+    for (int64_t i = 0; krein_model_note(model, i); i++)
+        json_array_append_new(all, cli_json_text(cli_flags(krein_model_note(model, i))));
+    return all;
+}
+
 static json_t *report_json(const krein_report *r, int64_t bytes) {
     const char *measure = r->task == KREIN_TASK_CLASSIFICATION ? "error" : "rmse";
     json_t *loo = json_null(), *cv = json_null();
@@ -191,11 +203,13 @@ int cli_cmd_train(cli_app *app) {
     status = cli_train(app, output, &trained);
     if (status == CLI_OK && a->json) {
         json_t *object = report_json(&trained.report, trained.bytes);
+        json_object_set_new(object, "notes", cli_json_notes(trained.model));
         json_object_set_new(object, "output", cli_json_text(output));
         cli_print_json(object);
     } else if (status == CLI_OK) {
         const krein_report *r = &trained.report;
         cli_print_report(stdout, r);
+        cli_print_notes(stdout, trained.model);
         if (a->verbose)
             fprintf(stderr, "krein: reading %.2f s, selecting %.2f s, fitting %.2f s\n",
                     r->seconds_read, r->seconds_select, r->seconds_fit);

@@ -63,8 +63,29 @@ static krein_status too_many_texts(const krein_reader *r, int64_t j) {
                        r->path, number, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX, number);
 }
 
-krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e) {
+int64_t krein__input_values(const krein_input *in) { return in->text ? in->dict.n : 1; }
+
+int64_t krein__place_inputs(krein_encoding *e) {
+    int64_t d = 0;
+    for (int64_t j = 0; j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        in->at = -1;
+        if (in->role != KREIN_ROLE_FEATURE) continue;
+        in->at = d;
+        d += krein__input_values(in) + in->indicator;
+    }
+    return d;
+}
+
+static void leave_out(krein_input *in, krein_left_out why) {
+    in->role = KREIN_ROLE_IGNORE;
+    in->left_out = why;
+}
+
+krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_stats *stats,
+                                  krein_encoding *e) {
     krein_status st = KREIN_OK;
+    int64_t num = 0, cat = 0;
     e->d = 0;
     if (r->sparse) {
         e->d = r->d;
@@ -83,10 +104,13 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encodin
         in->role = c->role;
         in->text = c->text;
         in->shift = c->shift;
-        in->at = -1;
         if (c->role != KREIN_ROLE_FEATURE) continue;
-        in->at = e->d;
-        e->d += c->text ? c->dict.n : 1;
+        double absent = c->text ? stats->no_code[cat] : stats->absent[num];
+        if (!c->text && stats->count[num] == 0 && e->missing == KREIN_MISSING_AUTO)
+            leave_out(in, KREIN_LEFT_EMPTY);
+        ++*(c->text ? &cat : &num);
+        if (in->left_out) continue;
+        in->indicator = e->missing == KREIN_MISSING_AUTO && absent > 0;
         if (!c->text) continue;
         if (c->dict.n > KREIN_CATEGORIES_MAX) {
             st = too_many_texts(r, j);
@@ -95,6 +119,7 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encodin
         TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
         c->frozen = true;
     }
+    e->d = krein__place_inputs(e);
 done:
     return st;
 }
@@ -142,16 +167,21 @@ static void scale_sparse(const krein_stats *t, krein_encoding *e) {
     }
 }
 
-/* One column for each category: its indicator. */
+/* A column of zeros and ones, with a share p of ones. */
+static void scale_indicator(krein_encoding *e, int64_t at, double p) {
+    double low = p == 1 ? 1 : 0, high = p == 0 ? 0 : 1;
+    scale_column(e, at, (column){p, p * (1 - p), low, high, low, high});
+}
+
+/* One column for each category: its indicator. Missing cells count where they have one too. */
 static void scale_text(const krein_stats *t, int64_t cat, const krein_input *in,
                        krein_encoding *e) {
-    double seen = 0; /* cells that are not missing */
+    double seen = in->indicator ? t->no_code[cat] : 0;
     for (int64_t k = 0; k < t->codes[cat]; k++) seen += t->code_count[cat][k];
-    for (int64_t k = 0; k < in->dict.n; k++) {
-        double p = seen > 0 && k < t->codes[cat] ? t->code_count[cat][k] / seen : 0;
-        double low = p == 1 ? 1 : 0, high = p == 0 ? 0 : 1;
-        scale_column(e, in->at + k, (column){p, p * (1 - p), low, high, low, high});
-    }
+    for (int64_t k = 0; k < in->dict.n; k++)
+        scale_indicator(e, in->at + k,
+                        seen > 0 && k < t->codes[cat] ? t->code_count[cat][k] / seen : 0);
+    if (in->indicator) scale_indicator(e, in->at + in->dict.n, t->no_code[cat] / seen);
 }
 
 static krein_status scale_number(const krein_reader *r, const krein_stats *t, int64_t num,
@@ -180,11 +210,15 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
     if (e->sparse) scale_sparse(t, e);
     for (int64_t j = 0; !e->sparse && j < (e->ninput ? e->ninput : e->d); j++) {
         const krein_input *in = e->ninput ? &e->input[j] : NULL;
+        if (in && in->left_out) ++*(in->text ? &cat : &num);
         if (in && in->role != KREIN_ROLE_FEATURE) continue;
         if (in && in->text)
             scale_text(t, cat++, in, e);
         else
             TRY(scale_number(r, t, num++, j, in ? in->at : j, e));
+        if (in && in->indicator && !in->text)
+            scale_indicator(e, in->at + 1,
+                            t->absent[num - 1] / (t->absent[num - 1] + t->count[num - 1]));
     }
     unit_bounds(e);
 done:

@@ -2,7 +2,8 @@
  * files: which columns, which categories, which classes, which scaling.
  *
  * A dense row of the file becomes d numbers: numeric columns stay, a text column becomes one
- * indicator per category, in column order. Then, column by column,
+ * indicator per category, in column order. A column with missing cells in training has one more
+ * where they are to be seen (missing=auto): 1 where the cell is missing. Then, column by column,
  *
  *     x_j = (raw_j - shift_j - centre_j) * factor_j
  *
@@ -19,13 +20,21 @@
 #include "encode/stats.h"
 #include "num/matrix.h"
 
+/* Why a column of the inputs gives no encoded column. */
+typedef enum krein_left_out {
+    KREIN_LEFT_NOT = 0,
+    KREIN_LEFT_EMPTY = 1 /* no cell of the training rows has a value */
+} krein_left_out;
+
 typedef struct krein_input {
     char *name; /* NULL without a header */
     krein_role role;
     bool text;
     double shift;
-    krein_dict dict; /* categories of a text feature */
-    int64_t at;      /* first encoded column, -1 if it has none */
+    krein_dict dict;         /* categories of a text feature */
+    int64_t at;              /* first encoded column, -1 if it has none */
+    krein_left_out left_out; /* its role is then KREIN_ROLE_IGNORE */
+    bool indicator;          /* the last of its encoded columns says whether the cell is missing */
 } krein_input;
 
 typedef struct krein_encoding {
@@ -51,9 +60,14 @@ typedef struct krein_encoding {
 
 enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000 };
 
-/* Inputs and encoded columns from the columns of a file that has been read once: roles, names and
- * dictionaries are known. The dictionaries of text features are frozen. */
-krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, krein_encoding *e);
+/* Inputs and encoded columns from the columns of a file that has been read once: roles, names,
+ * dictionaries and statistics are known. The dictionaries of text features are frozen. */
+krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_stats *stats,
+                                  krein_encoding *e);
+/* Encoded columns of an input without its indicator. */
+int64_t krein__input_values(const krein_input *in);
+/* Where the encoded columns of the inputs are; their number. */
+int64_t krein__place_inputs(krein_encoding *e);
 /* Centres, factors, values of missing cells and bounds, once the inputs and e->scale are set. Some
  * row has a weight. */
 krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *stats,
@@ -73,5 +87,12 @@ int64_t krein__block_rows(int64_t d);
 /* Class of a label (a number, or a code in the text label's dictionary through `map`), or -1. */
 int64_t krein__class_of(const krein_encoding *e, const int64_t *map, double label);
 const char *krein__scale_name(krein_scale scale);
+
+/* What was decided about the columns, one line each, for people (notes.c). */
+krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char ***note,
+                                   int64_t *n);
+void krein__notes_free(krein_ctx *ctx, char **note, int64_t n);
+/* Says them in the log. */
+krein_status krein__encoding_say(krein_ctx *ctx, const krein_encoding *e);
 
 #endif

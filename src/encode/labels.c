@@ -1,16 +1,49 @@
-/* labels.c -- the task: text labels, two distinct values, or at most 20 distinct whole numbers
- * mean classification; everything else is regression. */
+/* labels.c -- the task: text labels, two distinct values, at most 20 distinct whole numbers, or at
+ * most 100 consecutive ones that come often mean classification; everything else is regression. */
 #include "encode/labels.h"
 
+#include "file/lines.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { FEW_INTEGERS = 20 };
+enum {
+    FEW_INTEGERS = 20,
+    RUN_INTEGERS = 100, /* consecutive whole numbers, each of them... */
+    RUN_LEAST = 10,     /* ...in so many rows... */
+    RUN_MEAN = 100,     /* ...and on average in so many */
+    FEW_WORDS = 10      /* that may be distinct in a small table */
+};
 
-krein_status krein__label_set_add(krein_ctx *ctx, krein_label_set *set, double value) {
+static krein_status insert(krein_ctx *ctx, krein_label_set *set, int64_t at, double value) {
+    if (set->n == set->capacity) {
+        int64_t room = krein__max(64, 2 * set->capacity);
+        double *bigger = krein__resize(ctx, set->value, room, sizeof *bigger);
+        if (!bigger) return ctx->status;
+        set->value = bigger;
+        int64_t *count = krein__resize(ctx, set->count, room, sizeof *count);
+        if (!count) return ctx->status;
+        set->count = count;
+        set->capacity = room;
+    }
+    size_t behind = (size_t)(set->n - at);
+    memmove(set->value + at + 1, set->value + at, behind * sizeof *set->value);
+    memmove(set->count + at + 1, set->count + at, behind * sizeof *set->count);
+    set->value[at] = value;
+    set->count[at] = 0;
+    set->n++;
+    return KREIN_OK;
+}
+
+krein_status krein__label_set_count(krein_ctx *ctx, krein_label_set *set, double value,
+                                    int64_t rows) {
+    krein_status st = KREIN_OK;
     if (set->n == 0 && !set->many) set->whole = true;
     if (value != rint(value)) set->whole = false;
+    set->rows += rows;
     if (set->many) return KREIN_OK;
     int64_t low = 0, high = set->n;
     while (low < high) {
@@ -20,26 +53,25 @@ krein_status krein__label_set_add(krein_ctx *ctx, krein_label_set *set, double v
         else
             high = middle;
     }
-    if (low < set->n && set->value[low] == value) return KREIN_OK;
-    if (set->n == KREIN_CLASSES_MAX) {
-        set->many = true;
-        return KREIN_OK;
+    if (low == set->n || set->value[low] != value) {
+        set->many = set->n == KREIN_CLASSES_MAX;
+        if (set->many) return KREIN_OK;
+        TRY(insert(ctx, set, low, value));
     }
-    if (set->n == set->capacity) {
-        int64_t room = krein__max(64, 2 * set->capacity);
-        double *bigger = krein__resize(ctx, set->value, room, sizeof *bigger);
-        if (!bigger) return ctx->status;
-        set->value = bigger;
-        set->capacity = room;
-    }
-    memmove(set->value + low + 1, set->value + low, (size_t)(set->n - low) * sizeof *set->value);
-    set->value[low] = value;
-    set->n++;
-    return KREIN_OK;
+    set->count[low] += rows;
+done:
+    return st;
+}
+
+krein_status krein__label_set_add(krein_ctx *ctx, krein_label_set *set, double value) {
+    set->steps = set->rows == 0 || (set->steps && value == set->last + 1);
+    set->last = value;
+    return krein__label_set_count(ctx, set, value, 1);
 }
 
 void krein__label_set_clear(krein_ctx *ctx, krein_label_set *set) {
     krein__free(ctx, set->value);
+    krein__free(ctx, set->count);
     memset(set, 0, sizeof *set);
 }
 
@@ -72,9 +104,79 @@ done:
     return st;
 }
 
-krein_status krein__task_decide(krein_ctx *ctx, const char *path, krein_task asked, int64_t targets,
-                                const krein_label_set *set, const krein_dict *words,
-                                krein_encoding *e) {
+/* Whole numbers without a gap that all come often, as codes of classes do. */
+static bool runs(const krein_label_set *set) {
+    if (set->many || !set->whole || set->n < 2 || set->n > RUN_INTEGERS) return false;
+    if (set->value[set->n - 1] - set->value[0] != (double)(set->n - 1)) return false;
+    for (int64_t k = 0; k < set->n; k++)
+        if (set->count[k] < RUN_LEAST) return false;
+    return set->rows >= RUN_MEAN * set->n;
+}
+
+/* "the label (column 1, age)", in buf of at least 120 bytes. */
+static const char *label_text(const krein_label_column *c, char *buf) {
+    char name[48] = "";
+    if (c->name) krein__cell_text(c->name, strlen(c->name), name);
+    if (c->number > 0)
+        snprintf(buf, 120, "the label (column %lld%s%s)", (long long)c->number, *name ? ", " : "",
+                 name);
+    else
+        snprintf(buf, 120, "the label");
+    return buf;
+}
+
+static void say_guess(krein_ctx *ctx, const krein_label_column *column, bool few,
+                      const krein_label_set *set, const krein_dict *words,
+                      const krein_encoding *e) {
+    char label[120], low[40], high[40];
+    label_text(column, label);
+    if (words)
+        krein__log(ctx, KREIN_LOG_INFO, "task: classification: %s is text, with %lld classes",
+                   label, (long long)words->n);
+    else if (few)
+        krein__log(ctx, KREIN_LOG_INFO, "task: classification: %s has %lld values", label,
+                   (long long)set->n);
+    else if (e->task == KREIN_TASK_CLASSIFICATION)
+        krein__log(ctx, KREIN_LOG_INFO,
+                   "task: classification: %s has the whole numbers %s to %s, all of them often; if "
+                   "they are a quantity, pass `task=regression`",
+                   label, krein__number_text(set->value[0], low),
+                   krein__number_text(set->value[set->n - 1], high));
+    else if (set->whole)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "task: regression: %s holds whole numbers, taken as a quantity; if they are "
+                   "classes, pass `task=classification`",
+                   label);
+    else
+        krein__log(ctx, KREIN_LOG_INFO, "task: regression: %s is a number", label);
+}
+
+krein_status krein__label_check(krein_ctx *ctx, const krein_label_column *column, krein_task asked,
+                                const krein_label_set *set, const krein_dict *words) {
+    static const char *const numbers[] = {"",   "id", "index", "row",
+                                          "no", "nr", "key",   "unnamed: 0"};
+    char label[120];
+    label_text(column, label);
+    if (words && asked == KREIN_TASK_AUTO && words->n > FEW_WORDS && 2 * words->n > set->rows)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s: %s has %lld distinct texts in %lld rows, too many to be classes: "
+                           "name the label with `label=NAME`%s",
+                           column->path, label, (long long)words->n, (long long)set->rows,
+                           column->guessed ? "" : ", or pass `task=classification`");
+    bool suspect = column->guessed && set->steps && set->rows > 2;
+    for (int64_t k = 0; suspect && k < KREIN__COUNT(numbers); k++)
+        if (column->name && strcasecmp(column->name, numbers[k]) == 0)
+            return krein__fail(ctx, KREIN_EDATA,
+                               "%s: the first column (%s) numbers the rows and would be the label: "
+                               "name the label with `label=NAME`, or pass `label=first`",
+                               column->path, *column->name ? column->name : "without a name");
+    return KREIN_OK;
+}
+
+krein_status krein__task_decide(krein_ctx *ctx, const krein_label_column *column, krein_task asked,
+                                int64_t targets, const krein_label_set *set,
+                                const krein_dict *words, krein_encoding *e) {
+    const char *path = column->path;
     bool few = !set->many && (set->n == 2 || (set->whole && set->n <= FEW_INTEGERS));
     e->task = asked;
     if (targets > 1 || (targets == 1 && asked == KREIN_TASK_AUTO)) {
@@ -85,18 +187,8 @@ krein_status krein__task_decide(krein_ctx *ctx, const char *path, krein_task ask
         e->task = KREIN_TASK_REGRESSION;
     }
     if (e->task == KREIN_TASK_AUTO) {
-        e->task = words || few ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-        if (words)
-            krein__log(ctx, KREIN_LOG_INFO, "task: classification (the label is text)");
-        else if (few)
-            krein__log(ctx, KREIN_LOG_INFO, "task: classification (the label has %lld values)",
-                       (long long)set->n);
-        else
-            krein__log(ctx, KREIN_LOG_INFO, "task: regression");
-        if (e->task == KREIN_TASK_REGRESSION && set->whole)
-            krein__log(ctx, KREIN_LOG_WARNING,
-                       "the label holds whole numbers, taken as a quantity; if they are classes, "
-                       "pass `task=classification`");
+        e->task = words || few || runs(set) ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
+        say_guess(ctx, column, few, set, words, e);
     }
     e->outputs = krein__max(1, targets);
     if (e->task == KREIN_TASK_REGRESSION) {

@@ -28,8 +28,10 @@ krein_status krein__stats_begin(krein_ctx *ctx, krein_stats *s, int64_t nnum, in
     ZNEW(s->high, nnum);
     ZNEW(s->least, nnum);
     ZNEW(s->most, nnum);
+    ZNEW(s->absent, nnum);
     ZNEW(s->code_count, ncat);
     ZNEW(s->codes, ncat);
+    ZNEW(s->no_code, ncat);
     if (!sparse) {
         NEW(s->pending, block_rows(nnum) * nnum);
         NEW(s->pending_weight, block_rows(nnum));
@@ -56,6 +58,7 @@ static void merge_block(krein_stats *s) {
         double n = 0, sum = 0, m2 = 0;
         for (int64_t i = 0; i < s->fill; i++) {
             double v = (double)s->pending[i * s->nnum + j], w = s->pending_weight[i];
+            if (isnan(v)) s->absent[j] += w;
             if (isnan(v)) continue;
             widen_range(v, &s->least[j], &s->most[j]);
             if (w == 0) continue;
@@ -78,7 +81,8 @@ static void merge_block(krein_stats *s) {
 }
 
 krein_status krein__stats_widen(krein_ctx *ctx, krein_stats *s, int64_t nnum) {
-    double **all[] = {&s->count, &s->mean, &s->m2, &s->low, &s->high, &s->least, &s->most};
+    double **all[] = {&s->count, &s->mean,  &s->m2,   &s->low,
+                      &s->high,  &s->least, &s->most, &s->absent};
     for (int64_t k = 0; k < KREIN__COUNT(all) && nnum > s->nnum; k++) {
         double *bigger = krein__resize(ctx, *all[k], nnum, sizeof **all[k]);
         if (!bigger) return ctx->status;
@@ -133,6 +137,7 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
     if (++s->fill == block_rows(s->nnum)) merge_block(s);
     for (int64_t k = 0; k < s->ncat; k++) {
         int64_t code = raw->cat[i * s->ncat + k];
+        if (code == -1) s->no_code[k] += w;
         if (code < 0) continue;
         if (code >= s->codes[k]) {
             krein_status st = krein__stats_codes(ctx, s, k, krein__max(2 * code, 16));
@@ -155,6 +160,8 @@ void krein__stats_clear(krein_ctx *ctx, krein_stats *s) {
     krein__free(ctx, s->high);
     krein__free(ctx, s->least);
     krein__free(ctx, s->most);
+    krein__free(ctx, s->absent);
+    krein__free(ctx, s->no_code);
     krein__free(ctx, s->pending);
     krein__free(ctx, s->pending_weight);
     for (int64_t k = 0; s->code_count && k < s->ncat; k++) krein__free(ctx, s->code_count[k]);

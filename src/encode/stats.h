@@ -13,8 +13,10 @@ typedef struct krein_stats {
     int64_t nnum, ncat;
     double *count, *mean, *m2, *low, *high; /* count: weight of the cells that are there */
     double *least, *most;                   /* as low and high, with the rows of weight zero */
+    double *absent;                         /* nnum: weight of the cells that are missing */
     double **code_count;                    /* ncat arrays */
     int64_t *codes;                         /* their lengths */
+    double *no_code;                        /* ncat: weight of the missing texts */
     /* rows of the block that is being filled */
     int64_t fill;
     float *pending; /* block x nnum */

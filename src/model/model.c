@@ -36,6 +36,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->calibration.shift);
     krein__free(ctx, m->variance);
     krein__free(ctx, m->shift);
+    krein__notes_free(ctx, m->note, m->notes);
     krein__weights_free(ctx, m->kernels, m->weights);
     krein__free(ctx, m);
 }
@@ -84,13 +85,43 @@ done:
     return st;
 }
 
+/* Which inputs have a column that says where they are missing (1), and which columns were left out
+ * (2 + why); nothing where there are none. */
+static krein_status indicators_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a), any = false;
+    int8_t *flag = NULL;
+    for (int64_t j = 0; j < e->ninput; j++)
+        any = any || e->input[j].indicator || e->input[j].left_out;
+    if (reading ? !krein__archive_has(a, "input.missing") : !any) return KREIN_OK;
+    if (!reading) {
+        NEW(flag, e->ninput);
+        for (int64_t j = 0; j < e->ninput; j++) {
+            const krein_input *in = &e->input[j];
+            flag[j] = (int8_t)(in->left_out ? 1 + (int)in->left_out : in->indicator);
+        }
+    }
+    TRY(krein__archive_array(a, "input.missing", KREIN_TYPE_BYTES, &flag, e->ninput));
+    for (int64_t j = 0; reading && j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        in->indicator = flag[j] == 1;
+        in->left_out = flag[j] > 1 ? (krein_left_out)(flag[j] - 1) : KREIN_LEFT_NOT;
+        krein_role role = flag[j] == 1 ? KREIN_ROLE_FEATURE : KREIN_ROLE_IGNORE;
+        if (flag[j] < 0 || flag[j] > 1 + KREIN_LEFT_EMPTY || (flag[j] > 0 && in->role != role))
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (missing cells)");
+    }
+done:
+    if (!reading && st == KREIN_OK) return krein__archive_own(a, flag);
+    krein__free(ctx, flag);
+    return st;
+}
+
 /* Roles, kinds and shifts of the input columns as one array each. */
 static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
     int32_t *role = NULL;
     double *shift = NULL;
-    int64_t d = 0;
     TRY(krein__archive_int(a, "inputs", &e->ninput, 0, INT32_MAX));
     if (e->ninput == 0) goto done;
     if (reading) {
@@ -116,14 +147,12 @@ static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *
             in->role = (krein_role)(role[j] / 2);
             in->text = role[j] % 2;
             in->shift = shift[j];
-            in->at = -1;
         }
-        if (in->role != KREIN_ROLE_FEATURE) continue;
-        if (in->text) TRY(categories_io(a, ctx, in, j));
-        if (reading) in->at = d;
-        d += in->text ? in->dict.n : 1;
+        if (in->role == KREIN_ROLE_FEATURE && in->text) TRY(categories_io(a, ctx, in, j));
     }
-    if (d != e->d) st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
+    TRY(indicators_io(a, ctx, e));
+    if (reading && krein__place_inputs(e) != e->d)
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
 done:
     /* Written arrays are read by krein__archive_save later: the archive keeps the pointers. */
     if (!reading && st == KREIN_OK && e->ninput > 0) {
@@ -173,7 +202,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     TRY(krein__archive_bool(a, "encoding.sparse", &e->sparse));
     TRY(krein__archive_bool(a, "encoding.unknown", &e->unknown_ignore));
     TRY(enum_io(a, "encoding.scale", &scale, KREIN_SCALE_NONE));
-    TRY(enum_io(a, "encoding.missing", &missing, KREIN_MISSING_DROP));
+    TRY(enum_io(a, "encoding.missing", &missing, KREIN_MISSING_AUTO));
     TRY(enum_io(a, "encoding.task", &task, KREIN_TASK_CLASSIFICATION));
     e->scale = (krein_scale)scale;
     e->missing = (krein_missing)missing;
@@ -373,6 +402,7 @@ krein_status krein__model_finish(krein_model *m) {
         goto done;
     }
     TRY(find_shifts(m));
+    TRY(krein__encoding_notes(ctx, &m->encoding, &m->note, &m->notes));
 done:
     return st;
 }
@@ -457,6 +487,10 @@ void krein_model_describe(const krein_model *m, krein_model_info *info) {
 
 const char *krein_model_class(const krein_model *m, int64_t k) {
     return k >= 0 && k < m->encoding.nclass ? m->encoding.class_name[k] : NULL;
+}
+
+const char *krein_model_note(const krein_model *m, int64_t i) {
+    return i >= 0 && i < m->notes ? m->note[i] : NULL;
 }
 
 const char *krein_model_column(const krein_model *m, int64_t j) {

@@ -51,6 +51,8 @@ struct krein_model {
     krein_kernel_weight *weights;
     krein_held_out path;
     double *shift; /* d: taken off each encoded column first; NULL: nothing is */
+    char **note;   /* what was decided about the columns, for people */
+    int64_t notes;
     int64_t bytes; /* of the file it came from, else 0 */
 };
 

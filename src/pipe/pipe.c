@@ -58,6 +58,7 @@ krein_status krein__pipe_scan(krein_pipe *p, krein_data *data, krein_label_use l
     krein_job *job = &p->job;
     krein_model *m = job->model;
     TRY(krein__data_scan(data, labels, 0, p->o.seed, &m->encoding));
+    TRY(krein__encoding_say(p->ctx, &m->encoding));
     job->data = data;
     m->n = job->n = p->rows = data->count[KREIN_PART_TRAIN];
     TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job->rows));

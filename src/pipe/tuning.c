@@ -27,7 +27,7 @@ static krein_status open_metric(krein_training *t, const char *path) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = krein_model_load(ctx, path, &t->tuning.from);
     if (st != KREIN_OK) return krein__prefix(ctx, st, "`metric=file`: ");
-    if (t->tuning.from->encoding.metric || t->tuning.from->encoding.metric_full) return KREIN_OK;
+    if (t->tuning.from->encoding.metric) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
                        "`metric=file=%s`: the model has no metric; train it without `kernel`, or "
                        "with `metric=diagonal`",

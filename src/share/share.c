@@ -170,15 +170,23 @@ void krein__recode_clear(krein_ctx *ctx, krein_recode *r) {
 krein_status krein__share_labels(krein_ctx *ctx, krein_label_set *set) {
     krein_status st = KREIN_OK;
     double *all = NULL;
+    int64_t *rows = NULL, total = set->rows;
     int64_t count, none = set->n == 0 && !set->many;
-    int64_t flags[2] = {set->many, !none && !set->whole}; /* of any */
-    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 2, flags));
+    /* Of any. Whether one rank goes on where the one before it ended is not looked at. */
+    int64_t flags[3] = {set->many, !none && !set->whole, !none && !set->steps};
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_MAX, 3, flags));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 1, &total));
     TRY(krein__comm_join(ctx, set->value, set->n, sizeof *all, &all, &count));
-    for (int64_t k = 0; k < count; k++) TRY(krein__label_set_add(ctx, set, all[k]));
+    TRY(krein__comm_join(ctx, set->count, set->n, sizeof *rows, &rows, &count));
+    krein__label_set_clear(ctx, set);
+    for (int64_t k = 0; k < count; k++) TRY(krein__label_set_count(ctx, set, all[k], rows[k]));
     set->many = set->many || flags[0];
     set->whole = !flags[1];
+    set->steps = !flags[2];
+    set->rows = total;
 done:
     krein__free(ctx, all);
+    krein__free(ctx, rows);
     return st;
 }
 
@@ -234,6 +242,8 @@ krein_status krein__share_stats(krein_ctx *ctx, krein_stats *s) {
         TRY(krein__stats_codes(ctx, s, k, codes));
         TRY(krein__comm_sum(ctx, codes, s->code_count[k]));
     }
+    TRY(krein__comm_sum(ctx, s->nnum, s->absent));
+    TRY(krein__comm_sum(ctx, s->ncat, s->no_code));
     TRY(krein__comm_sum(ctx, 1, &s->weight));
 done:
     return st;

@@ -14,6 +14,7 @@
 void krein_data_options_init_sized(krein_data_options *given, size_t size) {
     krein_data_options own = KREIN_SIZED(krein_data_options), *options = &own;
     options->header = -1;
+    options->missing = KREIN_MISSING_AUTO;
     krein__options_give(given, size, options);
 }
 

@@ -133,7 +133,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
 bool krein__data_may_have_labels(const krein_data *data);
 
 /* What happens to missing cells and unknown categories: as at training, unless the data's own
- * options are more lenient. */
+ * options say something else. */
 krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e);
 bool krein__data_unknown(const krein_data *data, const krein_encoding *e);
 

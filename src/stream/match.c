@@ -5,7 +5,7 @@
 #include <string.h>
 
 krein_missing krein__data_missing(const krein_data *data, const krein_encoding *e) {
-    return data->options.missing != KREIN_MISSING_ERROR ? data->options.missing : e->missing;
+    return data->options.missing != KREIN_MISSING_AUTO ? data->options.missing : e->missing;
 }
 
 bool krein__data_unknown(const krein_data *data, const krein_encoding *e) {
@@ -176,7 +176,7 @@ static krein_status match_memory(krein_data *data, const krein_encoding *e, bool
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
     krein_dict inputs = {0};
-    int64_t have = 0, wanted = e->ninput ? 0 : e->d, k = 0;
+    int64_t have = 0, wanted = e->ninput ? 0 : e->d, left_out = 0, k = 0;
     TRY(krein__data_label_role(data));
     if (need_label && !data->has_label) {
         st = krein__fail(ctx, KREIN_EARG, "evaluation needs labels");
@@ -198,8 +198,11 @@ static krein_status match_memory(krein_data *data, const krein_encoding *e, bool
         st = match_names(data, e, &inputs, false);
         goto done;
     }
-    for (int64_t j = 0; j < e->ninput; j++) wanted += e->input[j].role == KREIN_ROLE_FEATURE;
-    if (have != wanted) {
+    for (int64_t j = 0; j < e->ninput; j++) {
+        wanted += e->input[j].role == KREIN_ROLE_FEATURE;
+        left_out += e->input[j].left_out != KREIN_LEFT_NOT;
+    }
+    if (have != wanted && have != wanted + left_out) {
         st = krein__fail(ctx, KREIN_EDATA, "the rows have %lld columns; the model takes %lld",
                          (long long)have, (long long)wanted);
         goto done;
@@ -209,8 +212,14 @@ static krein_status match_memory(krein_data *data, const krein_encoding *e, bool
         if (c->role != KREIN_ROLE_FEATURE) continue;
         c->shift = 0;
         c->text = false; /* where the model was trained on plain numbers */
-        while (k < e->ninput && e->input[k].role != KREIN_ROLE_FEATURE) k++;
-        if (e->ninput) TRY(adopt(data, &e->input[k++], c));
+        while (k < e->ninput && e->input[k].role != KREIN_ROLE_FEATURE &&
+               (have == wanted || !e->input[k].left_out))
+            k++;
+        if (e->ninput && e->input[k].left_out)
+            c->role = KREIN_ROLE_IGNORE;
+        else if (e->ninput)
+            TRY(adopt(data, &e->input[k], c));
+        k++;
     }
 done:
     krein__dict_clear(ctx, &inputs);

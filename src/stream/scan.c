@@ -248,6 +248,13 @@ static krein_status no_inputs(const krein_data *data) {
                                                  : "other options name all of them");
 }
 
+/* Sparse rows have no cells that could be left empty: NaN there is a mistake until said otherwise.
+ */
+static krein_missing missing_of(const krein_data *data) {
+    krein_missing missing = data->options.missing;
+    return missing == KREIN_MISSING_AUTO && data->reader->sparse ? KREIN_MISSING_ERROR : missing;
+}
+
 static krein_status prepare_reader(krein_data *data, bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
@@ -274,7 +281,8 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
         krein__dict_clear(ctx, &c->dict);
         c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
-    r->missing_ok = o->missing != KREIN_MISSING_ERROR;
+    r->known_only = false;
+    r->missing_ok = missing_of(data) != KREIN_MISSING_ERROR;
     r->label_optional = o->missing == KREIN_MISSING_DROP || data->unlabelled;
     int64_t nnum, ncat;
     krein__feature_counts(data, &nnum, &ncat);
@@ -298,7 +306,16 @@ static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_e
     krein_task task = data->options.task;
     if (labels == KREIN_LABELS_CARRIED)
         task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-    TRY(krein__task_decide(ctx, data->name, task, data->options.targets, &s->labels, words, e));
+    krein_label_column label = {.path = data->name, .guessed = data->label_guessed};
+    if (!data->labels && !data->reader->sparse && data->nlabel == 1 &&
+        from->column[column].given == KREIN_ROLE_FEATURE) {
+        label.name = from->column[column].name;
+        if (!label.name && from->header) label.name = ""; /* an empty cell in the header */
+        label.number = krein__reader_number(from, column);
+    }
+    if (labels == KREIN_LABELS_WANTED)
+        TRY(krein__label_check(ctx, &label, task, &s->labels, words));
+    TRY(krein__task_decide(ctx, &label, task, data->options.targets, &s->labels, words, e));
     if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
         st = krein__fail(ctx, KREIN_EDATA,
                          "%s: the label has one class only (\"%.60s\"); classification needs two: "
@@ -321,7 +338,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     krein__data_reset(data);
     data->label_most = 0;
     e->scale = data->options.scale;
-    e->missing = data->options.missing;
+    e->missing = missing_of(data);
     e->unknown_ignore = data->options.unknown_ignore;
     TRY(prepare_reader(data, need_label));
     if (need_label && !data->has_label) {
@@ -343,11 +360,6 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         goto done;
     }
     if (data->has_label) TRY(decide_labels(&s, labels, e));
-    TRY(krein__encode_inputs(ctx, data->reader, e));
-    if (e->d == 0) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
-        goto done;
-    }
     data->here[KREIN_PART_TRAIN] = s.kept;
     data->here[KREIN_PART_UNLABELLED] = s.unlabelled;
     data->here[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
@@ -370,6 +382,11 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     }
     if (!(s.stats.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA, "%s: all row weights are zero", data->name);
+        goto done;
+    }
+    TRY(krein__encode_inputs(ctx, data->reader, &s.stats, e));
+    if (e->d == 0) {
+        st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
         goto done;
     }
     TRY(krein__encode_scaling(data->reader, &s.stats, e));
@@ -412,15 +429,16 @@ static bool same_data(const krein_data *data, const krein_encoding *e) {
     const bool classes = e->task == KREIN_TASK_CLASSIFICATION;
     const bool words = from->column[data->labels ? 0 : data->label_column].text;
     bool same = e->sparse == r->sparse && e->ninput == (r->sparse ? 0 : r->ncolumn) &&
-                e->scale == o->scale && e->missing == o->missing &&
+                e->scale == o->scale && e->missing == missing_of(data) &&
                 e->unknown_ignore == o->unknown_ignore && e->task != KREIN_TASK_AUTO &&
                 e->outputs == data->nlabel && (!classes || data->nlabel == 1) &&
                 words == (classes && e->label_text);
     for (int64_t j = 0; same && j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
         const krein_column *c = &r->column[j];
-        same = in->role == c->role && in->text == c->text && in->shift == c->shift &&
-               !in->name == !c->name && (!c->name || strcmp(in->name, c->name) == 0);
+        same = (in->role == c->role || (in->left_out && c->role == KREIN_ROLE_FEATURE)) &&
+               in->text == c->text && in->shift == c->shift && !in->name == !c->name &&
+               (!c->name || strcmp(in->name, c->name) == 0);
     }
     return same;
 }

@@ -14,8 +14,9 @@
 
 /* Where a raw numeric or text cell goes. */
 typedef struct slot {
-    int64_t at;    /* first encoded column */
+    int64_t at;    /* first encoded column, -1: it is left out */
     int64_t codes; /* categories, 0: a number */
+    int64_t flag;  /* encoded column that says whether the cell is missing, -1: none */
 } slot;
 
 struct krein_stream {
@@ -59,7 +60,7 @@ static krein_status make_slots(krein_stream *s) {
     if (e->ninput == 0) {
         for (int64_t j = 0; j < columns; j++) {
             if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
-            s->num[s->nnum] = (slot){s->nnum, 0};
+            s->num[s->nnum] = (slot){s->nnum, 0, -1};
             s->nnum++;
         }
     } else {
@@ -67,11 +68,15 @@ static krein_status make_slots(krein_stream *s) {
         for (int64_t j = 0; j < columns; j++) {
             const krein_column *c = &r->column[j];
             if (c->role != KREIN_ROLE_FEATURE) continue;
-            if (s->data->by_name)
+            if (s->data->scanned)
+                k = j;
+            else if (s->data->by_name)
                 for (k = 0; strcmp(e->input[k].name, c->name) != 0;) k++;
             else
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
-            slot to = {e->input[k].at, c->text ? e->input[k].dict.n : 0};
+            const krein_input *in = &e->input[k];
+            int64_t flag = in->indicator ? in->at + krein__input_values(in) : -1;
+            slot to = {in->at, c->text ? in->dict.n : 0, flag};
             if (c->text)
                 s->cat[s->ncat++] = to;
             else
@@ -79,7 +84,7 @@ static krein_status make_slots(krein_stream *s) {
             k++;
         }
     }
-    s->contiguous = s->ncat == 0;
+    s->contiguous = s->ncat == 0 && s->nnum == e->d;
     for (int64_t j = 0; j < s->nnum; j++) s->contiguous = s->contiguous && s->num[j].at == j;
 done:
     return st;
@@ -210,6 +215,11 @@ static void clip_row(float *x, int64_t d, float clip) {
     }
 }
 
+/* Says that a cell is missing. */
+static void set_flag(const krein_encoding *e, int64_t at, float *x) {
+    if (at >= 0) x[at] = (1 - e->centre[at]) * e->factor[at];
+}
+
 static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
                        float *x) {
     const krein_encoding *e = s->e;
@@ -220,13 +230,17 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         memcpy(x, s->blank, (size_t)e->d * sizeof *x);
         for (int64_t j = 0; j < s->nnum; j++) {
             int64_t at = s->num[j].at;
+            if (at < 0) continue;
             float v = isnan(num[j]) ? e->fill[at] : num[j];
             x[at] = (v - e->centre[at]) * e->factor[at];
+            if (isnan(num[j])) set_flag(e, s->num[j].flag, x);
         }
         for (int64_t k = 0; k < s->ncat; k++) {
             int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
+            if (at < 0) continue;
             if (code >= 0) x[at + code] = (1 - e->centre[at + code]) * e->factor[at + code];
-            for (int64_t c = 0; code == -1 && c < s->cat[k].codes; c++)
+            if (code == -1) set_flag(e, s->cat[k].flag, x);
+            for (int64_t c = 0; code == -1 && s->cat[k].flag < 0 && c < s->cat[k].codes; c++)
                 x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];
         }
     }

@@ -32,10 +32,10 @@ run train short.csv
 status "a short line" 1
 has "a short line: the place" err 'short.csv:3'
 awk -F, -v OFS=, 'NR == 5 { $3 = "" } { print }' data.csv >hole.csv
-run train hole.csv "${fixed[@]}"
+run train hole.csv "${fixed[@]}" --missing error
 status "an empty cell" 1
 has "an empty cell: the way out" err 'hole.csv:5.*--missing'
-for how in mean drop; do
+for how in auto mean drop; do
     run train hole.csv "${fixed[@]}" --missing $how
     ok "--missing $how"
 done

@@ -153,7 +153,7 @@ for scale in standard minmax; do
     is "a constant column, $scale" "$("$KREIN" predict r.krein test.csv -q)" "$("$KREIN" predict k.krein k_test.csv -q)"
 done
 sed '1s/$/,e/; 2,$s/$/,/' data/ref.csv >data/hollow.csv
-refused "a column without a value" 1 'data/hollow\.csv:2: column 4 \(e\) .*(--missing|--ignore)' data/hollow.csv
+refused "a column without a value" 1 'data/hollow\.csv:2: column 4 \(e\) .*(--missing|--ignore)' data/hollow.csv --missing error
 awk -F, -v OFS=, '{ print $2, $3, $1 }' data/ref.csv >data/last.csv
 same "--label last" data/last.csv --label last
 same "--label by number" data/last.csv --label 3
@@ -345,7 +345,7 @@ sed '6s/,\([^,]*\)$/,"\1"x/' data/ref.csv >data/behind.csv
 refused "text behind a quote" 1 'data/behind\.csv:6: .*quote' data/behind.csv
 for v in NaN nan -nan '' '?'; do
     sed "8s/,[^,]*\$/,$v/" data/ref.csv >data/v.csv
-    refused "a cell '$v'" 1 'data/v\.csv:8: column 3 \(b\) .*--missing (drop|mean)' data/v.csv
+    refused "a cell '$v'" 1 'data/v\.csv:8: column 3 \(b\) .*--missing (drop|mean)' data/v.csv --missing error
     sed "8s/^[^,]*/$v/" data/ref.csv >data/v.csv
     refused "a label '$v'" 1 'data/v\.csv:8: column 1 \(y\) .*label' data/v.csv
 done
@@ -450,7 +450,7 @@ for name, x in ("nan", float("nan")), ("inf", float("inf")):
 PY
 refused "NPY: version 9" 1 'data/version\.npy: .*9\.0.*3\.0' data/version.npy
 refused "NPY: a header beyond the end" 1 'data/header\.npy: .*header' data/header.npy
-refused "NPY: a NaN" 1 'data/nan\.npy:6: column 2 .*--missing' data/nan.npy
+refused "NPY: a NaN" 1 'data/nan\.npy:6: column 2 .*--missing' data/nan.npy --missing error
 printf '1 2\nnan 3\n4 5\n6.5 7\n' | make_npy data/unlabelled.npy '<f8' '(4, 2)' False
 refused "NPY: no label" 1 'data/unlabelled\.npy:2: column 1 is NaN: .*--missing drop' data/unlabelled.npy
 run train data/unlabelled.npy "${fixed[@]}" --missing drop --json -o u.krein

@@ -87,7 +87,7 @@ run predict reg.krein reversed.csv
 is "columns by name" "$(cat plain)" "$(cat out)"
 # Missing cells.
 awk -F, -v OFS=, 'NR == 3 { $2 = "" } { print }' nolabel.csv >holes.csv
-run predict reg.krein holes.csv
+run predict reg.krein holes.csv --missing error
 status "missing cell" 1
 run predict reg.krein holes.csv --missing drop
 ok "missing drop"

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Tables as they come: missing cells, labels.
+# shellcheck source=tests/cli/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+fixed=(-k 'gaussian(sigma=2)' -l 1e-3)
+
+# ---- missing cells ----
+"$PYTHON" - <<'PY'
+import random
+random.seed(1)
+with open("holes.csv", "w") as f:
+    print("y,a,b,c,none", file=f)
+    for i in range(60):
+        a, b, c = random.random(), random.random(), random.choice("uvw")
+        print("%.4f,%s,%.4f,%s," % (a + b, "" if i % 7 == 3 else "%.4f" % a, b, "?" if i % 11 == 5 else c), file=f)
+PY
+run train holes.csv "${fixed[@]}" -o h.krein
+ok "missing cells"
+has "missing cells: numbers" out '^note +missing cells: a: the mean, and a column that says where'
+has "missing cells: texts" out '^note +missing cells: c: a category of their own'
+has "an empty column" out '^note +left out: none: no cell has a value'
+run train holes.csv "${fixed[@]}" -o h1.krein --json --threads 1
+json "missing cells: notes" 'len(j["notes"]) == 3 and j["n"] == 60 and j["d"] == 7'
+is "missing cells: threads" "$(cksum <h.krein)" "$(cksum <h1.krein)"
+run info h.krein
+has "info: missing cells" out '^note +missing cells: a: the mean'
+run info h.krein --json
+json "info: notes" 'len(j["notes"]) == 3'
+run train holes.csv "${fixed[@]}" --missing error -o no.krein
+status "--missing error" 1
+has "--missing error" err 'holes\.csv:2: column 5 \(none\) is empty'
+printf 'a,b,c\n,0.5,u\n0.5,,\n0.5,0.5,w\n' >new.csv
+run predict h.krein new.csv
+ok "predict: missing cells"
+is "predict: a line a row" 3 "$(grep -c . out)"
+run predict h.krein new.csv --missing error
+status "predict --missing error" 1
+run evaluate h.krein holes.csv --json
+json "evaluate: missing cells" 'j["metrics"]["n"] == 60' 
+for what in transform gram pca; do
+    run $what holes.csv -k 'gaussian(sigma=2)' -o out.npy
+    ok "$what: missing cells"
+    has "$what: says so" err 'missing cells: a: the mean'
+done
+
+# ---- labels ----
+{ echo who,x,y2 && seq 50 | awk '{ print "p" $1 "," $1 % 7 "," $1 * 2.5 }'; } >names.csv
+run train names.csv "${fixed[@]}" -o no.krein
+status "a label of names" 1
+has "a label of names: the way out" err 'names\.csv: the label \(column 1, who\) has 50 distinct texts in 50 rows.*--label NAME'
+run train names.csv "${fixed[@]}" -o n.krein --label y2 --ignore who
+ok "a label of names: --label"
+{ echo Id,x,y2 && seq 50 | awk '{ print $1 "," $1 % 7 "," $1 * 2.5 }'; } >ids.csv
+run train ids.csv "${fixed[@]}" -o no.krein
+status "a label of row numbers" 1
+has "a label of row numbers: the way out" err '\(Id\) numbers the rows.*--label NAME'
+{ echo y,x && seq 3000 | awk '{ print $1 % 25 "," $1 % 7 }'; } >codes.csv
+run train codes.csv "${fixed[@]}" -D 16 -o c.krein --json
+json "whole numbers that are classes" 'j["task"] == "classification"'
+is "the guess is said once" 1 "$(grep -c 'task: classification: the label (column 1, y) has the whole numbers 0 to 24.*--task regression' err)"
+
+summary
