@@ -85,9 +85,11 @@ void krein__tuning_end(krein_training *t) {
     t->tuning.from = NULL;
 }
 
+/* Where the kernel is chosen the clip comes with that. */
 void krein__tuning_clip(const krein_training *t) {
     krein_encoding *e = &t->pipe.job.model->encoding;
-    if (!e->sparse && isfinite(t->tuning.clip)) e->clip = (float)t->tuning.clip;
+    if (!t->tuning.kernel && !e->sparse && isfinite(t->tuning.clip))
+        e->clip = (float)t->tuning.clip;
 }
 
 /* ---- with data ---------------------------------------------------------- */
@@ -131,6 +133,7 @@ static krein_status tune(krein_training *t) {
     krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
                             .metric = t->tuning.metric,
                             .effort = t->o.effort,
+                            .clip = t->tuning.clip,
                             .deadline = left > 0 ? krein__clock() + 0.4 * left : 0};
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));

@@ -27,9 +27,9 @@ enum { LEARNER = 0 }; /* the kernel whose gradients are taken */
 /* A kernel with a free scale. */
 typedef struct base {
     krein_kernel *kernel;
-    int metric;    /* 1: its distance is L1, 2: L2 */
-    double spread; /* the scale is c * spread * median distance */
-    double least;  /* c */
+    int metric;         /* 1: its distance is L1, 2: L2 */
+    double spread;      /* the scale is c * spread * median distance */
+    double least, most; /* c */
 } base;
 
 typedef struct candidate {
@@ -115,7 +115,6 @@ done:
 /* Tries the scale times `factor` until that is no better; *moved: it was, once at least. */
 static krein_status climb(krein_ctx *ctx, const tuner *t, candidate *c, room *r, krein_tune_fit *f,
                           double factor, bool *moved) {
-    static const double MOST = 128;
     krein_status st = KREIN_OK;
     krein_tune_fit other = *f;
     *moved = false;
@@ -124,7 +123,7 @@ static krein_status climb(krein_ctx *ctx, const tuner *t, candidate *c, room *r,
         candidate next = *c;
         next.c *= factor;
         other.lambda = f->lambda;
-        if (next.c < t->base[c->base].least || next.c > MOST) break;
+        if (next.c < t->base[c->base].least || next.c > t->base[c->base].most) break;
         TRY(fit_scale(ctx, t, &next, r, &other));
         if (!(other.loo < f->loo)) break;
         f->loo = other.loo;
@@ -277,7 +276,7 @@ static krein_status learn_metric(tuner *t, const candidate *from, candidate *bes
     int best_step = 0;
     bool more;
     c.n = t->s.n;
-    c.step = 1;
+    c.step = sqrt(2);
     NEW(c.alpha, c.n * t->s.k);
     TRY(run_all(t, &c, 1));
     *best = c;
@@ -326,10 +325,12 @@ static krein_status parse_bases(tuner *t) {
         base *b = &t->base[t->bases];
         krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
         krein__kernel_settle(list.kernel[i], t->s.d);
+        bool rough = leaf->kernel->second_moment != NULL;
         *b = (base){.kernel = list.kernel[i],
                     .metric = leaf->kernel->metric,
                     .spread = leaf->kernel->spread,
-                    .least = leaf->kernel->second_moment ? 0.2 : 0.35}; /* rough ones: less */
+                    .least = rough ? 0.2 : 0.35,
+                    .most = rough ? 8 : 64}; /* wider ones differ in lambda only */
         list.kernel[i] = NULL;
         t->bases++;
     }
@@ -496,7 +497,7 @@ krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tune
     t->out = out;
     NEW(out->tried, CANDIDATES);
     sizes(job->n, o->effort, &fit, &held);
-    TRY(krein__tune_sample(job, fit, held, &t->s));
+    TRY(krein__tune_sample(job, fit, held, o->clip, &t->s));
     TRY(parse_bases(t));
     TRY(procedure(t));
 done:

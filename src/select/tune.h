@@ -18,6 +18,8 @@ typedef struct krein_tune_options {
                             taken of the first */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
+    double clip; /* scaled columns are cut there, those with outliers get another scale (trim.h);
+                    INFINITY: nothing is */
     double deadline;          /* krein__clock() at which the best so far is taken; 0: none */
 } krein_tune_options;
 

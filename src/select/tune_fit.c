@@ -7,6 +7,7 @@
  * candidate had its best. A Cholesky factorisation and the inverse of the factor a step. */
 #include "select/tune_fit.h"
 
+#include "encode/trim.h"
 #include "kernel/median.h"
 #include "num/blas.h"
 
@@ -76,7 +77,8 @@ static void take_targets(const krein_probe *from, const int64_t *index, int64_t 
     }
 }
 
-krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, krein_tune_sample *s) {
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip,
+                                krein_tune_sample *s) {
     enum { DENSE_COLUMNS = 2000 };
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -84,6 +86,7 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, krein_tune
     int64_t *index = NULL, rows = n + m;
     *s = (krein_tune_sample){.ctx = ctx, .n = n, .m = m};
     TRY(krein__probe_gather(job, rows, &all));
+    if (isfinite(clip)) TRY(krein__encoding_trim(ctx, &job->model->encoding, (float)clip, &all.x));
     s->d = all.x.d;
     s->k = all.k;
     s->classes = all.classes > 0;

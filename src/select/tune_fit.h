@@ -26,8 +26,9 @@ typedef struct krein_tune_sample {
     double total; /* mean over S of |y|^2: the loss of the mean */
 } krein_tune_sample;
 
-/* n rows to fit and at most m others. */
-krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, krein_tune_sample *out);
+/* n rows to fit and m others, cut at clip (INFINITY: not). */
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip,
+                                krein_tune_sample *out);
 void krein__tune_sample_end(krein_tune_sample *s);
 /* The rows under factors of the columns (or NULL); takes a copy of them. */
 krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metric,
