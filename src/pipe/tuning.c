@@ -4,7 +4,8 @@
  *     no kernel given    the kernels of KERNELS compete, with a learned metric
  *     a kernel given     no metric, no clip, unless asked for; a metric is learned before the
  *                        kernel's own parameters are chosen
- *     metric=file=MODEL  factors and clip of another model
+ *     metric=file=MODEL  scaling, clip and factors of another model: with its kernel, map and
+ * lambda the same model again
  */
 #include "pipe/training.h"
 
@@ -26,12 +27,7 @@ bool krein__training_tunes(const krein_training *t) { return t->tuning.kernel; }
 static krein_status open_metric(krein_training *t, const char *path) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = krein_model_load(ctx, path, &t->tuning.from);
-    if (st != KREIN_OK) return krein__prefix(ctx, st, "`metric=file`: ");
-    if (t->tuning.from->encoding.metric) return KREIN_OK;
-    return krein__fail(ctx, KREIN_EARG,
-                       "`metric=file=%s`: the model has no metric; train it without `kernel`, or "
-                       "with `metric=diagonal`",
-                       path);
+    return st == KREIN_OK ? st : krein__prefix(ctx, st, "`metric=file`: ");
 }
 
 static krein_status parse_metric(krein_training *t, bool given) {
@@ -71,10 +67,7 @@ krein_status krein__tuning_begin(krein_training *t) {
     TRY(parse_metric(t, given));
     t->tuning.kernel = !given && !own_criterion(t);
     if (!given && own_criterion(t)) t->o.kernels = KERNELS;
-    t->tuning.clip = t->o.clip > 0                ? t->o.clip
-                     : t->tuning.from             ? (double)t->tuning.from->encoding.clip
-                     : given || !t->tuning.kernel ? INFINITY
-                                                  : CLIP;
+    t->tuning.clip = t->o.clip > 0 ? t->o.clip : given || !t->tuning.kernel ? INFINITY : CLIP;
 done:
     return st;
 }
@@ -94,19 +87,26 @@ void krein__tuning_clip(const krein_training *t) {
 
 /* ---- with data ---------------------------------------------------------- */
 
-/* The factors of another model, whose encoded columns must be as many. */
+/* Scaling, clip and factors of another model, whose encoded columns must be the same. */
 static krein_status take_metric(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
     double *factor = NULL;
     const krein_encoding *from = &t->tuning.from->encoding;
     krein_encoding *to = &t->pipe.job.model->encoding;
-    if (from->d != to->d)
+    int64_t d = to->d;
+    if (from->d != d || from->scale != to->scale || from->sparse != to->sparse)
         return krein__fail(ctx, KREIN_EDATA,
-                           "`metric=file`: the model has %lld encoded inputs and the data %lld",
-                           (long long)from->d, (long long)to->d);
-    NEW(factor, to->d);
-    for (int64_t j = 0; j < to->d; j++) factor[j] = (double)from->metric[j];
+                           "`metric=file`: the model has %lld encoded inputs, scale=%s, and the "
+                           "data %lld, scale=%s; train on the columns of that model",
+                           (long long)from->d, krein__scale_name(from->scale), (long long)d,
+                           krein__scale_name(to->scale));
+    memcpy(to->centre, from->centre, (size_t)d * sizeof *to->centre);
+    memcpy(to->factor, from->factor, (size_t)d * sizeof *to->factor);
+    if (t->o.clip == 0) to->clip = from->clip;
+    if (!from->metric) goto done;
+    NEW(factor, d);
+    for (int64_t j = 0; j < d; j++) factor[j] = (double)from->metric[j];
     TRY(krein__encoding_set_metric(ctx, to, factor));
 done:
     krein__free(ctx, factor);

@@ -451,7 +451,7 @@ static krein_status procedure(tuner *t) {
     candidate best = {0};
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(plain(t));
-    bool metric = t->o->metric != KREIN_METRIC_NONE && t->s.dense && t->s.d > 1 &&
+    bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense && t->s.d > 1 &&
                   t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
     if (metric) {
         TRY(learn_metric(t, plain_of(t, LEARNER), &best));

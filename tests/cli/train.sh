@@ -31,9 +31,9 @@ json "train: sizes" 'j["peak_rss_bytes"] > 1e6 and j["model_bytes"] > 100'
 json "train: loo and test" 'j["loo"]["rmse"] > 0 and set(j["test"]) == {"n", "rmse", "mae", "r2"} and j["test"]["n"] == 150 and j["test"]["r2"] > 0.5'
 is "model_bytes" "$(stat -c %s reg.krein)" "$("$PYTHON" -c 'import json; print(json.load(open("out"))["model_bytes"])')"
 cp out chosen
-# "kernel" and "map" given back, with lambda, reproduce the model.
+# "kernel", "map" and the metric given back, with lambda, reproduce the model.
 read_key() { "$PYTHON" -c 'import json, sys; print(repr(json.load(open("chosen"))[sys.argv[1]]).strip("\x27"))' "$1"; }
-run train reg.csv -k "$(read_key kernel)" -m "$(read_key map)" -l "$(read_key lambda)" -o again.krein
+run train reg.csv -k "$(read_key kernel)" -m "$(read_key map)" -l "$(read_key lambda)" --metric file=reg.krein -o again.krein
 ok "train with what was chosen"
 "$KREIN" predict reg.krein regtest.csv >p1 && "$KREIN" predict again.krein regtest.csv >p2
 if "$PYTHON" -c 'a, b = ([float(x) for x in open(f)] for f in ("p1", "p2")); assert len(a) == 150 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4'; then
