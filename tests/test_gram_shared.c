@@ -103,6 +103,41 @@ static void against_full(krein_rows x) {
     free(b);
 }
 
+/* In float32, exactly symmetric, the same bits on two threads: the values of float64, rounded. */
+static void symmetric32(krein_rows x) {
+    krein_kernel *k[ALL];
+    krein_ctx *two = test_ctx(2);
+    int64_t n = x.n;
+    size_t bytes = (size_t)(n * n) * sizeof(float);
+    double *want = test_new(n * n, 8), bytes_most = 0;
+    float *a = test_new(n * n, 4), *b = test_new(n * n, 4);
+    parse_all(k);
+    for (int i = 0; i < ALL; i++) {
+        double worst = 0;
+        int64_t other = 0;
+        if (x.ptr && refuses_sparse(k[i])) continue;
+        CHECK(krein__gram_full(ctx, k[i], &x, &x, want) == KREIN_OK);
+        memset(a, 0xff, bytes);
+        CHECK(krein__gram_symmetric32(ctx, k[i], &x, a) == KREIN_OK);
+        CHECK(krein__gram_symmetric32(two, k[i], &x, b) == KREIN_OK);
+        CHECK(memcmp(a, b, bytes) == 0);
+        bytes_most =
+            fmax(bytes_most, krein__gram_symmetric_bytes(k[i], n, x.ptr ? 1024 : x.d, 2));
+        CHECK((double)krein_ctx_peak_bytes(two) <= bytes_most);
+        for (int64_t e = 0; e < n * n; e++) {
+            double got = (double)a[e];
+            worst = fmax(worst, isnan(got) ? INFINITY : fabs(got - want[e]) / (1 + fabs(want[e])));
+            other += a[e] != a[e % n * n + e / n];
+        }
+        CHECK(worst <= (rough(text_of(i)) ? 2e-7 : 6.1e-8) && other == 0);
+    }
+    krein_ctx_destroy(two);
+    destroy_all(k);
+    free(want);
+    free(a);
+    free(b);
+}
+
 /* One row; a band less one row, a whole one, one more; more than a chunk of columns. */
 static void dense_rows(void) {
     static const int64_t sizes[] = {1, 95, 96, 97, 400};
@@ -121,6 +156,20 @@ static void sparse_rows(void) {
         csr c;
         float *x = twins(sizes[i], D);
         against_full(sparse(sizes[i], D, x, &c));
+        csr_free(&c);
+        free(x);
+    }
+}
+
+/* One row; a tile of rows and one more; more than a panel of columns. */
+static void rows_in_float32(void) {
+    static const int64_t sizes[] = {1, 193, 520};
+    enum { D = 5 };
+    for (int i = 0; i < (test_sanitized() ? 2 : 3); i++) {
+        csr c;
+        float *x = twins(sizes[i], D);
+        symmetric32(krein__rows_dense(sizes[i], D, x, D));
+        symmetric32(sparse(sizes[i], D, x, &c));
         csr_free(&c);
         free(x);
     }
@@ -341,6 +390,7 @@ int main(int argc, char **argv) {
     ctx = test_ctx(1);
     RUN(dense_rows);
     RUN(sparse_rows);
+    RUN(rows_in_float32);
     RUN(wide_rows);
     RUN(at_the_same_time);
     RUN(kept_is_what_is_needed);

@@ -41,6 +41,10 @@ int64_t krein__gram_spares(const krein_kernel *k);
 /* All of k(x_i, y_j), float64, threaded over tiles; out is x.n x y.n with stride y.n. */
 krein_status krein__gram_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                               const krein_rows *y, double *out);
+/* All of k(x_i, x_j) in float32, both triangles, threaded; and the bytes beside out. */
+krein_status krein__gram_symmetric32(krein_ctx *ctx, const krein_kernel *kernel,
+                                     const krein_rows *x, float *out);
+double krein__gram_symmetric_bytes(const krein_kernel *k, int64_t n, int64_t d, int threads);
 /* k(x_i, x_i) of all rows. */
 krein_status krein__gram_diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                                   double *out);

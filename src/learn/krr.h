@@ -77,6 +77,7 @@ krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, cons
                                   const int32_t *class, const double *weight);
 /* Folds whose rows are held out; 0: leave-one-out. */
 int64_t krein__krr_calibration_folds(int64_t folds, bool grouped, int64_t n);
+bool krein__krr_leaves_one_out(const krein_job *job); /* they are none */
 /* Bytes of calibration on n rows, held-out scores included. */
 double krein__krr_calibration_bytes(int64_t n, int64_t k);
 

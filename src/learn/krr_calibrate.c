@@ -36,6 +36,8 @@ static int64_t folds_of(const krein_job *job) {
     return krein__krr_calibration_folds(job->folds, job->data->options.group != NULL, job->n);
 }
 
+bool krein__krr_leaves_one_out(const krein_job *job) { return folds_of(job) == 0; }
+
 double krein__krr_calibration_bytes(int64_t n, int64_t k) {
     double N = (double)n, K = (double)krein__max(2, k);
     return N * (24 * K + 64) + 16 * K * K + 256 * 8 * K + 4096;

@@ -20,8 +20,9 @@ typedef struct krein_job {
     krein_unlabelled unlabelled; /* none where the learner has no use for them */
     krein_model *model;          /* encoding and fitted map in, weights out */
     double lambda;               /* < 0: chosen by leave-one-out */
-    double lambda_start; /* found on a sample; the path over lambdas starts here; 0: none */
-    int64_t folds;               /* > 0: chosen by cross-validation with so many folds instead */
+    double lambda_start; /* where a search for lambda by leave-one-out may start: that of a sample
+                            of the rows times its share of their weight; 0: not known */
+    int64_t folds;       /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
     bool probabilities; /* wanted: fill the model's calibration */
@@ -50,8 +51,8 @@ typedef struct krein_learner_class {
     bool exact_weights;      /* it takes row weights on the kernel matrix */
     bool probabilities;      /* it has them, for classes */
     bool unlabelled;         /* it learns from rows without labels too */
-    bool together;           /* several processes train it, each with its rows (stream/together.h) */
-    bool checkpoint;         /* on features it can be interrupted and go on */
+    bool together;       /* several processes train it, each with its rows (stream/together.h) */
+    bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */
     /* Rows of the largest kernel matrix that it makes of n rows with map=exact, `most` allowed

@@ -1,6 +1,6 @@
 /* exact -- the kernel itself: r(x) = (k(x, x_1), ..., k(x, x_n)) at all n training rows
- * Learners solve the dual problem on the n x n kernel matrix, in float64. For at most --max-exact
- * rows: n^2 doubles, O(n^3) to solve, O(n d) a prediction.
+ * Learners solve the dual problem on the n x n kernel matrix. For at most --max-exact rows: n^2
+ * doubles (krr: floats, twice), O(n^3) to solve, O(n d) a prediction.
  */
 #include "map/landmarks.h"
 

@@ -33,6 +33,7 @@
 
 /* gfortran passes the length of each character argument after the others. */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
 void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e,
              double *tau, double *work, const int *lwork, int *info, size_t);
 void dsterf_(const int *n, double *d, double *e, int *info);
@@ -160,6 +161,23 @@ void krein__dtrsm(bool transposed, int64_t n, int64_t m, const double *u, int64_
     if (n <= 0 || m <= 0) return;
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, op(transposed), CblasNonUnit, size(n),
                 size(m), 1, u, lead(lda), b, lead(ldb));
+}
+
+void krein__strsm_left(bool transposed, int64_t n, int64_t m, const float *u, int64_t lda, float *b,
+                       int64_t ldb) {
+    if (n <= 0 || m <= 0) return;
+    cblas_strsm(CblasRowMajor, CblasLeft, CblasUpper, op(transposed), CblasNonUnit, size(n),
+                size(m), 1, u, lead(lda), b, lead(ldb));
+}
+
+int64_t krein__spotrf(int64_t n, float *a, int64_t lda) {
+    int order = size(n), ld = lead(lda), info = 0;
+    if (n <= 0) return 0;
+    spotrf_("L", &order, a, &ld, &info, 1);
+    int64_t rows = info > 0 ? info : n; /* as in krein__dpotrf */
+    for (int64_t i = 0; i < rows; i++)
+        if (!isfinite(a[i * lda + i]) || a[i * lda + i] <= 0) return i + 1;
+    return info;
 }
 
 int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {

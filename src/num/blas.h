@@ -47,9 +47,12 @@ double krein__ddot(int64_t n, const double *x, const double *y);
 /* One tile of the Cholesky factorisation: A = U'U in the upper triangle; returns 0, or the
  * 1-based row whose pivot is not positive (or not a number). */
 int64_t krein__dpotrf(int64_t n, double *a, int64_t lda);
+int64_t krein__spotrf(int64_t n, float *a, int64_t lda);
 /* Solves U X = B, or U' X = B when transposed, in place; U upper n x n, B is n x m. */
 void krein__dtrsm(bool transposed, int64_t n, int64_t m, const double *u, int64_t lda, double *b,
                   int64_t ldb);
+void krein__strsm_left(bool transposed, int64_t n, int64_t m, const float *u, int64_t lda, float *b,
+                       int64_t ldb);
 
 /* The core type that OpenBLAS chose ("Haswell"), and the best one for this CPU, or
  * NULL where its choice is right. See cpu.c. */
@@ -86,6 +89,12 @@ krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, i
  * touched. */
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,
                                               double *diagonal);
+/* The same in float32. */
+krein_status krein__cholesky32(krein_ctx *ctx, int64_t n, float *a, int64_t lda, int64_t *pivot);
+krein_status krein__cholesky_solve32(krein_ctx *ctx, int64_t n, const float *u, int64_t lda,
+                                     int64_t m, float *b, int64_t ldb);
+krein_status krein__cholesky_inverse_diagonal32(krein_ctx *ctx, int64_t n, float *u, int64_t lda,
+                                                float *diagonal);
 
 /* A symmetric, not positive: A = P U D U' P' (Bunch and Kaufman, rook pivoting; D of blocks of
  * order one and two) in place of the upper triangle, with n more numbers e and n pivots; one

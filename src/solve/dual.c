@@ -13,7 +13,7 @@
  * residual and one minus leverage, both divided by W lambda. u is an eigenvector and PSy has no
  * part of it, so c > 0 changes nothing but the digits that the difference keeps. 2 n^3 / 3 flops a
  * step on all threads, in the memory of K: its lower triangle stays, the upper one becomes the
- * factor and then the factor's inverse.
+ * factor and then the factor's inverse. The same in float32: dual_walk.c.
  */
 #include "solve/dual.h"
 
@@ -101,20 +101,6 @@ static void weighted_row(int64_t n, const double *K, const krein_targets *rows, 
     }
 }
 
-/* a becomes alpha, with the intercepts b. */
-static void leave(const krein_targets *rows, const krein_frame *f, const double *mean_row,
-                  double *a, double *b) {
-    int64_t n = rows->n, k = rows->k;
-    krein__frame_project(n, k, f->u, a); /* rounding */
-    for (int64_t c = 0; c < k; c++) {
-        b[c] = f->ymean[c];
-        for (int64_t i = 0; i < n; i++) {
-            a[i * k + c] *= f->root[i];
-            if (f->intercept) b[c] -= mean_row[i] * a[i * k + c];
-        }
-    }
-}
-
 /* The same for an indefinite matrix, from its eigenvalues. */
 static krein_status solve_indefinite(krein_ctx *ctx, double *K, const krein_targets *rows,
                                      const krein_frame *f, double lambda, double *a) {
@@ -149,7 +135,7 @@ krein_status krein__dual_fit(krein_ctx *ctx, double *K, const krein_targets *row
     if (st == KREIN_ENUMERIC && lambda == 0) st = krein__dual_singular(ctx);
     if (st == KREIN_ENUMERIC && lambda != 0) st = solve_indefinite(ctx, K, rows, &f, lambda, alpha);
     TRY(st);
-    leave(rows, &f, row, alpha, b);
+    krein__frame_leave(rows, &f, row, alpha, b);
 done:
     krein__free(ctx, row);
     krein__frame_clear(ctx, &f);
@@ -272,8 +258,9 @@ static int64_t draw(const krein_targets *rows, int64_t sample, uint64_t seed, in
 
 /* The best lambda of some rows, for all of them: the W lambda that noise in the targets asks for
  * does not depend on the number of rows (it is the variance of a Gaussian process). */
-static krein_status start(krein_ctx *ctx, const double *K, const krein_targets *rows,
-                          int64_t sample, uint64_t seed, double *lambda) {
+krein_status krein__dual_start(krein_ctx *ctx, const double *K, const float *K32,
+                               const krein_targets *rows, int64_t sample, uint64_t seed,
+                               double *lambda) {
     krein_status st = KREIN_OK;
     int64_t m, *index = NULL;
     krein_path path = {0};
@@ -283,7 +270,9 @@ static krein_status start(krein_ctx *ctx, const double *K, const krein_targets *
     m = draw(rows, sample, seed, index);
     NEW(A, m * m);
     TRY(krein__subset_begin(ctx, rows, &some));
-    krein__part(K, rows->n, index, m, index, m, A);
+    for (int64_t i = 0; K32 && i < m; i++)
+        for (int64_t j = 0; j < m; j++) A[i * m + j] = (double)K32[index[i] * rows->n + index[j]];
+    if (K) krein__part(K, rows->n, index, m, index, m, A);
     krein_targets few = krein__subset_pick(rows, index, m, &some);
     TRY(krein__dual_path(ctx, A, &few, &path));
     *lambda = path.lambda[krein__path_least(&path)] * krein__total_weight(&few) /
@@ -295,19 +284,21 @@ done:
     return st;
 }
 
-krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
-                              uint64_t seed, krein_path *p, double *alpha, double *intercept) {
+typedef krein_status stepper(krein_ctx *ctx, const krein_targets *rows, double start, double least,
+                             krein_visitor *visitor, void *state, krein_path *p);
+
+static krein_status walk_from(krein_ctx *ctx, double *K, const krein_targets *rows, double lambda,
+                              stepper *steps, krein_path *p, double *alpha, double *intercept) {
     krein_status st = KREIN_OK;
     int64_t n = rows->n, k = rows->k;
     walk w = {.ctx = ctx, .K = K, .rows = rows, .best = alpha, .p = p};
-    double lambda, *row = NULL;
-    TRY(start(ctx, K, rows, sample, seed, &lambda));
+    double *row = NULL;
     NEW(row, n);
     NEW(w.a, n * k);
     NEW(w.diagonal, n);
     weighted_row(n, K, rows, krein__total_weight(rows), row);
     TRY(krein__frame_begin(ctx, K, rows, true, &w.f));
-    TRY(krein__path_walk(ctx, rows, lambda, 0, score, &w, p));
+    TRY(steps(ctx, rows, lambda, 0, score, &w, p));
     if (isinf(p->loss[p->best])) {
         st = krein__fail(ctx, KREIN_ENUMERIC,
                          "the kernel matrix is not positive definite with any lambda up to %g; "
@@ -316,7 +307,7 @@ krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *ro
         goto done;
     }
     keep_best(&w);
-    leave(rows, &w.f, row, alpha, intercept);
+    krein__frame_leave(rows, &w.f, row, alpha, intercept);
 done:
     krein__free(ctx, row);
     krein__free(ctx, w.a);
@@ -325,10 +316,25 @@ done:
     return st;
 }
 
+krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
+                              uint64_t seed, krein_path *p, double *alpha, double *intercept) {
+    double lambda;
+    krein_status st = krein__dual_start(ctx, K, NULL, rows, sample, seed, &lambda);
+    if (st != KREIN_OK) return st;
+    return walk_from(ctx, K, rows, lambda, krein__path_walk, p, alpha, intercept);
+}
+
+krein_status krein__dual_walk_from64(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                     double start, krein_path *p, double *alpha,
+                                     double *intercept) {
+    return walk_from(ctx, K, rows, start, krein__path_climb, p, alpha, intercept);
+}
+
 const krein_class krein__solver_dual = {
     .name = "dual",
     .summary = "ridge regression on the kernel matrix: Cholesky",
     .cite = "saunders1998",
     .details =
         "In float64; leave-one-out from one eigendecomposition, or above 2,048 rows from a few "
-        "Cholesky factorisations. Used by krr with map=exact."};
+        "Cholesky factorisations, in float32 where lambda allows it, with the solution refined. "
+        "Used by krr with map=exact."};

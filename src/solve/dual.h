@@ -1,5 +1,6 @@
-/* dual.h -- what the files of the dual (dual.c, dual_at.c, dual_cv.c) share: the frame in which the
- * intercept is gone and every row has weight one, and some of the rows of a problem. */
+/* dual.h -- what the files of the dual (dual.c, dual_at.c, dual_cv.c, dual_walk.c) share: the frame
+ * in which the intercept is gone and every row has weight one, and some of the rows of a problem.
+ */
 #ifndef KREIN_DUAL_H
 #define KREIN_DUAL_H
 
@@ -19,6 +20,9 @@ typedef struct krein_frame {
                    * kernel is a small difference of its entries */
 } krein_frame;
 
+/* All of it but what is said of K. */
+krein_status krein__frame_targets(krein_ctx *ctx, const krein_targets *rows, bool intercept,
+                                  krein_frame *f);
 /* K becomes P S K S P. */
 krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *rows,
                                 bool intercept, krein_frame *f);
@@ -35,6 +39,9 @@ krein_status krein__frame_solve(krein_ctx *ctx, double *K, const krein_targets *
  * there is an intercept: the first n - intercept are those that count. */
 krein_status krein__frame_eigen(krein_ctx *ctx, double *K, int64_t n, const krein_frame *f,
                                 double *s);
+/* a (n x k) becomes alpha, with the intercepts b; mean_row: the weighted mean of K's rows. */
+void krein__frame_leave(const krein_targets *rows, const krein_frame *f, const double *mean_row,
+                        double *a, double *b);
 /* a becomes P a. */
 void krein__frame_project(int64_t n, int64_t m, const double *u, double *a);
 /* The refusal of lambda = 0. */

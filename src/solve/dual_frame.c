@@ -32,12 +32,10 @@ void krein__frame_project(int64_t n, int64_t m, const double *u, double *a) {
     }
 }
 
-/* K becomes P S K S P: K_ij r_i r_j, minus the row and column means in the metric of u. */
-krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *rows,
-                                bool intercept, krein_frame *f) {
+krein_status krein__frame_targets(krein_ctx *ctx, const krein_targets *rows, bool intercept,
+                                  krein_frame *f) {
     krein_status st = KREIN_OK;
     int64_t n = rows->n, k = rows->k;
-    double *mean = NULL, total = 0;
     memset(f, 0, sizeof *f);
     f->intercept = intercept;
     NEW(f->root, n);
@@ -45,7 +43,6 @@ krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *
     NEW(f->y, n * k);
     ZNEW(f->ymean, k);
     NEW(f->diagonal, n);
-    NEW(mean, n);
     for (int64_t i = 0; i < n; i++) {
         double w = rows->weight ? rows->weight[i] : 1;
         f->root[i] = sqrt(w);
@@ -62,6 +59,19 @@ krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *
         for (int64_t c = 0; c < k; c++)
             f->y[i * k + c] = f->root[i] * (rows->y[i * k + c] - f->ymean[c]);
     }
+done:
+    if (st != KREIN_OK) krein__frame_clear(ctx, f);
+    return st;
+}
+
+/* K becomes P S K S P: K_ij r_i r_j, minus the row and column means in the metric of u. */
+krein_status krein__frame_begin(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                bool intercept, krein_frame *f) {
+    krein_status st = KREIN_OK;
+    int64_t n = rows->n;
+    double *mean = NULL, total = 0;
+    TRY(krein__frame_targets(ctx, rows, intercept, f));
+    NEW(mean, n);
     for (int64_t i = 0; i < n; i++)
         f->floor = fmax(f->floor, fabs(K[i * n + i]) * f->root[i] * f->root[i]);
     f->floor *= ROUNDING * (double)n / f->weight;
@@ -160,6 +170,19 @@ void krein__frame_loo(const krein_targets *rows, const krein_frame *f, double sh
             score[i * k + c] = rest > 0 && f->root[i] > 0
                                    ? rows->y[i * k + c] - a[i * k + c] / rest / f->root[i]
                                    : f->ymean[c];
+    }
+}
+
+void krein__frame_leave(const krein_targets *rows, const krein_frame *f, const double *mean_row,
+                        double *a, double *b) {
+    int64_t n = rows->n, k = rows->k;
+    krein__frame_project(n, k, f->u, a); /* rounding */
+    for (int64_t c = 0; c < k; c++) {
+        b[c] = f->ymean[c];
+        for (int64_t i = 0; i < n; i++) {
+            a[i * k + c] *= f->root[i];
+            if (f->intercept) b[c] -= mean_row[i] * a[i * k + c];
+        }
     }
 }
 

@@ -2,7 +2,9 @@
  *
  * Where a whole path has no cheap form (one eigendecomposition), lambda is sought by steps along
  * its grid of quarter decades: from a start by half decades down, else up, while the loss falls,
- * then a quarter from the best to the side where the loss rises less.
+ * then a quarter from the best to the side where the loss rises less. Where a start is known to be
+ * near (krein__path_climb) that last step is taken only if the parabola through the three losses
+ * around the best promises something: three visits instead of four.
  */
 #include "solve/ridge.h"
 
@@ -93,6 +95,7 @@ const char *krein__error_text(double error, char out[40]) {
 /* ---- the walk ----------------------------------------------------------- */
 
 enum { QUARTERS = 4, STEPS = 8 };
+static const double WORTH = 0.002; /* of the loss: what another visit should promise */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -147,19 +150,51 @@ static double loss_at(const krein_path *p, int64_t i) {
     return -INFINITY;
 }
 
+/* What the least of the parabola through the losses at `at` and two quarters to each side is below
+ * the one at `at`; *by: on which side. 0 where one of them is not known. */
+static double promised(const krein_path *p, int64_t at, int64_t *by) {
+    double down = loss_at(p, at - 2), up = loss_at(p, at + 2),
+           bend = up - 2 * loss_at(p, at) + down;
+    *by = down < up ? -1 : 1;
+    return isfinite(bend) && bend > 0 ? (up - down) * (up - down) / (8 * bend) : 0;
+}
+
+/* Half decades from the start while the loss falls; *at is then the best. */
+static krein_status climb(walk *w, double start, double least, int64_t *at) {
+    krein_ctx *ctx = w->ctx;
+    krein_status st = KREIN_OK;
+    w->least = least > 0 ? (int64_t)ceil(log10(least) * QUARTERS) : INT64_MIN;
+    int64_t first = krein__max(w->least, (int64_t)rint(log10(start) * QUARTERS));
+    *at = first;
+    w->p->n = 0;
+    NEW(w->score, w->rows->n * w->rows->k);
+    TRY(visit(w, *at));
+    TRY(step(w, -2, at));
+    if (*at == first) TRY(step(w, 2, at));
+done:
+    return st;
+}
+
 krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start, double least,
                               krein_visitor *visitor, void *state, krein_path *p) {
     krein_status st = KREIN_OK;
-    walk w = {ctx, rows, visitor, state, NULL, INT64_MIN, p};
-    if (least > 0) w.least = (int64_t)ceil(log10(least) * QUARTERS);
-    int64_t first = krein__max(w.least, (int64_t)rint(log10(start) * QUARTERS)), at = first;
-    p->n = 0;
-    NEW(w.score, rows->n * rows->k);
-    TRY(visit(&w, at));
-    TRY(step(&w, -2, &at));
-    if (at == first) TRY(step(&w, 2, &at));
+    walk w = {.ctx = ctx, .rows = rows, .visitor = visitor, .state = state, .p = p};
+    int64_t at;
+    TRY(climb(&w, start, least, &at));
     bool down = loss_at(p, at - 2) < loss_at(p, at + 2) && at > w.least;
     TRY(visit(&w, down ? at - 1 : at + 1));
+done:
+    krein__free(ctx, w.score);
+    return st;
+}
+
+krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double start,
+                               double least, krein_visitor *visitor, void *state, krein_path *p) {
+    krein_status st = KREIN_OK;
+    walk w = {.ctx = ctx, .rows = rows, .visitor = visitor, .state = state, .p = p};
+    int64_t at, by;
+    TRY(climb(&w, start, least, &at));
+    if (promised(p, at, &by) > WORTH * loss_at(p, at)) TRY(visit(&w, at + by));
 done:
     krein__free(ctx, w.score);
     return st;

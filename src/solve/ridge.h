@@ -48,6 +48,9 @@ typedef krein_status krein_visitor(void *state, double lambda, double *score);
  * which has the best of those before whenever the visitor is called. */
 krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double start, double least,
                               krein_visitor *visitor, void *state, krein_path *p);
+/* The same in fewer visits, where the start is known to be near. */
+krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double start,
+                               double least, krein_visitor *visitor, void *state, krein_path *p);
 /* Index of the smallest loss. */
 int64_t krein__path_least(const krein_path *p);
 
@@ -166,6 +169,26 @@ krein_status krein__dual_loo_at(krein_ctx *ctx, double *K, const krein_targets *
  * intercept are those of krein__dual_solve at the best. */
 krein_status krein__dual_walk(krein_ctx *ctx, double *K, const krein_targets *rows, int64_t sample,
                               uint64_t seed, krein_path *p, double *alpha, double *intercept);
+/* The same from a given start, in three or four steps. */
+krein_status krein__dual_walk_from64(krein_ctx *ctx, double *K, const krein_targets *rows,
+                                     double start, krein_path *p, double *alpha, double *intercept);
+/* The same in float32 (dual_walk.c), K is not changed. score (n x k, or NULL): the leave-one-out
+ * scores at the best. *below: the best is the least lambda that float32 resolves, or it resolves
+ * none; a smaller one may be better, and takes the kernel in float64. */
+krein_status krein__dual_walk_from(krein_ctx *ctx, const float *K, const krein_targets *rows,
+                                   double start, krein_path *p, double *alpha, double *intercept,
+                                   double *score, bool *below);
+/* The same at one lambda, to the bit. *solved: float32 resolves it; else the rest is not set. */
+krein_status krein__dual_fit32(krein_ctx *ctx, const float *K, const krein_targets *rows,
+                               double lambda, double *alpha, double *intercept, double *score,
+                               bool *solved);
+/* A start for all rows: the best lambda of a sample of them, by its path. The kernel matrix is K or
+ * K32, not changed; the other is NULL. */
+krein_status krein__dual_start(krein_ctx *ctx, const double *K, const float *K32,
+                               const krein_targets *rows, int64_t sample, uint64_t seed,
+                               double *lambda);
+/* Bytes of the two in float32 beside K. */
+double krein__dual_walk_bytes(int64_t n, int64_t k, int threads);
 /* Coefficients alpha (n x k) and intercepts b (k; zeros without one); krein__dual_solve has one. */
 krein_status krein__dual_fit(krein_ctx *ctx, double *K, const krein_targets *rows, bool intercept,
                              double lambda, double *alpha, double *b);
