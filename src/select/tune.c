@@ -330,7 +330,7 @@ static krein_status parse_bases(tuner *t) {
                     .metric = leaf->kernel->metric,
                     .spread = leaf->kernel->spread,
                     .least = rough ? 0.2 : 0.35,
-                    .most = rough ? 8 : 64}; /* wider ones differ in lambda only */
+                    .most = rough ? 4 : 64}; /* wider ones differ in lambda only */
         list.kernel[i] = NULL;
         t->bases++;
     }

@@ -168,16 +168,8 @@ done:
 
 /* ---- one fit ------------------------------------------------------------ */
 
-/* Upper triangle of K + lambda W^-1, factored. False where it is not positive to rounding. */
-static krein_status factor(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
-                           double lambda, double *work, bool *positive) {
-    static const double LIGHT = 1e-6; /* rows of no weight have no say */
-    int64_t pivot;
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(work + i * n + i, K + i * n + i, (size_t)(n - i) * sizeof *work);
-        work[i * n + i] += lambda / (s->weight ? fmax(s->weight[i], LIGHT) : 1);
-    }
-    krein_status st = krein__cholesky(ctx, n, work, n, &pivot);
+/* A factorisation that fails says that the matrix is not positive to rounding: no error here. */
+static krein_status was_positive(krein_ctx *ctx, krein_status st, bool *positive) {
     *positive = st == KREIN_OK;
     if (st != KREIN_ENUMERIC) return st;
     ctx->status = KREIN_OK;
@@ -185,20 +177,69 @@ static krein_status factor(krein_ctx *ctx, const krein_tune_sample *s, int64_t n
     return KREIN_OK;
 }
 
-/* alpha at one lambda, and the leave-one-out loss where wanted. */
+static double ridge_of(const krein_tune_sample *s, int64_t i, double lambda) {
+    static const double LIGHT = 1e-6; /* rows of no weight have no say */
+    return lambda / (s->weight ? fmax(s->weight[i], LIGHT) : 1);
+}
+
+/* In float32: alpha, and the diagonal of the inverse where wanted. */
+static krein_status solve32(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
+                            double lambda, float *work, double *alpha, double *diag,
+                            bool *positive) {
+    krein_status st = KREIN_OK;
+    int64_t k = s->k, pivot;
+    float *a = NULL, *d = NULL;
+    NEW(a, n * k);
+    NEW(d, n);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = i; j < n; j++) work[i * n + j] = (float)K[i * n + j];
+        work[i * n + i] += (float)ridge_of(s, i, lambda);
+    }
+    TRY(was_positive(ctx, krein__cholesky32(ctx, n, work, n, &pivot), positive));
+    if (!*positive) goto done;
+    for (int64_t i = 0; i < n * k; i++) a[i] = (float)s->y[i];
+    TRY(krein__cholesky_solve32(ctx, n, work, n, k, a, k));
+    for (int64_t i = 0; i < n * k; i++) alpha[i] = (double)a[i];
+    if (!diag) goto done;
+    TRY(krein__cholesky_inverse_diagonal32(ctx, n, work, n, d));
+    for (int64_t i = 0; i < n; i++) diag[i] = (double)d[i];
+done:
+    krein__free(ctx, a);
+    krein__free(ctx, d);
+    return st;
+}
+
+static krein_status solve64(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
+                            double lambda, double *work, double *alpha, double *diag,
+                            bool *positive) {
+    krein_status st = KREIN_OK;
+    int64_t k = s->k, pivot;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(work + i * n + i, K + i * n + i, (size_t)(n - i) * sizeof *work);
+        work[i * n + i] += ridge_of(s, i, lambda);
+    }
+    TRY(was_positive(ctx, krein__cholesky(ctx, n, work, n, &pivot), positive));
+    if (!*positive) goto done;
+    memcpy(alpha, s->y, (size_t)(n * k) * sizeof *alpha);
+    TRY(krein__cholesky_solve(ctx, n, work, n, k, alpha, k));
+    if (diag) TRY(krein__cholesky_inverse_diagonal(ctx, n, work, n, diag));
+done:
+    return st;
+}
+
+/* alpha at one lambda, and the leave-one-out loss where wanted. Float32 resolves what is well above
+ * its rounding of K, 2^-24 sqrt(n) as a matrix (solve/dual_walk.c). */
 static krein_status solve_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
                              double *work, int64_t n, double lambda, double *alpha, double *diag,
                              double *loss) {
+    static const double GUARD = 20;
     krein_status st = KREIN_OK;
     int64_t k = s->k;
-    bool positive;
+    bool single = lambda >= GUARD * 0x1p-24 * sqrt((double)n), positive;
     if (loss) *loss = INFINITY;
-    TRY(factor(ctx, s, n, K, lambda, work, &positive));
-    if (!positive) goto done;
-    memcpy(alpha, s->y, (size_t)(n * k) * sizeof *alpha);
-    TRY(krein__cholesky_solve(ctx, n, work, n, k, alpha, k));
-    if (!loss) goto done;
-    TRY(krein__cholesky_inverse_diagonal(ctx, n, work, n, diag));
+    TRY(single ? solve32(ctx, s, n, K, lambda, (float *)work, alpha, diag, &positive)
+               : solve64(ctx, s, n, K, lambda, work, alpha, diag, &positive));
+    if (!positive || !loss) goto done;
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < k; c++)
@@ -216,7 +257,7 @@ krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const do
 
 krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
                                double *work, krein_tune_fit *f) {
-    static const double LEAST = 1e-6, MOST = 1e4;
+    static const double LEAST = 5e-5, MOST = 1e4; /* float32 resolves no less */
     krein_status st = KREIN_OK;
     int64_t n = f->n, k = s->k;
     double *alpha = NULL, *diag = NULL, step = sqrt(10), loss;

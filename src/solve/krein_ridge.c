@@ -205,8 +205,9 @@ static krein_status visit(walk *w, double lambda, krein_path *p) {
     p->error[p->n++] = one.error[0];
     krein__path_choose(p);
     krein__progress(ctx, "leave-one-out", (double)p->n, 0);
-    krein__log(ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g, error %g (margin %.2g, rounding %.2g)",
-               lambda, one.loss[0], one.error[0], w->f.margin, w->f.least);
+    char error[40];
+    krein__log(ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g%s (margin %.2g, rounding %.2g)", lambda,
+               one.loss[0], krein__error_text(one.error[0], error), w->f.margin, w->f.least);
     return KREIN_OK;
 }
 

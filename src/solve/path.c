@@ -119,8 +119,9 @@ static krein_status visit(const walk *w, int64_t i) {
     means(&tally, 0, w->rows->class != NULL, p, p->n++);
     krein__path_choose(p);
     krein__progress(w->ctx, "leave-one-out", (double)p->n, 0);
-    krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g, error %g", lambda, p->loss[p->n - 1],
-               p->error[p->n - 1]);
+    char error[40];
+    krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g%s", lambda, p->loss[p->n - 1],
+               krein__error_text(p->error[p->n - 1], error));
     return krein__poll(w->ctx);
 }
 
