@@ -522,6 +522,7 @@ typedef struct krein_array { /* stays as it is */
  *   encoding.fill
  *   encoding.clip       1 x 1, where there is one: the result is then cut to [-clip, clip]
  *   encoding.metric     1 x d, where there is one: and then multiplied by this
+ *   encoding.matrix     d x d, where there is one: and the row x of all of them becomes matrix x
  *   signs               1 x D: -1 or 1 for each feature; not there where all are 1
  *   mix                 R x D: features are mix' times the raw ones; not there where they are these,
  *                       and in a trained model that was loaded: prediction does without it

@@ -37,6 +37,12 @@ static double cauchy(const double *p, int64_t d, const double *x, const double *
     for (int64_t j = 0; j < d; j++) product /= 1 + pow((x[j] - y[j]) / p[0], 2);
     return product;
 }
+static double anova(const double *p, int64_t d, const double *x, const double *y, double e) {
+    double product = 1 + 0 * e;
+    for (int64_t j = 0; j < d; j++)
+        product *= (1 + p[0] * exp(-fabs(x[j] - y[j]) / p[1])) / (1 + p[0]);
+    return product;
+}
 static double matern(const double *p, int64_t d, const double *x, const double *y, double e) {
     double nu = p[0], q = sqrt(square(d, x, y, e)) / p[1], u = sqrt(2 * nu) * q;
     if (nu == 0.5) return exp(-q);
@@ -152,23 +158,12 @@ static double intersection(const double *p, int64_t d, const double *x, const do
 static const struct {
     const char *name;
     formula f;
-} formulas[] = {{"gaussian", gaussian},
-                {"laplacian", laplacian},
-                {"exponential", exponential},
-                {"cauchy", cauchy},
-                {"matern", matern},
-                {"rq", rq},
-                {"periodic", periodic},
-                {"linear", linear},
-                {"poly", poly},
-                {"tanh", sigmoid},
-                {"epanechnikov", epanechnikov},
-                {"tl1", tl1},
-                {"arccos", arccos},
-                {"ntk", ntk},
-                {"spline", spline},
-                {"chi2", chi2},
-                {"intersection", intersection}};
+} formulas[] = {{"gaussian", gaussian}, {"laplacian", laplacian}, {"exponential", exponential},
+                {"cauchy", cauchy},     {"matern", matern},       {"rq", rq},
+                {"periodic", periodic}, {"anova", anova},         {"linear", linear},
+                {"poly", poly},         {"tanh", sigmoid},        {"epanechnikov", epanechnikov},
+                {"tl1", tl1},           {"arccos", arccos},       {"ntk", ntk},
+                {"spline", spline},     {"chi2", chi2},           {"intersection", intersection}};
 
 static inline formula formula_of(const krein_kernel *leaf) {
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
@@ -192,6 +187,8 @@ static const char *const bases[] = {"gaussian(sigma=1.3)",
                                     "rq(alpha=1000, sigma=1.4)",
                                     "periodic(sigma=1.3)",
                                     "periodic(p=2.7, sigma=0.9)",
+                                    "anova(sigma=1.3)",
+                                    "anova(c=7, sigma=0.9)",
                                     "linear",
                                     "poly(degree=1, c=0.4, gamma=0.3)",
                                     "poly(degree=3, c=0.4, gamma=0.3)",

@@ -31,7 +31,7 @@ static const char *const kernels[] = {
     "gaussian(sigma=1.3) + 0.5*matern(nu=1.5, sigma=2)",
     "gaussian(sigma=1) - gaussian(sigma=3)",
     "gaussian(sigma=2)*matern(nu=2.5, sigma=3)",
-    "0.4*laplacian(sigma=3) + 0.6*cauchy(sigma=2)*gaussian(sigma=2.5) - 0.2*gaussian(sigma=4)",
+    "0.4*anova(c=2, sigma=1.5) + 0.6*cauchy(sigma=2)*gaussian(sigma=2.5) - 0.2*gaussian(sigma=4)",
     "0.1*(0.3*(0.7*gaussian(sigma=1.3))) + (matern(sigma=2) + 0.7*gaussian(sigma=3))",
     "linear",
     "poly(degree=2, c=0.5)",

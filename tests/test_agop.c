@@ -246,10 +246,11 @@ static double value(krein_ctx *ctx, const krein_kernel *k, const float *point, c
  * have ties. */
 static void differences(void) {
     static const char *const kernels[] = {
-        "gaussian(sigma=1.3)",      "exponential(sigma=2.1)",   "laplacian(sigma=3)",
-        "cauchy(sigma=1.7)",        "rq(alpha=0.7,sigma=1.1)",  "2.5*rq(alpha=2,sigma=1.9)",
-        "matern(nu=0.5,sigma=1.5)", "matern(nu=1.5,sigma=1.5)", "matern(nu=0.8,sigma=1.5)",
-        "matern(nu=1,sigma=1.5)",   "matern(nu=1.7,sigma=1.5)", "matern(nu=4,sigma=1.5)"};
+        "gaussian(sigma=1.3)",       "exponential(sigma=2.1)",   "laplacian(sigma=3)",
+        "cauchy(sigma=1.7)",         "anova(c=1.6,sigma=1.2)",   "rq(alpha=0.7,sigma=1.1)",
+        "2.5*rq(alpha=2,sigma=1.9)", "matern(nu=0.5,sigma=1.5)", "matern(nu=1.5,sigma=1.5)",
+        "matern(nu=0.8,sigma=1.5)",  "matern(nu=1,sigma=1.5)",   "matern(nu=1.7,sigma=1.5)",
+        "matern(nu=4,sigma=1.5)"};
     krein_ctx *ctx = test_ctx(2);
     float u[ROWS * WIDE];
     double alpha[ROWS * OUT];

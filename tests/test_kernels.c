@@ -136,7 +136,8 @@ static void references(void) {
         {"gaussian(sigma=1.3)", .259542245747},       {"laplacian(sigma=1.3)", .073577486268},
         {"matern(nu=0.5, sigma=1.3)", .193503630226}, {"cauchy(sigma=1.3)", .180609952298},
         {"matern(nu=0.5, sigma=0.8)", .069321797468}, {"matern(nu=1.5, sigma=0.8)", .055243741043},
-        {"matern(nu=2.5, sigma=0.8)", .048217127245}, {"matern(nu=2.2, sigma=0.8)", .049897626517}};
+        {"matern(nu=2.5, sigma=0.8)", .048217127245}, {"matern(nu=2.2, sigma=0.8)", .049897626517},
+        {"anova(c=0.7, sigma=1.3)", .456404813436}};
     double x[3], y[3];
     for (int j = 0; j < 3; j++) x[j] = det(0, j, 0), y[j] = det(1, j, 0);
     CHECK_ABS(x[0], .099833416647, 1e-12);

@@ -117,6 +117,69 @@ static void open_stream(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- full metric ---------------------------------------------------------- */
+
+static void square_matrix(int64_t d, double *A) {
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) A[i * d + j] = det(i, 2 * j, .6) + (i == j);
+}
+
+/* Rows in memory and read again, by any number of threads: the same bits; a product in double. */
+static void full(void) {
+    const char *path = dense_file();
+    taken first = {0};
+    double A[KREIN__COUNT(factors) * KREIN__COUNT(factors)];
+    for (int run = 0; run < 3; run++) {
+        krein_ctx *ctx = test_ctx(run == 2 ? 3 : 1);
+        krein_data_options o = options(KREIN_SCALE_STANDARD);
+        learned l = learn_file(ctx, path, &o, run ? KREIN_KEEP_MEMORY : KREIN_KEEP_STREAM, 0, 1);
+        taken t = {0};
+        int64_t d = l.e.d;
+        CHECK(l.st == KREIN_OK && d <= KREIN__COUNT(factors));
+        square_matrix(d, A);
+        l.e.clip = 1.5f;
+        CHECK(krein__encoding_set_metric(ctx, &l.e, factors) == KREIN_OK);
+        CHECK(krein__encoding_set_matrix(ctx, &l.e, A) == KREIN_OK);
+        CHECK(take(l.data, &l.e, KREIN_PART_TRAIN, &t) == KREIN_OK && t.n == ROWS);
+        double worst = 0, low, high;
+        krein__encoding_bounds(&l.e, &low, &high);
+        bool inside = true;
+        for (int64_t i = 0; i < t.n; i++)
+            for (int64_t k = 0; k < d; k++) {
+                double sum = 0, got = (double)t.x[i * d + k];
+                for (int64_t j = 0; j < d; j++)
+                    sum += A[k * d + j] * (double)after(l.t.x[i * d + j], 1.5f, j);
+                worst = fmax(worst, fabs(sum - got));
+                inside = inside && low <= got && got <= high;
+            }
+        CHECK_ABS(worst, 0, 1e-5);
+        CHECK(inside);
+        if (run == 0)
+            first = t;
+        else
+            CHECK(memcmp(t.x, first.x, (size_t)(t.n * d) * sizeof *t.x) == 0);
+        if (run) give_back(&t);
+        forget(&l);
+        krein_ctx_destroy(ctx);
+    }
+    give_back(&first);
+}
+
+static void full_refused(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_data_options o = options(KREIN_SCALE_STANDARD);
+    learned l = learn_file(ctx, sparse_file(), &o, KREIN_KEEP_AUTO, 0, 1);
+    krein_encoding wide = {.d = KREIN_MATRIX_MAX + 1};
+    double A[KREIN__COUNT(factors) * KREIN__COUNT(factors)] = {0};
+    CHECK(l.st == KREIN_OK);
+    CHECK(krein__encoding_set_matrix(ctx, &l.e, A) == KREIN_ESPEC);
+    CHECK_HAS(krein_message(ctx), "dense rows");
+    CHECK(krein__encoding_set_matrix(ctx, &wide, A) == KREIN_ESPEC);
+    CHECK_HAS(krein_message(ctx), "at most 2000 columns");
+    forget(&l);
+    krein_ctx_destroy(ctx);
+}
+
 /* Kernels that want inputs in a range see the rows as they come out. */
 static void bounds(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -152,8 +215,9 @@ static const float rows[3][2] = {{1, 5}, {-90, 2}, {.5f, 800}};
 
 /* f = sum_j x_j w_j + b of a linear model, from its arrays. */
 static double by_hand(const krein_model *m, const float *raw) {
-    krein_array weights, intercept, centre, factor, clip, metric;
+    krein_array weights, intercept, centre, factor, clip, metric, matrix;
     krein_array shift = {0};
+    double row[2];
     CHECK(krein_model_array(m, "weights", &weights) && weights.rows == 2);
     CHECK(krein_model_array(m, "intercepts", &intercept));
     CHECK(krein_model_array(m, "encoding.centre", &centre));
@@ -166,8 +230,14 @@ static double by_hand(const krein_model *m, const float *raw) {
         double x = (double)raw[j] - (shift.at ? ((const double *)shift.at)[j] : 0);
         x = (x - (double)((const float *)centre.at)[j]) * (double)((const float *)factor.at)[j];
         x = fmin(fmax(x, -most), most) * (double)((const float *)metric.at)[j];
-        sum += x * ((const double *)weights.at)[j];
+        row[j] = x;
     }
+    bool product = krein_model_array(m, "encoding.matrix", &matrix);
+    for (int64_t i = 0; i < 2; i++)
+        for (int64_t j = 0; j < 2; j++) {
+            double a = product ? (double)((const float *)matrix.at)[i * 2 + j] : (double)(i == j);
+            sum += a * row[j] * ((const double *)weights.at)[i];
+        }
     return sum;
 }
 
@@ -190,7 +260,8 @@ static krein_model *linear_model(krein_ctx *ctx) {
     return m;
 }
 
-static void saved_and_predicted(void) {
+/* In the model, saved, loaded; with a full metric as well. */
+static void saved_and_predicted(const double *matrix) {
     krein_ctx *ctx = test_ctx(1);
     krein_model *m = linear_model(ctx), *loaded = NULL, *again = NULL;
     double before[3], now[3], later[3], from_file[3];
@@ -203,6 +274,7 @@ static void saved_and_predicted(void) {
 
     m->encoding.clip = 2;
     CHECK(krein__encoding_set_metric(ctx, &m->encoding, (const double[]){.5, 3}) == KREIN_OK);
+    CHECK(krein__encoding_set_matrix(ctx, &m->encoding, matrix) == KREIN_OK);
     CHECK(krein_predict_dense(ctx, m, 3, 2, rows[0], 2, now) == KREIN_OK);
     for (int64_t i = 0; i < 3; i++) {
         CHECK_ABS(now[i], by_hand(m, rows[i]), 1e-5);
@@ -212,6 +284,7 @@ static void saved_and_predicted(void) {
     CHECK(bytes.at[8] == 2);
     CHECK(krein_model_load_memory(ctx, bytes.at, bytes.n, &loaded) == KREIN_OK);
     CHECK(loaded->encoding.clip == 2 && loaded->encoding.metric[1] == 3);
+    CHECK((loaded->encoding.matrix != NULL) == (matrix != NULL));
     CHECK(krein_predict_dense(ctx, loaded, 3, 2, rows[0], 2, later) == KREIN_OK);
     CHECK(memcmp(now, later, sizeof now) == 0);
     test_bytes copy = test_model_bytes(ctx, loaded);
@@ -231,6 +304,7 @@ static void saved_and_predicted(void) {
     /* without them it is the model that it was */
     m->encoding.clip = INFINITY;
     CHECK(krein__encoding_set_metric(ctx, &m->encoding, NULL) == KREIN_OK);
+    CHECK(krein__encoding_set_matrix(ctx, &m->encoding, NULL) == KREIN_OK);
     test_bytes end = test_model_bytes(ctx, m);
     CHECK(test_same(as_trained, end));
     CHECK(krein_model_load_memory(ctx, end.at, end.n, &again) == KREIN_OK);
@@ -251,6 +325,33 @@ static void saved_and_predicted(void) {
     krein_ctx_destroy(ctx);
 }
 
+static void factors_in_a_model(void) { saved_and_predicted(NULL); }
+static void matrix_in_a_model(void) { saved_and_predicted((const double[]){1, -.5, .25, 2}); }
+
+static void failing_allocations(void) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(2, &memory);
+    const char *path = test_write("few.csv", "y,a,b\n1,2,10\n2,4,20\n3,3,30\n");
+    const double A[4] = {1, 2, 3, 4};
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_encoding e = {0};
+        krein_data *data = NULL;
+        krein_stream *s = NULL;
+        krein_block b;
+        krein_status st = krein_data_open(ctx, path, NULL, &data);
+        if (st == KREIN_OK) st = krein__data_scan(data, true, 0, 1, &e);
+        if (st == KREIN_OK) st = krein__encoding_set_metric(ctx, &e, factors);
+        if (st == KREIN_OK) st = krein__encoding_set_matrix(ctx, &e, A);
+        if (st == KREIN_OK) st = krein__stream_open(data, &e, KREIN_PART_TRAIN, &s);
+        if (st == KREIN_OK) st = krein__stream_next(s, &b);
+        CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        krein__stream_close(s);
+        krein__encoding_clear(ctx, &e);
+        krein_data_close(data);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -258,6 +359,10 @@ int main(int argc, char **argv) {
     RUN(sparse);
     RUN(open_stream);
     RUN(bounds);
-    RUN(saved_and_predicted);
+    RUN(full);
+    RUN(full_refused);
+    RUN(factors_in_a_model);
+    RUN(matrix_in_a_model);
+    RUN(failing_allocations);
     return DONE();
 }

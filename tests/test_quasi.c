@@ -121,11 +121,12 @@ static void unbiased(void) {
                                           "gaussian(sigma=1) - gaussian(sigma=2)",
                                           "0.7*gaussian(sigma=2)*matern(nu=2.5, sigma=3)",
                                           "laplacian(sigma=4)",
-                                          "cauchy(sigma=2)"};
+                                          "cauchy(sigma=2)",
+                                          "anova(c=0.6, sigma=2)"};
     static const int64_t dims[] = {3, 16, 100};
     int64_t R = test_sanitized() ? 20 : 120;
     for (int s = 0; s < 3; s++)
-        for (int k = 0; k < (s == 2 ? 4 : 6); k++)
+        for (int k = 0; k < (s == 2 ? 4 : KREIN__COUNT(kernels)); k++)
             for (int i = 0; i < 3; i++) {
                 moments m = over_seeds(specs[s], kernels[k], dims[i], 64, 1.1, R);
                 double variance = m.second - m.mean * m.mean;

@@ -18,6 +18,7 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
     krein__free(ctx, e->factor);
     krein__free(ctx, e->fill);
     krein__free(ctx, e->metric);
+    krein__free(ctx, e->matrix);
     for (int64_t k = 0; e->class_name && k < e->nclass; k++) krein__free(ctx, e->class_name[k]);
     krein__free(ctx, e->class_name);
     krein__free(ctx, e->class_value);
@@ -231,39 +232,76 @@ bool krein__encoding_clips(const krein_encoding *e) {
     return e->clip > 0 && isfinite(e->clip) && !e->sparse && e->scale != KREIN_SCALE_UNIT;
 }
 
-krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const double *a) {
+/* n numbers in place of those that are there; from NULL: none. */
+static krein_status replace(krein_ctx *ctx, int64_t n, const double *from, float **to) {
     krein_status st = KREIN_OK;
-    float *metric = NULL;
-    if (a) {
-        NEW(metric, e->d);
-        for (int64_t j = 0; j < e->d; j++) {
-            metric[j] = (float)a[j];
-            if (isfinite(metric[j])) continue;
-            krein__free(ctx, metric);
-            return krein__fail(ctx, KREIN_ENUMERIC, "a factor of the metric is not finite");
-        }
+    float *copy = NULL;
+    if (from) NEW(copy, n);
+    for (int64_t i = 0; from && i < n; i++) {
+        copy[i] = (float)from[i];
+        if (isfinite(copy[i])) continue;
+        st = krein__fail(ctx, KREIN_ENUMERIC, "a number of the metric is not finite");
+        goto done;
     }
-    krein__free(ctx, e->metric);
-    e->metric = metric;
+    krein__free(ctx, *to);
+    *to = copy;
+    return KREIN_OK;
 done:
+    krein__free(ctx, copy);
     return st;
 }
 
-void krein__encoding_bounds(const krein_encoding *e, double *low, double *high) {
+krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const double *a) {
+    return replace(ctx, e->d, a, &e->metric);
+}
+
+krein_status krein__encoding_set_matrix(krein_ctx *ctx, krein_encoding *e, const double *A) {
+    if (A && e->sparse)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "a full metric needs dense rows; give them as CSV or NPY");
+    if (A && e->d > KREIN_MATRIX_MAX)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "a full metric takes at most %d columns, and there are %lld",
+                           KREIN_MATRIX_MAX, (long long)e->d);
+    return replace(ctx, e->d * e->d, A, &e->matrix);
+}
+
+/* From bounds of x_j to bounds of all factor[j] x_j. */
+static void factor_bounds(int64_t d, const float *factor, double *low, double *high) {
     double least = INFINITY, most = -INFINITY;
+    for (int64_t j = 0; j < d; j++) {
+        double a = (double)factor[j];
+        least = fmin(least, fmin(a * *low, a * *high));
+        most = fmax(most, fmax(a * *low, a * *high));
+    }
+    *low = least;
+    *high = most;
+}
+
+/* And of all sums over a row of the matrix. */
+static void matrix_bounds(int64_t d, const float *matrix, double *low, double *high) {
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < d; i++) {
+        double from = 0, to = 0;
+        for (int64_t j = 0; j < d; j++) {
+            double a = (double)matrix[i * d + j];
+            from += fmin(a * *low, a * *high);
+            to += fmax(a * *low, a * *high);
+        }
+        least = fmin(least, from);
+        most = fmax(most, to);
+    }
+    *low = least;
+    *high = most;
+}
+
+void krein__encoding_bounds(const krein_encoding *e, double *low, double *high) {
     *low = e->low;
     *high = e->high;
     if (krein__encoding_clips(e)) {
         *low = fmin(fmax(*low, (double)-e->clip), (double)e->clip);
         *high = fmin(fmax(*high, (double)-e->clip), (double)e->clip);
     }
-    for (int64_t j = 0; e->metric && j < e->d; j++) {
-        double a = (double)e->metric[j];
-        least = fmin(least, fmin(a * *low, a * *high));
-        most = fmax(most, fmax(a * *low, a * *high));
-    }
-    if (e->metric) {
-        *low = least;
-        *high = most;
-    }
+    if (e->metric) factor_bounds(e->d, e->metric, low, high);
+    if (e->matrix) matrix_bounds(e->d, e->matrix, low, high);
 }

@@ -13,6 +13,7 @@
  *
  *     x_j := min(max(x_j, -clip), clip)    dense rows, not with scale=unit
  *     x_j := x_j * metric_j                all rows
+ *     x   := matrix x                      dense rows of at most KREIN_MATRIX_MAX columns
  */
 #ifndef KREIN_ENCODING_H
 #define KREIN_ENCODING_H
@@ -48,6 +49,7 @@ typedef struct krein_encoding {
     float *fill;            /* d: value of a missing cell (after shift, before scaling) */
     float clip;             /* 0 or infinite: none */
     float *metric;          /* d, or NULL: ones */
+    float *matrix;          /* d x d, or NULL: the identity */
     krein_missing missing;
     bool unknown_ignore;
     krein_task task;
@@ -58,7 +60,7 @@ typedef struct krein_encoding {
     double *class_value; /* of numeric labels */
 } krein_encoding;
 
-enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000 };
+enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000, KREIN_MATRIX_MAX = 2000 };
 
 /* Inputs and encoded columns from the columns of a file that has been read once: roles, names,
  * dictionaries and statistics are known. The dictionaries of text features are frozen. */
@@ -76,6 +78,9 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *sta
  * with this encoding give rows under it from their next block on. KREIN_ENUMERIC where one is
  * not finite in float32. */
 krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const double *a);
+/* The same for the matrix (d x d), which is KREIN_ESPEC for sparse rows and for too many columns.
+ */
+krein_status krein__encoding_set_matrix(krein_ctx *ctx, krein_encoding *e, const double *A);
 /* There is a clip, and it holds for these rows. */
 bool krein__encoding_clips(const krein_encoding *e);
 /* Bounds of the encoded inputs of the training rows. */

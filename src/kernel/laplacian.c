@@ -2,6 +2,10 @@
  *   frequencies  w_j = standard Cauchy / sigma, independent           (rahimi2007)
  *   grids        pitch sigma Gamma(2), from delta k''(delta) = delta e^(-delta/sigma) / sigma^2
  */
+#if defined(__GNUC__) && !defined(__clang__)
+/* As in num/vec.c: selections become masks, not branches. It changes no result. */
+#pragma GCC optimize("no-trapping-math")
+#endif
 #include "kernel/kernel.h"
 #include "kernel/row_sum.h"
 #include "num/vec.h"
@@ -37,9 +41,23 @@ static double finish(const double *p, double sum) {
 }
 
 /* -sign(x - y) / sigma */
+#define PARTIAL(TARGET, name)                                                                      \
+    TARGET static void name(double g, int64_t n, double x, const double *y, double *out) {         \
+        for (int64_t i = 0; i < n; i++) out[i] = (x > y[i] ? g : 0) - (x < y[i] ? g : 0);          \
+    }
+PARTIAL(, partial_baseline)
+#if defined(__x86_64__)
+PARTIAL(__attribute__((target("avx2,fma"))), partial_avx2)
+#endif
+
 static void partial(const double *p, int64_t n, double x, const double *y, double *out) {
-    double g = rate(p);
-    for (int64_t i = 0; i < n; i++) out[i] = (x > y[i] ? g : 0) - (x < y[i] ? g : 0);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        partial_avx2(rate(p), n, x, y, out);
+        return;
+    }
+#endif
+    partial_baseline(rate(p), n, x, y, out);
 }
 
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {

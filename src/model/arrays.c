@@ -27,6 +27,7 @@ static bool own(const krein_model *m, int64_t i, krein_named_array *out) {
                {"encoding.fill", KREIN_TYPE_F32, 1, e->d, e->fill},
                {"encoding.clip", KREIN_TYPE_F32, 1, krein__encoding_clips(e), &e->clip},
                {"encoding.metric", KREIN_TYPE_F32, 1, e->d, e->metric},
+               {"encoding.matrix", KREIN_TYPE_F32, e->d, e->d, e->matrix},
                {"signs", KREIN_TYPE_BYTES, 1, m->map->D, m->map->sign},
                {"mix", KREIN_TYPE_F64, m->map->R, m->map->D, m->map->mix}};
     if (i >= KREIN__COUNT(all)) return false;

@@ -190,6 +190,14 @@ static krein_status after_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e
         krein__archive_needs(a, 2);
         TRY(krein__archive_array(a, "encoding.metric", KREIN_TYPE_F32, &e->metric, e->d));
     }
+    if (reading ? krein__archive_has(a, "encoding.matrix") : e->matrix != NULL) {
+        krein__archive_needs(a, 2);
+        if (e->sparse || e->d > KREIN_MATRIX_MAX) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its metric)");
+            goto done;
+        }
+        TRY(krein__archive_array(a, "encoding.matrix", KREIN_TYPE_F32, &e->matrix, e->d * e->d));
+    }
 done:
     return st;
 }

@@ -7,6 +7,7 @@
 #include "stream/data.h"
 #include "dist/dist.h"
 #include "encode/labels.h"
+#include "num/blas.h"
 
 #include <math.h>
 #include <omp.h>
@@ -38,6 +39,7 @@ struct krein_stream {
     int64_t words;           /* text labels of a scanned file: how many there are; else -1 */
 
     float *x;
+    float *tile; /* threads x KREIN_TILE x d, once a full metric needs it */
     double *label, *weight;
     int32_t *group;
     bool *dropped;
@@ -179,7 +181,7 @@ void krein__stream_close(krein_stream *s) {
     krein__raw_end(&s->pass);
     free_ids(s);
     krein__matrix_clear(ctx, &s->csr);
-    void *all[] = {s->num,    s->cat,   s->blank, s->x,       s->label,
+    void *all[] = {s->num,    s->cat,   s->blank, s->x,       s->tile, s->label,
                    s->weight, s->group, s->id,    s->dropped, s->pick};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
     krein__free(ctx, s);
@@ -298,6 +300,30 @@ static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
     return st;
 }
 
+/* The n rows of a block times the matrix of a full metric. Tiles are filled up with zeros: a row's
+ * sums do not depend on how many rows came with it. */
+static krein_status full_metric(krein_stream *s, int64_t n) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t d = s->e->d, tiles = (n + KREIN_TILE - 1) / KREIN_TILE;
+    if (!s->tile) NEW(s->tile, ctx->threads * KREIN_TILE * d);
+    krein_compute mode = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        float *x = s->x + t * KREIN_TILE * d,
+              *copy = s->tile + omp_get_thread_num() * KREIN_TILE * d;
+        size_t have = (size_t)(krein__min(KREIN_TILE, n - t * KREIN_TILE) * d);
+        memcpy(copy, x, have * sizeof *x);
+        memset(copy + have, 0, ((size_t)(KREIN_TILE * d) - have) * sizeof *x);
+        krein__sgemm(false, true, KREIN_TILE, d, d, 1, copy, d, s->e->matrix, d, 0, x, d);
+        krein__worker_end(mode);
+    }
+    krein__compute_end(mode);
+done:
+    return st;
+}
+
 /* Labels, weights, groups, ids of the picked rows. */
 static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
     krein_ctx *ctx = s->ctx;
@@ -398,6 +424,7 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
         TRY(copy_sides(s, n, m));
         n += m;
     }
+    if (s->e->matrix) TRY(full_metric(s, n));
     out->x = s->e->sparse ? (krein_rows){n, s->e->d, NULL, 0, s->csr.ptr, s->csr.col, s->csr.val}
                           : krein__rows_dense(n, s->e->d, s->x, s->e->d);
     out->label = s->data->nlabel ? s->label : NULL;

@@ -7,7 +7,7 @@ fails() { if ((rc == 0)); then fail "$1" "status 0"; else has "$1" err "$2"; fi;
 
 run list kernels
 ok "list kernels"
-for k in gaussian laplacian exponential cauchy matern rq periodic linear poly tanh epanechnikov tl1 \
+for k in gaussian laplacian exponential cauchy matern rq periodic anova linear poly tanh epanechnikov tl1 \
     arccos ntk spline chi2 intersection precomputed; do
     has "list has $k" out "^$k "
 done
@@ -77,6 +77,8 @@ run train s.libsvm -k spline --scale none -o m.krein
 fails "spline: sparse rows" 'sparse rows'
 run train s.libsvm -k chi2 --scale none -l 0.1 -o m.krein
 ok "chi2: sparse rows"
+run gram s.libsvm -k 'anova(c=2,sigma=2)' --scale none --check
+ok "anova: sparse rows"
 run gram s.libsvm -k 'cauchy(sigma=2)' --scale none --check
 has "rounding is no asymmetry" out '^asymmetry .*\(symmetric'
 
