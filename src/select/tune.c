@@ -22,7 +22,9 @@
 
 enum { FEW = 600, FIT = 1500, HELD = 2000, LEAST_FOR_METRIC = 500 };
 enum { BASES = 8, VIEWS = 24, CANDIDATES = 32, STEPS = 6 };
-enum { LEARNER = 0 }; /* the kernel whose gradients are taken */
+enum { KINDS = KREIN_METRIC_FULL + 1 };
+static const double FULL_GAIN = 0.1; /* a matrix has to win by: it has seen many labels */
+enum { LEARNER = 0 };                /* the kernel whose gradients are taken */
 
 /* A kernel with a free scale. */
 typedef struct base {
@@ -239,21 +241,27 @@ done:
 }
 
 /* The next view from the gradients of a fit; *more: there is one. */
-static krein_status next_view(tuner *t, candidate *c, bool *more) {
+static krein_status next_view(tuner *t, krein_metric_kind kind, candidate *c, bool *more) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     double *h = NULL, *a = NULL;
     krein_tune_view *v = &t->view[c->view];
     krein_rows all = krein__matrix_rows(&v->fit), x = krein__rows_slice(&all, 0, c->n);
-    NEW(h, t->s.d);
-    NEW(a, t->s.d);
+    int64_t d = t->s.d, size = kind == KREIN_METRIC_FULL ? d * d : d;
+    NEW(h, size);
+    NEW(a, size);
     TRY(signal(t, c));
     TRY(kernel_of(ctx, t, c, &kernel));
-    TRY(krein__agop_diagonal(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
-    *more = krein__metric_factors(t->s.d, h, 1, a);
+    if (kind == KREIN_METRIC_FULL) {
+        TRY(krein__agop_full(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        TRY(krein__metric_matrix(ctx, d, h, 1, a, more));
+    } else {
+        TRY(krein__agop_diagonal(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        *more = krein__metric_factors(d, h, 1, a);
+    }
     if (!*more) goto done;
-    TRY(krein__tune_view(&t->s, KREIN_METRIC_DIAGONAL, a, &t->view[t->views]));
+    TRY(krein__tune_view(&t->s, kind, a, &t->view[t->views]));
     t->views++;
 done:
     krein__kernel_destroy(ctx, kernel);
@@ -269,7 +277,8 @@ static bool goes_on(const tuner *t, int step, int best, double loss, double leas
 }
 
 /* The path of metrics from a candidate without one; *best: the candidate of the best step. */
-static krein_status learn_metric(tuner *t, const candidate *from, candidate *best) {
+static krein_status learn_metric(tuner *t, krein_metric_kind kind, const candidate *from,
+                                 candidate *best) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     candidate c = *from;
@@ -278,10 +287,10 @@ static krein_status learn_metric(tuner *t, const candidate *from, candidate *bes
     c.n = t->s.n;
     c.step = sqrt(2);
     NEW(c.alpha, c.n * t->s.k);
-    TRY(run_all(t, &c, 1));
+    TRY(kind == KREIN_METRIC_FULL ? run(ctx, t, &c) : run_all(t, &c, 1)); /* it was noted before */
     *best = c;
     for (int step = 1; step <= STEPS && !late(t) && t->views < VIEWS; step++) {
-        TRY(next_view(t, &c, &more));
+        TRY(next_view(t, kind, &c, &more));
         if (!more) break;
         c.view = t->views - 1;
         c.step = step == 1 || step == 3 ? 2 : 1; /* the scale is searched again */
@@ -339,12 +348,12 @@ done:
     return st;
 }
 
-/* The best so far on that many rows; metric: 0 without, 1 with, -1 either. */
+/* The best so far on that many rows with a metric of that kind; -1: of any. */
 static int best_of(const tuner *t, int64_t rows, int metric) {
     int best = -1;
     for (int i = 0; i < t->n; i++) {
-        int with = t->view[t->all[i].view].metric != KREIN_METRIC_NONE;
-        if (t->all[i].n != rows || (metric >= 0 && with != metric)) continue;
+        int kind = (int)t->view[t->all[i].view].metric;
+        if (t->all[i].n != rows || (metric >= 0 && kind != metric)) continue;
         if (best < 0 || t->all[i].loss < t->all[best].loss) best = i;
     }
     return best;
@@ -368,13 +377,14 @@ static krein_status users(tuner *t, const candidate *best) {
     krein_status st = KREIN_OK;
     candidate c[2 * BASES];
     int n = 0, square = 0;
-    TRY(square_view(t, best->view, &square));
+    bool diagonal = t->view[best->view].metric == KREIN_METRIC_DIAGONAL;
+    if (diagonal) TRY(square_view(t, best->view, &square));
     for (int i = 0; i < t->bases; i++) {
         candidate next = *plain_of(t, i);
         next.step = 2;
         next.view = best->view;
         c[n++] = next;
-        if (t->base[i].metric != 1) continue;
+        if (t->base[i].metric != 1 || !diagonal) continue;
         next.view = square;
         c[n++] = next;
     }
@@ -398,12 +408,13 @@ static krein_status finals(tuner *t) {
     enum { MOST = 4 };
     static const double BEHIND = 1.15;
     candidate c[MOST];
-    int n = 0, end = t->n, top = best_of(t, few(t), -1);
-    int best[2] = {best_of(t, few(t), 0), best_of(t, few(t), 1)};
+    int n = 0, end = t->n, top = best_of(t, few(t), -1), best[KINDS];
+    for (int kind = 0; kind < KINDS; kind++) best[kind] = best_of(t, few(t), kind);
     if (few(t) == t->s.n) return KREIN_OK;
-    for (int turn = 0; turn < 2; turn++) /* the best two first */
+    for (int turn = 0; turn < 2; turn++) /* the best of each kind first */
         for (int i = 0; i < end && n < MOST; i++) {
-            bool first = i == best[0] || i == best[1];
+            bool first = false;
+            for (int kind = 0; kind < KINDS; kind++) first = first || i == best[kind];
             if (t->all[i].n != few(t) || first != (turn == 0) || was_final(t, &t->all[i])) continue;
             if (!first && t->all[i].loss > BEHIND * t->all[top].loss) continue;
             c[n] = t->all[i];
@@ -413,17 +424,23 @@ static krein_status finals(tuner *t) {
     return run_all(t, c, n);
 }
 
+/* By more than chance, and with no more rows in a wrong class. */
+static bool beats(const tuner *t, const candidate *c, const candidate *than, double chance) {
+    return c->loss < (1 - chance) * than->loss && (!t->s.classes || c->error <= than->error);
+}
+
 /* By rule 5, of the candidates on all of S; where there was no time for any, of those on fewer. */
 static int winner(const tuner *t) {
     int64_t most = 0;
     for (int i = 0; i < t->n; i++) most = krein__max(most, t->all[i].n);
-    int best[2] = {best_of(t, most, 0), best_of(t, most, 1)};
-    if (best[0] < 0 || best[1] < 0) return best[0] < 0 ? best[1] : best[0];
-    const candidate *none = &t->all[best[0]], *metric = &t->all[best[1]];
-    double chance = 1.5 / sqrt((double)t->s.m);
-    bool wins =
-        metric->loss < (1 - chance) * none->loss && (!t->s.classes || metric->error <= none->error);
-    return wins ? best[1] : best[0];
+    double chance[KINDS] = {0, 1.5 / sqrt((double)t->s.m), FULL_GAIN};
+    int best = -1;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int next = best_of(t, most, kind);
+        if (next < 0) continue;
+        if (best < 0 || beats(t, &t->all[next], &t->all[best], chance[kind])) best = next;
+    }
+    return best;
 }
 
 static krein_status take(tuner *t, const candidate *c) {
@@ -446,15 +463,24 @@ done:
     return st;
 }
 
+/* A matrix has d (d + 1) / 2 numbers to learn from the rows of S. */
+static bool full_fits(const tuner *t) {
+    return t->o->metric == KREIN_METRIC_FULL && t->s.d * (t->s.d + 1) / 2 <= t->s.n;
+}
+
 static krein_status procedure(tuner *t) {
     krein_status st = KREIN_OK;
     candidate best = {0};
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(plain(t));
-    bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense && t->s.d > 1 &&
-                  t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
+    bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense &&
+                  t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
     if (metric) {
-        TRY(learn_metric(t, plain_of(t, LEARNER), &best));
+        TRY(learn_metric(t, KREIN_METRIC_DIAGONAL, plain_of(t, LEARNER), &best));
+        if (best.view > 0 && !late(t)) TRY(users(t, &best));
+    }
+    if (metric && full_fits(t) && !late(t)) {
+        TRY(learn_metric(t, KREIN_METRIC_FULL, plain_of(t, LEARNER), &best));
         if (best.view > 0 && !late(t)) TRY(users(t, &best));
     }
     if (!late(t)) TRY(finals(t));
