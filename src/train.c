@@ -68,10 +68,10 @@ static krein_status tell_tuned(krein_training *t, krein_report *r) {
     r->tried_count = from->n;
     from->tried = NULL;
     from->n = 0;
-    const float *factor = e->metric;
+    const float *factor = e->matrix ? e->matrix : e->metric;
     if (!factor) goto done;
-    r->metric = KREIN_METRIC_DIAGONAL;
-    r->factors = e->d;
+    r->metric = e->matrix ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
+    r->factors = e->matrix ? e->d * e->d : e->d;
     NEW(r->factor, r->factors);
     for (int64_t j = 0; j < r->factors; j++) r->factor[j] = (double)factor[j];
 done:

@@ -87,6 +87,12 @@ void krein__tuning_clip(const krein_training *t) {
 
 /* ---- with data ---------------------------------------------------------- */
 
+static krein_status set_metric(krein_training *t, krein_metric_kind kind, const double *factor) {
+    krein_encoding *e = &t->pipe.job.model->encoding;
+    return kind == KREIN_METRIC_FULL ? krein__encoding_set_matrix(t->pipe.ctx, e, factor)
+                                     : krein__encoding_set_metric(t->pipe.ctx, e, factor);
+}
+
 /* Scaling, clip and factors of another model, whose encoded columns must be the same. */
 static krein_status take_metric(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
@@ -104,10 +110,12 @@ static krein_status take_metric(krein_training *t) {
     memcpy(to->centre, from->centre, (size_t)d * sizeof *to->centre);
     memcpy(to->factor, from->factor, (size_t)d * sizeof *to->factor);
     if (t->o.clip == 0) to->clip = from->clip;
-    if (!from->metric) goto done;
-    NEW(factor, d);
-    for (int64_t j = 0; j < d; j++) factor[j] = (double)from->metric[j];
-    TRY(krein__encoding_set_metric(ctx, to, factor));
+    const float *values = from->matrix ? from->matrix : from->metric;
+    if (!values) goto done;
+    int64_t size = from->matrix ? d * d : d;
+    NEW(factor, size);
+    for (int64_t j = 0; j < size; j++) factor[j] = (double)values[j];
+    TRY(set_metric(t, from->matrix ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL, factor));
 done:
     krein__free(ctx, factor);
     return st;
@@ -118,9 +126,10 @@ static krein_status agree(krein_training *t) {
     krein_tuned *tuned = &t->tuning.tuned;
     krein_stream *rows = t->pipe.job.rows;
     int64_t d = t->pipe.job.model->encoding.d;
+    int64_t size = tuned->metric == KREIN_METRIC_FULL ? d * d : d;
     krein_status st = krein__stream_from_root(rows, &tuned->lambda, sizeof tuned->lambda);
     if (st == KREIN_OK && tuned->factor)
-        st = krein__stream_from_root(rows, tuned->factor, d * (int64_t)sizeof *tuned->factor);
+        st = krein__stream_from_root(rows, tuned->factor, size * (int64_t)sizeof *tuned->factor);
     return st;
 }
 
@@ -137,7 +146,7 @@ static krein_status tune(krein_training *t) {
                             .deadline = left > 0 ? krein__clock() + 0.4 * left : 0};
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
-    if (tuned->factor) TRY(krein__encoding_set_metric(ctx, &p->job.model->encoding, tuned->factor));
+    if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
     if (!t->tuning.kernel) goto done;
     p->job.lambda_start = tuned->lambda / (double)p->job.n;
     krein__kernel_destroy(ctx, p->kernel);
