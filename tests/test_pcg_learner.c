@@ -210,7 +210,7 @@ static void refusals(void) {
         const char *learner, *map, *word;
         double lambda;
     } all[] = {{"krr(solver=pcg, norm=krein)", "gorf(D=20)", "norm=hilbert", -1},
-               {"krr(solver=pcg)", "exact", "`map=orf`", -1},
+               {"krr(solver=pcg)", "exact", "lambda > 0", 0},
                {"krr(solver=pcg)", "orf(D=20)", "lambda > 0", 0},
                {"krr(solver=cg)", "orf(D=20)", "pcg", -1}};
     krein_ctx *ctx = test_ctx(1);
@@ -224,10 +224,20 @@ static void refusals(void) {
         CHECK_HAS(krein_message(ctx), all[k].word);
         krein_data_close(data);
     }
-    /* The kernel matrix as a default gives way. */
+    /* The kernel matrix as a default gives way where the kernel is indefinite; asked for, it is
+     * refused. */
     krein_train_options o = options("krr(solver=pcg)", NULL);
     fit f = train(ctx, from_memory(ctx, &r), &o);
-    CHECK(f.st == KREIN_OK && f.report.D > 0 && !strstr(f.report.map, "exact"));
+    CHECK(f.st == KREIN_OK && f.report.D > 0 && strstr(f.report.map, "exact"));
+    drop_fit(ctx, &f);
+    o.kernel = "gaussian(sigma=1)-0.5*gaussian(sigma=3)";
+    f = train(ctx, from_memory(ctx, &r), &o);
+    CHECK(f.st == KREIN_OK && !strstr(f.report.map, "exact"));
+    drop_fit(ctx, &f);
+    o.map = "exact";
+    f = train(ctx, from_memory(ctx, &r), &o);
+    CHECK(f.st == KREIN_EARG);
+    CHECK_HAS(krein_message(ctx), "solver=direct");
     drop_fit(ctx, &f);
     drop(&r);
     krein_ctx_destroy(ctx);

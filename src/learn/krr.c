@@ -11,7 +11,8 @@
  * above 2,048 rows (256 where the job has a start) by steps in float32 (solve/dual_walk.c).
  *
  * solver=pcg solves the same equations on features by conjugate gradients instead (krr_pcg.c), in
- * O(block D + D sample) memory.
+ * O(block D + D sample) memory, and those on the kernel matrix with one half of it
+ * (krr_kernel_pcg.c).
  *
  * An indefinite kernel has features of both signs S. norm=hilbert penalises |w|^2, the machine of
  * the kernel with all signs positive. norm=krein stabilises the risk with the kernel's own lambda
@@ -34,8 +35,9 @@ enum { HILBERT = 0, KREIN = 1 };
 enum { AUTO = 0, DIRECT = 1, PCG = 2 };
 enum { MANY = 1024 }; /* features: below, normal equations take no time */
 /* Rows of the kernel matrix: of a sample that steps over lambda start from where nothing better is
- * known; up to which all is float64, and a path takes no time. */
-enum { SAMPLE = 1024, FEW = 256 };
+ * known; up to which all is float64, and a path takes no time; up to which lambda is
+ * chosen by exact leave-one-out, unless conjugate gradients are asked for. */
+enum { SAMPLE = 1024, FEW = 256, LOO_ROWS = 8192 };
 
 static const krein_option options[] = {
     {.name = "norm",
@@ -48,8 +50,10 @@ static const krein_option options[] = {
      .type = KREIN_OPTION_WORD,
      .value = AUTO,
      .words = "auto|direct|pcg",
-     .help = "on features: normal equations, or conjugate gradients, which need no D x D numbers; "
-             "auto: the latter where the former do not fit into memory, or rows are few"},
+     .help = "normal equations (map=exact: a factorisation of the kernel matrix), or conjugate "
+             "gradients, which need no D x D numbers; auto: the latter on features where the "
+             "former do not fit into memory, or rows are few, and with map=exact above 8,192 rows "
+             "where it is shorter"},
     {0}};
 
 /* ---- on features -------------------------------------------------------- */
@@ -454,6 +458,15 @@ static void direct_cost(const krein_map *map, bool krein, int64_t n, int64_t k, 
     *passes += folds > 0 ? 2 + folds : 1;
 }
 
+/* On the kernel matrix: where the counted work is less, above the rows of exact leave-one-out. */
+static bool takes_kernel_pcg(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds) {
+    krein_cost direct = {.folds = folds};
+    int64_t passes;
+    if (n <= LOO_ROWS || !krein__kernel_positive(map->kernel)) return false;
+    dual_cost(map, n, k, path, &direct, &passes);
+    return krein__krr_kernel_pcg_shorter(map, n, k, path, direct.flops);
+}
+
 /* Normal equations, unless conjugate gradients were asked for; or they do not fit beside the map
  * into two thirds of the budget (the rest is for rows), for a number of features that was asked
  * for; or the rows are so few that it is the shorter way. */
@@ -461,9 +474,11 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
                       bool path, int64_t folds, bool asked) {
     krein_cost own = {0}, direct = {0}, pcg = {.folds = folds};
     int64_t passes, D = map->cls->features(map, n);
-    if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
+    bool dual = map->cls->traits & KREIN_MAP_DUAL;
+    if (!dual && values->number[NORM] == KREIN) return false;
     if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
     if (krein__processes(map->ctx) > 1) return false; /* it passes over the rows of one process */
+    if (dual) return takes_kernel_pcg(map, n, k, path, folds);
     map->cls->cost(map, n, &own);
     direct_cost(map, false, n, k, path, &direct, &passes);
     krein__krr_pcg_cost(map, n, k, path, &pcg, &passes);
@@ -474,9 +489,13 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    if (map->cls->traits & KREIN_MAP_DUAL)
+    bool dual = map->cls->traits & KREIN_MAP_DUAL;
+    bool pcg = takes_pcg(map, values, n, k, path, out->folds, out->asked);
+    if (dual && pcg)
+        krein__krr_kernel_pcg_cost(map, n, k, path, out, passes);
+    else if (dual)
         dual_cost(map, n, k, path, out, passes);
-    else if (takes_pcg(map, values, n, k, path, out->folds, out->asked))
+    else if (pcg)
         krein__krr_pcg_cost(map, n, k, path, out, passes);
     else
         direct_cost(map, values->number[NORM] == KREIN, n, k, path, out, passes);
@@ -491,15 +510,15 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                            "krr(solver=pcg) runs in one process, and there are %d; use "
                            "solver=direct, or start it without a launcher",
                            krein__processes(ctx));
-    if (values->number[NORM] == KREIN)
+    bool dual = map && map->cls->traits & KREIN_MAP_DUAL;
+    if (values->number[NORM] == KREIN && !dual)
         return krein__fail(ctx, KREIN_EARG,
                            "krr(solver=pcg) minimises with |w|^2: take norm=hilbert, or "
                            "solver=direct for norm=krein");
-    if (!map || !(map->cls->traits & KREIN_MAP_DUAL)) return KREIN_OK;
+    if (!dual || !map->kernel || krein__kernel_positive(map->kernel)) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
-                       "krr(solver=pcg) works on features, not on the kernel matrix: use "
-                       "`map=nystrom` or `map=orf` in the place of %s",
-                       map->cls->cls.name);
+                       "krr(solver=pcg) on the kernel matrix needs a positive definite kernel: use "
+                       "solver=direct");
 }
 
 /* Options that need not be said to get the same model are left out of it. */
@@ -511,12 +530,15 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool begun = krein__checkpoint_sums(job->checkpoint).pass > 0;
     bool pcg =
         !begun && takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
+    if (dual && job->lambda == 0 && values->number[SOLVER] == AUTO) pcg = false;
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
-    if (pcg && job->checkpoint)
+    if (pcg && !dual && job->checkpoint)
         krein__log(job->ctx, KREIN_LOG_WARNING,
                    "`checkpoint` keeps no state of conjugate gradients; krr(solver=direct) can be "
                    "interrupted");
-    krein_status st = dual ? fit_kernel(job) : pcg ? krein__krr_pcg(job) : fit_features(job, sign);
+    krein_status st = dual  ? pcg ? krein__krr_kernel_pcg(job) : fit_kernel(job)
+                       : pcg ? krein__krr_pcg(job)
+                            : fit_features(job, sign);
     if (!sign) values->number[NORM] = NAN;
     values->number[SOLVER] = pcg ? PCG : values->number[SOLVER] == DIRECT ? DIRECT : NAN;
     if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
@@ -533,7 +555,9 @@ const krein_learner_class krein__learner_krr = {
          "maps whose features have signs (gorf): the stationary point that "
          "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
          "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
-         "lambda by a tenth of the rows, at most 4,096, held out. Probabilities are calibrated on "
+         "lambda by a tenth of the rows, at most 4,096, held out. With map=exact it keeps half of "
+         "the kernel matrix, in float32, and chooses lambda by a tenth, at most 2,000. "
+         "Probabilities are calibrated on "
          "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,

@@ -1,5 +1,6 @@
 /* krr.h -- the parts of kernel ridge regression: the fit (krr.c), the choice of lambda
- * (krr_lambda.c), both by conjugate gradients (krr_pcg.c), and probabilities (krr_calibrate.c). */
+ * (krr_lambda.c), both by conjugate gradients (krr_pcg.c, krr_kernel_pcg.c), and probabilities
+ * (krr_calibrate.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H
 
@@ -37,6 +38,14 @@ krein_status krein__krr_solve(krein_ctx *ctx, const krein_system *system, const 
 krein_status krein__krr_pcg(krein_job *job);
 void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
                          int64_t *passes);
+
+/* The same on the kernel matrix of a positive definite kernel (krr_kernel_pcg.c); whether it is
+ * shorter than so many flops of factorisations. */
+krein_status krein__krr_kernel_pcg(krein_job *job);
+void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                                krein_cost *out, int64_t *passes);
+bool krein__krr_kernel_pcg_shorter(const krein_map *map, int64_t n, int64_t k, bool path,
+                                   double direct);
 
 /* Set job->lambda, job->loo and job->cv_folds. */
 krein_status krein__krr_choose_loo(krein_job *job, krein_krr *b, const krein_system *system);

@@ -124,6 +124,13 @@ void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const floa
                     size(incx), beta, y, size(incy));
 }
 
+void krein__dgemv(bool transposed, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
+                  const double *x, double beta, double *y) {
+    if (m > 0 && n > 0)
+        cblas_dgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x, 1,
+                    beta, y, 1);
+}
+
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc) {
     if (n <= 0) return;

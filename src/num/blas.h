@@ -29,6 +29,8 @@ void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alph
 /* y = alpha A x + beta y, or with A' when transposed; A is m x n, x and y have strides. */
 void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
                   const float *x, int64_t incx, float beta, float *y, int64_t incy);
+void krein__dgemv(bool transposed, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
+                  const double *x, double beta, double *y);
 /* Upper triangle of C = alpha A' A + beta C; A is k x n. */
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc);

@@ -1,0 +1,288 @@
+/* krr_kernel_pcg.c -- kernel ridge regression on the kernel matrix of many rows by conjugate
+ * gradients (solve/kernel_pcg.c)
+ *
+ * lambda: leave-one-out has no cheap form here. A tenth of the rows, at most HELD_ROWS, is held out
+ * (with --select cv each fold in turn; rows of one group stay together), and three lambdas, half
+ * decades around a start, are solved on the others at once; while the best is at an end, two more
+ * follow on that side. The start is that of the job, or the best of SAMPLE rows, moved to all of
+ * them as in dual.c. The chosen lambda is then solved on all rows from nothing, so that --lambda
+ * gives the same model again.
+ *
+ * Probabilities are calibrated on the scores of folds (those of --select cv, else five), each
+ * solved on the other rows to the digits of a choice.
+ */
+#include "learn/krr.h"
+#include "solve/dual.h"
+#include "solve/kernel_pcg.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LANDMARKS =
+        1000, /* rows of the preconditioner, at least (half of the rows where they are few), */
+    LANDMARKS_MOST = 3000,
+    SHARE = 10, /* and this part of the rows */
+    HELD_ROWS = 2000,
+    SAMPLE = 1024,
+    TRIO = 3, /* lambdas at a time */
+    MORE = 4, /* times that the search goes on beyond them */
+    CHOICE_STEPS = 300,
+    STEPS = 2000
+};
+static const double TOL = 3e-6, CHOICE_TOL = 1e-3;
+
+static int64_t landmarks_of(int64_t n) {
+    int64_t m = krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE));
+    return krein__max(1, krein__min(m, n / 2));
+}
+
+/* ---- what it takes ------------------------------------------------------ */
+
+void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                                krein_cost *out, int64_t *passes) {
+    int64_t m = landmarks_of(n), L = path ? TRIO : 1;
+    int threads = map->ctx->threads;
+    double N = (double)n, K = (double)k, M = (double)m, S = SAMPLE;
+    double columns = (double)(L * k), value = krein__gram_flops(map->kernel, map->d);
+    double half = krein__half_bytes(n), chosen = path ? 8 * (4 * S * S + N * columns) : 0;
+    double fits = path ? (double)krein__max(1, out->folds) : 0, steps = 40, choice = fits * 40;
+    bool calibrate = out->probabilities;
+    if (calibrate) steps += steps * (double)krein__fold_count(out->folds, n);
+    out->bytes += half +
+                  fmax(krein__half_make_bytes(map->kernel, n, map->sparse ? 1024 : map->d, threads),
+                       krein__kernel_pcg_bytes(n, m, L, k, threads) + 16 * N * columns) +
+                  chosen + 8 * N * (2 * K + 6) +
+                  (calibrate ? krein__krr_calibration_bytes(n, k) + 48 * N : 0);
+    out->flops = N * N / 2 * value + 3 * N * M * M + M * M * M +
+                 (steps * K + choice * columns) * (2 * N * N + 4 * N * M) +
+                 (path ? 9 * S * S * S : 0);
+    *passes = 2;
+}
+
+/* A step reads 2 n^2 bytes whatever the number of outputs, and a CPU makes about TRAFFIC flops in
+ * the time that a byte takes. */
+bool krein__krr_kernel_pcg_shorter(const krein_map *map, int64_t n, int64_t k, bool path,
+                                   double direct) {
+    static const double TRAFFIC = 20;
+    krein_cost own = {0};
+    int64_t passes;
+    krein__krr_kernel_pcg_cost(map, n, k, path, &own, &passes);
+    double reads = (path ? 80 : 40) * 2 * (double)n * (double)n;
+    return 2 * own.flops + TRAFFIC * reads < direct; /* float64 is half as fast */
+}
+
+/* ---- the fit ------------------------------------------------------------ */
+
+typedef struct fitting {
+    krein_job *job;
+    krein_half K;
+    krein_kernel_pcg *pcg;
+    krein_targets all; /* of all rows */
+    int32_t *fold;
+    double *alpha, *intercept, *fit; /* of some lambdas */
+    double deadline;
+} fitting;
+
+/* The losses of the rows of fold f, whose predictions at L lambdas are there, to the tally. */
+static void tally_fold(const fitting *f, int64_t held, int64_t L, krein_tally *tally) {
+    const krein_targets *all = &f->all;
+    int64_t k = all->k;
+    for (int64_t i = 0; i < all->n; i++) {
+        if (f->fold[i] != held) continue;
+        krein_targets row = {1, k, all->y + i * k, all->weight ? all->weight + i : NULL,
+                             all->class ? all->class + i : NULL};
+        krein__tally_add(tally, &row, L, f->fit + i * L * k);
+    }
+}
+
+/* L lambdas, appended to the path. */
+static krein_status compare(fitting *f, int64_t folds, int64_t L, const double *lambda,
+                            krein_path *path) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = f->job->ctx;
+    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, f->deadline, "choosing lambda"};
+    krein_pcg_result result;
+    krein_tally tally = {0};
+    krein_path part = {.n = L};
+    for (int64_t h = 0; h < folds; h++) {
+        if (folds > 1 || path->n == 0) TRY(krein__kernel_pcg_hold(f->pcg, f->fold, h));
+        TRY(krein__kernel_pcg_solve(f->pcg, L, lambda, &limits, f->alpha, f->intercept, f->fit,
+                                    &result));
+        tally_fold(f, h, L, &tally);
+        krein__log(ctx, KREIN_LOG_DEBUG, "lambda %g to %g: %lld iterations", lambda[0],
+                   lambda[L - 1], (long long)result.iterations);
+    }
+    if (!(tally.weight > 0)) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "lambda cannot be chosen: no row with a weight can be held out; give "
+                         "`lambda`");
+        goto done;
+    }
+    krein__tally_end(&tally, f->all.class != NULL, &part);
+    for (int64_t l = 0; l < L; l++, path->n++) {
+        path->lambda[path->n] = lambda[l];
+        path->loss[path->n] = part.loss[l];
+        path->error[path->n] = part.error[l];
+    }
+    krein__path_choose(path);
+done:
+    return st;
+}
+
+/* The best lambda of a sample, for all rows. */
+static krein_status sample_start(fitting *f, double *lambda) {
+    krein_ctx *ctx = f->job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = krein__min(SAMPLE, f->all.n), *index = NULL;
+    krein_subset some = {0};
+    float *K = NULL;
+    NEW(index, m);
+    NEW(K, m * m);
+    krein__rng_choose(krein__substream(f->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA),
+                      f->all.n, m, index);
+    for (int64_t e = 0; e < m * m; e++)
+        K[e] = (float)krein__half_at(&f->K, index[e / m], index[e % m]);
+    TRY(krein__subset_begin(ctx, &f->all, &some));
+    krein_targets few = krein__subset_pick(&f->all, index, m, &some);
+    TRY(krein__dual_start(ctx, NULL, K, &few, m, f->job->seed, lambda));
+    *lambda *= krein__total_weight(&few) / krein__total_weight(&f->all);
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, K);
+    krein__subset_end(ctx, &some);
+    return st;
+}
+
+/* Half decades, rounded as every path is. */
+static double step_of(double middle, int64_t steps) {
+    return krein__round_digits(middle * pow(10, (double)steps / 2), 3);
+}
+
+static krein_status choose(fitting *f) {
+    krein_job *job = f->job;
+    krein_status st = KREIN_OK;
+    krein_path path = {0};
+    int64_t parts = krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS);
+    int64_t folds = krein__max(1, job->folds), low = -1, high = 1;
+    double middle = job->lambda_start, lambda[TRIO];
+    if (!(middle > 0)) TRY(sample_start(f, &middle));
+    TRY(krein__krr_folds(job, job->folds > 0 ? job->folds : parts, f->fold));
+    for (int64_t l = 0; l < TRIO; l++) lambda[l] = step_of(middle, low + l);
+    TRY(compare(f, folds, TRIO, lambda, &path));
+    for (int64_t more = 0; more < MORE && !krein__late(f->deadline); more++) {
+        double best = path.lambda[krein__path_least(&path)];
+        bool down = best == step_of(middle, low), up = best == step_of(middle, high);
+        if (!down && !up) break;
+        for (int64_t l = 0; l < 2; l++)
+            lambda[l] = step_of(middle, down ? low - 2 + l : high + 1 + l);
+        low -= down ? 2 : 0;
+        high += up ? 2 : 0;
+        TRY(compare(f, folds, 2, lambda, &path));
+    }
+    krein__krr_report(job, &path);
+    job->cv_folds = krein__max(1, krein__min(job->folds, job->n));
+    krein__log(job->ctx, KREIN_LOG_INFO, "pcg: lambda by rows held out, %lld lambdas",
+               (long long)path.n);
+done:
+    return st;
+}
+
+/* Scores of the rows of each fold by a fit to the others. */
+static krein_status calibrate(fitting *f) {
+    krein_job *job = f->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = f->all.n, k = f->all.k, folds = krein__fold_count(job->folds, n);
+    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, f->deadline, "probabilities"};
+    krein_pcg_result result;
+    double *score = NULL;
+    NEW(score, n * k);
+    TRY(krein__krr_folds(job, folds, f->fold));
+    for (int64_t h = 0; h < folds; h++) {
+        TRY(krein__kernel_pcg_hold(f->pcg, f->fold, h));
+        TRY(krein__kernel_pcg_solve(f->pcg, 1, &job->lambda, &limits, f->alpha, f->intercept,
+                                    f->fit, &result));
+        for (int64_t i = 0; i < n; i++)
+            if (f->fold[i] == h) memcpy(score + i * k, f->fit + i * k, (size_t)k * sizeof *score);
+    }
+    TRY(krein__krr_calibrate(job, folds, n, score, f->all.class, f->all.weight));
+done:
+    krein__free(ctx, score);
+    return st;
+}
+
+static krein_status begin(fitting *f, int64_t lambdas) {
+    krein_job *job = f->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = job->n, columns = lambdas * f->all.k;
+    krein_rows x = krein__map_landmarks(job->model->map);
+    NEW(f->fold, n);
+    TRY(krein__half_make(ctx, job->model->map->kernel, &x, &f->K));
+    NEW(f->alpha, n * columns);
+    NEW(f->fit, n * columns);
+    NEW(f->intercept, columns);
+    TRY(krein__kernel_pcg_create(&f->K, &f->all, landmarks_of(n), columns, job->seed, &f->pcg));
+done:
+    return st;
+}
+
+static void end(fitting *f) {
+    krein_ctx *ctx = f->job->ctx;
+    void *all[] = {f->fold, f->alpha, f->fit, f->intercept};
+    krein__kernel_pcg_destroy(f->pcg);
+    krein__half_clear(&f->K);
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+}
+
+static krein_status fit_all(fitting *f) {
+    krein_job *job = f->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    krein_pcg_limits limits = {TOL, STEPS, job->deadline, "fitting"};
+    krein_pcg_result r;
+    TRY(krein__kernel_pcg_hold(f->pcg, NULL, -1));
+    TRY(krein__kernel_pcg_solve(f->pcg, 1, &job->lambda, &limits, f->alpha, m->intercept, NULL,
+                                &r));
+    memcpy(m->w, f->alpha, (size_t)(job->n * m->k) * sizeof *m->w);
+    if (!r.converged && r.residual > 100 * TOL)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "pcg: residual %.1e after %lld iterations; raise `lambda` or `time_limit`",
+                   r.residual, (long long)r.iterations);
+    krein__log(ctx, KREIN_LOG_INFO, "pcg: %lld iterations, residual %.1e", (long long)r.iterations,
+               r.residual);
+done:
+    return st;
+}
+
+krein_status krein__krr_kernel_pcg(krein_job *job) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    fitting f = {.job = job};
+    double *y = NULL, *weight = NULL;
+    int32_t *class = NULL;
+    if (job->lambda == 0)
+        return krein__fail(ctx, KREIN_EARG,
+                           "krr(solver=pcg) needs lambda > 0; give a small `lambda`, or auto");
+    NEW(y, job->n * m->k);
+    if (job->data->has_weight) NEW(weight, job->n);
+    if (krein__job_classes(job)) NEW(class, job->n);
+    TRY(krein__job_targets(job, y, class, weight, NULL));
+    f.all = (krein_targets){job->n, m->k, y, weight, class};
+    TRY(begin(&f, job->lambda < 0 ? TRIO : 1));
+    if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
+        f.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
+    if (job->lambda < 0) TRY(choose(&f));
+    TRY(fit_all(&f));
+    f.deadline = job->deadline;
+    if (job->probabilities) TRY(calibrate(&f));
+done:
+    end(&f);
+    krein__free(ctx, y);
+    krein__free(ctx, weight);
+    krein__free(ctx, class);
+    return st;
+}

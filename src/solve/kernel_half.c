@@ -1,0 +1,173 @@
+/* kernel_half.c -- one half of a large kernel matrix in float32, and products with it
+ *
+ * 2 n^2 bytes. A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
+ * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
+ * parts of a row are added in the order of the tiles: the bits do not depend on threads. A tile is
+ * taken in strips that stay in the second-level cache, turned to float64 there: products are exact
+ * to the rounding of K.
+ */
+#include "solve/kernel_half.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { STRIP = 32 };
+
+static int64_t band_rows(const krein_half *h, int64_t b) {
+    return krein__min(KREIN_BAND, h->n - b * KREIN_BAND);
+}
+
+/* Where band b begins. */
+static int64_t start_of(const krein_half *h, int64_t b) {
+    return KREIN_BAND * (b * h->n - KREIN_BAND * (b * (b - 1) / 2));
+}
+
+static int64_t size_of(int64_t n) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; i += KREIN_BAND) sum += krein__min(KREIN_BAND, n - i) * (n - i);
+    return sum;
+}
+
+double krein__half_bytes(int64_t n) { return 4 * (double)size_of(n); }
+
+double krein__half_make_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int threads) {
+    return krein__gram_full_bytes(kernel, krein__min(n, KREIN_BAND), d, threads);
+}
+
+double krein__half_at(const krein_half *h, int64_t i, int64_t j) {
+    if (i / KREIN_BAND > j / KREIN_BAND) return krein__half_at(h, j, i);
+    int64_t b = i / KREIN_BAND, first = b * KREIN_BAND;
+    return (double)h->value[start_of(h, b) + (i - first) * (h->n - first) + j - first];
+}
+
+/* The columns of one band: rows from the first on, as far as the band's last. */
+static krein_status make_columns(krein_half *h, const krein_kernel *kernel, const krein_rows *x,
+                                 int64_t band, bool *finite) {
+    krein_ctx *ctx = h->ctx;
+    krein_status st = KREIN_OK;
+    krein_gram_rows g = {0};
+    double *scratch = NULL;
+    int64_t from = band * KREIN_BAND, wide = band_rows(h, band), tiles = 0, bad = 0;
+    int64_t per = (KREIN_BAND + KREIN_TILE - 1) / KREIN_TILE; /* tiles do not cross bands */
+    TRY(krein__gram_begin(ctx, kernel, krein__rows_slice(x, from, wide), true, &g));
+    int64_t room = g.scratch + KREIN_TILE * wide;
+    NEW(scratch, ctx->threads * room);
+    tiles = (band + 1) * per;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : bad)
+    for (int64_t t = 0; t < tiles; t++) {
+        int64_t b = t / per, first = t % per * KREIN_TILE, m = band_rows(h, b) - first;
+        if (m <= 0) continue;
+        krein__worker_begin();
+        double *mine = scratch + omp_get_thread_num() * room, *tile = mine + g.scratch;
+        m = krein__min(m, KREIN_TILE);
+        krein_rows rows = krein__rows_slice(x, b * KREIN_BAND + first, m);
+        krein__gram_tile64(&g, &rows, tile, wide, mine);
+        int64_t ld = h->n - b * KREIN_BAND;
+        float *to = h->value + start_of(h, b) + first * ld + from - b * KREIN_BAND;
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < wide; j++) {
+                to[i * ld + j] = (float)tile[i * wide + j];
+                bad += !isfinite(to[i * ld + j]);
+            }
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    *finite = bad == 0;
+done:
+    krein__free(ctx, scratch);
+    krein__gram_end(ctx, &g);
+    return st;
+}
+
+krein_status krein__half_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                              krein_half *h) {
+    krein_status st = KREIN_OK;
+    bool finite = true;
+    *h = (krein_half){.ctx = ctx, .n = x->n, .bands = (x->n + KREIN_BAND - 1) / KREIN_BAND};
+    NEW(h->value, size_of(x->n));
+    for (int64_t b = 0; b < h->bands; b++) {
+        TRY(make_columns(h, kernel, x, b, &finite));
+        if (!finite) {
+            st = krein__fail(ctx, KREIN_ENUMERIC,
+                             "some values of the kernel are not finite in float32; scale the data "
+                             "(`scale=standard`), or use another kernel");
+            goto done;
+        }
+        krein__progress(ctx, "kernel matrix", (double)((b + 1) * (b + 1)),
+                        (double)(h->bands * h->bands));
+        TRY(krein__poll(ctx));
+    }
+done:
+    if (st != KREIN_OK) krein__half_clear(h);
+    return st;
+}
+
+void krein__half_clear(krein_half *h) {
+    if (h->ctx) krein__free(h->ctx, h->value);
+    memset(h, 0, sizeof *h);
+}
+
+/* ---- products ----------------------------------------------------------- */
+
+int64_t krein__half_room(int64_t n, int64_t c, int threads) {
+    int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
+    return bands * n * c + threads * STRIP * KREIN_BAND;
+}
+
+/* C (rows of op(A) x c) = op(A) v + beta C */
+static void times(bool transposed, int64_t m, int64_t n, int64_t c, const double *a,
+                  const double *v, double beta, double *out) {
+    if (c == 1)
+        krein__dgemv(transposed, m, n, 1, a, n, v, beta, out);
+    else
+        krein__dgemm(transposed, false, transposed ? n : m, c, transposed ? m : n, 1, a, n, v, c,
+                     beta, out, c);
+}
+
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. */
+static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const double *v,
+                         double *to_I, double *to_J, double *strip) {
+    int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
+    const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
+    const double *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
+    for (int64_t first = 0; first < rows; first += STRIP) {
+        int64_t m = krein__min(STRIP, rows - first);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < wide; j++)
+                strip[i * wide + j] = (double)tile[(first + i) * ld + j];
+        times(false, m, wide, c, strip, vJ, 0, to_I + first * c);
+        if (I < J) times(true, m, wide, c, strip, vI + first * c, first > 0, to_J);
+    }
+}
+
+void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
+                          double *room) {
+    int64_t n = h->n, bands = h->bands;
+    double *strips = room + bands * n * c;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel num_threads(h->ctx->threads)
+    {
+        krein__worker_begin();
+        double *strip = strips + omp_get_thread_num() * STRIP * KREIN_BAND;
+        /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t t = 0; t < bands * bands; t++) {
+            int64_t I = t / bands, J = t % bands;
+            if (I > J) continue;
+            tile_product(h, I, J, c, v, room + (J * n + I * KREIN_BAND) * c,
+                         room + (I * n + J * KREIN_BAND) * c, strip);
+        }
+#pragma omp for schedule(static)
+        for (int64_t e = 0; e < n * c; e++) {
+            double sum = 0;
+            for (int64_t b = 0; b < bands; b++) sum += room[b * n * c + e];
+            out[e] = sum;
+        }
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}

@@ -1,0 +1,395 @@
+/* kernel_pcg -- ridge regression on a large kernel matrix by conjugate gradients
+ *
+ *     (PSKSP + W lambda I) a = PSy     in the frame of dual.c, for every output and lambda
+ *
+ * all of them together, each with steps of its own: a step is one pass over half of K
+ * (kernel_half.c) for all. Rows without a weight are not fitted: their a is zero.
+ *
+ * The preconditioner is that of Nystrom with m sampled rows (rudi2017, there on features):
+ *     M = W lambda I + S B B'S,   B = K_nm T^-1,   T'T = K_mm + jitter I
+ *     M^-1 = (I - S B (W lambda I + G)^-1 B'S) / (W lambda),   G = B'S^2 B
+ * by Cholesky factorisations of order m alone; B is float32, the rest float64. On the complement of
+ * u its inverse is r -> M^-1 r - M^-1 u (u'M^-1 r) / (u'M^-1 u). The products of rows held out are
+ * taken out of the G of all rows.
+ *
+ * Ends where |r| <= tol |PSy|: the predictions of the training rows are K a = K A^-1 (PSy - r), so
+ * that they are off by no more than |r|.
+ *
+ * Cost: 3 n m^2 flops for B and G; a step 2 n^2 + 4 n m flops for each column and 2 n^2 + 4 n m
+ * bytes of memory to read for all of them.
+ */
+#include "solve/kernel_pcg.h"
+
+#include "base/rng.h"
+#include "num/blas.h"
+#include "solve/dual.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { ROWS = 512, COLUMNS = 128 };
+static const double JITTER = 1e-5; /* of the diagonal: what float32 leaves of K_mm */
+
+struct krein_kernel_pcg {
+    krein_ctx *ctx;
+    const krein_half *K;
+    int64_t n, m;
+    float *B;        /* n x m */
+    double *all, *G; /* m x m, upper: B'S^2 B of all rows, of those fitted */
+    float *block;    /* ROWS x m */
+    float *tiles;    /* of krein__syrk_add */
+    double *factor;  /* for each lambda m x m */
+    int64_t factors;
+    krein_frame f;
+    krein_targets rows;
+    double *p, *q, *r, *z;  /* n x columns */
+    double *scaled, *small; /* n x columns; m x columns */
+    double *wide;           /* for each thread ROWS x COLUMNS, or a strip of B */
+    double *room;           /* of krein__half_multiply */
+    double *Mu;             /* n x lambdas: M^-1 u */
+};
+
+static double shift_of(const krein_kernel_pcg *s, double lambda) { return s->f.weight * lambda; }
+
+/* ---- the preconditioner ------------------------------------------------- */
+
+static double weight_of(const krein_kernel_pcg *s, int64_t i) {
+    return s->rows.weight ? s->rows.weight[i] : 1;
+}
+
+/* G += sum of w b b' over the rows with fold[i] = f; all rows where fold is NULL. */
+static void add_products(krein_kernel_pcg *s, const int32_t *fold, int64_t f, double *G) {
+    int64_t n = s->n, m = s->m, count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!fold || fold[i] == f) {
+            float root = (float)sqrt(weight_of(s, i));
+            for (int64_t j = 0; j < m; j++) s->block[count * m + j] = root * s->B[i * m + j];
+            count++;
+        }
+        if (count == ROWS || (i == n - 1 && count > 0)) {
+            krein__syrk_add(s->ctx, m, count, s->block, m, G, m, s->tiles);
+            count = 0;
+        }
+    }
+}
+
+/* T and then B. */
+static krein_status make_B(krein_kernel_pcg *s, uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_ENUMERIC;
+    int64_t n = s->n, m = s->m, *index = NULL, pivot, blocks = (n + ROWS - 1) / ROWS;
+    double top = 0, *T = s->G;
+    float *T32 = NULL;
+    NEW(index, m);
+    NEW(T32, m * m);
+    krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), n, m,
+                      index);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++) s->B[i * m + j] = (float)krein__half_at(s->K, i, index[j]);
+    for (int64_t i = 0; i < m; i++) top = fmax(top, krein__half_at(s->K, index[i], index[i]));
+    st = KREIN_ENUMERIC;
+    for (double jitter = JITTER; st == KREIN_ENUMERIC && jitter < 1; jitter *= 10) {
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < m; j++)
+                T[i * m + j] = (double)s->B[index[i] * m + j] + (i == j ? jitter * top : 0);
+        st = krein__cholesky(ctx, m, T, m, &pivot);
+    }
+    TRY(st);
+    for (int64_t e = 0; e < m * m; e++) T32[e] = (float)T[e];
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t b = 0; b < blocks; b++) {
+        krein__worker_begin();
+        krein__strsm(krein__min(ROWS, n - b * ROWS), m, T32, m, s->B + b * ROWS * m, m);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+    TRY(krein__poll(ctx));
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, T32);
+    return st;
+}
+
+/* small (m x c) = B'v, v n x c: in parallel over columns of B. */
+static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double *small) {
+    int64_t n = s->n, m = s->m, tiles = (m + COLUMNS - 1) / COLUMNS;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        int64_t from = t * COLUMNS, wide = krein__min(COLUMNS, m - from);
+        double *mine = s->wide + omp_get_thread_num() * ROWS * krein__max(COLUMNS, m);
+        for (int64_t i = 0; i < n; i += ROWS) {
+            int64_t rows = krein__min(ROWS, n - i);
+            for (int64_t a = 0; a < rows; a++)
+                for (int64_t j = 0; j < wide; j++)
+                    mine[a * wide + j] = (double)s->B[(i + a) * m + from + j];
+            krein__dgemm(true, false, wide, c, rows, 1, mine, wide, v + i * c, c, i > 0,
+                         small + from * c, c);
+        }
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+/* out (n x c) = B small: in parallel over rows. */
+static void spread(const krein_kernel_pcg *s, int64_t c, const double *small, double *out) {
+    enum { FEW = 64 };
+    int64_t n = s->n, m = s->m, strips = (n + FEW - 1) / FEW;
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < strips; t++) {
+        krein__worker_begin();
+        int64_t first = t * FEW, rows = krein__min(FEW, n - first);
+        double *mine = s->wide + omp_get_thread_num() * ROWS * krein__max(COLUMNS, m);
+        for (int64_t e = 0; e < rows * m; e++) mine[e] = (double)s->B[first * m + e];
+        krein__dgemm(false, false, rows, c, m, 1, mine, m, small, c, 0, out + first * c, c);
+        krein__worker_end(compute);
+    }
+    krein__compute_end(compute);
+}
+
+/* z = M^-1 r, `each` columns for each lambda. */
+static krein_status apply_M(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
+                            int64_t each, const double *r, double *z) {
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, m = s->m, c = lambdas * each;
+    for (int64_t e = 0; e < n * c; e++) s->scaled[e] = s->f.root[e / c] * r[e];
+    gather(s, c, s->scaled, s->small);
+    for (int64_t l = 0; l < lambdas; l++)
+        TRY(krein__cholesky_solve(s->ctx, m, s->factor + l * m * m, m, each, s->small + l * each,
+                                  c));
+    spread(s, c, s->small, s->scaled);
+    for (int64_t e = 0; e < n * c; e++)
+        z[e] = (r[e] - s->f.root[e / c] * s->scaled[e]) / shift_of(s, lambda[e % c / each]);
+done:
+    return st;
+}
+
+/* The factors of the lambdas, and M^-1 u. */
+static krein_status factor(krein_kernel_pcg *s, int64_t lambdas, const double *lambda) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, m = s->m, pivot;
+    if (s->factors < lambdas) {
+        krein__free(ctx, s->factor);
+        s->factor = NULL;
+        s->factors = 0;
+        NEW(s->factor, lambdas * m * m);
+        s->factors = lambdas;
+    }
+    for (int64_t l = 0; l < lambdas; l++) {
+        double *F = s->factor + l * m * m, more = 1;
+        do { /* G is off by 1e-8 of itself: a larger lambda where that shows */
+            memcpy(F, s->G, (size_t)(m * m) * sizeof *F);
+            for (int64_t i = 0; i < m; i++) F[i * m + i] += more * shift_of(s, lambda[l]);
+            st = krein__cholesky(ctx, m, F, m, &pivot);
+            more *= 10;
+        } while (st == KREIN_ENUMERIC && more < 1e12);
+        TRY(st);
+    }
+    for (int64_t e = 0; e < n * lambdas; e++) s->z[e] = s->f.u[e / lambdas];
+    TRY(apply_M(s, lambdas, lambda, 1, s->z, s->Mu));
+done:
+    return st;
+}
+
+/* z = the inverse of M on the complement of u, times r; rz (c): r'z. */
+static krein_status precondition(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
+                                 int64_t k, double *rz) {
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, c = lambdas * k;
+    TRY(apply_M(s, lambdas, lambda, k, s->r, s->z));
+    for (int64_t j = 0; j < c; j++) {
+        int64_t l = j / k;
+        double up = 0, uu = 0;
+        for (int64_t i = 0; i < n; i++) {
+            up += s->f.u[i] * s->z[i * c + j];
+            uu += s->f.u[i] * s->Mu[i * lambdas + l];
+        }
+        rz[j] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            s->z[i * c + j] -= s->Mu[i * lambdas + l] * up / uu;
+            rz[j] += s->r[i * c + j] * s->z[i * c + j];
+        }
+    }
+done:
+    return st;
+}
+
+/* ---- the solver --------------------------------------------------------- */
+
+krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *rows, int64_t m,
+                                      int64_t columns, uint64_t seed, krein_kernel_pcg **out) {
+    krein_ctx *ctx = K->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel_pcg *s = NULL;
+    int64_t n = K->n, T = krein__syrk_tile(m);
+    *out = NULL;
+    ZNEW(s, 1);
+    *s = (krein_kernel_pcg){.ctx = ctx, .K = K, .n = n, .m = m, .rows = *rows};
+    NEW(s->B, n * m);
+    ZNEW(s->all, m * m);
+    NEW(s->G, m * m);
+    NEW(s->block, ROWS * m);
+    NEW(s->tiles, ctx->threads * T * T);
+    NEW(s->p, n * columns);
+    NEW(s->q, n * columns);
+    NEW(s->r, n * columns);
+    NEW(s->z, n * columns);
+    NEW(s->scaled, n * columns);
+    NEW(s->Mu, n * columns);
+    NEW(s->small, m * columns);
+    NEW(s->wide, ctx->threads * ROWS * krein__max(COLUMNS, m));
+    NEW(s->room, krein__half_room(n, columns, ctx->threads));
+    TRY(make_B(s, seed));
+    add_products(s, NULL, 0, s->all);
+    TRY(krein__poll(ctx));
+    TRY(krein__kernel_pcg_hold(s, NULL, -1));
+    *out = s;
+    s = NULL;
+done:
+    krein__kernel_pcg_destroy(s);
+    return st;
+}
+
+void krein__kernel_pcg_destroy(krein_kernel_pcg *s) {
+    if (!s) return;
+    void *all[] = {s->B, s->G, s->all, s->block, s->tiles,  s->factor, s->p,   s->q,
+                   s->r, s->z, s->Mu,  s->small, s->scaled, s->wide,   s->room};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(s->ctx, all[i]);
+    krein__frame_clear(s->ctx, &s->f);
+    krein__free(s->ctx, s);
+}
+
+krein_status krein__kernel_pcg_hold(krein_kernel_pcg *s, const int32_t *fold, int64_t f) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = s->m;
+    krein_targets rows = s->rows;
+    double *weight = NULL;
+    krein__frame_clear(ctx, &s->f);
+    NEW(weight, s->n);
+    for (int64_t i = 0; i < s->n; i++) weight[i] = f >= 0 && fold[i] == f ? 0 : weight_of(s, i);
+    rows.weight = weight;
+    TRY(krein__frame_targets(ctx, &rows, true, &s->f));
+    /* krein__syrk_add only adds: -G = -all + held. */
+    for (int64_t e = 0; e < m * m; e++) s->G[e] = f >= 0 ? -s->all[e] : s->all[e];
+    if (f >= 0) {
+        add_products(s, fold, f, s->G);
+        for (int64_t e = 0; e < m * m; e++) s->G[e] = -s->G[e];
+    }
+    TRY(krein__poll(ctx));
+done:
+    krein__free(ctx, weight);
+    return st;
+}
+
+/* q = (PSKSP + shift I) p */
+static void multiply(krein_kernel_pcg *s, const double *lambda, int64_t c) {
+    int64_t n = s->n, k = s->rows.k;
+    for (int64_t e = 0; e < n * c; e++) s->scaled[e] = s->f.root[e / c] * s->p[e];
+    krein__half_multiply(s->K, c, s->scaled, s->q, s->room);
+    for (int64_t e = 0; e < n * c; e++) s->q[e] *= s->f.root[e / c];
+    krein__frame_project(n, c, s->f.u, s->q);
+    for (int64_t e = 0; e < n * c; e++) s->q[e] += shift_of(s, lambda[e % c / k]) * s->p[e];
+}
+
+static double dot(int64_t n, int64_t c, int64_t j, const double *a, const double *b) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i * c + j] * b[i * c + j];
+    return sum;
+}
+
+/* |r| / |PSy| of the worst column. */
+static double worst(const krein_kernel_pcg *s, int64_t c) {
+    int64_t k = s->rows.k;
+    double most = 0;
+    for (int64_t j = 0; j < c; j++) {
+        double whole = dot(s->n, k, j % k, s->f.y, s->f.y), left = dot(s->n, c, j, s->r, s->r);
+        if (whole > 0) most = fmax(most, sqrt(left / whole));
+    }
+    return most;
+}
+
+/* Steps from a = 0; rz: room for two numbers a column. */
+static krein_status iterate(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
+                            const krein_pcg_limits *o, double *a, double *rz,
+                            krein_pcg_result *out) {
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, k = s->rows.k, c = lambdas * k;
+    double *next = rz + c;
+    memset(a, 0, (size_t)(n * c) * sizeof *a);
+    for (int64_t e = 0; e < n * c; e++) s->r[e] = s->f.y[e / c * k + e % c % k];
+    TRY(precondition(s, lambdas, lambda, k, rz));
+    memcpy(s->p, s->z, (size_t)(n * c) * sizeof *s->p);
+    out->residual = worst(s, c);
+    while (out->residual > o->tol && out->iterations < o->iterations && !krein__late(o->deadline)) {
+        multiply(s, lambda, c);
+        for (int64_t j = 0; j < c; j++) {
+            double curve = dot(n, c, j, s->p, s->q), step = curve > 0 ? rz[j] / curve : 0;
+            for (int64_t i = 0; i < n; i++) {
+                a[i * c + j] += step * s->p[i * c + j];
+                s->r[i * c + j] -= step * s->q[i * c + j];
+            }
+        }
+        TRY(precondition(s, lambdas, lambda, k, next));
+        for (int64_t j = 0; j < c; j++) {
+            double beta = rz[j] > 0 ? next[j] / rz[j] : 0;
+            for (int64_t i = 0; i < n; i++)
+                s->p[i * c + j] = s->z[i * c + j] + beta * s->p[i * c + j];
+            rz[j] = next[j];
+        }
+        out->iterations++;
+        out->residual = worst(s, c);
+        krein__progress(s->ctx, o->what, (double)out->iterations, 0);
+        TRY(krein__poll(s->ctx));
+    }
+    out->converged = out->residual <= o->tol;
+done:
+    return st;
+}
+
+krein_status krein__kernel_pcg_solve(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
+                                     const krein_pcg_limits *limits, double *alpha,
+                                     double *intercept, double *fit, krein_pcg_result *out) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, k = s->rows.k, c = lambdas * k;
+    double *rz = NULL;
+    *out = (krein_pcg_result){0};
+    NEW(rz, 2 * c);
+    TRY(factor(s, lambdas, lambda));
+    TRY(iterate(s, lambdas, lambda, limits, alpha, rz, out));
+    krein__frame_project(n, c, s->f.u, alpha); /* rounding */
+    for (int64_t e = 0; e < n * c; e++) alpha[e] *= s->f.root[e / c];
+    krein__half_multiply(s->K, c, alpha, s->q, s->room);
+    out->passes = out->iterations + 1;
+    for (int64_t j = 0; j < c; j++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) sum += s->f.root[i] * s->f.root[i] * s->q[i * c + j];
+        intercept[j] = s->f.ymean[j % k] - sum / s->f.weight;
+    }
+    for (int64_t e = 0; fit && e < n * c; e++) fit[e] = s->q[e] + intercept[e % c];
+done:
+    krein__free(ctx, rz);
+    return st;
+}
+
+double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t k, int threads) {
+    double N = (double)n, M = (double)m, C = (double)(lambdas * k), T = (double)krein__syrk_tile(m);
+    double room = (double)krein__half_room(n, lambdas * k, threads);
+    return 4 * N * M + 8 * M * M * (2.5 + (double)lambdas) + 4 * ROWS * M + 4 * threads * T * T +
+           8 * C * (7 * N + M + 2) + 8.0 * threads * ROWS * fmax(COLUMNS, M) + 8 * room +
+           8 * N * ((double)k + 8) + 65536;
+}
+
+const krein_class krein__solver_kernel_pcg = {
+    .name = "kernel_pcg",
+    .summary = "ridge regression on a large kernel matrix by preconditioned conjugate gradients",
+    .cite = "rudi2017",
+    .details = "Half of the kernel matrix in float32, products in float64; preconditioned by the "
+               "Nystrom approximation of 1,000 to 3,000 rows through Cholesky factorisations. "
+               "Used by krr with map=exact for many rows, or with solver=pcg."};
