@@ -218,8 +218,9 @@ static krein_status check_features(krein_ctx *ctx, const krein_map *map) {
                            "use another map");
     if (traits & KREIN_MAP_MIX && !map->mix)
         return krein__fail(ctx, KREIN_EARG,
-                           "the file of a trained model keeps what prediction needs of %s, and not "
-                           "the matrix that makes its features; save a model of krein_fit for them",
+                           "the model keeps what prediction needs of %s, and not the matrix that "
+                           "makes its features (a trained model's file never has it); use a model "
+                           "of krein_fit for them",
                            map->cls->cls.name);
     return KREIN_OK;
 }

@@ -20,6 +20,7 @@ typedef struct krein_job {
     krein_unlabelled unlabelled; /* none where the learner has no use for them */
     krein_model *model;          /* encoding and fitted map in, weights out */
     double lambda;               /* < 0: chosen by leave-one-out */
+    double lambda_start;         /* found on a sample; the path over lambdas starts here; 0: none */
     int64_t folds;               /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
@@ -49,8 +50,8 @@ typedef struct krein_learner_class {
     bool exact_weights;      /* it takes row weights on the kernel matrix */
     bool probabilities;      /* it has them, for classes */
     bool unlabelled;         /* it learns from rows without labels too */
-    bool together;           /* several processes train it, each with its rows (stream/together.h) */
-    bool checkpoint;         /* on features it can be interrupted and go on */
+    bool together;       /* several processes train it, each with its rows (stream/together.h) */
+    bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
                             has no value; NULL: none */
     /* Rows of the largest kernel matrix that it makes of n rows with map=exact, `most` allowed
@@ -66,6 +67,8 @@ typedef struct krein_learner_class {
     /* Fills the model's weights, intercepts and lambda (NaN: it has none). Options that had no
      * value get the one that was chosen: given back, they reproduce the model. */
     krein_status (*fit)(krein_job *job, krein_values *values);
+    /* NULL: no. The fit needs no more than raw features of the map, which is not fitted yet. */
+    bool (*raw)(const krein_job *job, const krein_map *map, const krein_values *values);
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes);

@@ -123,6 +123,13 @@ void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const floa
                     size(incx), beta, y, size(incy));
 }
 
+void krein__dgemv(bool transposed, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
+                  const double *x, int64_t incx, double *y) {
+    if (m > 0 && n > 0)
+        cblas_dgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x,
+                    size(incx), 1, y, 1);
+}
+
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc) {
     if (n <= 0) return;
@@ -160,6 +167,12 @@ void krein__dtrsm(bool transposed, int64_t n, int64_t m, const double *u, int64_
     if (n <= 0 || m <= 0) return;
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, op(transposed), CblasNonUnit, size(n),
                 size(m), 1, u, lead(lda), b, lead(ldb));
+}
+
+void krein__dtrsv(bool transposed, int64_t n, const double *u, int64_t lda, double *b) {
+    if (n > 0)
+        cblas_dtrsv(CblasRowMajor, CblasUpper, op(transposed), CblasNonUnit, size(n), u, lead(lda),
+                    b, 1);
 }
 
 int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {
