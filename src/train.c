@@ -123,6 +123,7 @@ static krein_status fit(krein_training *t, krein_report *r) {
     krein_job *job = &t->pipe.job;
     krein_model *m = job->model;
     double waited = job->data->seconds_waited, mark = krein__clock();
+    m->map->unmixed = krein__training_raw(t, m->map);
     TRY(krein__pipe_fit(&t->pipe));
     ZNEW(m->w, m->map->R * m->k);
     ZNEW(m->intercept, m->k);

@@ -112,7 +112,7 @@ static krein_pcg_result solve(const problem *p, table *t, int64_t sample, double
     krein_pcg *s = NULL;
     krein_pcg_result result = {0};
     krein_pcg_rows rows = {&t->features, p->k, p->y, p->weight, NULL};
-    krein_pcg_options o = {sample, p->k, 1};
+    krein_pcg_options o = {sample, p->k, 1, false, NULL, 0};
     CHECK(krein__pcg_create(&rows, &o, &s) == KREIN_OK);
     if (s) CHECK(krein__pcg_solve(s, 1, &lambda, &limits, w, b, NULL, &result) == KREIN_OK);
     krein__pcg_destroy(s);
@@ -192,7 +192,7 @@ static void path_and_held_rows(void) {
     double *w = test_new(40 * 2 * L, sizeof *w), *score = test_new(m * 2 * L, sizeof *score);
     table t = make_table(ctx, &p, 64, true);
     krein_pcg_rows rows = {&t.features, 2, p.y, p.weight, NULL};
-    krein_pcg_options o = {50, 2 * L, 1};
+    krein_pcg_options o = {50, 2 * L, 1, false, NULL, 0};
     krein_pcg *s = NULL;
     krein_pcg_result r;
     CHECK(krein__pcg_create(&rows, &o, &s) == KREIN_OK);
@@ -254,7 +254,7 @@ static void nothing_to_fit(void) {
     CHECK_ABS(b, 2, 1e-12);
     for (int64_t i = 0; i < 50; i++) p.weight[i] = 0;
     krein_pcg_rows rows = {&t.features, 1, p.y, p.weight, NULL};
-    krein_pcg_options o = {20, 1, 1};
+    krein_pcg_options o = {20, 1, 1, false, NULL, 0};
     krein_pcg *s = NULL;
     CHECK(krein__pcg_create(&rows, &o, &s) == KREIN_EDATA && !s);
     CHECK_HAS(krein_message(ctx), "weights are zero");

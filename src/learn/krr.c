@@ -12,7 +12,8 @@
  *
  * solver=pcg solves the same equations on features by conjugate gradients instead (krr_pcg.c), in
  * O(block D + D sample) memory, and those on the kernel matrix with one half of it
- * (krr_kernel_pcg.c).
+ * (krr_kernel_pcg.c). With many landmarks of nystrom it needs neither the normal equations nor the
+ * eigenvectors that would make features of kernel values.
  *
  * An indefinite kernel has features of both signs S. norm=hilbert penalises |w|^2, the machine of
  * the kernel with all signs positive. norm=krein stabilises the risk with the kernel's own lambda
@@ -38,6 +39,7 @@ enum { MANY = 1024 }; /* features: below, normal equations take no time */
  * known; up to which all is float64, and a path takes no time; up to which lambda is
  * chosen by exact leave-one-out, unless conjugate gradients are asked for. */
 enum { SAMPLE = 1024, FEW = 256, LOO_ROWS = 8192 };
+enum { FEW_ROWS = 8192 }; /* up to which leave-one-out is the better choice on landmarks */
 
 static const krein_option options[] = {
     {.name = "norm",
@@ -52,8 +54,8 @@ static const krein_option options[] = {
      .words = "auto|direct|pcg",
      .help = "normal equations (map=exact: a factorisation of the kernel matrix), or conjugate "
              "gradients, which need no D x D numbers; auto: the latter on features where the "
-             "former do not fit into memory, or rows are few, and with map=exact above 8,192 rows "
-             "where it is shorter"},
+             "former do not fit into memory, or rows are few, for many landmarks of nystrom, and "
+             "with map=exact above 8,192 rows where it is shorter"},
     {0}};
 
 /* ---- on features -------------------------------------------------------- */
@@ -475,6 +477,7 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     krein_cost own = {0}, direct = {0}, pcg = {.folds = folds};
     int64_t passes, D = map->cls->features(map, n);
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
+    if (map->unmixed) return true; /* decided before the map was fitted */
     if (!dual && values->number[NORM] == KREIN) return false;
     if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
     if (krein__processes(map->ctx) > 1) return false; /* it passes over the rows of one process */
@@ -485,6 +488,30 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     bool fits = own.bytes + direct.bytes <= (double)map->ctx->budget / 3 * 2;
     if (!fits && pcg.bytes < direct.bytes) return asked;
     return n < D && D >= MANY && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
+}
+
+/* Conjugate gradients on the kernel values at many landmarks, which need no mix. */
+static bool raw(const krein_job *job, const krein_map *map, const krein_values *values) {
+    krein_map view = *map, mixed = *map;
+    krein_cost own = {0}, with = {0}, direct = {0}, pcg = {.folds = job->folds};
+    int64_t passes, n = job->n, k = job->model->k, D = map->cls->features(map, n);
+    bool path = job->lambda < 0;
+    if (!(krein__map_traits(map) & KREIN_MAP_VALUES) || !krein__kernel_positive(map->kernel))
+        return false;
+    if (D < MANY || job->lambda == 0 || values->number[NORM] == KREIN) return false;
+    if (krein__checkpoint_sums(job->checkpoint).pass > 0) return false; /* of normal equations */
+    if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
+    if (krein__processes(map->ctx) > 1 || job->checkpoint) return false;
+    view.unmixed = true;
+    mixed.unmixed = false;
+    view.cls->cost(&view, n, &own);
+    mixed.cls->cost(&mixed, n, &with);
+    direct_cost(&mixed, false, n, k, path, &direct, &passes);
+    krein__krr_pcg_cost(&view, n, k, path, &pcg, &passes);
+    bool fits = own.bytes + pcg.bytes <= (double)map->ctx->budget / 3 * 2;
+    /* Leave-one-out is the better choice of lambda on few rows, while it costs little. */
+    if (path && job->lambda_start == 0 && n <= FEW_ROWS && D <= KREIN_EIGEN_MAX) return false;
+    return fits && 4 * pcg.flops + own.fit_flops < direct.flops + 2 * with.fit_flops;
 }
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
@@ -556,7 +583,9 @@ const krein_learner_class krein__learner_krr = {
          "map=exact finds on the kernel matrix. solver=pcg, the default where D x D numbers do "
          "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
          "lambda by a tenth of the rows, at most 4,096, held out. With map=exact it keeps half of "
-         "the kernel matrix, in float32, and chooses lambda by a tenth, at most 2,000. "
+         "the kernel matrix, in float32, and chooses lambda by a tenth, at most 2,000. On nystrom "
+         "with 1,024 landmarks or more and a positive definite kernel it is the default where it is "
+         "faster, keeps all landmarks (no feature is dropped), and chooses lambda that way. "
          "Probabilities are calibrated on "
          "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
@@ -567,4 +596,5 @@ const krein_learner_class krein__learner_krr = {
     .check = check,
     .checkpoint = true,
     .fit = fit,
+    .raw = raw,
     .cost = cost};

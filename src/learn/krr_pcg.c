@@ -4,6 +4,13 @@
  * kept where 4 n D bytes fit into the budget, else made again from the stream for every pass: rows
  * that are read from a file are read as often.
  *
+ * Kernel values at landmarks (nystrom of a positive definite kernel with many landmarks, whose mix
+ * is then not made) are solved as such: the penalty lambda a'Ka of their weights is the one of the
+ * whitened features, of which none are lost to single precision (solve/precondition.c). Two
+ * Cholesky factors of the landmarks' kernel matrix make a preconditioner that leaves ten to twenty
+ * passes (rudi2017). Where lambda was found on a sample before, the path is three lambdas around it
+ * in the same passes, and goes on while the best is at an end.
+ *
  * lambda: up to LOO_ROWS rows, where memory allows, by exact leave-one-out on the kernel matrix of
  * their features (solve/dual.c). Above, leave-one-out has no cheap form. A seeded tenth of the
  * rows, at most HELD_ROWS, is held out (with
@@ -29,6 +36,7 @@ enum {
     LOO_ROWS = 8192, /* leave-one-out is exact up to so many rows */
     HELD_ROWS = 4096,
     COLUMNS = 16, /* right sides at a time along the path */
+    TOGETHER = 3, /* lambdas that a Cholesky factor serves */
     PER_DECADE = 2,
     PATIENCE = 2, /* lambdas without a better loss that end the path */
     CHOICE_STEPS = 300,
@@ -37,14 +45,17 @@ enum {
 /* The predictions' error is about so much of the predictions, times the root of the condition
  * number that the preconditioner leaves. */
 static const double TOL = 3e-6, CHOICE_TOL = 3e-3;
+/* On kernel values the residual of single precision ends at about 3e-5 where lambda is small. */
+static const double VALUES_TOL = 3e-5;
 
 /* ---- sizes -------------------------------------------------------------- */
 
 typedef struct sizes {
     int64_t D, rows, lambdas; /* of a block; at a time */
     krein_pcg_options pcg;
-    bool kept; /* the features are */
-    bool loo;  /* lambda by exact leave-one-out */
+    bool kept;   /* the features are */
+    bool values; /* they are kernel values at landmarks, with the penalty of those */
+    bool loo;    /* lambda by exact leave-one-out */
     double bytes;
 } sizes;
 
@@ -67,7 +78,10 @@ static double rows_bytes(const krein_map *map, int64_t n, int64_t k) {
 /* Two thirds of the budget are for all this and the map; the rest is for rows. */
 static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds,
                       bool probabilities) {
-    sizes s = {.D = map->cls->features(map, n), .rows = krein__min(krein__block_rows(map->d), n)};
+    static krein_basis some; /* there will be one */
+    sizes s = {.D = map->cls->features(map, n),
+               .rows = krein__min(krein__block_rows(map->d), n),
+               .values = map->unmixed};
     krein_cost own = {0};
     map->cls->cost(map, n, &own);
     double room = (double)map->ctx->budget / 3 * 2 - own.bytes;
@@ -75,11 +89,19 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
     double held = folds > 0 ? N : (double)krein__min(n, HELD_ROWS), base = rows_bytes(map, n, k);
     double loo = base + features + 24 * (N * N + M * M) + 8 * N * KREIN_PATH_MAX * (2 * K + 1) +
                  8 * 512 * N + 65536;
-    s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room;
+    s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room && !s.values;
     s.lambdas = path && !s.loo ? krein__max(1, COLUMNS / k) : 1;
+    if (s.values) {
+        s.pcg.basis = &some;
+        s.lambdas = krein__min(s.lambdas, TOGETHER);
+    }
     s.pcg.columns = s.lambdas * k;
-    s.pcg.sample = sample_of(n, s.D, room);
-    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, &s.pcg) + 16 * D * K;
+    s.pcg.sample = s.values ? 0 : sample_of(n, s.D, room);
+    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, &s.pcg) + 16 * D * K;
+    if (s.values)
+        s.bytes += krein__basis_bytes(s.D) + krein__gram_full_bytes(map->kernel, s.D,
+                                                                    map->sparse ? 1024 : map->d,
+                                                                    map->ctx->threads);
     if (probabilities) held = N;
     if (probabilities || (path && !s.loo))
         s.bytes += 8 * (double)s.pcg.columns * (D + 1 + held) + 8 * held * (K + 2);
@@ -98,10 +120,15 @@ void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, 
     double N = (double)n, D = (double)s.D, K = (double)k, S = (double)s.pcg.sample;
     double pass = 4 * N * D, sketch = 3 * S * S * D + 9 * S * S * S, apply = 2 * S * D;
     double fits = path && !s.loo ? (double)krein__max(1, out->folds) : 0;
-    double solve = S == N ? 4 : 60, choice = fits * 60;
+    double solve = S == N ? 4 : s.values ? 25 : 60, choice = fits * 60;
+    double columns = s.values ? (double)s.pcg.columns : COLUMNS;
+    if (s.values) { /* factors of K, S and P, the latter for every group of lambdas */
+        sketch = D * D * krein__gram_flops(map->kernel, map->d) + D * D * D * (1 + fits * 5 / 3);
+        apply = 4 * D * D;
+    }
     if (out->probabilities) solve += solve * (double)krein__fold_count(out->folds, n);
     out->bytes += s.bytes;
-    out->flops = sketch + solve * K * (pass + apply) + choice * COLUMNS * (pass + apply) +
+    out->flops = sketch + solve * K * (pass + apply) + choice * columns * (pass + apply) +
                  (s.loo ? N * N * D + 9 * N * N * N : 0);
     if (!s.kept) out->flops += (solve + choice) * N * own.flops;
     *passes = s.kept ? 3 : 3 + (int64_t)(solve + choice);
@@ -139,7 +166,7 @@ static krein_status source_begin(krein_job *job, const sizes *shape, source *s) 
     memset(s, 0, sizeof *s);
     s->job = job;
     s->next = -1;
-    TRY(krein__blocks_begin(job->model->map, job->rows, false, &s->b.z));
+    TRY(krein__blocks_begin(job->model->map, job->rows, shape->values, &s->b.z));
     int64_t D = s->b.z.width, rows = krein__min(s->b.z.rows, job->n);
     s->features = (krein_features){.ctx = ctx,
                                    .n = job->n,
@@ -159,6 +186,41 @@ static krein_status source_begin(krein_job *job, const sizes *shape, source *s) 
         krein__progress(ctx, "features", (double)(i + 1), (double)s->features.blocks);
         TRY(krein__poll(ctx));
     }
+done:
+    return st;
+}
+
+/* The root mean square error of raw features, which are kernel values in single precision: seen
+ * where K has them in double, at some landmarks. Products in single precision add a unit roundoff
+ * or two. */
+static double measure_noise(const krein_blocks *z, const double *K) {
+    int64_t R = z->map->R, n = krein__min(R, krein__min(z->rows, KREIN_TILE));
+    krein_rows all = krein__map_landmarks(z->map), some = krein__rows_slice(&all, 0, n);
+    double sum = 0, square = 0;
+    krein__map_raw(z->map, &some, NULL, z->raw, z->scratch);
+    for (int64_t i = 0; i < n * R; i++) {
+        double error = (double)z->raw[i] - K[i];
+        sum += error * error;
+        square += K[i] * K[i];
+    }
+    return sqrt((sum + 1e-14 * square) / (double)(n * R));
+}
+
+static krein_status make_basis(krein_job *job, const krein_blocks *z, krein_basis *out) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    krein_rows at = krein__map_landmarks(map);
+    double *K = NULL;
+    NEW(K, map->R * map->R);
+    krein__progress(ctx, "landmarks", 0, 0);
+    st = krein__gram_full(ctx, map->kernel, &at, &at, K);
+    if (st != KREIN_OK) {
+        krein__free(ctx, K);
+        return st;
+    }
+    TRY(krein__basis_make(ctx, map->R, K, measure_noise(z, K), out));
+    krein__log(ctx, KREIN_LOG_DEBUG, "nystrom: kernel values have an error of %.1e", out->noise);
 done:
     return st;
 }
@@ -183,6 +245,7 @@ typedef struct chooser {
     double *w, *intercept, *score; /* of some lambdas */
     double *y, *weight;            /* of the rows held out */
     int32_t *label;
+    krein_targets now; /* what is held out */
 } chooser;
 
 static krein_status choose_loo(krein_job *job, krein_features *features,
@@ -254,32 +317,75 @@ static krein_status try_lambdas(chooser *c, int64_t L, const double *lambda,
     return KREIN_OK;
 }
 
-/* Down the path, whose lambdas are given; p->n is how far it got. */
-static krein_status descend(chooser *c, int64_t folds, krein_path *p) {
+/* The next L lambdas of the path, which stand behind its p->n. */
+static krein_status extend(chooser *c, int64_t L, krein_path *p, bool *converged) {
     krein_status st = KREIN_OK;
-    krein_targets held = {0};
-    int64_t all = p->n, L, done = 0;
+    krein_targets held = c->now;
+    krein_tally tally = {0};
+    krein_path part = {.n = L};
+    int64_t folds = krein__max(1, c->folds);
+    for (int64_t f = 0; f < folds; f++) {
+        if (folds > 1 || p->n == 0) TRY(hold(c, f, &held));
+        c->now = held;
+        TRY(try_lambdas(c, L, p->lambda + p->n, &held, &tally, converged));
+    }
+    if (!(tally.weight > 0)) {
+        st = krein__fail(
+            c->job->ctx, KREIN_EDATA,
+            "lambda cannot be chosen: no row with a weight can be held out; give `lambda`");
+        goto done;
+    }
+    krein__tally_end(&tally, c->class != NULL, &part);
+    memcpy(p->loss + p->n, part.loss, (size_t)L * sizeof *p->loss);
+    memcpy(p->error + p->n, part.error, (size_t)L * sizeof *p->error);
+    p->n += L;
+    krein__path_choose(p);
+done:
+    return st;
+}
+
+/* The same, as many at a time as there is room for. */
+static krein_status extend_each(chooser *c, int64_t L, krein_path *p, bool *converged) {
+    krein_status st = KREIN_OK;
+    for (int64_t end = p->n + L; st == KREIN_OK && p->n < end;)
+        st = extend(c, krein__min(c->shape->lambdas, end - p->n), p, converged);
+    return st;
+}
+
+/* So many half decades from the start. */
+static double at_step(const chooser *c, int i) {
+    return krein__round_digits(c->job->lambda_start * pow(10, (double)i / PER_DECADE), 3);
+}
+
+/* Down the grid from high to low. */
+static krein_status descend(chooser *c, double low, double high, krein_path *p) {
+    krein_status st = KREIN_OK;
+    krein_path up = {0};
     bool converged = true;
-    for (; done < all && converged; done += L) {
-        krein_tally tally = {0};
-        krein_path part = {0};
-        L = part.n = krein__min(c->shape->lambdas, all - done);
-        for (int64_t f = 0; f < folds; f++) {
-            if (folds > 1 || done == 0) TRY(hold(c, f, &held));
-            TRY(try_lambdas(c, L, p->lambda + done, &held, &tally, &converged));
-        }
-        if (!(tally.weight > 0)) {
-            st = krein__fail(
-                c->job->ctx, KREIN_EDATA,
-                "lambda cannot be chosen: no row with a weight can be held out; give `lambda`");
-            goto done;
-        }
-        krein__tally_end(&tally, c->class != NULL, &part);
-        memcpy(p->loss + done, part.loss, (size_t)L * sizeof *p->loss);
-        memcpy(p->error + done, part.error, (size_t)L * sizeof *p->error);
-        p->n = done + L;
-        krein__path_choose(p);
+    krein__path_grid(&up, low, high, PER_DECADE);
+    for (int64_t i = 0; i < up.n; i++) p->lambda[i] = up.lambda[up.n - 1 - i];
+    while (p->n < up.n && converged) {
+        TRY(extend(c, krein__min(c->shape->lambdas, up.n - p->n), p, &converged));
         if (krein__path_least(p) + PATIENCE < p->n) break;
+    }
+done:
+    return st;
+}
+
+/* Some lambdas around the one that a sample had, and on to the side of the best while that is the
+ * last one there. */
+static krein_status around(chooser *c, double low, krein_path *p) {
+    krein_status st = KREIN_OK;
+    bool converged = true;
+    int from = -1, to = 1; /* half decades from the start that are done */
+    for (int i = from; i <= to; i++) p->lambda[i - from] = at_step(c, i);
+    TRY(extend_each(c, TOGETHER, p, &converged));
+    while (converged && p->n + 2 <= KREIN_PATH_MAX) {
+        double best = p->lambda[p->best];
+        bool down = best == at_step(c, from) && best > low, up = best == at_step(c, to);
+        if (!down && !up) break;
+        for (int i = 0; i < 2; i++) p->lambda[p->n + i] = at_step(c, down ? --from : ++to);
+        TRY(extend_each(c, 2, p, &converged));
     }
 done:
     return st;
@@ -339,15 +445,15 @@ static krein_status choose_held(chooser *c) {
     krein_job *job = c->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_path up = {0}, path = {0};
+    krein_path path = {0};
+    double top;
     TRY(chooser_begin(c));
-    double top = fmax(krein__pcg_top(c->pcg), 1e-30);
+    TRY(krein__pcg_top(c->pcg, &top));
+    top = fmax(top, 1e-30);
     /* Not below what float32 products resolve (krein__system_floor). */
     double least = 1e-7 * krein__pcg_mean_square(c->pcg) / sqrt((double)job->model->map->D);
-    krein__path_grid(&up, fmax(1e-10 * top, least), top * 10, PER_DECADE);
-    path.n = up.n;
-    for (int64_t i = 0; i < up.n; i++) path.lambda[i] = up.lambda[up.n - 1 - i];
-    TRY(descend(c, krein__max(1, job->folds), &path));
+    double low = fmax(1e-10 * top, least);
+    TRY(job->lambda_start > 0 ? around(c, low, &path) : descend(c, low, top * 10, &path));
     krein__krr_report(job, &path);
     job->cv_folds = krein__max(1, krein__min(job->folds, job->n));
     if (job->folds == 0)
@@ -420,6 +526,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     krein_model *m = job->model;
     sizes shape = shape_of(m->map, job->n, m->k, job->lambda < 0, job->folds, job->probabilities);
     source s = {0};
+    krein_basis basis = {0};
     krein_pcg *pcg = NULL;
     krein_pcg_result result;
     double *y = NULL, *weight = NULL, *w = NULL;
@@ -436,6 +543,13 @@ krein_status krein__krr_pcg(krein_job *job) {
     krein_targets targets = {job->n, m->k, y, weight, class};
     if (shape.loo) TRY(choose_loo(job, &s.features, &targets));
     shape.pcg.seed = job->seed;
+    if (shape.values) {
+        TRY(make_basis(job, &s.b.z, &basis));
+        shape.pcg.basis = &basis;
+        shape.pcg.lambda = job->lambda > 0         ? job->lambda
+                           : job->lambda_start > 0 ? job->lambda_start / 3
+                                                   : 1e-6 * basis.size;
+    }
     TRY(krein__pcg_create(&rows, &shape.pcg, &pcg));
     if (job->lambda < 0) {
         chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
@@ -445,7 +559,7 @@ krein_status krein__krr_pcg(krein_job *job) {
         TRY(choose_held(&c));
     }
     NEW(w, m->k * s.features.D);
-    krein_pcg_limits limits = {TOL, STEPS, job->deadline, "fitting"};
+    krein_pcg_limits limits = {shape.values ? VALUES_TOL : TOL, STEPS, job->deadline, "fitting"};
     TRY(krein__pcg_solve(pcg, 1, &job->lambda, &limits, w, m->intercept, NULL, &result));
     report(ctx, &result);
     TRY(hand_over(job, &s, w));
@@ -457,6 +571,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     }
 done:
     krein__pcg_destroy(pcg);
+    krein__basis_clear(&basis);
     source_end(&s);
     krein__free(ctx, w);
     krein__free(ctx, y);

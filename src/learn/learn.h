@@ -68,6 +68,8 @@ typedef struct krein_learner_class {
     /* Fills the model's weights, intercepts and lambda (NaN: it has none). Options that had no
      * value get the one that was chosen: given back, they reproduce the model. */
     krein_status (*fit)(krein_job *job, krein_values *values);
+    /* NULL: no. The fit needs no more than raw features of the map, which is not fitted yet. */
+    bool (*raw)(const krein_job *job, const krein_map *map, const krein_values *values);
     /* bytes, flops and passes of the fit, after those of the map. */
     void (*cost)(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes);

@@ -22,7 +22,8 @@ enum {
     KREIN_MAP_UNBIASED = 8, /* E sum s z z = k over the seed */
     KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
     KREIN_MAP_SEEDLESS = 32, /* may be the same for every seed */
-    KREIN_MAP_MIX = 64       /* the features are not r itself but z = A'r */
+    KREIN_MAP_MIX = 64,      /* the features are not r itself but z = A'r */
+    KREIN_MAP_VALUES = 128   /* the raw features are kernel values at krein__map_landmarks */
 };
 
 /* The option of maps that make as many features as they are asked for. */
@@ -109,6 +110,8 @@ struct krein_map {
     int64_t negative; /* features with sign -1 */
     int64_t scratch;  /* elements of scratch per thread */
     bool sparse;      /* rows are CSR */
+    bool unmixed;     /* set before the fit: raw features are enough, and a map of KREIN_MAP_VALUES
+                         need not make the mix of a positive definite kernel (then D = R) */
     void *state;
 };
 
@@ -161,7 +164,7 @@ krein_status krein__map_apply(const krein_map *map, const krein_rows *x, float *
 /* Fills *out. */
 void krein__array_set(krein_named_array *out, const char *name, krein_type type, int64_t rows,
                       int64_t columns, const void *at);
-/* DUAL maps: the training rows they hold. */
+/* Maps of KREIN_MAP_DUAL and KREIN_MAP_VALUES: the rows that their raw features are values at. */
 krein_rows krein__map_landmarks(const krein_map *map);
 /* The default map of a kernel when it must be approximated, on d columns by about D features
  * (0: not known yet); of its t-th term, by D features for that. */

@@ -49,12 +49,13 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t m = features(map, n);
     krein__landmarks_cost(map, m, out);
     double M = (double)m;
+    if (!file(map)) krein__pick_cost(map, n, m, how(map), out);
+    if (map->unmixed) return;
     /* K_mm, eigenvectors and LAPACK's work, mix */
     out->bytes +=
         5 * 8 * M * M + 800 * M +
         krein__gram_full_bytes(map->kernel, m, map->sparse ? 1024 : map->d, map->ctx->threads);
-    out->fit_flops = M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
-    if (!file(map)) krein__pick_cost(map, n, m, how(map), out);
+    out->fit_flops += M * M * krein__gram_flops(map->kernel, map->d) + 9 * M * M * M;
 }
 
 /* Kernel values come from squares and products of inputs in float32. */
@@ -179,6 +180,10 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     TRY(file(map) ? krein__rows_given(rows, file(map), map->D, &marks)
                   : krein__pick(map, rows, n, m, how(map), &marks));
     TRY(krein__landmarks_hold(map, &marks, false));
+    if (map->unmixed && krein__kernel_positive(map->kernel)) {
+        map->D = map->R;
+        goto done;
+    }
     spectrum kept;
     TRY(whiten(map, &kept));
     tell(map, &kept);
@@ -252,7 +257,7 @@ const krein_map_class krein__map_nystrom = {
     .terms = KREIN_EXPANSION_MAX,
     .kernels = "all",
     .time = "n d D + D^3",
-    .traits = KREIN_MAP_DATA | KREIN_MAP_MIX,
+    .traits = KREIN_MAP_DATA | KREIN_MAP_MIX | KREIN_MAP_VALUES,
     .accepts = accepts,
     .features = features,
     .cost = cost,

@@ -125,10 +125,10 @@ void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const floa
 }
 
 void krein__dgemv(bool transposed, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
-                  const double *x, double beta, double *y) {
+                  const double *x, int64_t incx, double beta, double *y) {
     if (m > 0 && n > 0)
-        cblas_dgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x, 1,
-                    beta, y, 1);
+        cblas_dgemv(CblasRowMajor, op(transposed), size(m), size(n), alpha, a, lead(lda), x,
+                    size(incx), beta, y, 1);
 }
 
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
@@ -185,6 +185,12 @@ int64_t krein__spotrf(int64_t n, float *a, int64_t lda) {
     for (int64_t i = 0; i < rows; i++)
         if (!isfinite(a[i * lda + i]) || a[i * lda + i] <= 0) return i + 1;
     return info;
+}
+
+void krein__dtrsv(bool transposed, int64_t n, const double *u, int64_t lda, double *b) {
+    if (n > 0)
+        cblas_dtrsv(CblasRowMajor, CblasUpper, op(transposed), CblasNonUnit, size(n), u, lead(lda),
+                    b, 1);
 }
 
 int64_t krein__dpotrf(int64_t n, double *a, int64_t lda) {

@@ -29,8 +29,9 @@ void krein__dgemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double alph
 /* y = alpha A x + beta y, or with A' when transposed; A is m x n, x and y have strides. */
 void krein__sgemv(bool transposed, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
                   const float *x, int64_t incx, float beta, float *y, int64_t incy);
+/* The same in float64; y has no stride. */
 void krein__dgemv(bool transposed, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
-                  const double *x, double beta, double *y);
+                  const double *x, int64_t incx, double beta, double *y);
 /* Upper triangle of C = alpha A' A + beta C; A is k x n. */
 void krein__ssyrk(int64_t n, int64_t k, float alpha, const float *a, int64_t lda, float beta,
                   float *c, int64_t ldc);
@@ -55,6 +56,8 @@ void krein__dtrsm(bool transposed, int64_t n, int64_t m, const double *u, int64_
                   int64_t ldb);
 void krein__strsm_left(bool transposed, int64_t n, int64_t m, const float *u, int64_t lda, float *b,
                        int64_t ldb);
+/* The same for one vector. */
+void krein__dtrsv(bool transposed, int64_t n, const double *u, int64_t lda, double *b);
 
 /* The core type that OpenBLAS chose ("Haswell"), and the best one for this CPU, or
  * NULL where its choice is right. See cpu.c. */
@@ -87,6 +90,9 @@ krein_status krein__cholesky(krein_ctx *ctx, int64_t n, double *a, int64_t lda, 
 /* Solves U'U X = B in place; B is n x m row-major. */
 krein_status krein__cholesky_solve(krein_ctx *ctx, int64_t n, const double *u, int64_t lda,
                                    int64_t m, double *b, int64_t ldb);
+/* Solves U x = b, or U'x = b when transposed, in place for m vectors, each a row of b (m x n). */
+void krein__triangle_solve(krein_ctx *ctx, bool transposed, int64_t n, const double *u, int64_t lda,
+                           int64_t m, double *b, int64_t ldb);
 /* diagonal (n) of (U'U)^-1; U becomes V = U^-1, so (U'U)^-1 = VV'; the lower triangle is not
  * touched. */
 krein_status krein__cholesky_inverse_diagonal(krein_ctx *ctx, int64_t n, double *u, int64_t lda,

@@ -40,11 +40,16 @@ static bool asked(const krein_training *t, const krein_map *map) {
     return t->recalled ? t->asked : krein__pipe_asked(&t->pipe, map);
 }
 
+bool krein__training_raw(const krein_training *t, const krein_map *map) {
+    return t->learner->raw && !t->weighing.cls && t->learner->raw(&t->pipe.job, map, &t->values);
+}
+
 /* Bytes, flops and passes of the whole training. */
 static void cost_with(const krein_training *t, bool search, krein_need *out) {
     const krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
-    const krein_map *map = p->job.model->map;
+    krein_map view = *p->job.model->map;
+    const krein_map *map = &view;
     krein_cost of_map = {0}, fit = {0}, combine = {0};
     int64_t n = p->rows, k = p->job.model->k, passes = 0;
     bool path = t->o.lambda < 0, features = by_features(t, map, n);
@@ -54,6 +59,7 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     fit.probabilities = t->o.probabilities;
     fit.grouped = t->grouped;
     fit.max_exact = t->o.max_exact;
+    view.unmixed = krein__training_raw(t, map);
     map->cls->cost(map, n, &of_map);
     t->learner->cost(map, &t->values, n, k, path, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;

@@ -71,6 +71,8 @@ void krein__unlabelled_close(krein_unlabelled *u);
 krein_status krein__training_meet(krein_training *t);
 /* The map. *need as for krein__pipe_map. */
 krein_status krein__training_map(krein_training *t, krein_need *need);
+/* Raw features of the map, which is not fitted yet, are all that the learner needs. */
+bool krein__training_raw(const krein_training *t, const krein_map *map);
 /* What is free in the kernel, or the weights of several; then parts (parts.c). */
 krein_status krein__training_choose(krein_training *t);
 krein_status krein__training_parts(krein_training *t);

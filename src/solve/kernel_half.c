@@ -122,7 +122,7 @@ int64_t krein__half_room(int64_t n, int64_t c, int threads) {
 static void times(bool transposed, int64_t m, int64_t n, int64_t c, const double *a,
                   const double *v, double beta, double *out) {
     if (c == 1)
-        krein__dgemv(transposed, m, n, 1, a, n, v, beta, out);
+        krein__dgemv(transposed, m, n, 1, a, n, v, 1, beta, out);
     else
         krein__dgemm(transposed, false, transposed ? n : m, c, transposed ? m : n, 1, a, n, v, c,
                      beta, out, c);

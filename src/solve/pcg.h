@@ -4,6 +4,7 @@
 #define KREIN_PCG_H
 
 #include "solve/features.h"
+#include "solve/precondition.h"
 
 typedef struct krein_pcg_rows {
     krein_features *features;
@@ -18,6 +19,11 @@ typedef struct krein_pcg_options {
     int64_t sample;  /* rows that the preconditioner is made from; 0: none */
     int64_t columns; /* most right sides at once: lambdas times k */
     uint64_t seed;
+    bool cholesky;      /* precondition by a Cholesky factor of the sample's covariance */
+    krein_basis *basis; /* not NULL: of raw features, kernel values at its points, that lambda a'Ka
+                           is the penalty of. It is factored as the lambdas need, and its points are
+                           the sample. Weights that come out are of raw features. */
+    double lambda;      /* with a basis: of its first factor */
 } krein_pcg_options;
 
 typedef struct krein_pcg krein_pcg;
@@ -31,7 +37,7 @@ krein_status krein__pcg_set_rows(krein_pcg *s, const krein_pcg_rows *rows);
 /* The mean over the rows of |z - m|^2: what lambda is measured in. */
 double krein__pcg_mean_square(const krein_pcg *s);
 /* The largest eigenvalue of Gc / W, about. */
-double krein__pcg_top(const krein_pcg *s);
+krein_status krein__pcg_top(const krein_pcg *s, double *out);
 
 typedef struct krein_pcg_limits {
     double tol;         /* ends where |b - A w| <= tol |b|, in the norm of P^-1 */
@@ -51,7 +57,8 @@ typedef struct krein_pcg_result {
 krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambda,
                               const krein_pcg_limits *limits, double *w, double *intercept,
                               double *score, krein_pcg_result *out);
-double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows,
+/* Without the basis, of which only the pointer is looked at. */
+double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads,
                         const krein_pcg_options *options);
 
 #endif
