@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW = 600, FIT = 1500, HELD = 2000, LEAST_FOR_METRIC = 500 };
+enum { FEW = 600, FIT = 2500, HELD = 2000, LEAST_FOR_METRIC = 500 };
 enum { BASES = 8, VIEWS = 24, CANDIDATES = 32, STEPS = 6 };
 enum { KINDS = KREIN_METRIC_FULL + 1 };
 static const double FULL_GAIN = 0.1; /* a matrix has to win by: it has seen many labels */
@@ -38,7 +38,7 @@ typedef struct candidate {
     int base, view;
     int64_t n;     /* rows of S */
     double c;      /* scale */
-    double step;   /* by which the scale is searched; 1: it stays */
+    double step;   /* by which the scale is searched; 1: it stays; 0: and so does lambda */
     double lambda; /* in: where to start */
     double loo, loss, error;
     double *alpha; /* n x k; NULL: not kept */
@@ -119,6 +119,7 @@ static krein_status climb(krein_ctx *ctx, const tuner *t, candidate *c, room *r,
                           double factor, bool *moved) {
     krein_status st = KREIN_OK;
     krein_tune_fit other = *f;
+    other.fixed = c->n > few(t); /* lambda follows on few rows only, where that is cheap */
     *moved = false;
     NEW(other.alpha, f->n * t->s.k);
     while (!late(t)) {
@@ -139,6 +140,20 @@ done:
     return st;
 }
 
+/* Coefficients with the scale and the lambda that the candidate has. */
+static krein_status fit_as_it_is(krein_ctx *ctx, const tuner *t, const candidate *c, room *r,
+                                 krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    f->loo = NAN;
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__tune_at(ctx, &t->s, r->K, r->work, c->lambda, f));
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
 /* Scale and lambda by leave-one-out, then the error on V. */
 static krein_status run(krein_ctx *ctx, const tuner *t, candidate *c) {
     krein_status st = KREIN_OK;
@@ -148,7 +163,7 @@ static krein_status run(krein_ctx *ctx, const tuner *t, candidate *c) {
     bool moved = false;
     NEW(f.alpha, c->n * t->s.k);
     TRY(room_begin(ctx, t, c, &r));
-    TRY(fit_scale(ctx, t, c, &r, &f));
+    TRY(c->step == 0 ? fit_as_it_is(ctx, t, c, &r, &f) : fit_scale(ctx, t, c, &r, &f));
     if (c->step > 1) TRY(climb(ctx, t, c, &r, &f, 1 / c->step, &moved));
     if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, &f, c->step, &moved));
     TRY(kernel_of(ctx, t, c, &kernel));
@@ -220,23 +235,20 @@ done:
 
 /* ---- the metric --------------------------------------------------------- */
 
-/* The gradient says nothing where leave-one-out has chosen to predict the mean: then that of a fit
- * that nearly interpolates. */
+/* The gradient says nothing where lambda was chosen to predict the mean: then that of a fit that
+ * nearly interpolates. */
 static krein_status signal(tuner *t, candidate *c) {
     static const double NEARLY = 0.01, NO_SIGNAL = 0.95;
-    krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     room r = {0};
-    krein_kernel *kernel = NULL;
+    candidate near = *c;
     krein_tune_fit f = {.n = c->n, .alpha = c->alpha};
-    if (c->loo <= NO_SIGNAL * t->s.total) return KREIN_OK;
-    TRY(room_begin(ctx, t, c, &r));
-    TRY(kernel_of(ctx, t, c, &kernel));
-    TRY(krein__gram_shared_full(ctx, kernel, &r.shared, r.K));
-    TRY(krein__tune_at(ctx, &t->s, r.K, r.work, NEARLY, &f));
+    if (c->loss <= NO_SIGNAL * t->s.total) return KREIN_OK;
+    near.lambda = NEARLY;
+    TRY(room_begin(t->ctx, t, &near, &r));
+    TRY(fit_as_it_is(t->ctx, t, &near, &r, &f));
 done:
-    krein__kernel_destroy(ctx, kernel);
-    room_end(ctx, &r);
+    room_end(t->ctx, &r);
     return st;
 }
 
@@ -276,6 +288,18 @@ static bool goes_on(const tuner *t, int step, int best, double loss, double leas
     return step - best < 2 && loss <= 1.3 * least;
 }
 
+/* Scale and lambda again, on few rows. */
+static krein_status search_few(tuner *t, candidate *c) {
+    candidate on_few = *c;
+    on_few.n = few(t);
+    on_few.step = 2;
+    on_few.alpha = NULL;
+    krein_status st = run(t->ctx, t, &on_few);
+    c->c = on_few.c;
+    c->lambda = on_few.lambda;
+    return st;
+}
+
 /* The path of metrics from a candidate without one; *best: the candidate of the best step. */
 static krein_status learn_metric(tuner *t, krein_metric_kind kind, const candidate *from,
                                  candidate *best) {
@@ -285,15 +309,15 @@ static krein_status learn_metric(tuner *t, krein_metric_kind kind, const candida
     int best_step = 0;
     bool more;
     c.n = t->s.n;
-    c.step = sqrt(2);
+    c.step = 0;
     NEW(c.alpha, c.n * t->s.k);
-    TRY(kind == KREIN_METRIC_FULL ? run(ctx, t, &c) : run_all(t, &c, 1)); /* it was noted before */
+    TRY(run(ctx, t, &c));
     *best = c;
-    for (int step = 1; step <= STEPS && !late(t) && t->views < VIEWS; step++) {
+    for (int step = 1; step <= STEPS && !late(t) && t->views < VIEWS - 1; step++) {
         TRY(next_view(t, kind, &c, &more));
         if (!more) break;
         c.view = t->views - 1;
-        c.step = step == 1 || step == 3 ? 2 : 1; /* the scale is searched again */
+        if (step == 1 || step == 3) TRY(search_few(t, &c));
         TRY(run_all(t, &c, 1));
         if (c.loss < best->loss) *best = c, best_step = step;
         if (!goes_on(t, step, best_step, c.loss, best->loss)) break;

@@ -268,7 +268,7 @@ krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const
     TRY(solve_at(ctx, s, K, work, n, start, alpha, diag, &f->loo));
     f->lambda = start;
     if (f->alpha) memcpy(f->alpha, alpha, (size_t)(n * k) * sizeof *alpha);
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 2 && !f->fixed; turn++) {
         if (turn == 1 && down) break; /* it got better downwards: the best is not above */
         lambda = start;
         for (;;) {

@@ -39,6 +39,7 @@ void krein__tune_view_end(krein_ctx *ctx, krein_tune_view *v);
 typedef struct krein_tune_fit {
     int64_t n;
     double lambda; /* in: where to start; out: the best by leave-one-out */
+    bool fixed;    /* lambda stays where it is */
     double loo;    /* mean over rows of the sum over targets of squared leave-one-out errors */
     double *alpha; /* n x k, or NULL: not wanted */
 } krein_tune_fit;
