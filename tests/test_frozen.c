@@ -227,8 +227,8 @@ static void old_options(void) {
     krein_ctx_destroy(ctx);
 }
 
-/* Clusters were known by the learner alone, and are in the file of today: their classes are nobody's
- * labels. */
+/* Clusters were known by the learner alone, and are in the file of today: their classes are
+ * nobody's labels. */
 static void old_clusters(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_model *m = NULL;

@@ -12,7 +12,11 @@ json "dckrr: chosen" 'j["learner"] == "dckrr(parts=4, order=blocks)" and j["lamb
 lambda=$("$PYTHON" -c 'import json; print(json.load(open("out"))["lambda"])')
 run train f.csv --learner 'dckrr(parts=4)' "${features[@]}" --holdout 0.25 -l "$lambda" -j 1 -o again.krein
 ok "dckrr with what was chosen"
-is "the same model" "$(cksum <m.krein)" "$(cksum <again.krein)"
+run predict m.krein f.csv -o m.values
+ok "predict"
+run predict again.krein f.csv -o again.values
+ok "predict"
+is "the same model" "$(cksum <m.values)" "$(cksum <again.values)"
 run info m.krein
 has "info" out 'dckrr\(parts=4'
 run train f.csv --learner 'dckrr(parts=4, order=shuffle)' -m exact --max-exact 100 -o e.krein
