@@ -387,6 +387,13 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     return n < D && D >= MANY && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
 }
 
+/* Or the features are so many, at a lambda that is known or nearly. */
+static bool prefers_pcg(const krein_map *map, const krein_values *values, int64_t n, int64_t k) {
+    if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
+    return values->number[SOLVER] == AUTO && krein__processes(map->ctx) == 1 &&
+           krein__krr_pcg_faster(map, n, k);
+}
+
 /* Conjugate gradients on the kernel values at many landmarks, which need no mix. */
 static bool raw(const krein_job *job, const krein_map *map, const krein_values *values) {
     krein_map view = *map, mixed = *map;
@@ -415,7 +422,8 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
                  krein_cost *out, int64_t *passes) {
     if (map->cls->traits & KREIN_MAP_DUAL)
         dual_cost(map, n, k, path, out, passes);
-    else if (takes_pcg(map, values, n, k, path, out->folds, out->asked))
+    else if (takes_pcg(map, values, n, k, path, out->folds, out->asked) ||
+             (!path && prefers_pcg(map, values, n, k)))
         krein__krr_pcg_cost(map, n, k, path, out, passes);
     else
         direct_cost(map, values->number[NORM] == KREIN, n, k, path, out, passes);
@@ -448,8 +456,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     /* What a checkpoint has is of normal equations: memory may be short now, and was not then. */
     bool begun = krein__checkpoint_sums(job->checkpoint).pass > 0;
-    bool pcg =
-        !begun && takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
+    bool path = job->lambda < 0, near = !path || job->lambda_start > 0;
+    bool pcg = !begun && takes_pcg(map, values, job->n, m->k, path, job->folds, job->asked);
+    if (near && !job->checkpoint) pcg = pcg || prefers_pcg(map, values, job->n, m->k);
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
     if (pcg && job->checkpoint)
         krein__log(job->ctx, KREIN_LOG_WARNING,
