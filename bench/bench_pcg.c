@@ -105,7 +105,7 @@ static float *features(int64_t n, int64_t *D, double *y) {
 
 static void solve(krein_features *f, const double *y, int64_t lambdas) {
     krein_pcg_rows rows = {f, 1, y, NULL, NULL};
-    krein_pcg_options o = {krein__min(2048, f->D / 2), lambdas, 1};
+    krein_pcg_options o = {.sample = krein__min(2048, f->D / 2), .columns = lambdas, .seed = 1};
     krein_pcg_limits limits = {lambdas > 1 ? 3e-3 : 3e-6, 2000, 0, "pcg"};
     krein_pcg_result r;
     krein_pcg *s;
@@ -128,7 +128,7 @@ static void solve(krein_features *f, const double *y, int64_t lambdas) {
 /* Passes with columns that are not done after three steps; the best of some. */
 static void passes(krein_features *f, const double *y, int64_t columns, double read, double sgemm) {
     krein_pcg_rows rows = {f, 1, y, NULL, NULL};
-    krein_pcg_options o = {64, columns, 1};
+    krein_pcg_options o = {.sample = 64, .columns = columns, .seed = 1};
     krein_pcg_limits limits = {1e-12, 3, 0, "pcg"};
     krein_pcg_result r;
     krein_pcg *s;

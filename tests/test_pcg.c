@@ -107,16 +107,21 @@ static void drop_problem(problem *p) {
 static const krein_pcg_limits limits = {1e-6, 3000, 0, "test"};
 
 /* One lambda; w is k x D. */
-static krein_pcg_result solve(const problem *p, table *t, int64_t sample, double lambda, double *w,
-                              double *b) {
+static krein_pcg_result solve_by(const problem *p, table *t, int64_t sample, bool cholesky,
+                                 double lambda, double *w, double *b) {
     krein_pcg *s = NULL;
     krein_pcg_result result = {0};
     krein_pcg_rows rows = {&t->features, p->k, p->y, p->weight, NULL};
-    krein_pcg_options o = {sample, p->k, 1, false, NULL, 0};
+    krein_pcg_options o = {sample, p->k, 1, cholesky, NULL, 0};
     CHECK(krein__pcg_create(&rows, &o, &s) == KREIN_OK);
     if (s) CHECK(krein__pcg_solve(s, 1, &lambda, &limits, w, b, NULL, &result) == KREIN_OK);
     krein__pcg_destroy(s);
     return result;
+}
+
+static krein_pcg_result solve(const problem *p, table *t, int64_t sample, double lambda, double *w,
+                              double *b) {
+    return solve_by(p, t, sample, false, lambda, w, b);
 }
 
 /* Predictions of w (k x D) and b beside those of x ((D + 1) x k): the largest difference, relative
@@ -155,6 +160,8 @@ static void solves(void) {
         CHECK(r.iterations < 60 && plain.iterations > (kind ? 10 : 1) * r.iterations);
         if (kind == 2) /* all rows: the matrix itself */
             CHECK(solve(&p, &t, 400, lambda, w, b).iterations <= 6 && apart(&p, w, b, x) < 1e-4);
+        krein_pcg_result factor = solve_by(&p, &t, 180, true, lambda, w, b);
+        CHECK(factor.converged && factor.iterations < 40 && apart(&p, w, b, x) < 1e-4);
         free(x);
         free(w);
         drop_table(&t);

@@ -79,6 +79,27 @@ static void as_direct(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Many features, preconditioned by a Cholesky factor: as with normal equations, which stay the
+ * default for so few rows. */
+static void many_features(void) {
+    krein_ctx *ctx = test_ctx(2);
+    rows r = friedman(6000, 1, 12);
+    krein_train_options o = options("krr(solver=direct)", "orf(D=1024)");
+    o.lambda = 1e-5;
+    fit direct = train(ctx, from_memory(ctx, &r), &o);
+    o.learner = "krr(solver=pcg)";
+    fit same = train(ctx, from_memory(ctx, &r), &o);
+    CHECK_REL(same.report.test->rmse, direct.report.test->rmse, 1e-5);
+    o.learner = "krr";
+    fit own = train(ctx, from_memory(ctx, &r), &o);
+    CHECK(!strstr(own.report.learner, "pcg"));
+    drop_fit(ctx, &direct);
+    drop_fit(ctx, &same);
+    drop_fit(ctx, &own);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* Many rows: lambda by rows held out, or by the folds that were asked for. */
 static void lambda_by_held_rows(void) {
     krein_ctx *ctx = test_ctx(2);
@@ -180,7 +201,8 @@ static void plan_is_a_bound(void) {
     } all[] = {{"orf(D=300)", NULL, 2100, -1, 0, 2},     {"orf(D=300)", NULL, 2500, .01, 3, 1},
                {"orf(D=600)", "cv(k=3)", 500, -1, 0, 2}, {"nystrom(D=200)", NULL, 700, -1, 3, 1},
                {"rff(D=32)", NULL, 9000, -1, 0, 2},      {"rff(D=32)", NULL, 9000, -1, 2, 1},
-               {"nystrom(D=50)", NULL, 9000, .01, 0, 1}, {"orf(D=64)", "cv(k=2)", 2500, -1, 3, 2}};
+               {"nystrom(D=50)", NULL, 9000, .01, 0, 1}, {"orf(D=64)", "cv(k=2)", 2500, -1, 3, 2},
+               {"orf(D=1024)", NULL, 9000, -1, 0, 2},    {"orf(D=1024)", NULL, 4500, .01, 3, 1}};
     for (size_t k = test_sanitized(); k < sizeof all / sizeof *all; k++) {
         rows r = all[k].classes ? rings(all[k].n, all[k].classes, 16) : friedman(all[k].n, 1, 17);
         krein_train_options o = options("krr(solver=pcg)", all[k].map);
@@ -306,6 +328,7 @@ int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
     RUN(as_direct);
+    RUN(many_features);
     RUN(lambda_by_held_rows);
     RUN(same_model);
     RUN(small_budget);

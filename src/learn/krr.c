@@ -490,6 +490,13 @@ static bool takes_pcg(const krein_map *map, const krein_values *values, int64_t 
     return n < D && D >= MANY && 4 * pcg.flops < direct.flops && pcg.bytes < direct.bytes;
 }
 
+/* Or the features are so many, at a lambda that is known or nearly. */
+static bool prefers_pcg(const krein_map *map, const krein_values *values, int64_t n, int64_t k) {
+    if (map->cls->traits & KREIN_MAP_DUAL || values->number[NORM] == KREIN) return false;
+    return values->number[SOLVER] == AUTO && krein__processes(map->ctx) == 1 &&
+           krein__krr_pcg_faster(map, n, k);
+}
+
 /* Conjugate gradients on the kernel values at many landmarks, which need no mix. */
 static bool raw(const krein_job *job, const krein_map *map, const krein_values *values) {
     krein_map view = *map, mixed = *map;
@@ -522,7 +529,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         krein__krr_kernel_pcg_cost(map, n, k, path, out, passes);
     else if (dual)
         dual_cost(map, n, k, path, out, passes);
-    else if (pcg)
+    else if (pcg || (!path && prefers_pcg(map, values, n, k)))
         krein__krr_pcg_cost(map, n, k, path, out, passes);
     else
         direct_cost(map, values->number[NORM] == KREIN, n, k, path, out, passes);
@@ -555,8 +562,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     /* What a checkpoint has is of normal equations: memory may be short now, and was not then. */
     bool begun = krein__checkpoint_sums(job->checkpoint).pass > 0;
-    bool pcg =
-        !begun && takes_pcg(map, values, job->n, m->k, job->lambda < 0, job->folds, job->asked);
+    bool path = job->lambda < 0, near = !path || job->lambda_start > 0;
+    bool pcg = !begun && takes_pcg(map, values, job->n, m->k, path, job->folds, job->asked);
+    if (near && !job->checkpoint) pcg = pcg || prefers_pcg(map, values, job->n, m->k);
     if (dual && job->lambda == 0 && values->number[SOLVER] == AUTO) pcg = false;
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
     if (pcg && !dual && job->checkpoint)
@@ -584,13 +592,15 @@ const krein_learner_class krein__learner_krr = {
          "not fit into memory, passes over the features many times; above 8,192 rows it chooses "
          "lambda by a tenth of the rows, at most 4,096, held out. With map=exact it keeps half of "
          "the kernel matrix, in float32, and chooses lambda by a tenth, at most 2,000. On nystrom "
-         "with 1,024 landmarks or more and a positive definite kernel it is the default where it is "
+         "with 1,024 landmarks or more and a positive definite kernel it is the default where it "
+         "is "
          "faster, keeps all landmarks (no feature is dropped), and chooses lambda that way. "
          "Probabilities are calibrated on "
          "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
+    .few = 20000,
     .exact_weights = true,
     .probabilities = true,
     .check = check,

@@ -30,7 +30,7 @@ enum {
     CHOICE_STEPS = 300,
     STEPS = 2000
 };
-static const double TOL = 3e-6, CHOICE_TOL = 1e-3;
+static const double TOL = 3e-5, CHOICE_TOL = 1e-2;
 
 static int64_t landmarks_of(int64_t n) {
     int64_t m = krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE));

@@ -11,6 +11,9 @@
  * passes (rudi2017). Where lambda was found on a sample before, the path is three lambdas around it
  * in the same passes, and goes on while the best is at an end.
  *
+ * Other features are preconditioned by a Cholesky factor of the covariance of TIMES D rows, where D
+ * x D numbers fit, which leaves about ten passes; else by eigenvectors of fewer (solve/sketch.c).
+ *
  * lambda: up to LOO_ROWS rows, where memory allows, by exact leave-one-out on the kernel matrix of
  * their features (solve/dual.c). Above, leave-one-out has no cheap form. A seeded tenth of the
  * rows, at most HELD_ROWS, is held out (with
@@ -31,7 +34,9 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 2048,   /* rows of the preconditioner; fewer where memory is short */
+    MANY = 1024,     /* features, from which on a Cholesky factor preconditions */
+    TIMES = 2,       /* rows that it is made from, a feature */
+    SAMPLE = 2048,   /* rows of the preconditioner of eigenvectors; fewer where memory is short */
     LEAST = 64,      /* but so many */
     LOO_ROWS = 8192, /* leave-one-out is exact up to so many rows */
     HELD_ROWS = 4096,
@@ -45,8 +50,9 @@ enum {
 /* The predictions' error is about so much of the predictions, times the root of the condition
  * number that the preconditioner leaves. */
 static const double TOL = 3e-6, CHOICE_TOL = 3e-3;
-/* On kernel values the residual of single precision ends at about 3e-5 where lambda is small. */
-static const double VALUES_TOL = 3e-5;
+/* Cholesky factors leave a small one. On kernel values the residual of single precision ends at
+ * about 3e-5 where lambda is small. */
+static const double FACTOR_TOL = 1e-5, VALUES_TOL = 3e-5;
 
 /* ---- sizes -------------------------------------------------------------- */
 
@@ -91,12 +97,12 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
                  8 * 512 * N + 65536;
     s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room && !s.values;
     s.lambdas = path && !s.loo ? krein__max(1, COLUMNS / k) : 1;
-    if (s.values) {
-        s.pcg.basis = &some;
-        s.lambdas = krein__min(s.lambdas, TOGETHER);
-    }
+    if (s.values) s.pcg.basis = &some;
+    s.pcg.cholesky = !s.values && s.D >= MANY && n >= 2 * TIMES * s.D &&
+                     krein__factor_bytes(s.D, map->ctx->threads) + 4 * TIMES * D * D <= room / 3;
+    s.pcg.sample = s.values ? 0 : s.pcg.cholesky ? TIMES * s.D : sample_of(n, s.D, room);
+    if (s.values || s.pcg.cholesky) s.lambdas = krein__min(s.lambdas, TOGETHER);
     s.pcg.columns = s.lambdas * k;
-    s.pcg.sample = s.values ? 0 : sample_of(n, s.D, room);
     s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, &s.pcg) + 16 * D * K;
     if (s.values)
         s.bytes += krein__basis_bytes(s.D) + krein__gram_full_bytes(map->kernel, s.D,
@@ -112,6 +118,15 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
     return s;
 }
 
+bool krein__krr_pcg_faster(const krein_map *map, int64_t n, int64_t k) {
+    static const double READ = 12, DOUBLE = 2; /* the time of a flop in them, over one of ssyrk */
+    sizes s = shape_of(map, n, k, false, 0, false);
+    double N = (double)n, D = (double)s.D, K = (double)k;
+    double pcg =
+        TIMES * D * D * D + DOUBLE * D * D * D / 3 + 20 * READ * K * (4 * N * D + 2 * D * D);
+    return s.pcg.cholesky && s.kept && 1.5 * pcg < N * D * D + DOUBLE * D * D * D / 3;
+}
+
 void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
                          int64_t *passes) {
     sizes s = shape_of(map, n, k, path, out->folds, out->probabilities);
@@ -120,11 +135,15 @@ void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, 
     double N = (double)n, D = (double)s.D, K = (double)k, S = (double)s.pcg.sample;
     double pass = 4 * N * D, sketch = 3 * S * S * D + 9 * S * S * S, apply = 2 * S * D;
     double fits = path && !s.loo ? (double)krein__max(1, out->folds) : 0;
-    double solve = S == N ? 4 : s.values ? 25 : 60, choice = fits * 60;
-    double columns = s.values ? (double)s.pcg.columns : COLUMNS;
+    bool factor = s.values || s.pcg.cholesky;
+    double solve = S == N ? 4 : factor ? 25 : 60, choice = fits * 60;
+    double columns = factor ? (double)s.pcg.columns : COLUMNS;
     if (s.values) { /* factors of K, S and P, the latter for every group of lambdas */
         sketch = D * D * krein__gram_flops(map->kernel, map->d) + D * D * D * (1 + fits * 5 / 3);
         apply = 4 * D * D;
+    } else if (factor) {
+        sketch = S * D * D + D * D * D / 3 * (1 + fits * 5);
+        apply = 2 * D * D;
     }
     if (out->probabilities) solve += solve * (double)krein__fold_count(out->folds, n);
     out->bytes += s.bytes;
@@ -153,8 +172,13 @@ static krein_status make(void *state, int64_t block, float *out) {
         s->next = 0;
     }
     for (; s->next <= block; s->next++) TRY(krein__stream_next(s->job->rows, &x));
-    const float *z = krein__blocks_features(&s->b.z, &x.x);
-    if (z != out) memcpy(out, z, (size_t)(x.x.n * s->features.D) * sizeof *z);
+    krein_blocks *z = &s->b.z;
+    if (z->fused) {
+        krein__map_raw(z->map, &x.x, z->offset, out, z->scratch);
+    } else {
+        const float *mixed = krein__blocks_features(z, &x.x);
+        if (mixed != out) memcpy(out, mixed, (size_t)(x.x.n * s->features.D) * sizeof *out);
+    }
 done:
     if (st != KREIN_OK) s->next = -1;
     return st;
@@ -559,7 +583,10 @@ krein_status krein__krr_pcg(krein_job *job) {
         TRY(choose_held(&c));
     }
     NEW(w, m->k * s.features.D);
-    krein_pcg_limits limits = {shape.values ? VALUES_TOL : TOL, STEPS, job->deadline, "fitting"};
+    krein_pcg_limits limits = {shape.values         ? VALUES_TOL
+                               : shape.pcg.cholesky ? FACTOR_TOL
+                                                    : TOL,
+                               STEPS, job->deadline, "fitting"};
     TRY(krein__pcg_solve(pcg, 1, &job->lambda, &limits, w, m->intercept, NULL, &result));
     report(ctx, &result);
     TRY(hand_over(job, &s, w));

@@ -55,6 +55,23 @@ static krein_status parse_metric(krein_training *t, bool given) {
     return KREIN_OK;
 }
 
+/* Landmarks keep what the kernels that compete have over the Gaussian, random features do not:
+ * METRIC 8b. */
+static const char *tuned_map(const krein_pipe *p, int64_t D) {
+    (void)p, (void)D;
+    return "nystrom";
+}
+
+/* The map that suits a kernel and a lambda that are known: the kernel matrix for more rows than
+ * otherwise, by conjugate gradients, unless the user has set a limit. */
+static void set_map(krein_training *t) {
+    krein_pipe *p = &t->pipe;
+    p->purpose.map = tuned_map;
+    p->purpose.few = t->learner->few;
+    if (p->o.max_exact == KREIN_MAX_EXACT && t->learner->few > 0)
+        p->o.max_exact = krein__max(p->o.max_exact, t->learner->few);
+}
+
 krein_status krein__tuning_begin(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
@@ -66,6 +83,7 @@ krein_status krein__tuning_begin(krein_training *t) {
         return krein__fail(ctx, KREIN_EARG, "`clip` takes a number above 0, or none");
     TRY(parse_metric(t, given));
     t->tuning.kernel = !given && !own_criterion(t);
+    if (t->tuning.kernel) set_map(t);
     if (!given && own_criterion(t)) t->o.kernels = KERNELS;
     t->tuning.clip = t->o.clip > 0 ? t->o.clip : given || !t->tuning.kernel ? INFINITY : CLIP;
 done:
