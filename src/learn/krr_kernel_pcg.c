@@ -157,16 +157,17 @@ done:
     return st;
 }
 
-/* Half decades, rounded as every path is. */
+/* Half decades on the grid of quarters that every path has (solve/path.c). */
 static double step_of(double middle, int64_t steps) {
-    return krein__round_digits(middle * pow(10, (double)steps / 2), 3);
+    return krein__round_digits(pow(10, rint(4 * log10(middle)) / 4 + (double)steps / 2), 3);
 }
 
 static krein_status choose(fitting *f) {
     krein_job *job = f->job;
     krein_status st = KREIN_OK;
     krein_path path = {0};
-    int64_t parts = krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS);
+    int64_t parts =
+        krein__fold_count(krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS), f->all.n);
     int64_t folds = krein__max(1, job->folds), low = -1, high = 1;
     double middle = job->lambda_start, lambda[TRIO];
     if (!(middle > 0)) TRY(sample_start(f, &middle));
