@@ -25,9 +25,9 @@ enum {
     SHARE = 10, /* and this part of the rows */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
-    TRIO = 3, /* lambdas at a time */
-    MORE = 4, /* times that the search goes on beyond them */
-    CHOICE_STEPS = 300,
+    TRIO = 3,           /* lambdas at a time */
+    MORE = 4,           /* times that the search goes on beyond them */
+    CHOICE_STEPS = 100, /* unfinished solutions of a small lambda are near those of a larger one */
     STEPS = 2000,
     STEPS_MEAN = 60 /* that a solution takes, for what it costs */
 };
