@@ -25,10 +25,11 @@ enum {
     SHARE = 10, /* and this part of the rows */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
-    TRIO = 3, /* lambdas at a time */
-    MORE = 4, /* times that the search goes on beyond them */
-    CHOICE_STEPS = 300,
-    STEPS = 2000
+    TRIO = 3,           /* lambdas at a time */
+    MORE = 4,           /* times that the search goes on beyond them */
+    CHOICE_STEPS = 100, /* unfinished solutions of a small lambda are near those of a larger one */
+    STEPS = 2000,
+    STEPS_MEAN = 60 /* that a solution takes, for what it costs */
 };
 static const double TOL = 3e-5, CHOICE_TOL = 1e-2;
 
@@ -46,7 +47,8 @@ void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool
     double N = (double)n, K = (double)k, M = (double)m, S = SAMPLE;
     double columns = (double)(L * k), value = krein__gram_flops(map->kernel, map->d);
     double half = krein__half_bytes(n), chosen = path ? 8 * (4 * S * S + N * columns) : 0;
-    double fits = path ? (double)krein__max(1, out->folds) : 0, steps = 40, choice = fits * 40;
+    double fits = path ? (double)krein__max(1, out->folds) : 0, steps = STEPS_MEAN;
+    double choice = fits * STEPS_MEAN * 5 / TRIO; /* of five lambdas */
     bool calibrate = out->probabilities;
     if (calibrate) steps += steps * (double)krein__fold_count(out->folds, n);
     out->bytes += half +
@@ -60,16 +62,17 @@ void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool
     *passes = 2;
 }
 
-/* A step reads 2 n^2 bytes whatever the number of outputs, and a CPU makes about TRAFFIC flops in
- * the time that a byte takes. */
+/* With one output a step takes as long as reading its bytes and turning them to float64: TRAFFIC
+ * flops of float32 a byte (measured: AVX-512, one thread). */
 bool krein__krr_kernel_pcg_shorter(const krein_map *map, int64_t n, int64_t k, bool path,
                                    double direct) {
-    static const double TRAFFIC = 20;
+    static const double TRAFFIC = 25;
     krein_cost own = {0};
     int64_t passes;
     krein__krr_kernel_pcg_cost(map, n, k, path, &own, &passes);
-    double reads = (path ? 80 : 40) * 2 * (double)n * (double)n;
-    return 2 * own.flops + TRAFFIC * reads < direct; /* float64 is half as fast */
+    double N = (double)n, M = (double)landmarks_of(n), steps = STEPS_MEAN * (path ? 3 : 1);
+    /* float64 is half as fast */
+    return 2 * own.flops + TRAFFIC * steps * (2 * N * N + 8 * N * M) < direct;
 }
 
 /* ---- the fit ------------------------------------------------------------ */
@@ -154,16 +157,17 @@ done:
     return st;
 }
 
-/* Half decades, rounded as every path is. */
+/* Half decades on the grid of quarters that every path has (solve/path.c). */
 static double step_of(double middle, int64_t steps) {
-    return krein__round_digits(middle * pow(10, (double)steps / 2), 3);
+    return krein__round_digits(pow(10, rint(4 * log10(middle)) / 4 + (double)steps / 2), 3);
 }
 
 static krein_status choose(fitting *f) {
     krein_job *job = f->job;
     krein_status st = KREIN_OK;
     krein_path path = {0};
-    int64_t parts = krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS);
+    int64_t parts =
+        krein__fold_count(krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS), f->all.n);
     int64_t folds = krein__max(1, job->folds), low = -1, high = 1;
     double middle = job->lambda_start, lambda[TRIO];
     if (!(middle > 0)) TRY(sample_start(f, &middle));

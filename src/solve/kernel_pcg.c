@@ -309,6 +309,7 @@ static double worst(const krein_kernel_pcg *s, int64_t c) {
     double most = 0;
     for (int64_t j = 0; j < c; j++) {
         double whole = dot(s->n, k, j % k, s->f.y, s->f.y), left = dot(s->n, c, j, s->r, s->r);
+        if (isnan(left)) return INFINITY;
         if (whole > 0) most = fmax(most, sqrt(left / whole));
     }
     return most;
