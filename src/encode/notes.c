@@ -33,6 +33,11 @@ done:
 }
 
 static bool empty_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_EMPTY; }
+static bool distinct_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_DISTINCT; }
+static bool many_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_MANY; }
+static bool feature(const krein_input *in) { return in->role == KREIN_ROLE_FEATURE; }
+static bool means(const krein_input *in) { return feature(in) && in->texts == KREIN_TEXTS_TARGET; }
+static bool hashed(const krein_input *in) { return feature(in) && in->texts == KREIN_TEXTS_HASH; }
 static bool number_missing(const krein_input *in) { return in->indicator && !in->text; }
 static bool text_missing(const krein_input *in) { return in->indicator && in->text; }
 
@@ -70,6 +75,11 @@ krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char
     TRY(list(&t, "missing cells:", number_missing, ": the mean, and a column that says where"));
     TRY(list(&t, "missing cells:", text_missing, ": a category of their own"));
     TRY(list(&t, "left out:", empty_left_out, ": no cell has a value"));
+    TRY(list(&t, "left out:", distinct_left_out,
+             ": nearly all texts are distinct, as in names and numbers of rows"));
+    TRY(list(&t, "left out:", many_left_out, ": more than 262,144 texts, and no labels to use"));
+    TRY(list(&t, "categories:", means, ": the mean of the target, out of fold"));
+    TRY(list(&t, "categories:", hashed, ": hashed into 256 columns"));
     *note = t.line;
     *n = t.n;
     t = (notes){0};

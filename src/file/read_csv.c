@@ -192,7 +192,7 @@ static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) 
         return false;
     }
     *code = krein__rows_code(w->r, w->piece, w->j, o->dict, c->text, c->length);
-    if (*code != -2 || !w->r->known_only) return *code != -3;
+    if (*code != -2 || !w->r->known_only || w->r->column[w->j].open) return *code != -3;
     krein__rows_fail(w->piece, KREIN_EDATA, c->text,
                      "%s holds a category never seen in training: \"%s\"; pass `unknown_ignore` to "
                      "take it as none",

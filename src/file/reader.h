@@ -12,8 +12,10 @@
  * Cells
  *   numeric features  float32(value - shift) in num, row-major, in column order
  *   text features     codes in cat; the dictionary of the column grows in order of
- *                     first appearance in the file, or is frozen: then a word that is
- *                     not in it gets code -2, or is an error if `known_only`
+ *                     first appearance in the file, up to KREIN_WORDS_MAX, or is frozen: a
+ *                     word that is not in it gets code -2; of a frozen one that is an error
+ *                     if `known_only`, unless the column is `open`
+ *                     a column that is `hashed` has no dictionary, its codes are hashes
  *   missing cells     (empty, "?", NaN spelled any way) NaN, or code -1, if `missing_ok`;
  *                     else an error
  *   label(s)          numbers in label (n x nlabel), or codes as numbers when the label
@@ -57,6 +59,8 @@ typedef struct krein_column {
     double first; /* the first cell that is a number, 0 if none was looked at: a good shift */
     krein_dict dict;
     bool frozen;
+    bool open;        /* words that the dictionary lacks are none to speak of */
+    bool hashed;      /* codes are krein__word_hash */
     krein_role given; /* rows in memory: what the caller said it is, and whether it is text */
     bool given_text;
 } krein_column;
@@ -74,6 +78,8 @@ typedef struct krein_reader_options {
 typedef struct krein_mark {
     int64_t row, byte, line, file;
 } krein_mark;
+
+enum { KREIN_WORDS_MAX = 1 << 18 }; /* of a text feature */
 
 enum { KREIN_RAW_ARRAYS = 10 };
 

@@ -60,13 +60,27 @@ done:
     return st;
 }
 
+static krein_status enum_io(krein_archive *a, const char *name, int *value, int high) {
+    int64_t number = *value;
+    krein_status st = krein__archive_int(a, name, &number, 0, high);
+    *value = (int)number;
+    return st;
+}
+
 static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input *in, int64_t j) {
     krein_status st = KREIN_OK;
     char name[40];
+    int texts = (int)in->texts;
     char **words = in->dict.word;
     int64_t n = in->dict.n;
+    snprintf(name, sizeof name, "input.%lld.texts", (long long)j);
+    if (krein__archive_reading(a) ? krein__archive_has(a, name) : texts != 0)
+        TRY(enum_io(a, name, &texts, KREIN_TEXTS_HASH));
+    in->texts = (krein_texts)texts;
+    if (in->texts == KREIN_TEXTS_HASH) return KREIN_OK; /* words are not kept */
     snprintf(name, sizeof name, "input.%lld.categories", (long long)j);
-    TRY(krein__archive_int(a, name, &n, 0, KREIN_CATEGORIES_MAX));
+    TRY(krein__archive_int(
+        a, name, &n, 0, in->texts == KREIN_TEXTS_TARGET ? KREIN_WORDS_MAX : KREIN_CATEGORIES_MAX));
     snprintf(name, sizeof name, "input.%lld.words", (long long)j);
     TRY(krein__archive_texts(a, name, &words, n));
     if (krein__archive_reading(a)) {
@@ -79,7 +93,15 @@ static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input 
         }
         for (int64_t k = 0; k < n; k++) krein__free(ctx, words[k]);
         krein__free(ctx, words);
+        TRY(st);
     }
+    if (in->texts != KREIN_TEXTS_TARGET) goto done;
+    snprintf(name, sizeof name, "input.%lld.columns", (long long)j);
+    TRY(krein__archive_int(a, name, &in->target.columns, 1, 64));
+    in->target.words = n;
+    snprintf(name, sizeof name, "input.%lld.means", (long long)j);
+    TRY(krein__archive_array(a, name, KREIN_TYPE_F32, &in->target.mean,
+                             (n + 2) * in->target.columns));
 done:
     return st;
 }
@@ -106,7 +128,7 @@ static krein_status indicators_io(krein_archive *a, krein_ctx *ctx, krein_encodi
         in->indicator = flag[j] == 1;
         in->left_out = flag[j] > 1 ? (krein_left_out)(flag[j] - 1) : KREIN_LEFT_NOT;
         krein_role role = flag[j] == 1 ? KREIN_ROLE_FEATURE : KREIN_ROLE_IGNORE;
-        if (flag[j] < 0 || flag[j] > 1 + KREIN_LEFT_EMPTY || (flag[j] > 0 && in->role != role))
+        if (flag[j] < 0 || flag[j] > 1 + KREIN_LEFT_MANY || (flag[j] > 0 && in->role != role))
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (missing cells)");
     }
 done:
@@ -161,13 +183,6 @@ done:
         krein__free(ctx, role);
         krein__free(ctx, shift);
     }
-    return st;
-}
-
-static krein_status enum_io(krein_archive *a, const char *name, int *value, int high) {
-    int64_t number = *value;
-    krein_status st = krein__archive_int(a, name, &number, 0, high);
-    *value = (int)number;
     return st;
 }
 

@@ -136,14 +136,17 @@ static krein_status code_of(krein_reader *r, int64_t i, int64_t j, const char *w
                             int64_t *code) {
     krein_column *c = &r->column[j];
     size_t length = strlen(word);
+    bool feature = c->role == KREIN_ROLE_FEATURE;
+    *code = krein__word_hash(word, length);
+    if (feature && c->hashed) return KREIN_OK;
     *code = krein__dict_find(&c->dict, word, length);
     if (*code >= 0) return KREIN_OK;
-    if (c->role == KREIN_ROLE_FEATURE && c->frozen) {
+    if (feature && c->frozen) {
         *code = -2;
-        return r->known_only ? unknown_word(r, i, j, word) : KREIN_OK;
+        return r->known_only && !c->open ? unknown_word(r, i, j, word) : KREIN_OK;
     }
-    *code = krein__dict_add(r->ctx, &c->dict, word, length);
-    return *code < 0 ? r->ctx->status : KREIN_OK;
+    *code = krein__dict_word(r->ctx, &c->dict, word, feature);
+    return *code == -1 ? r->ctx->status : KREIN_OK;
 }
 
 /* Words that come as codes of the caller's own are looked up once in a batch. */

@@ -60,6 +60,8 @@ static krein_status adopt(krein_data *data, const krein_input *in, krein_column 
     c->text = in->text;
     c->shift = in->shift;
     c->frozen = in->text;
+    c->hashed = in->text && in->texts == KREIN_TEXTS_HASH;
+    c->open = in->text && in->texts == KREIN_TEXTS_TARGET;
     krein__dict_clear(ctx, &c->dict);
     return in->text ? krein__dict_copy(ctx, &in->dict, &c->dict) : KREIN_OK;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tables as they come: missing cells, labels.
+# Tables as they come: missing cells, labels, categories.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 fixed=(-k 'gaussian(sigma=2)' -l 1e-3)
@@ -58,5 +58,39 @@ has "a label of row numbers: the way out" err '\(Id\) numbers the rows.*--label 
 run train codes.csv "${fixed[@]}" -D 16 -o c.krein --json
 json "whole numbers that are classes" 'j["task"] == "classification"'
 is "the guess is said once" 1 "$(grep -c 'task: classification: the label (column 1, y) has the whole numbers 0 to 24.*--task regression' err)"
+
+# ---- many categories ----
+"$PYTHON" - <<'PY'
+import random
+random.seed(2)
+effect = [random.gauss(0, 1) for c in range(2000)]
+with open("cities.csv", "w") as f, open("cities_test.csv", "w") as g:
+    for h in f, g: print("y,city,id,x", file=h)
+    for i in range(24000):
+        c = int(2000 * random.random() ** 2)
+        x = random.random()
+        print("%.5f,city %d,no %d,%.4f" % (effect[c] + x, c, i, x), file=f if i % 6 else g)
+PY
+many=(-k 'gaussian(sigma=1)' -m 'rff(D=64)' -l 1e-4)
+run train cities.csv "${many[@]}" -o t.krein --test cities_test.csv --json
+json "2,000 categories: means of the target" 'j["d"] == 2 and j["test"]["r2"] > 0.85'
+json "2,000 categories: said" 'any("city: the mean of the target, out of fold" in n for n in j["notes"]) and any("left out: id: nearly all" in n for n in j["notes"])'
+run train cities.csv "${many[@]}" -o t1.krein --threads 1 -q
+is "means of the target: threads" "$(cksum <t.krein)" "$(cksum <t1.krein)"
+run train cities.csv "${many[@]}" --categories hash --ignore id -o hash.krein --json
+json "hashed" 'j["d"] == 257'
+run evaluate hash.krein cities_test.csv
+ok "hashed: evaluate"
+run info t.krein
+has "info: means of the target" out '^note +categories: city: the mean of the target'
+printf 'city,x\nnowhere,0.5\n,0.5\ncity 7,0.5\n' >far.csv
+run predict t.krein far.csv
+ok "a category never seen, by means"
+run train cities.csv "${many[@]}" --categories onehot -o no.krein
+status "2,000 categories: --categories onehot" 1
+has "2,000 categories: the way out" err 'column 2 \(city\) has [0-9]+ distinct texts.*--categories auto'
+run transform cities.csv -k 'gaussian(sigma=1)' -m 'rff(D=8)' --label y -o z.npy
+ok "transform: many categories"
+has "transform: hashed" err 'city: hashed into 256 columns'
 
 summary
