@@ -203,6 +203,11 @@ typedef enum krein_categories {
     KREIN_CATEGORIES_HASH = 3    /* hashed into 256 columns */
 } krein_categories;
 
+typedef enum krein_types {
+    KREIN_TYPES_AUTO = 0, /* dates, times, truth values, amounts with signs are read as numbers */
+    KREIN_TYPES_PLAIN = 1 /* what is no plain number is a text */
+} krein_types;
+
 typedef enum krein_scale {
     KREIN_SCALE_STANDARD = 0,
     KREIN_SCALE_MINMAX = 1,
@@ -227,6 +232,7 @@ typedef struct krein_data_options {
     krein_scale scale;
     int64_t targets; /* 0: one; K: the first K columns are the target */
     krein_categories categories;
+    krein_types types;
 } krein_data_options;
 
 KREIN_API void krein_data_options_init_sized(krein_data_options *options, size_t size);

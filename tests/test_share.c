@@ -355,10 +355,10 @@ static void holes(void) {
 /* Texts of many values: means of the target, or hashes. */
 static void many_texts(void) {
     text t = {0};
-    say(&t, "y,a,c,k\n");
+    say(&t, "y,a,c,k,day\n");
     for (int64_t i = 0; i < 3 * BLOCK + 77; i++)
-        say(&t, "%.5f,%.5f,w%d,id%d\n", det(i, 0, 0.7), det(i, 1, 0.7), (int)(i * i % 1307 % 1200),
-            (int)i);
+        say(&t, "%.5f,%.5f,w%d,id%d,20%02d-03-%02d\n", det(i, 0, 0.7), det(i, 1, 0.7),
+            (int)(i * i % 1307 % 1200), (int)i, (int)(i % 30), (int)(1 + i % 31));
     write_file("texts.csv", &t);
     free(t.s);
     task all = task_of("texts.csv");

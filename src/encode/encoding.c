@@ -76,7 +76,7 @@ static void warn_odd(const krein_reader *r, int64_t j) {
 }
 
 int64_t krein__input_values(const krein_input *in) {
-    if (!in->text) return 1;
+    if (!in->text) return krein__reading_parts(in->reading);
     return in->texts == KREIN_TEXTS_TARGET ? in->target.columns
            : in->texts == KREIN_TEXTS_HASH ? KREIN_HASHED / 2
                                            : in->dict.n;
@@ -172,6 +172,7 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_s
         if (c->name) DUP(in->name, c->name);
         in->role = c->role;
         in->text = c->text;
+        in->reading = c->reading;
         in->shift = c->shift;
         if (c->role != KREIN_ROLE_FEATURE) continue;
         double absent = c->text ? stats->no_code[cat] : stats->absent[num];
@@ -186,7 +187,10 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_s
             TRY(encode_texts(r, j, stats, cat, how, means, in));
         else if (stats->count[num] == 0 && e->missing == KREIN_MISSING_AUTO)
             leave_out(in, KREIN_LEFT_EMPTY);
-        ++*(c->text ? &cat : &num);
+        if (c->text)
+            cat++;
+        else
+            num += krein__input_values(in);
         in->indicator = e->missing == KREIN_MISSING_AUTO && absent > 0 && !in->left_out &&
                         in->texts != KREIN_TEXTS_TARGET; /* there it is a category */
     }
@@ -322,15 +326,18 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
     if (e->sparse) scale_sparse(t, e);
     for (int64_t j = 0; !e->sparse && j < (e->ninput ? e->ninput : e->d); j++) {
         const krein_input *in = e->ninput ? &e->input[j] : NULL;
-        if (in && in->left_out) ++*(in->text ? &cat : &num);
+        if (in && in->left_out && in->text) cat++;
+        if (in && in->left_out && !in->text) num += krein__input_values(in);
         if (in && in->role != KREIN_ROLE_FEATURE) continue;
-        if (in && in->text)
+        if (in && in->text) {
             scale_texts(t, cat++, in, e);
-        else
-            TRY(scale_number(r, t, num++, j, in ? in->at : j, e));
-        if (in && in->indicator && !in->text)
-            scale_indicator(e, in->at + 1,
-                            t->absent[num - 1] / (t->absent[num - 1] + t->count[num - 1]));
+            continue;
+        }
+        int64_t parts = in ? krein__input_values(in) : 1, at = in ? in->at : j;
+        for (int64_t k = 0; k < parts; k++) TRY(scale_number(r, t, num + k, j, at + k, e));
+        if (in && in->indicator)
+            scale_indicator(e, at + parts, t->absent[num] / (t->absent[num] + t->count[num]));
+        num += parts;
     }
     unit_bounds(e);
 done:

@@ -37,8 +37,9 @@ typedef struct krein_input {
     char *name; /* NULL without a header */
     krein_role role;
     bool text;
-    double shift;
-    krein_dict dict; /* categories of a text feature */
+    krein_reading reading; /* how cells become numbers, of a column that is not text */
+    double shift;          /* of the last of them */
+    krein_dict dict;       /* categories of a text feature */
     krein_texts texts;
     krein_target_means target; /* KREIN_TEXTS_TARGET */
     int64_t at;                /* first encoded column, -1 if it has none */

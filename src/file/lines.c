@@ -330,7 +330,7 @@ krein_status krein__rows_roles(krein_reader *r) {
             s->dict_slot[s->ndict] = feature ? s->ncat : label ? s->nlabel : 0;
             s->dict_column[s->ndict++] = j;
         }
-        s->nnum += feature && !c->text;
+        s->nnum += feature && !c->text ? krein__reading_parts(c->reading) : 0;
         s->ncat += feature && c->text;
         s->nlabel += label;
     }

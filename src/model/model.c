@@ -106,6 +106,34 @@ done:
     return st;
 }
 
+/* How cells that are no plain numbers become numbers; nothing where all are plain. */
+static krein_status readings_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a), any = false;
+    int32_t *code = NULL;
+    for (int64_t j = 0; j < e->ninput; j++) any = any || e->input[j].reading.as;
+    if (reading ? !krein__archive_has(a, "input.readings") : !any) return KREIN_OK;
+    if (!reading) {
+        NEW(code, e->ninput);
+        for (int64_t j = 0; j < e->ninput; j++)
+            code[j] = (int32_t)e->input[j].reading.as * 256 + e->input[j].reading.style;
+    }
+    TRY(krein__archive_array(a, "input.readings", KREIN_TYPE_I32, &code, e->ninput));
+    for (int64_t j = 0; reading && j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        int as = code[j] / 256, style = code[j] % 256;
+        if (code[j] < 0 || !krein__reading_valid(as, style) || (as && in->text)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (a column's cells)");
+            break;
+        }
+        in->reading = (krein_reading){(krein_as)as, style};
+    }
+done:
+    if (!reading && st == KREIN_OK) return krein__archive_own(a, code);
+    krein__free(ctx, code);
+    return st;
+}
+
 /* Which inputs have a column that says where they are missing (1), and which columns were left out
  * (2 + why); nothing where there are none. */
 static krein_status indicators_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
@@ -171,6 +199,7 @@ static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *
         }
         if (in->role == KREIN_ROLE_FEATURE && in->text) TRY(categories_io(a, ctx, in, j));
     }
+    TRY(readings_io(a, ctx, e));
     TRY(indicators_io(a, ctx, e));
     if (reading && krein__place_inputs(e) != e->d)
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
@@ -367,7 +396,8 @@ static krein_status find_shifts(krein_model *m) {
     if (e->ninput == 0) return KREIN_OK;
     ZNEW(m->shift, e->d);
     for (int64_t j = 0; j < e->ninput; j++)
-        if (e->input[j].at >= 0 && !e->input[j].text) m->shift[e->input[j].at] = e->input[j].shift;
+        if (e->input[j].at >= 0 && !e->input[j].text)
+            m->shift[e->input[j].at + krein__input_values(&e->input[j]) - 1] = e->input[j].shift;
 done:
     return st;
 }

@@ -105,8 +105,11 @@ done:
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
     *nnum = *ncat = 0;
     for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
-        if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
-            ++*(data->reader->column[j].text ? ncat : nnum);
+        if (data->reader->column[j].role == KREIN_ROLE_FEATURE) {
+            const krein_column *c = &data->reader->column[j];
+            *ncat += c->text;
+            *nnum += c->text ? 0 : krein__reading_parts(c->reading);
+        }
 }
 
 static bool keep_in_memory(const krein_data *data) {
@@ -255,6 +258,16 @@ static krein_missing missing_of(const krein_data *data) {
     return missing == KREIN_MISSING_AUTO && data->reader->sparse ? KREIN_MISSING_ERROR : missing;
 }
 
+/* Texts that look like something else are read as that: features as anything, labels as amounts. */
+static void choose_reading(krein_column *c, krein_types types, bool memory) {
+    bool feature = c->role == KREIN_ROLE_FEATURE, label = c->role == KREIN_ROLE_LABEL;
+    c->reading = (krein_reading){KREIN_AS_PLAIN, 0};
+    if (c->guess.as == KREIN_AS_PLAIN) return;
+    c->text = types == KREIN_TYPES_PLAIN ||
+              (!feature && !(label && !memory && c->guess.as == KREIN_AS_AMOUNT));
+    if (!c->text) c->reading = c->guess;
+}
+
 static krein_status prepare_reader(krein_data *data, bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
@@ -278,10 +291,12 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
         c->frozen = c->open = false;
-        c->hashed = o->categories == KREIN_CATEGORIES_HASH && c->text &&
-                    c->role == KREIN_ROLE_FEATURE;
+        choose_reading(c, o->types, r->memory);
+        c->hashed =
+            o->categories == KREIN_CATEGORIES_HASH && c->text && c->role == KREIN_ROLE_FEATURE;
         krein__dict_clear(ctx, &c->dict);
-        c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
+        bool date = c->reading.as == KREIN_AS_DATE; /* days are counted from the first one */
+        c->shift = (affine || date) && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
     r->known_only = false;
     r->missing_ok = missing_of(data) != KREIN_MISSING_ERROR;
@@ -476,7 +491,8 @@ static bool same_data(const krein_data *data, const krein_encoding *e) {
         const krein_input *in = &e->input[j];
         const krein_column *c = &r->column[j];
         same = (in->role == c->role || (in->left_out && c->role == KREIN_ROLE_FEATURE)) &&
-               in->text == c->text && in->shift == c->shift && !in->name == !c->name &&
+               in->text == c->text && in->shift == c->shift && in->reading.as == c->reading.as &&
+               in->reading.style == c->reading.style && !in->name == !c->name &&
                (!c->name || strcmp(in->name, c->name) == 0);
     }
     return same;

@@ -56,7 +56,7 @@ static krein_status make_slots(krein_stream *s) {
     const krein_encoding *e = s->e;
     const krein_reader *r = s->data->reader;
     int64_t columns = r->ncolumn;
-    NEW(s->num, columns);
+    NEW(s->num, columns * KREIN_READ_PARTS);
     NEW(s->cat, columns);
     if (e->ninput == 0) {
         for (int64_t j = 0; j < columns; j++) {
@@ -78,10 +78,12 @@ static krein_status make_slots(krein_stream *s) {
             const krein_input *in = &e->input[k];
             int64_t flag = in->indicator ? in->at + krein__input_values(in) : -1;
             slot to = {in->at, c->text ? krein__input_values(in) : 0, flag, in->texts, &in->target};
-            if (c->text)
-                s->cat[s->ncat++] = to;
-            else
+            if (c->text) s->cat[s->ncat++] = to;
+            for (int64_t p = 0; !c->text && p < krein__reading_parts(c->reading); p++) {
                 s->num[s->nnum++] = to;
+                if (to.at >= 0) to.at++;
+                to.flag = -1; /* once will do */
+            }
             k++;
         }
     }
