@@ -209,6 +209,18 @@ typedef enum krein_missing {
                               prediction as at training */
 } krein_missing;
 
+typedef enum krein_categories {
+    KREIN_CATEGORIES_AUTO = 0,   /* one-hot up to 1,000 values, then target, or hash without labels */
+    KREIN_CATEGORIES_ONEHOT = 1, /* a column for each category */
+    KREIN_CATEGORIES_TARGET = 2, /* the mean of the target by category, out of fold */
+    KREIN_CATEGORIES_HASH = 3    /* hashed into 256 columns */
+} krein_categories;
+
+typedef enum krein_types {
+    KREIN_TYPES_AUTO = 0, /* dates, times, truth values, amounts with signs are read as numbers */
+    KREIN_TYPES_PLAIN = 1 /* what is no plain number is a text */
+} krein_types;
+
 typedef enum krein_scale {
     KREIN_SCALE_STANDARD = 0,
     KREIN_SCALE_MINMAX = 1,
@@ -232,6 +244,8 @@ typedef struct krein_data_options {
     int unknown_ignore; /* a category never seen in training: 0 error, 1 all zeros */
     krein_scale scale;
     int64_t targets; /* 0: one; K: the first K columns are the target */
+    krein_categories categories;
+    krein_types types;
 } krein_data_options;
 
 KREIN_API void krein_data_options_init_sized(krein_data_options *options, size_t size);

@@ -279,7 +279,10 @@ static void clear_errors(void) {
     char *text = test_new(40000, 1);
     int at = sprintf(text, "y,name\n");
     for (int i = 0; i < 1100; i++) at += sprintf(text + at, "%d,person %d\n", i % 2, i);
-    refused(text, NULL, KREIN_EDATA, "1000", "`ignore=2`");
+    refused(text, NULL, KREIN_EDATA, "no column is left", "`categories=onehot`");
+    krein_data_options o = plain();
+    o.categories = KREIN_CATEGORIES_ONEHOT;
+    refused(text, &o, KREIN_EDATA, "1000", "`ignore=2`");
     free(text);
     krein_ctx *ctx = test_ctx(1);
     krein_data *data = (krein_data *)ctx;

@@ -192,7 +192,7 @@ static void missing_no_memory(void) {
         forget(&l);
         CHECK(test_live(&memory) == 0);
         krein_ctx_destroy(ctx);
-        if (st == KREIN_OK) break;
+        if (st != KREIN_EMEMORY) break;
     }
 }
 

@@ -352,6 +352,25 @@ static void holes(void) {
     as_one(all);
 }
 
+/* Texts of many values: means of the target, or hashes. */
+static void many_texts(void) {
+    text t = {0};
+    say(&t, "y,a,c,k,day\n");
+    for (int64_t i = 0; i < 3 * BLOCK + 77; i++)
+        say(&t, "%.5f,%.5f,w%d,id%d,20%02d-03-%02d\n", det(i, 0, 0.7), det(i, 1, 0.7),
+            (int)(i * i % 1307 % 1200), (int)i, (int)(i % 30), (int)(1 + i % 31));
+    write_file("texts.csv", &t);
+    free(t.s);
+    task all = task_of("texts.csv");
+    as_one(all);
+    all.o.categories = KREIN_CATEGORIES_HASH;
+    as_one(all);
+    all.holdout = 0.2;
+    as_one(all);
+    all.o.categories = KREIN_CATEGORIES_TARGET;
+    as_one(all);
+}
+
 /* The first `none` rows lack a, the rest has it, or the other way round. */
 static void say_gap(text *t, int64_t n, int64_t none, bool first) {
     say(t, "y,a,b,c\n");
@@ -613,6 +632,7 @@ static void allocations(void) {
 static void all_cases(void) {
     RUN(mixed);
     RUN(holes);
+    RUN(many_texts);
     RUN(gaps);
     RUN(labels);
     RUN(targets);

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 
-
 int cli_cmd_evaluate(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;

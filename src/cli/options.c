@@ -20,7 +20,8 @@ enum { NAMES = 128 };
 void cli_defaults(cli_args *args) {
     memset(args, 0, sizeof *args);
     args->seed = 1;
-    args->header = args->task = args->missing = args->unknown = args->scale = -1;
+    args->header = args->task = args->missing = args->unknown = args->scale = args->categories =
+        args->types = -1;
     args->max_exact = -1;
     args->lambda = -1;
     args->noise = -1;

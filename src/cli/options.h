@@ -69,7 +69,7 @@ typedef struct cli_args {
     bool quiet, verbose, json, help;
     /* data */
     const char *format, *label, *labels, *weights, *group, *ignore, *id;
-    int delimiter, header, task, missing, unknown, scale;
+    int delimiter, header, task, missing, unknown, scale, categories, types;
     int64_t targets, max_exact;
     /* train */
     const char *output, *learner, *kernel, *map, *select, *test, *test_labels, *unlabeled;

@@ -21,6 +21,8 @@ krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_
     if (a->task >= 0) o.task = (krein_task)a->task;
     if (a->missing >= 0) o.missing = (krein_missing)a->missing;
     if (a->unknown >= 0) o.unknown_ignore = a->unknown;
+    if (a->types >= 0) o.types = (krein_types)a->types;
+    if (a->categories >= 0) o.categories = (krein_categories)a->categories;
     if (a->scale >= 0) o.scale = (krein_scale)a->scale;
     return krein_data_open(app->ctx, path, &o, out);
 }
@@ -53,6 +55,7 @@ void cli_warn_ignored(cli_app *app) {
         bool given;
     } decided[] = {{"task", a->task > 0},
                    {"scale", a->scale >= 0},
+                   {"categories", a->categories >= 0},
                    {"targets", a->targets > 0},
                    {"max-exact", a->max_exact >= 0}};
     char text[96];

@@ -2,7 +2,7 @@
  * statistics. */
 #include "encode/encoding.h"
 
-#include "file/number.h"
+#include "file/lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
     for (int64_t j = 0; e->input && j < e->ninput; j++) {
         krein__free(ctx, e->input[j].name);
         krein__dict_clear(ctx, &e->input[j].dict);
+        krein__target_clear(ctx, &e->input[j].target);
     }
     krein__free(ctx, e->input);
     krein__free(ctx, e->centre);
@@ -38,33 +39,56 @@ const char *krein__scale_name(krein_scale scale) {
 
 /* ---- inputs ------------------------------------------------------------- */
 
-/* A column of numbers is taken for text where a cell at its beginning is none. */
-static krein_status too_many_texts(const krein_reader *r, int64_t j) {
-    const krein_column *c = &r->column[j];
-    const char *name = c->name ? c->name : "no name", *odd = NULL;
+/* A column of numbers is taken for text where a cell at its beginning is none: that cell, or NULL.
+ */
+static const char *odd_cell(const krein_dict *d) {
+    const char *odd = NULL;
     int64_t numbers = 0;
-    for (int64_t k = 0; k < c->dict.n; k++) {
+    for (int64_t k = 0; k < d->n; k++) {
         char cell[40 + KREIN__PAD] = "";
         double value;
-        snprintf(cell, 40, "%s", c->dict.word[k]);
+        snprintf(cell, 40, "%s", d->word[k]);
         bool number = krein__cell(cell, strlen(cell), &value) == KREIN_CELL_NUMBER;
         numbers += number;
-        if (!number && !odd) odd = c->dict.word[k];
+        if (!number && !odd) odd = d->word[k];
     }
-    long long number = (long long)krein__reader_number(r, j);
-    if (odd && 2 * numbers > c->dict.n)
-        return krein__fail(r->ctx, KREIN_EDATA,
-                           "%s: column %lld (%s) is taken for text because of a cell \"%.40s\", "
-                           "and has %lld distinct texts, most of them numbers; correct that cell, "
-                           "or leave the column out with `ignore=%lld`",
-                           r->path, number, name, odd, (long long)c->dict.n, number);
-    return krein__fail(r->ctx, KREIN_EDATA,
-                       "%s: column %lld (%s) has %lld distinct texts, more than the %d categories "
-                       "allowed; leave it out with `ignore=%lld`",
-                       r->path, number, name, (long long)c->dict.n, KREIN_CATEGORIES_MAX, number);
+    return 2 * numbers > d->n ? odd : NULL;
 }
 
-int64_t krein__input_values(const krein_input *in) { return in->text ? in->dict.n : 1; }
+static krein_status too_many_texts(const krein_reader *r, int64_t j) {
+    const krein_column *c = &r->column[j];
+    char column[96];
+    long long number = (long long)krein__reader_number(r, j);
+    krein__column_text(r, j, column);
+    return krein__fail(r->ctx, KREIN_EDATA,
+                       "%s: %s has %lld distinct texts, more than the %d categories that "
+                       "`categories=onehot` allows; use `categories=auto`, or leave the column out "
+                       "with `ignore=%lld`",
+                       r->path, column, (long long)c->dict.n, KREIN_CATEGORIES_MAX, number);
+}
+
+static void warn_odd(const krein_reader *r, int64_t j) {
+    char column[96], cell[48];
+    const char *odd = odd_cell(&r->column[j].dict);
+    if (!odd) return;
+    krein__log(r->ctx, KREIN_LOG_WARNING,
+               "%s: %s is taken for text because of a cell \"%s\", but most of its texts are "
+               "numbers; correct that cell, or empty it",
+               r->path, krein__column_text(r, j, column), krein__cell_text(odd, strlen(odd), cell));
+}
+
+int64_t krein__input_values(const krein_input *in) {
+    if (!in->text) return krein__reading_parts(in->reading);
+    return in->texts == KREIN_TEXTS_TARGET ? in->target.columns
+           : in->texts == KREIN_TEXTS_HASH ? KREIN_HASHED / 2
+                                           : in->dict.n;
+}
+
+bool krein__encoding_folds(const krein_encoding *e) {
+    for (int64_t j = 0; j < e->ninput; j++)
+        if (e->input[j].target.fold) return true;
+    return false;
+}
 
 int64_t krein__place_inputs(krein_encoding *e) {
     int64_t d = 0;
@@ -83,10 +107,56 @@ static void leave_out(krein_input *in, krein_left_out why) {
     in->left_out = why;
 }
 
-krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_stats *stats,
-                                  krein_encoding *e) {
+/* Texts that are nearly all distinct name the rows. */
+static bool names_rows(const krein_stats *t, int64_t cat) {
+    enum { FEW = 100 };
+    int64_t seen = 0;
+    for (int64_t k = 0; k < t->codes[cat]; k++) seen += t->code_count[cat][k] > 0;
+    return seen >= FEW && 10 * seen > 9 * t->cells[cat];
+}
+
+/* Columns of means of the target; 0: there are none to be had. */
+static int64_t target_columns(const krein_encoding *e, bool labels) {
+    enum { CLASSES = 20 };
+    if (!labels) return 0;
+    if (e->task == KREIN_TASK_REGRESSION) return e->outputs;
+    return e->nclass == 2 ? 1 : e->nclass <= CLASSES ? e->nclass : 0;
+}
+
+/* How column j, a text, is encoded, or that it is left out. */
+static krein_status encode_texts(krein_reader *r, int64_t j, const krein_stats *t, int64_t cat,
+                                 krein_categories how, int64_t means, krein_input *in) {
+    krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
-    int64_t num = 0, cat = 0;
+    krein_column *c = &r->column[j];
+    bool many = c->dict.n > KREIN_CATEGORIES_MAX;
+    bool useless = how != KREIN_CATEGORIES_ONEHOT && !c->hashed && names_rows(t, cat);
+    if (how == KREIN_CATEGORIES_ONEHOT && many) return too_many_texts(r, j);
+    if (useless || (how == KREIN_CATEGORIES_AUTO && many)) warn_odd(r, j);
+    c->frozen = true;
+    if (useless || (many && means == 0 && c->dict.n == KREIN_WORDS_MAX)) {
+        leave_out(in, useless ? KREIN_LEFT_DISTINCT : KREIN_LEFT_MANY);
+        krein__dict_clear(ctx, &c->dict); /* no word is looked up any more */
+        return KREIN_OK;
+    }
+    TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
+    if (c->hashed || (many && means == 0)) {
+        in->texts = KREIN_TEXTS_HASH;
+        c->hashed = true;
+        krein__dict_clear(ctx, &c->dict);
+    } else if (many || how == KREIN_CATEGORIES_TARGET) {
+        in->texts = KREIN_TEXTS_TARGET;
+        c->open = true;
+        TRY(krein__target_begin(ctx, c->dict.n, means, &in->target));
+    }
+done:
+    return st;
+}
+
+krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_stats *stats,
+                                  krein_categories how, bool labels, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    int64_t num = 0, cat = 0, means = target_columns(e, labels);
     e->d = 0;
     if (r->sparse) {
         e->d = r->d;
@@ -104,21 +174,27 @@ krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_s
         if (c->name) DUP(in->name, c->name);
         in->role = c->role;
         in->text = c->text;
+        in->reading = c->reading;
         in->shift = c->shift;
         if (c->role != KREIN_ROLE_FEATURE) continue;
         double absent = c->text ? stats->no_code[cat] : stats->absent[num];
-        if (!c->text && stats->count[num] == 0 && e->missing == KREIN_MISSING_AUTO)
-            leave_out(in, KREIN_LEFT_EMPTY);
-        ++*(c->text ? &cat : &num);
-        if (in->left_out) continue;
-        in->indicator = e->missing == KREIN_MISSING_AUTO && absent > 0;
-        if (!c->text) continue;
-        if (c->dict.n > KREIN_CATEGORIES_MAX) {
-            st = too_many_texts(r, j);
+        if (c->text && how == KREIN_CATEGORIES_TARGET && means == 0) {
+            st = krein__fail(ctx, KREIN_EARG,
+                             "%s: `categories=target` needs labels, numbers or at most 20 classes; "
+                             "use `categories=hash`",
+                             r->path);
             goto done;
         }
-        TRY(krein__dict_copy(ctx, &c->dict, &in->dict));
-        c->frozen = true;
+        if (c->text)
+            TRY(encode_texts(r, j, stats, cat, how, means, in));
+        else if (stats->count[num] == 0 && e->missing == KREIN_MISSING_AUTO)
+            leave_out(in, KREIN_LEFT_EMPTY);
+        if (c->text)
+            cat++;
+        else
+            num += krein__input_values(in);
+        in->indicator = e->missing == KREIN_MISSING_AUTO && absent > 0 && !in->left_out &&
+                        in->texts != KREIN_TEXTS_TARGET; /* there it is a category */
     }
     e->d = krein__place_inputs(e);
 done:
@@ -175,14 +251,55 @@ static void scale_indicator(krein_encoding *e, int64_t at, double p) {
 }
 
 /* One column for each category: its indicator. Missing cells count where they have one too. */
-static void scale_text(const krein_stats *t, int64_t cat, const krein_input *in,
-                       krein_encoding *e) {
+static void scale_categories(const krein_stats *t, int64_t cat, const krein_input *in,
+                             krein_encoding *e) {
     double seen = in->indicator ? t->no_code[cat] : 0;
     for (int64_t k = 0; k < t->codes[cat]; k++) seen += t->code_count[cat][k];
     for (int64_t k = 0; k < in->dict.n; k++)
         scale_indicator(e, in->at + k,
                         seen > 0 && k < t->codes[cat] ? t->code_count[cat][k] / seen : 0);
     if (in->indicator) scale_indicator(e, in->at + in->dict.n, t->no_code[cat] / seen);
+}
+
+/* Column b of a hashed text: 1 with code b, -1 with code b + HASHED / 2, else 0. */
+static void scale_hashed(const krein_stats *t, int64_t cat, const krein_input *in,
+                         krein_encoding *e) {
+    double seen = in->indicator ? t->no_code[cat] : 0, *count = t->code_count[cat];
+    for (int64_t k = 0; k < t->codes[cat]; k++) seen += count[k];
+    for (int64_t b = 0; b < KREIN_HASHED / 2; b++) {
+        int64_t minus = b + KREIN_HASHED / 2;
+        double up = b < t->codes[cat] && seen > 0 ? count[b] / seen : 0;
+        double down = minus < t->codes[cat] && seen > 0 ? count[minus] / seen : 0;
+        double low = down > 0 ? -1 : up == 1 ? 1 : 0, high = up > 0 ? 1 : down == 1 ? -1 : 0;
+        double mean = up - down;
+        scale_column(e, in->at + b, (column){mean, up + down - mean * mean, low, high, low, high});
+    }
+    if (in->indicator) scale_indicator(e, in->at + KREIN_HASHED / 2, t->no_code[cat] / seen);
+}
+
+static void scale_means(const krein_stats *t, const krein_input *in, krein_encoding *e) {
+    double other = in->dict.n == KREIN_WORDS_MAX ? t->weight : 0;
+    for (int64_t at = 0; other > 0 && at < KREIN_FOLDS * (in->dict.n + 1); at++)
+        other -= in->target.weight[at];
+    for (int64_t k = 0; k < in->target.columns; k++) {
+        krein_target_moments m = krein__target_moments(&in->target, k, other);
+        scale_column(e, in->at + k, (column){m.mean, m.variance, m.low, m.high, m.low, m.high});
+    }
+}
+
+static void scale_texts(const krein_stats *t, int64_t cat, const krein_input *in,
+                        krein_encoding *e) {
+    switch (in->texts) {
+    case KREIN_TEXTS_ONEHOT:
+        scale_categories(t, cat, in, e);
+        break;
+    case KREIN_TEXTS_TARGET:
+        scale_means(t, in, e);
+        break;
+    case KREIN_TEXTS_HASH:
+        scale_hashed(t, cat, in, e);
+        break;
+    }
 }
 
 static krein_status scale_number(const krein_reader *r, const krein_stats *t, int64_t num,
@@ -211,15 +328,18 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
     if (e->sparse) scale_sparse(t, e);
     for (int64_t j = 0; !e->sparse && j < (e->ninput ? e->ninput : e->d); j++) {
         const krein_input *in = e->ninput ? &e->input[j] : NULL;
-        if (in && in->left_out) ++*(in->text ? &cat : &num);
+        if (in && in->left_out && in->text) cat++;
+        if (in && in->left_out && !in->text) num += krein__input_values(in);
         if (in && in->role != KREIN_ROLE_FEATURE) continue;
-        if (in && in->text)
-            scale_text(t, cat++, in, e);
-        else
-            TRY(scale_number(r, t, num++, j, in ? in->at : j, e));
-        if (in && in->indicator && !in->text)
-            scale_indicator(e, in->at + 1,
-                            t->absent[num - 1] / (t->absent[num - 1] + t->count[num - 1]));
+        if (in && in->text) {
+            scale_texts(t, cat++, in, e);
+            continue;
+        }
+        int64_t parts = in ? krein__input_values(in) : 1, at = in ? in->at : j;
+        for (int64_t k = 0; k < parts; k++) TRY(scale_number(r, t, num + k, j, at + k, e));
+        if (in && in->indicator)
+            scale_indicator(e, at + parts, t->absent[num] / (t->absent[num] + t->count[num]));
+        num += parts;
     }
     unit_bounds(e);
 done:

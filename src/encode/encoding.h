@@ -19,23 +19,36 @@
 #define KREIN_ENCODING_H
 
 #include "encode/stats.h"
+#include "encode/target.h"
 #include "num/matrix.h"
+
+/* How a text column is encoded. */
+typedef enum krein_texts {
+    KREIN_TEXTS_ONEHOT = 0, /* one indicator for each category */
+    KREIN_TEXTS_TARGET = 1, /* means of the target (target.h) */
+    KREIN_TEXTS_HASH = 2    /* 1 or -1 in one of KREIN_HASHED / 2 columns, by a hash of the text */
+} krein_texts;
 
 /* Why a column of the inputs gives no encoded column. */
 typedef enum krein_left_out {
     KREIN_LEFT_NOT = 0,
-    KREIN_LEFT_EMPTY = 1 /* no cell of the training rows has a value */
+    KREIN_LEFT_EMPTY = 1,    /* no cell of the training rows has a value */
+    KREIN_LEFT_DISTINCT = 2, /* nearly all of its texts are distinct */
+    KREIN_LEFT_MANY = 3      /* more texts than a dictionary holds, and no labels to use */
 } krein_left_out;
 
 typedef struct krein_input {
     char *name; /* NULL without a header */
     krein_role role;
     bool text;
-    double shift;
-    krein_dict dict;         /* categories of a text feature */
-    int64_t at;              /* first encoded column, -1 if it has none */
-    krein_left_out left_out; /* its role is then KREIN_ROLE_IGNORE */
-    bool indicator;          /* the last of its encoded columns says whether the cell is missing */
+    krein_reading reading; /* how cells become numbers, of a column that is not text */
+    double shift;          /* of the last of them */
+    krein_dict dict;       /* categories of a text feature */
+    krein_texts texts;
+    krein_target_means target; /* KREIN_TEXTS_TARGET */
+    int64_t at;                /* first encoded column, -1 if it has none */
+    krein_left_out left_out;   /* its role is then KREIN_ROLE_IGNORE */
+    bool indicator; /* the last of its encoded columns says whether the cell is missing */
 } krein_input;
 
 typedef struct krein_encoding {
@@ -63,9 +76,14 @@ typedef struct krein_encoding {
 enum { KREIN_CATEGORIES_MAX = 1000, KREIN_CLASSES_MAX = 10000, KREIN_MATRIX_MAX = 2000 };
 
 /* Inputs and encoded columns from the columns of a file that has been read once: roles, names,
- * dictionaries and statistics are known. The dictionaries of text features are frozen. */
+ * dictionaries and statistics are known, where there are labels to be used (`labels`) also the
+ * task. The dictionaries of text features are frozen. Columns that become KREIN_TEXTS_HASH are
+ * hashed from then on; the codes that are there already are the caller's to change
+ * (krein_input.dict has their words). */
 krein_status krein__encode_inputs(krein_ctx *ctx, krein_reader *r, const krein_stats *stats,
-                                  krein_encoding *e);
+                                  krein_categories how, bool labels, krein_encoding *e);
+/* Some input has means of the target, which training rows see without their own fold. */
+bool krein__encoding_folds(const krein_encoding *e);
 /* Encoded columns of an input without its indicator. */
 int64_t krein__input_values(const krein_input *in);
 /* Where the encoded columns of the inputs are; their number. */

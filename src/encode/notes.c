@@ -33,6 +33,18 @@ done:
 }
 
 static bool empty_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_EMPTY; }
+static bool distinct_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_DISTINCT; }
+static bool many_left_out(const krein_input *in) { return in->left_out == KREIN_LEFT_MANY; }
+static bool feature(const krein_input *in) { return in->role == KREIN_ROLE_FEATURE; }
+static bool means(const krein_input *in) { return feature(in) && in->texts == KREIN_TEXTS_TARGET; }
+static bool hashed(const krein_input *in) { return feature(in) && in->texts == KREIN_TEXTS_HASH; }
+static bool truths(const krein_input *in) {
+    return feature(in) && in->reading.as == KREIN_AS_TRUTH;
+}
+static bool amounts(const krein_input *in) {
+    return in->reading.as == KREIN_AS_AMOUNT && in->role <= KREIN_ROLE_LABEL;
+}
+static bool times(const krein_input *in) { return feature(in) && in->reading.as == KREIN_AS_TIME; }
 static bool number_missing(const krein_input *in) { return in->indicator && !in->text; }
 static bool text_missing(const krein_input *in) { return in->indicator && in->text; }
 
@@ -61,15 +73,42 @@ static krein_status list(notes *t, const char *before, bool (*so)(const krein_in
     return add(t, text);
 }
 
+/* A column a line: its form matters. */
+static krein_status dates(notes *t) {
+    static const char *const first[] = {"year first", "day first", "month first"};
+    for (int64_t j = 0; j < t->e->ninput; j++) {
+        const krein_input *in = &t->e->input[j];
+        char text[LENGTH], name[48] = "";
+        if (!feature(in) || in->reading.as != KREIN_AS_DATE) continue;
+        if (in->name) krein__cell_text(in->name, strlen(in->name), name);
+        snprintf(text, sizeof text, "dates, %s: %s%s: year, month, weekday%s and days",
+                 first[in->reading.style & 3], *name ? "" : "column ",
+                 *name ? name : krein__number_text((double)j + 1, name),
+                 in->reading.style & KREIN_DATE_HOURS ? ", hour" : "");
+        krein_status st = add(t, text);
+        if (st != KREIN_OK) return st;
+    }
+    return KREIN_OK;
+}
+
 krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char ***note,
                                    int64_t *n) {
     krein_status st = KREIN_OK;
     notes t = {.ctx = ctx, .e = e};
     *note = NULL;
     *n = 0;
+    TRY(dates(&t));
+    TRY(list(&t, "times of day:", times, ": the hour"));
+    TRY(list(&t, "truth values:", truths, ": 1 or 0"));
+    TRY(list(&t, "amounts:", amounts, ": numbers without their signs and separators"));
     TRY(list(&t, "missing cells:", number_missing, ": the mean, and a column that says where"));
     TRY(list(&t, "missing cells:", text_missing, ": a category of their own"));
     TRY(list(&t, "left out:", empty_left_out, ": no cell has a value"));
+    TRY(list(&t, "left out:", distinct_left_out,
+             ": nearly all texts are distinct, as in names and numbers of rows"));
+    TRY(list(&t, "left out:", many_left_out, ": more than 262,144 texts, and no labels to use"));
+    TRY(list(&t, "categories:", means, ": the mean of the target, out of fold"));
+    TRY(list(&t, "categories:", hashed, ": hashed into 256 columns"));
     *note = t.line;
     *n = t.n;
     t = (notes){0};

@@ -32,6 +32,7 @@ krein_status krein__stats_begin(krein_ctx *ctx, krein_stats *s, int64_t nnum, in
     ZNEW(s->code_count, ncat);
     ZNEW(s->codes, ncat);
     ZNEW(s->no_code, ncat);
+    ZNEW(s->cells, ncat);
     if (!sparse) {
         NEW(s->pending, block_rows(nnum) * nnum);
         NEW(s->pending_weight, block_rows(nnum));
@@ -139,6 +140,7 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
         int64_t code = raw->cat[i * s->ncat + k];
         if (code == -1) s->no_code[k] += w;
         if (code < 0) continue;
+        s->cells[k]++;
         if (code >= s->codes[k]) {
             krein_status st = krein__stats_codes(ctx, s, k, krein__max(2 * code, 16));
             if (st != KREIN_OK) return st;
@@ -162,6 +164,7 @@ void krein__stats_clear(krein_ctx *ctx, krein_stats *s) {
     krein__free(ctx, s->most);
     krein__free(ctx, s->absent);
     krein__free(ctx, s->no_code);
+    krein__free(ctx, s->cells);
     krein__free(ctx, s->pending);
     krein__free(ctx, s->pending_weight);
     for (int64_t k = 0; s->code_count && k < s->ncat; k++) krein__free(ctx, s->code_count[k]);

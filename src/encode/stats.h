@@ -17,6 +17,7 @@ typedef struct krein_stats {
     double **code_count;                    /* ncat arrays */
     int64_t *codes;                         /* their lengths */
     double *no_code;                        /* ncat: weight of the missing texts */
+    int64_t *cells;                         /* ncat: texts that have a code */
     /* rows of the block that is being filled */
     int64_t fill;
     float *pending; /* block x nnum */

@@ -12,8 +12,9 @@
  *   - no number is anywhere, all its cells are different words, none of them comes again in
  *     its column, while in some column the second row's word does; or the row is alone.
  *
- * Text: a column is text when one of its first 1,000 cells is a word (see krein__cell).
- * All of this depends on the file alone, not on the buffer.
+ * Text: a column is text when one of its first 1,000 cells is a word (see krein__cell), but for
+ * words that stand for missing numbers. What texts may mean, a date say, is in reading.h. All of
+ * this depends on the file alone, not on the buffer.
  */
 #include "file/csv.h"
 
@@ -100,9 +101,12 @@ done:
 typedef struct sight {
     krein_cell head; /* kind of the first row's cell */
     double head_value;
+    bool plain;           /* words are words */
     bool number, word;    /* below the first row */
     bool recurs, repeats; /* the first row's word below it; the second row's below that */
     char *name, *second;  /* their texts */
+    bool absent;          /* a word that stands for a missing number */
+    krein_reading_search reading;
 } sight;
 
 static bool same(const char *word, const krein_csv_cell *c) {
@@ -131,7 +135,12 @@ static krein_status look_at(krein_reader *r, sight *s, krein_piece *piece, int64
         } else {
             if (kind == KREIN_CELL_NUMBER && !s[j].number) r->column[j].first = v;
             s[j].number |= kind == KREIN_CELL_NUMBER || kind == KREIN_CELL_INFINITE;
-            s[j].word |= kind == KREIN_CELL_TEXT;
+            bool absent =
+                kind == KREIN_CELL_TEXT && !s[j].plain && krein__missing_word(c.text, c.length);
+            s[j].absent |= absent;
+            s[j].word |= kind == KREIN_CELL_TEXT && !absent;
+            if (kind != KREIN_CELL_MISSING && !absent)
+                krein__reading_look(&s[j].reading, c.text, c.length);
             if (kind == KREIN_CELL_TEXT && s[j].head == KREIN_CELL_TEXT) {
                 s[j].recurs |= same(s[j].name, &c);
                 s[j].repeats |= row > 1 && same(s[j].second, &c);
@@ -170,7 +179,8 @@ static krein_status is_header(krein_reader *r, const sight *s, int64_t rows, boo
 }
 
 /* The first `most` rows, one after the other; header is decided before the last of them is read. */
-static krein_status look(krein_reader *r, sight **sights, int header, int64_t most, int64_t *rows) {
+static krein_status look(krein_reader *r, sight **sights, int header, bool plain, int64_t most,
+                         int64_t *rows) {
     krein_ctx *ctx = r->ctx;
     krein_chunk *b = &r->state->block;
     krein_status st = KREIN_OK;
@@ -187,6 +197,8 @@ static krein_status look(krein_reader *r, sight **sights, int header, int64_t mo
                 ZNEW(r->column, n);
                 r->ncolumn = n;
                 ZNEW(*sights, n);
+                for (int64_t j = 0; j < n; j++) krein__reading_begin(&(*sights)[j].reading);
+                for (int64_t j = 0; j < n; j++) (*sights)[j].plain = plain;
             }
             TRY(look_at(r, *sights, &one, (*rows)++));
             if (one.status) {
@@ -206,6 +218,14 @@ done:
     return st;
 }
 
+/* The first row is data, and its cell a word. */
+static void look_at_head(sight *s, krein_column *c) {
+    size_t length = strlen(s->name);
+    if (!s->plain && krein__missing_word(s->name, length) && s->number) return;
+    c->text = true;
+    krein__reading_look(&s->reading, s->name, length);
+}
+
 krein_status krein__csv_look(krein_reader *r, const krein_reader_options *options) {
     krein_ctx *ctx = r->ctx;
     krein_chunk *b = &r->state->block;
@@ -223,7 +243,7 @@ krein_status krein__csv_look(krein_reader *r, const krein_reader_options *option
         b->delimiter = r->delimiter;
     }
     TRY(krein__chunk_rewind(r));
-    TRY(look(r, &s, options->header, options->look ? options->look : LOOK, &rows));
+    TRY(look(r, &s, options->header, options->plain, options->look ? options->look : LOOK, &rows));
     if (rows == 0) {
         st = krein__fail(ctx, KREIN_EFORMAT, "%s: the file is empty", r->path);
         goto done;
@@ -234,7 +254,10 @@ krein_status krein__csv_look(krein_reader *r, const krein_reader_options *option
     }
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
-        c->text = s[j].word || (!r->header && s[j].head == KREIN_CELL_TEXT);
+        c->text = s[j].word || (s[j].absent && !s[j].number);
+        if (!r->header && s[j].head == KREIN_CELL_TEXT) look_at_head(&s[j], c);
+        if (c->text && !options->plain) c->guess = krein__reading_end(&s[j].reading);
+        if (c->guess.as) c->first = krein__reading_first(&s[j].reading, c->guess);
         if (!r->header && s[j].head == KREIN_CELL_NUMBER) c->first = s[j].head_value;
         if (r->header && *s[j].name) {
             c->name = s[j].name;

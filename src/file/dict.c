@@ -23,6 +23,10 @@ static int64_t probe(const krein_dict *d, uint64_t hash, const char *word, size_
     }
 }
 
+int64_t krein__word_hash(const char *word, size_t length) {
+    return (int64_t)(XXH3_64bits_withSeed(word, length, 0x6b7265696e) % KREIN_HASHED);
+}
+
 int64_t krein__dict_find(const krein_dict *d, const char *word, size_t length) {
     if (d->n == 0) return -1;
     int64_t s = d->slot[probe(d, hash_of(word, length), word, length)];

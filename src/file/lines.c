@@ -325,12 +325,12 @@ krein_status krein__rows_roles(krein_reader *r) {
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
         bool feature = c->role == KREIN_ROLE_FEATURE, label = c->role == KREIN_ROLE_LABEL;
-        if ((feature && c->text && !c->frozen) || (label && c->text) ||
+        if ((feature && c->text && !c->frozen && !c->hashed) || (label && c->text) ||
             c->role == KREIN_ROLE_GROUP) {
             s->dict_slot[s->ndict] = feature ? s->ncat : label ? s->nlabel : 0;
             s->dict_column[s->ndict++] = j;
         }
-        s->nnum += feature && !c->text;
+        s->nnum += feature && !c->text ? krein__reading_parts(c->reading) : 0;
         s->ncat += feature && c->text;
         s->nlabel += label;
     }
@@ -390,10 +390,12 @@ done:
 
 int64_t krein__rows_code(krein_reader *r, krein_piece *piece, int64_t j, int64_t k,
                          const char *word, size_t length) {
-    const krein_dict *known = &r->column[j].dict;
+    const krein_column *c = &r->column[j];
+    const krein_dict *known = &c->dict;
+    if (c->hashed) return krein__word_hash(word, length);
     int64_t code = krein__dict_find(known, word, length);
     if (code >= 0) return code;
-    if (k < 0) return -2;
+    if (k < 0 || (c->role == KREIN_ROLE_FEATURE && known->n >= KREIN_WORDS_MAX)) return -2;
     code = krein__dict_find(&piece->dict[k], word, length);
     if (code < 0) {
         /* the context's message is not for several threads at once */
@@ -406,6 +408,14 @@ int64_t krein__rows_code(krein_reader *r, krein_piece *piece, int64_t j, int64_t
         }
     }
     return known->n + code;
+}
+
+/* -2: a text feature has as many words as it may. */
+int64_t krein__dict_word(krein_ctx *ctx, krein_dict *d, const char *word, bool feature) {
+    size_t length = strlen(word);
+    if (!feature || d->n < KREIN_WORDS_MAX) return krein__dict_add(ctx, d, word, length);
+    int64_t code = krein__dict_find(d, word, length);
+    return code < 0 ? -2 : code;
 }
 
 static void recode(const krein_reader *r, krein_raw *raw, const krein_piece *piece, int64_t k,
@@ -431,6 +441,7 @@ krein_status krein__rows_merge(krein_reader *r, krein_raw *raw) {
     krein_status st = KREIN_OK;
     int64_t *code = NULL;
     for (int64_t k = 0; k < r->state->ndict; k++) {
+        const krein_column *c = &r->column[r->state->dict_column[k]];
         krein_dict *all = &r->column[r->state->dict_column[k]].dict;
         int64_t base = all->n;
         for (int64_t p = 0; p < b->npiece; p++) {
@@ -438,8 +449,8 @@ krein_status krein__rows_merge(krein_reader *r, krein_raw *raw) {
             if (some->n == 0) continue;
             NEW(code, some->n);
             for (int64_t i = 0; i < some->n; i++) {
-                code[i] = krein__dict_add(ctx, all, some->word[i], strlen(some->word[i]));
-                if (code[i] < 0) {
+                code[i] = krein__dict_word(ctx, all, some->word[i], c->role == KREIN_ROLE_FEATURE);
+                if (code[i] == -1) {
                     st = ctx->status;
                     goto done;
                 }

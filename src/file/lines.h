@@ -80,6 +80,9 @@ krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_
  * from the column's dict.n on are provisional. -3: no memory, the piece has its error. */
 int64_t krein__rows_code(krein_reader *r, krein_piece *piece, int64_t j, int64_t k,
                          const char *word, size_t length);
+/* Code of a word, added if new and if there is room: the features of a column have KREIN_WORDS_MAX
+ * at most, further ones get -2. -1: no memory. */
+int64_t krein__dict_word(krein_ctx *ctx, krein_dict *d, const char *word, bool feature);
 /* Adds the pieces' words to the columns and makes provisional codes final. */
 krein_status krein__rows_merge(krein_reader *r, krein_raw *raw);
 /* Notes the piece's error, at the line of `at`. Returns NULL for convenience. */

@@ -311,7 +311,13 @@ static krein_status look(krein_reader *r, int64_t k, krein_reader_options option
     if (one->format == r->format && r->header && !one->header && options.header < 0)
         TRY(look_again(r, c->file[k], options, &one));
     TRY(unlike(r, one));
-    for (int64_t j = 0; j < r->ncolumn; j++) r->column[j].text |= one->column[j].text;
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *all = &r->column[j], *here = &one->column[j];
+        if (all->text != here->text || all->guess.as != here->guess.as ||
+            all->guess.style != here->guess.style)
+            all->guess = (krein_reading){KREIN_AS_PLAIN, 0}; /* unless all files agree */
+        all->text |= here->text;
+    }
 done:
     krein__reader_close(one);
     return st;

@@ -11,7 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum kind { NUMBER, CATEGORY, LABEL, LABEL_TEXT, WEIGHT, GROUP, ID, SKIP } kind;
+typedef enum kind {
+    NUMBER,
+    READING, /* a text that becomes numbers */
+    CATEGORY,
+    LABEL,
+    LABEL_READING,
+    LABEL_TEXT,
+    WEIGHT,
+    GROUP,
+    ID,
+    SKIP
+} kind;
 
 typedef struct op { /* what is done with a column's cells */
     kind kind;
@@ -69,11 +80,12 @@ static krein_status csv_begin(krein_reader *r) {
         o->stop = j < r->ncolumn - 1 ? r->delimiter : '\n';
         switch (k->role) {
         case KREIN_ROLE_FEATURE:
-            o->kind = k->text ? CATEGORY : NUMBER;
-            o->slot = k->text ? cat++ : num++;
+            o->kind = k->text ? CATEGORY : k->reading.as ? READING : NUMBER;
+            o->slot = k->text ? cat++ : num;
+            if (!k->text) num += (int32_t)krein__reading_parts(k->reading);
             break;
         case KREIN_ROLE_LABEL:
-            o->kind = k->text ? LABEL_TEXT : LABEL;
+            o->kind = k->text ? LABEL_TEXT : k->reading.as ? LABEL_READING : LABEL;
             o->slot = label++;
             break;
         case KREIN_ROLE_WEIGHT:
@@ -110,7 +122,10 @@ typedef struct place { /* where in file and batch a cell belongs */
 static bool missing(place *w, const krein_csv_cell *c) {
     char column[96], cell[64];
     if (c->length)
-        snprintf(cell, sizeof cell, *c->text == '?' ? "\"?\"" : "NaN");
+        snprintf(cell, sizeof cell, "%s",
+                 *c->text == '?'                           ? "\"?\""
+                 : krein__missing_word(c->text, c->length) ? "missing"
+                                                           : "NaN");
     else
         snprintf(cell, sizeof cell, "empty");
     krein__column_text(w->r, w->j, column);
@@ -155,7 +170,9 @@ static bool number(place *w, const krein_csv_cell *c, bool missing_ok, double *v
                          krein__cell_text(c->text, c->length, cell));
         return false;
     case KREIN_CELL_TEXT:
-        break;
+        if (!krein__missing_word(c->text, c->length)) break;
+        *v = NAN;
+        return missing_ok ? true : missing(w, c);
     }
     krein__rows_fail(w->piece, KREIN_EFORMAT, c->text,
                      "%s is not a number: \"%s\"; the first 1,000 cells of the column are, which "
@@ -163,6 +180,37 @@ static bool number(place *w, const krein_csv_cell *c, bool missing_ok, double *v
                      krein__column_text(w->r, w->j, column),
                      krein__cell_text(c->text, c->length, cell));
     return false;
+}
+
+/* A cell that is read as the column's reading says: NaN in v when missing. */
+static bool readings(place *w, const krein_csv_cell *c, bool missing_ok, double *v) {
+    static const char *const what[] = {"number", "truth value", "number", "date", "time"};
+    char column[96], cell[48];
+    krein_reading r = w->r->column[w->j].reading;
+    if (krein__read_cell(r, c->text, c->length, v)) return true;
+    if (krein__cell(c->text, c->length, v) == KREIN_CELL_MISSING ||
+        krein__missing_word(c->text, c->length)) {
+        for (int k = 0; k < KREIN_READ_PARTS; k++) v[k] = NAN;
+        return missing_ok ? true : missing(w, c);
+    }
+    krein__rows_fail(w->piece, KREIN_EFORMAT, c->text,
+                     "%s is not a %s of the form that the first 1,000 cells of the column have: "
+                     "\"%s\"; correct the cell, or take the column for text with `types=plain`",
+                     krein__column_text(w->r, w->j, column), what[r.as],
+                     krein__cell_text(c->text, c->length, cell));
+    return false;
+}
+
+/* The last number of a cell has the column's shift. */
+static bool read_feature(place *w, const krein_csv_cell *c, const op *o) {
+    double v[KREIN_READ_PARTS];
+    int64_t parts = krein__reading_parts(w->r->column[w->j].reading);
+    if (!readings(w, c, w->r->missing_ok, v)) return false;
+    w->piece->missing |= isnan(v[0]);
+    for (int64_t k = 0; k < parts; k++)
+        w->raw->num[w->i * w->raw->nnum + o->slot + k] =
+            (float)(v[k] - (k == parts - 1 ? o->shift : 0));
+    return true;
 }
 
 static bool feature(place *w, const krein_csv_cell *c, const op *o) {
@@ -192,7 +240,7 @@ static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) 
         return false;
     }
     *code = krein__rows_code(w->r, w->piece, w->j, o->dict, c->text, c->length);
-    if (*code != -2 || !w->r->known_only) return *code != -3;
+    if (*code != -2 || !w->r->known_only || w->r->column[w->j].open) return *code != -3;
     krein__rows_fail(w->piece, KREIN_EDATA, c->text,
                      "%s holds a category never seen in training: \"%s\"; pass `unknown_ignore` to "
                      "take it as none",
@@ -217,6 +265,8 @@ static bool take(place *w, krein_csv_cell *c, const op *o) {
     switch (o->kind) {
     case NUMBER:
         return feature(w, c, o);
+    case READING:
+        return read_feature(w, c, o);
     case CATEGORY:
         if (krein__cell(c->text, c->length, &v) == KREIN_CELL_MISSING) {
             if (!w->r->missing_ok) return missing(w, c);
@@ -228,6 +278,12 @@ static bool take(place *w, krein_csv_cell *c, const op *o) {
         return true;
     case LABEL:
         return number(w, c, w->r->label_optional, &raw->label[w->i * raw->nlabel + o->slot]);
+    case LABEL_READING: {
+        double all[KREIN_READ_PARTS];
+        if (!readings(w, c, w->r->label_optional, all)) return false;
+        raw->label[w->i * raw->nlabel + o->slot] = all[0];
+        return true;
+    }
     case LABEL_TEXT:
         if (krein__cell(c->text, c->length, &v) == KREIN_CELL_MISSING) {
             v = NAN;

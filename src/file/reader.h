@@ -11,9 +11,12 @@
  *
  * Cells
  *   numeric features  float32(value - shift) in num, row-major, in column order
+ *                     a column with a `reading` may become several numbers
  *   text features     codes in cat; the dictionary of the column grows in order of
- *                     first appearance in the file, or is frozen: then a word that is
- *                     not in it gets code -2, or is an error if `known_only`
+ *                     first appearance in the file, up to KREIN_WORDS_MAX, or is frozen: a
+ *                     word that is not in it gets code -2; of a frozen one that is an error
+ *                     if `known_only`, unless the column is `open`
+ *                     a column that is `hashed` has no dictionary, its codes are hashes
  *   missing cells     (empty, "?", NaN spelled any way) NaN, or code -1, if `missing_ok`;
  *                     else an error
  *   label(s)          numbers in label (n x nlabel), or codes as numbers when the label
@@ -32,6 +35,7 @@
 
 #include "base/base.h"
 #include "file/dict.h"
+#include "file/reading.h"
 
 typedef enum krein_format {
     KREIN_FORMAT_CSV = 0,
@@ -56,7 +60,11 @@ typedef struct krein_column {
     double shift; /* subtracted from numeric feature cells (dense formats) */
     double first; /* the first cell that is a number, 0 if none was looked at: a good shift */
     krein_dict dict;
+    krein_reading guess;   /* of a text column: what its texts look like */
+    krein_reading reading; /* of a column that is not text: how its cells become numbers */
     bool frozen;
+    bool open;        /* words that the dictionary lacks are none to speak of */
+    bool hashed;      /* codes are krein__word_hash */
     krein_role given; /* rows in memory: what the caller said it is, and whether it is text */
     bool given_text;
 } krein_column;
@@ -67,6 +75,7 @@ typedef struct krein_reader_options {
     int header;         /* -1 detected, 0, 1 */
     size_t buffer;      /* bytes of text read at a time; 0: a good size */
     int64_t look;       /* rows to be looked at; 0: 1,000 */
+    bool plain;         /* no guesses what texts may mean */
 } krein_reader_options;
 
 /* Where a row begins. row counts from the start of the data, byte from that of the (uncompressed)
@@ -74,6 +83,8 @@ typedef struct krein_reader_options {
 typedef struct krein_mark {
     int64_t row, byte, line, file;
 } krein_mark;
+
+enum { KREIN_WORDS_MAX = 1 << 18 }; /* of a text feature */
 
 enum { KREIN_RAW_ARRAYS = 10 };
 

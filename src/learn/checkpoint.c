@@ -113,6 +113,8 @@ static krein_status describe_data(krein_checkpoint *c, const krein_data *data) {
     TRY(add_number(c, "missing", o->missing));
     TRY(add_number(c, "unknown", o->unknown_ignore));
     TRY(add_number(c, "scale", o->scale));
+    TRY(add_number(c, "categories", o->categories));
+    TRY(add_number(c, "types", o->types));
 done:
     return st;
 }

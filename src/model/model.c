@@ -61,13 +61,27 @@ done:
     return st;
 }
 
+static krein_status enum_io(krein_archive *a, const char *name, int *value, int high) {
+    int64_t number = *value;
+    krein_status st = krein__archive_int(a, name, &number, 0, high);
+    *value = (int)number;
+    return st;
+}
+
 static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input *in, int64_t j) {
     krein_status st = KREIN_OK;
     char name[40];
+    int texts = (int)in->texts;
     char **words = in->dict.word;
     int64_t n = in->dict.n;
+    snprintf(name, sizeof name, "input.%lld.texts", (long long)j);
+    if (krein__archive_reading(a) ? krein__archive_has(a, name) : texts != 0)
+        TRY(enum_io(a, name, &texts, KREIN_TEXTS_HASH));
+    in->texts = (krein_texts)texts;
+    if (in->texts == KREIN_TEXTS_HASH) return KREIN_OK; /* words are not kept */
     snprintf(name, sizeof name, "input.%lld.categories", (long long)j);
-    TRY(krein__archive_int(a, name, &n, 0, KREIN_CATEGORIES_MAX));
+    TRY(krein__archive_int(
+        a, name, &n, 0, in->texts == KREIN_TEXTS_TARGET ? KREIN_WORDS_MAX : KREIN_CATEGORIES_MAX));
     snprintf(name, sizeof name, "input.%lld.words", (long long)j);
     TRY(krein__archive_texts(a, name, &words, n));
     if (krein__archive_reading(a)) {
@@ -80,8 +94,44 @@ static krein_status categories_io(krein_archive *a, krein_ctx *ctx, krein_input 
         }
         for (int64_t k = 0; k < n; k++) krein__free(ctx, words[k]);
         krein__free(ctx, words);
+        TRY(st);
+    }
+    if (in->texts != KREIN_TEXTS_TARGET) goto done;
+    snprintf(name, sizeof name, "input.%lld.columns", (long long)j);
+    TRY(krein__archive_int(a, name, &in->target.columns, 1, 64));
+    in->target.words = n;
+    snprintf(name, sizeof name, "input.%lld.means", (long long)j);
+    TRY(krein__archive_array(a, name, KREIN_TYPE_F32, &in->target.mean,
+                             (n + 2) * in->target.columns));
+done:
+    return st;
+}
+
+/* How cells that are no plain numbers become numbers; nothing where all are plain. */
+static krein_status readings_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    bool reading = krein__archive_reading(a), any = false;
+    int32_t *code = NULL;
+    for (int64_t j = 0; j < e->ninput; j++) any = any || e->input[j].reading.as;
+    if (reading ? !krein__archive_has(a, "input.readings") : !any) return KREIN_OK;
+    if (!reading) {
+        NEW(code, e->ninput);
+        for (int64_t j = 0; j < e->ninput; j++)
+            code[j] = (int32_t)e->input[j].reading.as * 256 + e->input[j].reading.style;
+    }
+    TRY(krein__archive_array(a, "input.readings", KREIN_TYPE_I32, &code, e->ninput));
+    for (int64_t j = 0; reading && j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        int as = code[j] / 256, style = code[j] % 256;
+        if (code[j] < 0 || !krein__reading_valid(as, style) || (as && in->text)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (a column's cells)");
+            break;
+        }
+        in->reading = (krein_reading){(krein_as)as, style};
     }
 done:
+    if (!reading && st == KREIN_OK) return krein__archive_own(a, code);
+    krein__free(ctx, code);
     return st;
 }
 
@@ -107,7 +157,7 @@ static krein_status indicators_io(krein_archive *a, krein_ctx *ctx, krein_encodi
         in->indicator = flag[j] == 1;
         in->left_out = flag[j] > 1 ? (krein_left_out)(flag[j] - 1) : KREIN_LEFT_NOT;
         krein_role role = flag[j] == 1 ? KREIN_ROLE_FEATURE : KREIN_ROLE_IGNORE;
-        if (flag[j] < 0 || flag[j] > 1 + KREIN_LEFT_EMPTY || (flag[j] > 0 && in->role != role))
+        if (flag[j] < 0 || flag[j] > 1 + KREIN_LEFT_MANY || (flag[j] > 0 && in->role != role))
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (missing cells)");
     }
 done:
@@ -150,6 +200,7 @@ static krein_status inputs_io(krein_archive *a, krein_ctx *ctx, krein_encoding *
         }
         if (in->role == KREIN_ROLE_FEATURE && in->text) TRY(categories_io(a, ctx, in, j));
     }
+    TRY(readings_io(a, ctx, e));
     TRY(indicators_io(a, ctx, e));
     if (reading && krein__place_inputs(e) != e->d)
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its columns)");
@@ -162,13 +213,6 @@ done:
         krein__free(ctx, role);
         krein__free(ctx, shift);
     }
-    return st;
-}
-
-static krein_status enum_io(krein_archive *a, const char *name, int *value, int high) {
-    int64_t number = *value;
-    krein_status st = krein__archive_int(a, name, &number, 0, high);
-    *value = (int)number;
     return st;
 }
 
@@ -395,7 +439,8 @@ static krein_status find_shifts(krein_model *m) {
     if (e->ninput == 0) return KREIN_OK;
     ZNEW(m->shift, e->d);
     for (int64_t j = 0; j < e->ninput; j++)
-        if (e->input[j].at >= 0 && !e->input[j].text) m->shift[e->input[j].at] = e->input[j].shift;
+        if (e->input[j].at >= 0 && !e->input[j].text)
+            m->shift[e->input[j].at + krein__input_values(&e->input[j]) - 1] = e->input[j].shift;
 done:
     return st;
 }

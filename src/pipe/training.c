@@ -301,7 +301,9 @@ static krein_status scan(krein_training *t, krein_data *data, krein_checkpoint *
     if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
     data->share_rows = true;
     TRY(krein__data_scan(data, KREIN_LABELS_WANTED, t->o.holdout, t->o.seed, e));
-    if (c) TRY(krein__checkpoint_scanned(c, data, e, t->o.holdout == 0));
+    /* Folds of the target's means are not in a checkpoint. */
+    bool repeatable = t->o.holdout == 0 && !krein__encoding_folds(e);
+    if (c) TRY(krein__checkpoint_scanned(c, data, e, repeatable));
 done:
     return st;
 }

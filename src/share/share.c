@@ -12,6 +12,7 @@
 #include "share/share.h"
 
 #include "share/survey.h"
+#include "file/lines.h"
 #include "dist/dist.h"
 
 #include <math.h>
@@ -95,13 +96,13 @@ done:
 
 /* ---- words -------------------------------------------------------------- */
 
-static krein_status add_words(krein_ctx *ctx, krein_dict *all, const char *text, int64_t bytes,
-                              int64_t *code) {
+static krein_status add_words(krein_ctx *ctx, krein_dict *all, bool feature, const char *text,
+                              int64_t bytes, int64_t *code) {
     int64_t n = 0;
     for (int64_t at = 0; at < bytes; n++) {
         size_t length = strlen(text + at);
-        int64_t c = krein__dict_add(ctx, all, text + at, length);
-        if (c < 0) return ctx->status;
+        int64_t c = krein__dict_word(ctx, all, text + at, feature);
+        if (c == -1) return ctx->status;
         if (code) code[n] = c;
         at += (int64_t)length + 1;
     }
@@ -109,7 +110,7 @@ static krein_status add_words(krein_ctx *ctx, krein_dict *all, const char *text,
 }
 
 /* One dictionary of all; *code: from the old codes of this process. */
-static krein_status unite(krein_ctx *ctx, krein_dict *dict, int64_t **code) {
+static krein_status unite(krein_ctx *ctx, krein_dict *dict, bool feature, int64_t **code) {
     krein_status st = KREIN_OK;
     char *text = NULL, *all = NULL;
     int64_t *offset = NULL, bytes = 0, at = 0;
@@ -124,7 +125,7 @@ static krein_status unite(krein_ctx *ctx, krein_dict *dict, int64_t **code) {
     }
     TRY(krein__comm_gather(ctx, text, bytes, &all, &offset));
     for (int r = 0; r < krein__comm_size(ctx); r++)
-        TRY(add_words(ctx, &united, all + offset[r], offset[r + 1] - offset[r],
+        TRY(add_words(ctx, &united, feature, all + offset[r], offset[r + 1] - offset[r],
                       r == krein__comm_rank(ctx) ? *code : NULL));
     krein__dict_clear(ctx, dict);
     *dict = united;
@@ -145,14 +146,16 @@ krein_status krein__share_words(krein_reader *r, krein_column *label, krein_reco
     ZNEW(out->cat, r->ncolumn);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
-        if (c->role == KREIN_ROLE_FEATURE && c->text)
-            TRY(unite(ctx, &c->dict, &out->cat[out->ncat++]));
+        if (c->role == KREIN_ROLE_FEATURE && c->text && c->hashed)
+            out->cat[out->ncat++] = NULL; /* the same codes everywhere */
+        else if (c->role == KREIN_ROLE_FEATURE && c->text)
+            TRY(unite(ctx, &c->dict, true, &out->cat[out->ncat++]));
         else if (c->role == KREIN_ROLE_GROUP)
-            TRY(unite(ctx, &c->dict, &out->group));
+            TRY(unite(ctx, &c->dict, false, &out->group));
         else if (c == label)
-            TRY(unite(ctx, &c->dict, &out->label));
+            TRY(unite(ctx, &c->dict, false, &out->label));
     }
-    if (label && !out->label) TRY(unite(ctx, &label->dict, &out->label));
+    if (label && !out->label) TRY(unite(ctx, &label->dict, false, &out->label));
 done:
     return st;
 }
@@ -244,6 +247,7 @@ krein_status krein__share_stats(krein_ctx *ctx, krein_stats *s) {
     }
     TRY(krein__comm_sum(ctx, s->nnum, s->absent));
     TRY(krein__comm_sum(ctx, s->ncat, s->no_code));
+    TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, s->ncat, s->cells));
     TRY(krein__comm_sum(ctx, 1, &s->weight));
 done:
     return st;

@@ -23,12 +23,17 @@ static long long row_number(const krein_reader *r, int64_t i) {
 
 /* ---- numbers ------------------------------------------------------------ */
 
-static krein_status bad_number(krein_reader *r, const krein_memory *s, int64_t i) {
+static krein_status bad_number(krein_reader *r, const krein_memory *s, const krein_raw *raw,
+                               int64_t i) {
+    int64_t slot = 0;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         const krein_column *c = &r->column[j];
         if (c->role != KREIN_ROLE_FEATURE || c->text) continue;
         char column[96], number[40];
-        double v = krein__cells_number(&s->cells[j], s->at + i);
+        bool read = c->reading.as != KREIN_AS_PLAIN;
+        double v = read ? (double)raw->num[i * raw->nnum + slot]
+                        : krein__cells_number(&s->cells[j], s->at + i);
+        slot += krein__reading_parts(c->reading);
         krein__column_text(r, j, column);
         if (isnan(v) && !r->missing_ok)
             return krein__fail(r->ctx, KREIN_EDATA,
@@ -91,12 +96,45 @@ static void table_column(const krein_cells *c, int64_t from, int64_t m, double s
     })
 }
 
+/* Texts of column j that are read as numbers. */
+static krein_status read_texts(krein_reader *r, const krein_memory *s, int64_t j, int64_t m,
+                               float *out, int64_t ld) {
+    const krein_column *c = &r->column[j];
+    int64_t parts = krein__reading_parts(c->reading);
+    for (int64_t i = 0; i < m; i++) {
+        const char *text = krein__cells_text(&s->cells[j], s->at + i);
+        size_t length = text ? strlen(text) : 0;
+        double v[KREIN_READ_PARTS] = {NAN, NAN, NAN, NAN, NAN};
+        char column[96], cell[48];
+        if (length > 0 && !krein__read_cell(c->reading, text, length, v) &&
+            !krein__missing_word(text, length))
+            return krein__fail(
+                r->ctx, KREIN_EDATA,
+                "row %lld, %s has not the form of the cells before it: \"%s\"; correct "
+                "it, or take the column for text with `types=plain`",
+                row_number(r, i), krein__column_text(r, j, column),
+                krein__cell_text(text, length, cell));
+        for (int64_t k = 0; k < parts; k++)
+            out[i * ld + k] = (float)(v[k] - (k == parts - 1 ? c->shift : 0));
+    }
+    return KREIN_OK;
+}
+
 static krein_status numbers(krein_reader *r, const krein_memory *s, int64_t m, krein_raw *raw) {
     int64_t n = raw->nnum, bad = INT64_MAX, labels = krein__view_labels(&s->first);
     bool table = s->view.columns != NULL, missing = false, missing_ok = r->missing_ok;
     int threads = m * n > 65536 ? r->ctx->threads : 1;
-    for (int64_t k = 0; table && k < n; k++)
-        table_column(&s->cells[labels + s->input[k]], s->at, m, s->shift[k], raw->num + k, n);
+    for (int64_t k = 0; table && k < n;) {
+        int64_t j = labels + s->input[k];
+        const krein_column *c = &r->column[j];
+        krein_status st = KREIN_OK;
+        if (c->reading.as)
+            st = read_texts(r, s, j, m, raw->num + k, n);
+        else
+            table_column(&s->cells[j], s->at, m, s->shift[k], raw->num + k, n);
+        if (st != KREIN_OK) return st;
+        k += krein__reading_parts(c->reading);
+    }
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min                       \
                                                                          : bad)                    \
     reduction(||                                                                                   \
@@ -115,7 +153,7 @@ static krein_status numbers(krein_reader *r, const krein_memory *s, int64_t m, k
             missing = missing || isnan(row[k]);
         }
     }
-    if (bad < m) return bad_number(r, s, bad);
+    if (bad < m) return bad_number(r, s, raw, bad);
     raw->any_missing = raw->any_missing || missing;
     return KREIN_OK;
 }
@@ -136,14 +174,17 @@ static krein_status code_of(krein_reader *r, int64_t i, int64_t j, const char *w
                             int64_t *code) {
     krein_column *c = &r->column[j];
     size_t length = strlen(word);
+    bool feature = c->role == KREIN_ROLE_FEATURE;
+    *code = krein__word_hash(word, length);
+    if (feature && c->hashed) return KREIN_OK;
     *code = krein__dict_find(&c->dict, word, length);
     if (*code >= 0) return KREIN_OK;
-    if (c->role == KREIN_ROLE_FEATURE && c->frozen) {
+    if (feature && c->frozen) {
         *code = -2;
-        return r->known_only ? unknown_word(r, i, j, word) : KREIN_OK;
+        return r->known_only && !c->open ? unknown_word(r, i, j, word) : KREIN_OK;
     }
-    *code = krein__dict_add(r->ctx, &c->dict, word, length);
-    return *code < 0 ? r->ctx->status : KREIN_OK;
+    *code = krein__dict_word(r->ctx, &c->dict, word, feature);
+    return *code == -1 ? r->ctx->status : KREIN_OK;
 }
 
 /* Words that come as codes of the caller's own are looked up once in a batch. */
@@ -349,7 +390,8 @@ static krein_status column(krein_reader *r, const krein_memory *s, int64_t j, in
     krein_status st = KREIN_OK;
     int64_t *code = NULL;
     krein_role role = r->column[j].role;
-    if (s->cells[j].is_text && role != KREIN_ROLE_IGNORE) {
+    bool read = role == KREIN_ROLE_FEATURE && !r->column[j].text; /* is among the numbers */
+    if (s->cells[j].is_text && role != KREIN_ROLE_IGNORE && !read) {
         NEW(code, m);
         TRY(codes(r, s, j, m, code));
     }

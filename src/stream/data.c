@@ -65,7 +65,8 @@ krein_status krein_data_open(krein_ctx *ctx, const char *path, const krein_data_
     krein_data *data = *out;
     krein_reader_options reading = {.format = data->options.format,
                                     .delimiter = data->options.delimiter,
-                                    .header = data->options.header};
+                                    .header = data->options.header,
+                                    .plain = data->options.types == KREIN_TYPES_PLAIN};
     TRY(krein__reader_open(ctx, path, &reading, &data->reader));
     if (data->options.labels_file) {
         krein_reader_options plain = {.header = -1};

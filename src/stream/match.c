@@ -58,8 +58,11 @@ static krein_status adopt(krein_data *data, const krein_input *in, krein_column 
     krein_ctx *ctx = data->ctx;
     c->role = KREIN_ROLE_FEATURE;
     c->text = in->text;
+    c->reading = in->reading;
     c->shift = in->shift;
     c->frozen = in->text;
+    c->hashed = in->text && in->texts == KREIN_TEXTS_HASH;
+    c->open = in->text && in->texts == KREIN_TEXTS_TARGET;
     krein__dict_clear(ctx, &c->dict);
     return in->text ? krein__dict_copy(ctx, &in->dict, &c->dict) : KREIN_OK;
 }
@@ -93,6 +96,7 @@ static krein_status match_names(krein_data *data, const krein_encoding *e, const
             TRY(adopt(data, in, &r->column[at]));
         } else if (in->role == KREIN_ROLE_LABEL && at >= 0 && need_label) {
             r->column[at].role = KREIN_ROLE_LABEL;
+            r->column[at].reading = in->reading;
             if (data->label_column < 0) data->label_column = at;
             data->nlabel++;
         }
@@ -137,6 +141,7 @@ static krein_status match_width(krein_data *data, const krein_encoding *e, bool 
             TRY(adopt(data, in, c));
         } else if (label && need_label) {
             c->role = KREIN_ROLE_LABEL;
+            c->reading = in->reading;
             if (data->label_column < 0) data->label_column = at;
             data->nlabel++;
         } else if (c->role == KREIN_ROLE_FEATURE) {
@@ -162,6 +167,7 @@ static krein_status match_plain(krein_data *data, const krein_encoding *e, bool 
                             : need_label ? KREIN_ROLE_LABEL
                                          : KREIN_ROLE_IGNORE;
         if (!label) r->column[j].text = false;
+        r->column[j].reading = (krein_reading){KREIN_AS_PLAIN, 0};
     }
     if (with && need_label) {
         data->label_column = 0;
@@ -212,6 +218,7 @@ static krein_status match_memory(krein_data *data, const krein_encoding *e, bool
         if (c->role != KREIN_ROLE_FEATURE) continue;
         c->shift = 0;
         c->text = false; /* where the model was trained on plain numbers */
+        c->reading = (krein_reading){KREIN_AS_PLAIN, 0};
         while (k < e->ninput && e->input[k].role != KREIN_ROLE_FEATURE &&
                (have == wanted || !e->input[k].left_out))
             k++;

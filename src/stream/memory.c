@@ -117,8 +117,8 @@ static krein_status make_columns(krein_reader *r) {
     NEW(r->state->dict_column, krein__max(1, n));
     NEW(r->state->dict_slot, krein__max(1, n));
     NEW(s->cells, krein__max(1, n));
-    NEW(s->input, krein__max(1, inputs));
-    NEW(s->shift, krein__max(1, inputs));
+    NEW(s->input, krein__max(1, inputs * KREIN_READ_PARTS));
+    NEW(s->shift, krein__max(1, inputs * KREIN_READ_PARTS));
     set_cells(r);
     for (int64_t j = 0; j < n; j++) {
         krein_column *c = &r->column[j];
@@ -143,12 +143,26 @@ done:
     return st;
 }
 
+/* What the texts of a column may mean. */
+static void look_at_texts(const krein_cells *cells, int64_t rows, krein_column *c) {
+    krein_reading_search search;
+    krein__reading_begin(&search);
+    for (int64_t i = 0; i < rows; i++) {
+        const char *text = krein__cells_text(cells, i);
+        if (text && !krein__missing_word(text, strlen(text)))
+            krein__reading_look(&search, text, strlen(text));
+    }
+    c->guess = krein__reading_end(&search);
+    if (c->guess.as) c->first = krein__reading_first(&search, c->guess);
+}
+
 /* The first number of every column, a good shift, as for files: among the first rows. */
 static void look(krein_reader *r) {
     const krein_memory *s = own(r);
     int64_t rows = krein__min(LOOK, s->view.n);
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
+        if (c->text) look_at_texts(&s->cells[j], rows, c);
         if (c->text) continue;
         for (int64_t i = 0; i < rows; i++) {
             double v = krein__cells_number(&s->cells[j], i);
@@ -264,9 +278,17 @@ static krein_status rewind_block(krein_reader *r) {
 /* A model may want text where there are numbers, and the other way round. */
 static krein_status check_kinds(krein_reader *r) {
     for (int64_t j = 0; j < r->ncolumn; j++) {
-        const krein_column *c = &r->column[j];
+        krein_column *c = &r->column[j];
         char column[96];
+        if (c->role == KREIN_ROLE_FEATURE && c->reading.as && !c->given_text) {
+            if (krein__reading_parts(c->reading) > 1)
+                return krein__fail(r->ctx, KREIN_EDATA,
+                                   "%s holds numbers, and the model was trained on dates there",
+                                   krein__column_text(r, j, column));
+            c->reading = (krein_reading){KREIN_AS_PLAIN, 0}; /* they are what would be read */
+        }
         if (c->text == c->given_text) continue;
+        if (c->role == KREIN_ROLE_FEATURE && c->reading.as) continue;
         if (c->role == KREIN_ROLE_LABEL)
             return krein__fail(r->ctx, KREIN_EDATA,
                                "the labels are %s, and the model was trained on %s",
@@ -289,8 +311,11 @@ static krein_status memory_begin(krein_reader *r) {
     TRY(rewind_block(r));
     for (int64_t j = 0; j < r->ncolumn; j++) {
         if (r->column[j].role != KREIN_ROLE_FEATURE || r->column[j].text) continue;
-        s->input[n] = j - labels;
-        s->shift[n++] = r->column[j].shift;
+        int64_t parts = krein__reading_parts(r->column[j].reading);
+        for (int64_t k = 0; k < parts; k++) {
+            s->input[n] = j - labels;
+            s->shift[n++] = k == parts - 1 ? r->column[j].shift : 0;
+        }
     }
     if (r->sparse) r->d = r->max_index > 0 ? r->max_index : s->first.d;
 done:

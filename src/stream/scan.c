@@ -105,8 +105,11 @@ done:
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat) {
     *nnum = *ncat = 0;
     for (int64_t j = 0; j < data->reader->ncolumn && !data->reader->sparse; j++)
-        if (data->reader->column[j].role == KREIN_ROLE_FEATURE)
-            ++*(data->reader->column[j].text ? ncat : nnum);
+        if (data->reader->column[j].role == KREIN_ROLE_FEATURE) {
+            const krein_column *c = &data->reader->column[j];
+            *ncat += c->text;
+            *nnum += c->text ? 0 : krein__reading_parts(c->reading);
+        }
 }
 
 static bool keep_in_memory(const krein_data *data) {
@@ -156,7 +159,7 @@ static krein_status recode_counts(krein_ctx *ctx, const krein_recode *r, krein_s
     double *old = NULL;
     for (int64_t k = 0; k < s->ncat; k++) {
         int64_t codes = s->codes[k], most = -1;
-        if (codes == 0) continue;
+        if (codes == 0 || !r->cat[k]) continue;
         NEW(old, codes);
         memcpy(old, s->code_count[k], (size_t)codes * sizeof *old);
         for (int64_t c = 0; c < codes; c++)
@@ -164,7 +167,7 @@ static krein_status recode_counts(krein_ctx *ctx, const krein_recode *r, krein_s
         TRY(krein__stats_codes(ctx, s, k, most + 1));
         memset(s->code_count[k], 0, (size_t)s->codes[k] * sizeof *s->code_count[k]);
         for (int64_t c = 0; c < codes; c++)
-            if (old[c] > 0) s->code_count[k][r->cat[k][c]] = old[c];
+            if (old[c] > 0 && r->cat[k][c] >= 0) s->code_count[k][r->cat[k][c]] += old[c];
         krein__free(ctx, old);
         old = NULL;
     }
@@ -255,6 +258,16 @@ static krein_missing missing_of(const krein_data *data) {
     return missing == KREIN_MISSING_AUTO && data->reader->sparse ? KREIN_MISSING_ERROR : missing;
 }
 
+/* Texts that look like something else are read as that: features as anything, labels as amounts. */
+static void choose_reading(krein_column *c, krein_types types, bool memory) {
+    bool feature = c->role == KREIN_ROLE_FEATURE, label = c->role == KREIN_ROLE_LABEL;
+    c->reading = (krein_reading){KREIN_AS_PLAIN, 0};
+    if (c->guess.as == KREIN_AS_PLAIN) return;
+    c->text = types == KREIN_TYPES_PLAIN ||
+              (!feature && !(label && !memory && c->guess.as == KREIN_AS_AMOUNT));
+    if (!c->text) c->reading = c->guess;
+}
+
 static krein_status prepare_reader(krein_data *data, bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
@@ -277,9 +290,13 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     bool affine = o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
-        c->frozen = false;
+        c->frozen = c->open = false;
+        choose_reading(c, o->types, r->memory);
+        c->hashed =
+            o->categories == KREIN_CATEGORIES_HASH && c->text && c->role == KREIN_ROLE_FEATURE;
         krein__dict_clear(ctx, &c->dict);
-        c->shift = affine && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
+        bool date = c->reading.as == KREIN_AS_DATE; /* days are counted from the first one */
+        c->shift = (affine || date) && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
     r->known_only = false;
     r->missing_ok = missing_of(data) != KREIN_MISSING_ERROR;
@@ -288,6 +305,35 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     krein__feature_counts(data, &nnum, &ncat);
     if (!r->sparse && nnum + ncat == 0) st = no_inputs(data);
 done:
+    return st;
+}
+
+/* Columns that are hashed because they turned out to have many words: the codes that are there
+ * already become hashes. */
+static krein_status hash_codes(krein_scan *s, krein_encoding *e) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_recode codes = {0};
+    int64_t cat = 0;
+    bool any = false;
+    ZNEW(codes.cat, krein__max(1, s->stats.ncat));
+    codes.ncat = s->stats.ncat;
+    for (int64_t j = 0; j < e->ninput; j++) {
+        krein_input *in = &e->input[j];
+        if (!in->text || s->data->reader->column[j].role != KREIN_ROLE_FEATURE) continue;
+        int64_t **code = &codes.cat[cat++];
+        if (in->texts != KREIN_TEXTS_HASH || in->dict.n == 0) continue;
+        NEW(*code, in->dict.n);
+        for (int64_t k = 0; k < in->dict.n; k++)
+            (*code)[k] = krein__word_hash(in->dict.word[k], strlen(in->dict.word[k]));
+        krein__dict_clear(ctx, &in->dict);
+        any = true;
+    }
+    if (!any) goto done;
+    recode_rows(s->data, &codes);
+    TRY(recode_counts(ctx, &codes, &s->stats));
+done:
+    krein__recode_clear(ctx, &codes);
     return st;
 }
 
@@ -384,9 +430,17 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         st = krein__fail(ctx, KREIN_EDATA, "%s: all row weights are zero", data->name);
         goto done;
     }
-    TRY(krein__encode_inputs(ctx, data->reader, &s.stats, e));
+    TRY(krein__encode_inputs(ctx, data->reader, &s.stats, data->options.categories,
+                             labels == KREIN_LABELS_WANTED, e));
+    TRY(hash_codes(&s, e));
+    TRY(krein__scan_targets(&s, e));
     if (e->d == 0) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: the rows have no inputs", data->name);
+        st = krein__fail(ctx, KREIN_EDATA,
+                         e->sparse ? "%s: the rows have no inputs"
+                                   : "%s: no column is left for the inputs: those without a value "
+                                     "and texts that are nearly all distinct are left out "
+                                     "(`categories=onehot` and `categories=hash` use such texts)",
+                         data->name);
         goto done;
     }
     TRY(krein__encode_scaling(data->reader, &s.stats, e));
@@ -437,7 +491,8 @@ static bool same_data(const krein_data *data, const krein_encoding *e) {
         const krein_input *in = &e->input[j];
         const krein_column *c = &r->column[j];
         same = (in->role == c->role || (in->left_out && c->role == KREIN_ROLE_FEATURE)) &&
-               in->text == c->text && in->shift == c->shift && !in->name == !c->name &&
+               in->text == c->text && in->shift == c->shift && in->reading.as == c->reading.as &&
+               in->reading.style == c->reading.style && !in->name == !c->name &&
                (!c->name || strcmp(in->name, c->name) == 0);
     }
     return same;
@@ -455,9 +510,11 @@ krein_status krein__data_recall(krein_data *data, const krein_scanned *l, const 
     }
     if (r->sparse) r->max_index = e->d;
     for (int64_t j = 0; j < e->ninput; j++) {
+        if (e->input[j].left_out) r->column[j].frozen = true;
         if (e->input[j].role != KREIN_ROLE_FEATURE || !e->input[j].text) continue;
         TRY(krein__dict_copy(ctx, &e->input[j].dict, &r->column[j].dict));
         r->column[j].frozen = true;
+        r->column[j].hashed = e->input[j].texts == KREIN_TEXTS_HASH;
     }
     if (e->label_text) TRY(recall_words(data, e));
     data->batch_bytes = krein__reader_bytes(r); /* none was read yet */

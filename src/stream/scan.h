@@ -23,6 +23,9 @@ typedef struct krein_scan {
 void krein__feature_counts(const krein_data *data, int64_t *nnum, int64_t *ncat);
 /* Adds the labels of row i of a batch to label_sum. */
 void krein__sum_labels(krein_scan *s, const krein_raw *raw, int64_t i);
+/* Fills the means of the target of the inputs that are encoded by them (targets.c): one more pass
+ * over the rows, where there are any. All parts are known. */
+krein_status krein__scan_targets(krein_scan *s, krein_encoding *e);
 /* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
 krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double fraction,
                              uint64_t seed);

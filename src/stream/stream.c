@@ -16,8 +16,10 @@
 /* Where a raw numeric or text cell goes. */
 typedef struct slot {
     int64_t at;    /* first encoded column, -1: it is left out */
-    int64_t codes; /* categories, 0: a number */
+    int64_t codes; /* encoded columns of a text, 0: a number */
     int64_t flag;  /* encoded column that says whether the cell is missing, -1: none */
+    krein_texts texts;
+    const krein_target_means *target;
 } slot;
 
 struct krein_stream {
@@ -57,12 +59,12 @@ static krein_status make_slots(krein_stream *s) {
     const krein_encoding *e = s->e;
     const krein_reader *r = s->data->reader;
     int64_t columns = r->ncolumn;
-    NEW(s->num, columns);
+    NEW(s->num, columns * KREIN_READ_PARTS);
     NEW(s->cat, columns);
     if (e->ninput == 0) {
         for (int64_t j = 0; j < columns; j++) {
             if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
-            s->num[s->nnum] = (slot){s->nnum, 0, -1};
+            s->num[s->nnum] = (slot){.at = s->nnum, .flag = -1};
             s->nnum++;
         }
     } else {
@@ -78,11 +80,13 @@ static krein_status make_slots(krein_stream *s) {
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
             const krein_input *in = &e->input[k];
             int64_t flag = in->indicator ? in->at + krein__input_values(in) : -1;
-            slot to = {in->at, c->text ? in->dict.n : 0, flag};
-            if (c->text)
-                s->cat[s->ncat++] = to;
-            else
+            slot to = {in->at, c->text ? krein__input_values(in) : 0, flag, in->texts, &in->target};
+            if (c->text) s->cat[s->ncat++] = to;
+            for (int64_t p = 0; !c->text && p < krein__reading_parts(c->reading); p++) {
                 s->num[s->nnum++] = to;
+                if (to.at >= 0) to.at++;
+                to.flag = -1; /* once will do */
+            }
             k++;
         }
     }
@@ -222,6 +226,26 @@ static void set_flag(const krein_encoding *e, int64_t at, float *x) {
     if (at >= 0) x[at] = (1 - e->centre[at]) * e->factor[at];
 }
 
+/* A category, or the hash of a text: its sign is in the upper half of the codes. */
+static void encode_code(const krein_encoding *e, const slot *to, int64_t code, float *x) {
+    bool minus = to->texts == KREIN_TEXTS_HASH && code >= to->codes;
+    int64_t at = to->at + (minus ? code - to->codes : code);
+    x[at] = ((minus ? -1.0f : 1.0f) - e->centre[at]) * e->factor[at];
+}
+
+/* Means of the target; rows that were trained on see those of the other folds. */
+static void encode_means(const krein_stream *s, const slot *to, int64_t code, int64_t row,
+                         float *x) {
+    const krein_encoding *e = s->e;
+    const krein_target_means *t = to->target;
+    const float *mean = t->mean;
+    if (s->part == KREIN_PART_TRAIN && s->data->scanned && t->fold)
+        mean = t->fold + krein__target_fold(row) * (t->words + 2) * t->columns;
+    mean += krein__target_row(t, code) * t->columns;
+    for (int64_t k = 0; k < t->columns; k++)
+        x[to->at + k] = (mean[k] - e->centre[to->at + k]) * e->factor[to->at + k];
+}
+
 static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
                        float *x) {
     const krein_encoding *e = s->e;
@@ -240,7 +264,11 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         for (int64_t k = 0; k < s->ncat; k++) {
             int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
             if (at < 0) continue;
-            if (code >= 0) x[at + code] = (1 - e->centre[at + code]) * e->factor[at + code];
+            if (s->cat[k].texts == KREIN_TEXTS_TARGET) {
+                encode_means(s, &s->cat[k], code, raw->from.row + i, x);
+                continue;
+            }
+            if (code >= 0) encode_code(e, &s->cat[k], code, x);
             if (code == -1) set_flag(e, s->cat[k].flag, x);
             for (int64_t c = 0; code == -1 && s->cat[k].flag < 0 && c < s->cat[k].codes; c++)
                 x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];

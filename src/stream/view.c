@@ -201,6 +201,11 @@ krein_cells krein__view_group(const krein_rows_view *v) {
     return (krein_cells){.number = v->groups, .type = KREIN_INT64, .stride = 1};
 }
 
+const char *krein__cells_text(const krein_cells *c, int64_t i) {
+    if (c->text) return c->text[i];
+    return c->code && c->code[i] >= 0 && c->code[i] < c->words ? c->word[c->code[i]] : NULL;
+}
+
 double krein__cells_number(const krein_cells *c, int64_t i) {
     int64_t at = i * c->stride;
     switch (c->type) {

@@ -31,6 +31,8 @@ krein_cells krein__view_label(const krein_rows_view *v, int64_t k);
 krein_cells krein__view_input(const krein_rows_view *v, int64_t j);
 krein_cells krein__view_group(const krein_rows_view *v);
 
+/* Cell i of a column of texts, NULL where it is missing or its code is none. */
+const char *krein__cells_text(const krein_cells *c, int64_t i);
 /* Cell i of a column of numbers. */
 double krein__cells_number(const krein_cells *c, int64_t i);
 /* Element i of an array of 32- or 64-bit whole numbers. */
