@@ -181,6 +181,23 @@ done:
     return st;
 }
 
+/* Landmarks at equal distances: a sample has no order that could matter. */
+static krein_status fit_sample(krein_map *map, const krein_rows *rows) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_matrix marks = {0};
+    int64_t m = krein__min(map->D, rows->n), *index = NULL;
+    NEW(index, m);
+    for (int64_t i = 0; i < m; i++) index[i] = i * rows->n / m;
+    TRY(krein__matrix_gather(ctx, rows, index, m, &marks));
+    TRY(krein__landmarks_hold(map, &marks, false));
+    TRY(whiten(map));
+done:
+    krein__free(ctx, index);
+    krein__matrix_clear(ctx, &marks);
+    return st;
+}
+
 static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
     *out = (krein_fact){.name = "landmarks", .value = (double)map->R};
     return i == 0;
@@ -224,6 +241,7 @@ const krein_map_class krein__map_nystrom = {
     .features = features,
     .cost = cost,
     .fit = fit,
+    .fit_sample = fit_sample,
     .tile = krein__landmarks_tile,
     .array = krein__landmarks_array,
     .io = io,
