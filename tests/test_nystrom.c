@@ -98,6 +98,69 @@ static void nystrom_values(void) {
     free(x);
 }
 
+/* On a sample in memory: landmarks are some of its rows, and features exact on them. */
+static void nystrom_on_a_sample(void) {
+    enum { ROWS = 60, M = 20 };
+    float x[ROWS * 2], z[M * M];
+    krein_map *map = NULL;
+    krein_kernel *kernel = kernel_on(ctx, "laplacian(sigma=1)");
+    for (int i = 0; i < ROWS; i++) {
+        x[2 * i] = (float)(i % 8 * 1.1 + 0.2 * det(i, 0, 0));
+        x[2 * i + 1] = (float)(i / 8 * 1.1 + 0.2 * det(i, 1, 0));
+    }
+    krein_rows rows = krein__rows_dense(ROWS, 2, x, 2);
+    CHECK(krein__map_create(ctx, "nystrom", kernel, M, 1, &map) == KREIN_OK);
+    CHECK(krein__map_fit_sample(map, &rows) == KREIN_OK);
+    CHECK(map->R == M && map->D == M && map->d == 2);
+    krein_rows marks = krein__map_landmarks(map);
+    double K[M * M];
+    CHECK(krein__gram_full(ctx, kernel, &marks, &marks, K) == KREIN_OK);
+    CHECK(krein__map_apply(map, &marks, z) == KREIN_OK);
+    for (int i = 0; i < M; i++) {
+        int found = 0;
+        for (int j = 0; j < ROWS; j++) found += memcmp(marks.x + i * marks.ld, x + 2 * j, 8) == 0;
+        CHECK(found == 1);
+        for (int j = 0; j < M; j++) {
+            double sum = 0;
+            for (int l = 0; l < M; l++) sum += (double)z[i * M + l] * (double)z[j * M + l];
+            CHECK_ABS(sum, K[i * M + j], 2e-3);
+        }
+    }
+    krein__map_destroy(map);
+    krein__kernel_destroy(ctx, kernel);
+}
+
+/* Many landmarks are whitened by a Cholesky factor: all features are kept, and their products are
+ * the kernel on the landmarks as far as single precision resolves it. */
+static void nystrom_many(void) {
+    enum { ROWS = 1100 };
+    float *x = test_new(ROWS * 3, sizeof *x), *z = test_new(ROWS * ROWS, sizeof *z);
+    double *K = test_new(ROWS * ROWS, sizeof *K), worst = 0;
+    krein_kernel *kernel = kernel_on(ctx, "gaussian(sigma=0.5)");
+    krein_map *map = NULL;
+    for (int i = 0; i < ROWS * 3; i++) x[i] = (float)det(i / 3, i % 3, 0);
+    krein_rows rows = krein__rows_dense(ROWS, 3, x, 3);
+    CHECK(krein__map_create(ctx, "nystrom", kernel, ROWS, 1, &map) == KREIN_OK);
+    CHECK(krein__map_fit_sample(map, &rows) == KREIN_OK);
+    CHECK(map->R == ROWS && map->D == ROWS && map->mix && !map->spectrum && !map->negative);
+    krein_rows marks = krein__map_landmarks(map);
+    CHECK(krein__gram_full(ctx, kernel, &marks, &marks, K) == KREIN_OK);
+    CHECK(krein__map_apply(map, &marks, z) == KREIN_OK);
+    for (int64_t i = 0; i < ROWS; i += 37)
+        for (int64_t j = 0; j < ROWS; j += 11) {
+            double sum = 0;
+            for (int64_t l = 0; l < ROWS; l++)
+                sum += (double)z[i * ROWS + l] * (double)z[j * ROWS + l];
+            worst = fmax(worst, fabs(sum - K[i * ROWS + j]));
+        }
+    CHECK_ELSE(worst < 1e-3, "%.2e", worst);
+    krein__map_destroy(map);
+    krein__kernel_destroy(ctx, kernel);
+    free(x);
+    free(z);
+    free(K);
+}
+
 /* A kernel matrix of low rank (smooth, or with equal rows): still exact on the landmarks to what
  * is cut, and finite. */
 static void nystrom_low_rank(void) {
@@ -272,6 +335,8 @@ int main(int argc, char **argv) {
     (void)argc;
     maps_start(argv);
     RUN(nystrom_values);
+    RUN(nystrom_on_a_sample);
+    RUN(nystrom_many);
     RUN(nystrom_low_rank);
     RUN(nystrom_indefinite);
     RUN(nystrom_clips);

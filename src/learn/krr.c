@@ -555,6 +555,15 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                        "solver=direct");
 }
 
+/* Normal equations chose a lambda that, were it given, would be solved for by conjugate gradients.
+ */
+static bool otherwise_given(const krein_job *job, const krein_values *values) {
+    krein_job given = *job;
+    given.lambda = 1;
+    return prefers_pcg(job->model->map, values, job->n, job->model->k) ||
+           raw(&given, job->model->map, values);
+}
+
 /* Options that need not be said to get the same model are left out of it. */
 static krein_status fit(krein_job *job, krein_values *values) {
     krein_model *m = job->model;
@@ -575,7 +584,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
                        : pcg ? krein__krr_pcg(job)
                             : fit_features(job, sign);
     if (!sign) values->number[NORM] = NAN;
-    values->number[SOLVER] = pcg ? PCG : values->number[SOLVER] == DIRECT ? DIRECT : NAN;
+    bool direct =
+        values->number[SOLVER] == DIRECT || (path && !pcg && otherwise_given(job, values));
+    values->number[SOLVER] = pcg ? PCG : direct ? DIRECT : NAN;
     if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
         for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
     if (st == KREIN_OK) m->lambda = job->lambda;

@@ -136,7 +136,7 @@ void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, 
     double pass = 4 * N * D, sketch = 3 * S * S * D + 9 * S * S * S, apply = 2 * S * D;
     double fits = path && !s.loo ? (double)krein__max(1, out->folds) : 0;
     bool factor = s.values || s.pcg.cholesky;
-    double solve = S == N ? 4 : factor ? 25 : 60, choice = fits * 60;
+    double solve = S == N ? 4 : factor ? 25 : 60, choice = fits * (factor ? 30 : 60);
     double columns = factor ? (double)s.pcg.columns : COLUMNS;
     if (s.values) { /* factors of K, S and P, the latter for every group of lambdas */
         sketch = D * D * krein__gram_flops(map->kernel, map->d) + D * D * D * (1 + fits * 5 / 3);

@@ -57,14 +57,21 @@ static void tell_facts(const krein_map *map) {
     if (used > 0) krein__log(map->ctx, KREIN_LOG_DEBUG, "%s: %s", map->cls->cls.name, text);
 }
 
-krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
+static void begin_fit(krein_map *map, int64_t d, bool sparse) {
     map->d = d;
     map->sparse = sparse;
     krein__kernel_settle(map->kernel, d);
-    krein_status st = map->cls->fit(map, rows, n);
+}
+
+static void count_negative(krein_map *map) {
     map->negative = 0;
-    for (int64_t i = 0; st == KREIN_OK && map->sign && i < map->D; i++)
-        map->negative += map->sign[i] < 0;
+    for (int64_t i = 0; map->sign && i < map->D; i++) map->negative += map->sign[i] < 0;
+}
+
+krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
+    begin_fit(map, d, sparse);
+    krein_status st = map->cls->fit(map, rows, n);
+    if (st == KREIN_OK) count_negative(map);
     /* parts have told theirs */
     if (st == KREIN_OK && rows && map->cls->fact && map->cls->fact != krein__parts_fact)
         tell_facts(map);
@@ -77,6 +84,14 @@ krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, kre
     map->ctx->log = NULL;
     krein_status st = krein__map_fit(map, d, sparse, rows, n);
     map->ctx->log = log;
+    return st;
+}
+
+krein_status krein__map_fit_sample(krein_map *map, const krein_rows *rows) {
+    if (!map->cls->fit_sample) return krein__map_fit(map, rows->d, rows->ptr != NULL, NULL, 0);
+    begin_fit(map, rows->d, rows->ptr != NULL);
+    krein_status st = map->cls->fit_sample(map, rows);
+    if (st == KREIN_OK) count_negative(map);
     return st;
 }
 

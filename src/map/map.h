@@ -66,6 +66,9 @@ typedef struct krein_map_class {
     /* kernel, d, D and seed are set. rows: the training rows (n of them); may be NULL (n = 0) for a
      * map without DATA, which may look at rows that it is given only to refuse them. */
     krein_status (*fit)(krein_map *map, krein_stream *rows, int64_t n);
+    /* The same from rows in memory, some of which become the landmarks: for trials on a sample.
+     * NULL: maps without KREIN_MAP_VALUES. */
+    krein_status (*fit_sample)(krein_map *map, const krein_rows *rows);
     /* Raw features of at most KREIN_TILE rows; out has room for KREIN_TILE rows of stride ld. */
     void (*tile)(const krein_map *map, const krein_rows *x, float *out, int64_t ld, float *scratch);
     /* Maps whose rows have few features that are not zero: the most there are in a row, and those
@@ -130,6 +133,8 @@ krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream
 /* The same for one of many: what the map would say of itself is not logged. */
 krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, krein_stream *rows,
                                      int64_t n);
+/* On a sample in memory: maps without KREIN_MAP_DATA, and those with a fit_sample. */
+krein_status krein__map_fit_sample(krein_map *map, const krein_rows *rows);
 void krein__map_destroy(krein_map *map);
 int krein__map_traits(const krein_map *map);
 /* The complete spec with the D it has now. Owned by the caller. */

@@ -18,14 +18,22 @@ int64_t krein__training_folds(const krein_training *t) {
     return c && c->folds ? c->folds(&t->criterion.values) : 0;
 }
 
-/* Candidates are scored by the map where that is random, does not look at the data and has far
- * fewer features than there are rows; under cross-validation, and where ridge regression is to have
- * no intercept, by the kernel itself throughout. */
+/* Trials on a sample are cheap by the map itself: one that does not look at the data, or few
+ * landmarks (their eigenvectors cost less than those of the sample's kernel matrix). */
+static bool has_trials(const krein_map *map) {
+    enum { LANDMARKS = 1024 };
+    if (!(krein__map_traits(map) & KREIN_MAP_DATA)) return true;
+    return map->cls->fit_sample && map->D <= LANDMARKS && krein__kernel_positive(map->kernel);
+}
+
+/* Candidates are scored by the map where that is so, and it has far fewer features than there are
+ * rows; under cross-validation, and where ridge regression is to have no intercept, by the kernel
+ * itself throughout. */
 static bool by_features(const krein_training *t, const krein_map *map, int64_t n) {
     const krein_criterion_class *c = t->criterion.cls;
     krein_trial trial = {0};
     if (c && c->trial) c->trial(&t->criterion.values, &trial);
-    return !(krein__map_traits(map) & KREIN_MAP_DATA) && trial.intercept && !c->folds &&
+    return has_trials(map) && trial.intercept && !c->folds &&
            n >= 2 * krein__min(map->D, KREIN_FEATURES_MAX);
 }
 

@@ -309,12 +309,13 @@ static krein_status score_map(krein_ctx *ctx, const void *state, int64_t i, krei
     const maps *m = state;
     krein_map *map = NULL;
     krein_view view = {0};
+    krein_rows rows = krein__matrix_rows(&m->s->x);
     krein_trial trial[KREIN_CRITERIA_MAX];
     memcpy(trial, m->scoring->trial, sizeof trial);
     for (int64_t t = 0; t < m->scoring->trials; t++) trial[t].fold = m->fold[t];
     TRY(krein__map_create(ctx, m->spec, m->kernel[i], 0, m->s->seed, &map));
     map->D = krein__min(map->D, KREIN_FEATURES_MAX);
-    TRY(krein__map_fit(map, m->s->x.d, m->s->x.ptr != NULL, NULL, 0));
+    TRY(krein__map_fit_sample(map, &rows));
     TRY(view_sample(map, m->s, &m->labels, m->scoring, trial, &view));
     TRY(krein__scoring_apply(ctx, m->scoring, KREIN_OK, &view, trial, v));
 done:
@@ -347,7 +348,7 @@ done:
 
 double krein__score_sample_bytes(int64_t d, int64_t k) {
     double D = KREIN_FEATURES_MAX, rows = (double)krein__block_rows(d), K = (double)k;
-    return 8 * D * D * 8 + 4 * D * D + rows * (8 * D + 16 * K) + 4 * D * (double)d * 3 +
+    return 8 * D * D * 13 + 4 * D * D + rows * (8 * D + 16 * K) + 4 * D * (double)d * 3 +
            400 * D * (K + 2) + 4 * 256 * (3 * D + 150 * K) +
            4.0 * KREIN_TILE * (D + (double)d + 1024) + (1 << 22);
 }

@@ -145,7 +145,7 @@ double krein__score_exact_bytes(const krein_kernel *k, int64_t n, int64_t d, int
 krein_status krein__score_features(krein_job *job, krein_kernel *const *kernel, int64_t n,
                                    const char *map, int64_t D, const krein_scoring *scoring,
                                    double deadline, krein_scored *out);
-/* By features of the sample, for a map that does not look at the data; at most KREIN_FEATURES_MAX
+/* By features of the sample, for a map that krein__map_fit_sample takes; at most KREIN_FEATURES_MAX
  * features. */
 enum { KREIN_FEATURES_MAX = 2048 };
 krein_status krein__score_sample(krein_ctx *ctx, krein_kernel *const *kernel, int64_t n,
