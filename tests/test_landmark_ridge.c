@@ -312,6 +312,37 @@ static void not_positive(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Every allocation may fail, and nothing is left. The lambda is so small that rows are taken beside
+ * the landmarks. */
+static void failing_memory(void) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    problem p = make_problem(200, 20, 1, .6, false);
+    double lambda = 1e-7, w[20], b[1];
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_features f = {.ctx = ctx, .n = 200, .D = 20, .rows = 100, .blocks = 2, .at = -1};
+        krein_pcg_rows given = {&f, 1, p.y, NULL, NULL};
+        krein_basis basis = {0};
+        krein_pcg_options o = {.columns = 1, .seed = 1, .basis = &basis, .lambda = 1e-2};
+        krein_pcg_limits limits = {3e-5, 500, 0, "test"};
+        krein_pcg_result result;
+        krein_pcg *pcg = NULL;
+        f.kept = p.single;
+        double *K = krein__alloc(ctx, 400, sizeof *K);
+        krein_status st = K ? KREIN_OK : ctx->status;
+        if (K) memcpy(K, p.K, 400 * sizeof *K);
+        if (K) st = krein__basis_make(ctx, 20, K, 1e-7, &basis);
+        if (st == KREIN_OK) st = krein__pcg_create(&given, &o, &pcg);
+        if (st == KREIN_OK) st = krein__pcg_solve(pcg, 1, &lambda, &limits, w, b, NULL, &result);
+        CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        krein__pcg_destroy(pcg);
+        krein__basis_clear(&basis);
+    }
+    CHECK(test_live(&memory) == 0);
+    drop_problem(&p);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- the learner -------------------------------------------------------- */
 
 static krein_train_options options(const char *learner, const char *map) {
@@ -479,6 +510,7 @@ int main(int argc, char **argv) {
     RUN(same_bits);
     RUN(equal_landmarks);
     RUN(not_positive);
+    RUN(failing_memory);
     RUN(as_exact);
     RUN(lambda_starts);
     RUN(plan_and_again);

@@ -84,7 +84,6 @@ static double rows_bytes(const krein_map *map, int64_t n, int64_t k) {
 /* Two thirds of the budget are for all this and the map; the rest is for rows. */
 static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int64_t folds,
                       bool probabilities) {
-    static krein_basis some; /* there will be one */
     sizes s = {.D = map->cls->features(map, n),
                .rows = krein__min(krein__block_rows(map->d), n),
                .values = map->unmixed};
@@ -97,13 +96,13 @@ static sizes shape_of(const krein_map *map, int64_t n, int64_t k, bool path, int
                  8 * 512 * N + 65536;
     s.loo = path && folds == 0 && n <= LOO_ROWS && loo <= room && !s.values;
     s.lambdas = path && !s.loo ? krein__max(1, COLUMNS / k) : 1;
-    if (s.values) s.pcg.basis = &some;
     s.pcg.cholesky = !s.values && s.D >= MANY && n >= 2 * TIMES * s.D &&
                      krein__factor_bytes(s.D, map->ctx->threads) + 4 * TIMES * D * D <= room / 3;
     s.pcg.sample = s.values ? 0 : s.pcg.cholesky ? TIMES * s.D : sample_of(n, s.D, room);
     if (s.values || s.pcg.cholesky) s.lambdas = krein__min(s.lambdas, TOGETHER);
     s.pcg.columns = s.lambdas * k;
-    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, &s.pcg) + 16 * D * K;
+    s.bytes = base + krein__pcg_bytes(n, s.D, k, s.rows, map->ctx->threads, s.values, &s.pcg) +
+              16 * D * K;
     if (s.values)
         s.bytes += krein__basis_bytes(s.D) + krein__gram_full_bytes(map->kernel, s.D,
                                                                     map->sparse ? 1024 : map->d,

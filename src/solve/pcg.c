@@ -292,13 +292,13 @@ done:
     return st;
 }
 
-double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads,
+double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads, bool basis,
                         const krein_pcg_options *o) {
     int64_t sample = krein__min(o->sample, n);
     double m = (double)o->columns, d = (double)D;
     double rest =
         krein__passes_bytes(D, o->columns, rows) + 32 * m * d + 8 * m * ((double)sample + 40);
-    if (o->basis) /* a sample of D rows and a factor in single precision, or what iterates */
+    if (basis) /* a sample of D rows and a factor in single precision, or what iterates */
         return 16 * d + 16 * (double)k + krein__factor_bytes(D, threads) + rest + 8 * m * d +
                (8 * d + 8) * d + 8192;
     if (o->cholesky)

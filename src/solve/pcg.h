@@ -57,8 +57,8 @@ typedef struct krein_pcg_result {
 krein_status krein__pcg_solve(krein_pcg *s, int64_t lambdas, const double *lambda,
                               const krein_pcg_limits *limits, double *w, double *intercept,
                               double *score, krein_pcg_result *out);
-/* Without the basis, of which only the pointer is looked at. */
-double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads,
+/* basis: there will be one, which is not counted. */
+double krein__pcg_bytes(int64_t n, int64_t D, int64_t k, int64_t rows, int threads, bool basis,
                         const krein_pcg_options *options);
 
 #endif

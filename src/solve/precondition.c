@@ -15,15 +15,15 @@
  * predictions, in parts of their deviation (1,600 rows of 6 inputs, 400 landmarks, a Gaussian of
  * width 4, noise 1e-7):
  *
- *   jitter       4e-9    4e-8    1e-7    4e-7    1e-6    4e-6
- *   lambda 0.1                                  4.9e-6  5.4e-6
- *   1e-4       7.5e-4  6.2e-5          1.8e-5
- *   1e-5       4.0e-3  4.2e-4  1.2e-4          6.1e-4
- *   1e-6                       9.4e-4          4.4e-3
+ *   jitter       9e-9    9e-8    9e-7    9e-6    9e-5
+ *   lambda 0.1                 6.7e-7  5.4e-6  4.9e-5
+ *   1e-4       7.5e-4  6.2e-5  1.8e-5
+ *   1e-5       4.0e-3  4.2e-4  1.2e-4  6.1e-4
+ *   1e-6               6.2e-3  9.4e-4  4.4e-3
  *
- * so that it is the noise, or more where that is below BIAS m lambda, or where lambda is so small
- * that the noise in z, noise^2 / jitter, would not be. Steps are powers of ten, so that lambdas
- * share a factor.
+ * so that it is a few times the noise, or more where that is below BIAS m lambda, or where lambda
+ * is so small that the noise in z, noise^2 / jitter, would not be. Steps are powers of ten, so that
+ * lambdas share a factor.
  *
  * S and U, K and T share a square each: 16 n^2 bytes for both. n^3 / 3 flops a factor and as many
  * for S. */
@@ -90,7 +90,7 @@ void krein__basis_clear(krein_basis *b) {
 static const double BIAS = 1e-7;
 
 static double jitter_for(const krein_basis *b, double lambda) {
-    double least = fmax(DBL_EPSILON * (double)b->n * b->size, b->noise);
+    double least = fmax(DBL_EPSILON * (double)b->n * b->size, 4 * b->noise);
     double wanted = fmax(BIAS * (double)b->n * lambda, 10 * b->noise * b->noise / lambda);
     wanted = fmin(wanted, 1e-3 * b->size);
     return wanted > least ? least * pow(10, ceil(log10(wanted / least) - 1e-9)) : least;
