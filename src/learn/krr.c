@@ -38,7 +38,7 @@ enum { MANY = 1024 }; /* features: below, normal equations take no time */
 /* Rows of the kernel matrix: of a sample that steps over lambda start from where nothing better is
  * known; up to which all is float64, and a path takes no time; up to which lambda is
  * chosen by exact leave-one-out, unless conjugate gradients are asked for. */
-enum { SAMPLE = 1024, FEW = 256, LOO_ROWS = 8192 };
+enum { SAMPLE = 1024, FEW = 256, LOO_ROWS = 8192, NEAR_ROWS = 4500 };
 enum { FEW_ROWS = 8192 }; /* up to which leave-one-out is the better choice on landmarks */
 
 static const krein_option options[] = {
@@ -564,6 +564,13 @@ static bool otherwise_given(const krein_job *job, const krein_values *values) {
            raw(&given, job->model->map, values);
 }
 
+/* The kernel matrix at a lambda that is known nearly: a few steps find it and the model, long before
+ * three factorisations would. */
+static bool near_kernel(const krein_job *job, const krein_map *map) {
+    return job->lambda_start > 0 && job->n > NEAR_ROWS && job->folds == 0 &&
+           krein__processes(job->ctx) == 1 && krein__kernel_positive(map->kernel);
+}
+
 /* Options that need not be said to get the same model are left out of it. */
 static krein_status fit(krein_job *job, krein_values *values) {
     krein_model *m = job->model;
@@ -574,6 +581,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool path = job->lambda < 0, near = !path || job->lambda_start > 0;
     bool pcg = !begun && takes_pcg(map, values, job->n, m->k, path, job->folds, job->asked);
     if (near && !job->checkpoint) pcg = pcg || prefers_pcg(map, values, job->n, m->k);
+    if (dual && values->number[SOLVER] == AUTO) pcg = pcg || near_kernel(job, map);
     if (dual && job->lambda == 0 && values->number[SOLVER] == AUTO) pcg = false;
     const int8_t *sign = values->number[NORM] == KREIN && map->negative > 0 ? map->sign : NULL;
     if (pcg && !dual && job->checkpoint)

@@ -27,8 +27,8 @@ enum {
     SAMPLE = 1024,
     TRIO = 3,           /* lambdas at a time */
     MORE = 4,           /* times that the search goes on beyond them */
-    CHOICE_STEPS = 100, /* unfinished solutions of a small lambda are near those of a larger one */
-    STEPS = 2000,
+    CHOICE_STEPS = 12, /* unfinished solutions of a small lambda are near those of a larger one */
+    STEPS = 40,
     STEPS_MEAN = 60 /* that a solution takes, for what it costs */
 };
 static const double TOL = 3e-5, CHOICE_TOL = 1e-2;
@@ -174,7 +174,8 @@ static krein_status choose(fitting *f) {
     TRY(krein__krr_folds(job, job->folds > 0 ? job->folds : parts, f->fold));
     for (int64_t l = 0; l < TRIO; l++) lambda[l] = step_of(middle, low + l);
     TRY(compare(f, folds, TRIO, lambda, &path));
-    for (int64_t more = 0; more < MORE && !krein__late(f->deadline); more++) {
+    int64_t most = job->lambda_start > 0 ? 0 : MORE; /* known nearly: the first three are enough */
+    for (int64_t more = 0; more < most && !krein__late(f->deadline); more++) {
         double best = path.lambda[krein__path_least(&path)];
         bool down = best == step_of(middle, low), up = best == step_of(middle, high);
         if (!down && !up) break;

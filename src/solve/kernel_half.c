@@ -14,7 +14,6 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STRIP = 32 };
 
 static int64_t band_rows(const krein_half *h, int64_t b) {
     return krein__min(KREIN_BAND, h->n - b * KREIN_BAND);
@@ -113,53 +112,50 @@ void krein__half_clear(krein_half *h) {
 
 /* ---- products ----------------------------------------------------------- */
 
+/* Parts of all rows by band in float64, v in float32, a tile's product for each thread. */
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
     int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + threads * STRIP * KREIN_BAND;
+    return bands * n * c + (n + threads * KREIN_BAND) * c / 2 + 1;
 }
 
-/* C (rows of op(A) x c) = op(A) v + beta C */
-static void times(bool transposed, int64_t m, int64_t n, int64_t c, const double *a,
-                  const double *v, double beta, double *out) {
+/* out (m x c) = op(A) v of a tile in float32; the sums over tiles are float64. */
+static void times(bool transposed, int64_t m, int64_t n, int64_t c, const float *a, int64_t ld,
+                  const float *v, float *part, double *out) {
     if (c == 1)
-        krein__dgemv(transposed, m, n, 1, a, n, v, 1, beta, out);
+        krein__sgemv(transposed, transposed ? n : m, transposed ? m : n, 1, a, ld, v, 1, 0, part,
+                     1);
     else
-        krein__dgemm(transposed, false, transposed ? n : m, c, transposed ? m : n, 1, a, n, v, c,
-                     beta, out, c);
+        krein__sgemm(transposed, false, m, c, n, 1, a, ld, v, c, 0, part, c);
+    for (int64_t e = 0; e < m * c; e++) out[e] = (double)part[e];
 }
 
 /* The tile of bands I <= J: its parts of the rows I and of the rows J. */
-static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const double *v,
-                         double *to_I, double *to_J, double *strip) {
+static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
+                         double *to_I, double *to_J, float *part) {
     int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
     const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    const double *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
-    for (int64_t first = 0; first < rows; first += STRIP) {
-        int64_t m = krein__min(STRIP, rows - first);
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < wide; j++)
-                strip[i * wide + j] = (double)tile[(first + i) * ld + j];
-        times(false, m, wide, c, strip, vJ, 0, to_I + first * c);
-        if (I < J) times(true, m, wide, c, strip, vI + first * c, first > 0, to_J);
-    }
+    const float *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
+    times(false, rows, wide, c, tile, ld, vJ, part, to_I);
+    if (I < J) times(true, wide, rows, c, tile, ld, vI, part, to_J);
 }
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room) {
     int64_t n = h->n, bands = h->bands;
-    double *strips = room + bands * n * c;
+    float *v32 = (float *)(room + bands * n * c), *parts = v32 + n * c;
+    for (int64_t e = 0; e < n * c; e++) v32[e] = (float)v[e];
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(h->ctx->threads)
     {
         krein__worker_begin();
-        double *strip = strips + omp_get_thread_num() * STRIP * KREIN_BAND;
+        float *part = parts + omp_get_thread_num() * KREIN_BAND * c;
         /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < bands * bands; t++) {
             int64_t I = t / bands, J = t % bands;
             if (I > J) continue;
-            tile_product(h, I, J, c, v, room + (J * n + I * KREIN_BAND) * c,
-                         room + (I * n + J * KREIN_BAND) * c, strip);
+            tile_product(h, I, J, c, v32, room + (J * n + I * KREIN_BAND) * c,
+                         room + (I * n + J * KREIN_BAND) * c, part);
         }
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < n * c; e++) {
