@@ -67,7 +67,8 @@ extern "C" {
     STATUS(KREIN_ENUMERIC, 6, "the computation broke down")                                        \
     STATUS(KREIN_ECANCEL, 7, "cancelled")                                                          \
     STATUS(KREIN_EMODEL, 8, "not a valid model file")                                              \
-    STATUS(KREIN_ESPEC, 9, "a spec or kernel expression is wrong")
+    STATUS(KREIN_ESPEC, 9, "a spec or kernel expression is wrong")                                 \
+    STATUS(KREIN_ETIME, 10, "the time limit has passed")
 
 typedef enum krein_status {
 #define STATUS(name, value, text) name = value,
@@ -357,7 +358,8 @@ typedef struct krein_train_options {
     const char *select;  /* NULL: "loo"; "none" */
     uint64_t seed;
     int64_t max_exact;
-    double time_limit; /* seconds; 0: none */
+    double time_limit; /* seconds for reading, choosing and fitting, which get smaller to meet it;
+                          0: none. KREIN_ETIME where there is no usable model by then */
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;

@@ -117,21 +117,29 @@ static krein_status keep_choice(krein_checkpoint *c, const krein_pipe *p) {
     return krein__checkpoint_chosen(c, p->job.model->map);
 }
 
-static krein_status fit(krein_training *t, krein_report *r) {
+/* Map and learner. */
+static krein_status fit_model(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
     krein_job *job = &t->pipe.job;
     krein_model *m = job->model;
-    double waited = job->data->seconds_waited, mark = krein__clock();
     m->map->unmixed = krein__training_raw(t, m->map);
     TRY(krein__pipe_fit(&t->pipe));
     ZNEW(m->w, m->map->R * m->k);
     ZNEW(m->intercept, m->k);
     TRY(t->learner->fit(job, &t->values));
     TRY(check_finite(m));
-    r->seconds_fit = krein__clock() - mark - (job->data->seconds_waited - waited);
     if (!(m->learner = krein__training_learner(t))) st = ctx->status;
 done:
+    return st;
+}
+
+static krein_status fit(krein_training *t, krein_report *r) {
+    const krein_data *data = t->pipe.job.data;
+    double waited = data->seconds_waited, mark = krein__clock();
+    krein_status st = t->hurry.only_reserve ? KREIN_ETIME : fit_model(t);
+    st = krein__hurry_keep(t, st);
+    r->seconds_fit = krein__clock() - mark - (data->seconds_waited - waited);
     return st;
 }
 
@@ -153,6 +161,9 @@ static krein_status choose(krein_training *t, krein_report *r) {
     TRY(krein__training_choose(t));
     TRY(krein__training_agree(t));
     TRY(krein__training_parts(t));
+    TRY(krein__hurry_size(t, &need));
+    tell_need(&need, r);
+    TRY(check_range(data, &p->job.model->encoding, p->job.model->map));
     r->seconds_select = krein__clock() - mark - (data->seconds_waited - waited);
 done:
     return st;
@@ -175,12 +186,11 @@ done:
     return st;
 }
 
-static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *data,
+static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *data, double start,
                           krein_report *r) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
-    double start = krein__clock();
-    t->pipe.job.deadline = t->o.time_limit > 0 ? start + t->o.time_limit : 0;
+    krein__hurry_begin(t, start);
     say_slow_blas(ctx);
     TRY(krein__training_scan(t, data, c, false));
     TRY(choose(t, r));
@@ -194,6 +204,7 @@ static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *da
     r->seconds_read = data->seconds_read;
     r->seconds_total = krein__clock() - start;
 done:
+    krein__hurry_end(ctx);
     data->unlabelled = false;
     return st;
 }
@@ -203,13 +214,14 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     krein_report own = report_init(), *r = &own;
     krein_training t = {0};
     krein_checkpoint *c = NULL;
+    double start = krein__clock();
     *out = NULL;
     krein__call_begin(ctx);
     krein_status st = krein__report_check(ctx, report, "krein_report");
     if (st == KREIN_OK) st = krein__training_begin(ctx, options, data->options.group != NULL, &t);
     if (st == KREIN_OK) st = krein__training_together(&t);
     if (st == KREIN_OK && t.o.checkpoint) st = krein__training_checkpoint(&t, data, &c);
-    if (st == KREIN_OK) st = train(&t, c, data, r);
+    if (st == KREIN_OK) st = train(&t, c, data, start, r);
     st = krein__call_end(ctx, st); /* a model is whole where all came to its end */
     if (st == KREIN_OK) *out = krein__pipe_take_model(&t.pipe);
     if (st == KREIN_ECANCEL) krein__checkpoint_cancelled(c, ctx);

@@ -461,22 +461,6 @@ static void plan_is_enough(void) {
     }
 }
 
-static void ends_in_time(void) {
-    krein_ctx *ctx = test_ctx(2);
-    rows r = make_rows(3000, 4, 1, 15);
-    krein_train_options o = options_of("svm(tol=1e-9)", "rff(D=400)");
-    o.time_limit = .05;
-    krein_report report = KREIN_SIZED(krein_report);
-    double start = krein__clock();
-    krein_model *m = fitted(ctx, &r, &o, &report);
-    CHECK(krein__clock() - start < (test_sanitized() ? 60 : 5));
-    CHECK_HAS(report.learner, "C=");
-    krein_report_clear(ctx, &report);
-    krein_model_destroy(m);
-    drop(&r);
-    krein_ctx_destroy(ctx);
-}
-
 static void memory_may_fail(void) {
     test_memory memory;
     rows r = make_rows(40, 3, 1, 16);
@@ -586,7 +570,6 @@ int main(int argc, char **argv) {
     RUN(probabilities);
     RUN(memory_is_bounded);
     RUN(plan_is_enough);
-    RUN(ends_in_time);
     RUN(memory_may_fail);
     RUN(small_classes);
     RUN(what_is_refused);

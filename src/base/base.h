@@ -40,6 +40,9 @@ struct krein_ctx {
     krein_progress_fn progress;
     krein_cancel_fn cancel;
     void *user;
+    /* krein__clock() of a training with a time limit, 0: never. From the first on walks end with
+     * their best (krein__enough), from the second on krein__poll fails with KREIN_ETIME. */
+    double finish, deadline;
     krein_status status; /* of the last failure */
     double last_progress;
     char message[KREIN__MESSAGE];
@@ -64,10 +67,11 @@ void krein__log(krein_ctx *ctx, krein_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Throttled to ten calls a second; done >= total is always passed on. */
 void krein__progress(krein_ctx *ctx, const char *what, double done, double total);
-/* KREIN_ECANCEL when the caller wants to stop. */
+/* KREIN_ECANCEL when the caller wants to stop, KREIN_ETIME after the context's deadline. */
 krein_status krein__poll(krein_ctx *ctx);
 double krein__clock(void);         /* monotonic seconds */
 bool krein__late(double deadline); /* whether that has come, on krein__clock; 0: it never does */
+bool krein__enough(const krein_ctx *ctx); /* the time limit asks to end with what there is */
 
 /* 64-byte aligned; NULL with the message set when over the budget, on overflow of
  * count * size, or when the allocator refuses. Zero bytes give a valid pointer.

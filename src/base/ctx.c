@@ -194,16 +194,16 @@ void krein__progress(krein_ctx *ctx, const char *what, double done, double total
 krein_status krein__poll(krein_ctx *ctx) {
     if (ctx->cancel && ctx->cancel(ctx->user))
         return krein__fail(ctx, KREIN_ECANCEL, "cancelled; nothing was written");
+    if (krein__late(ctx->deadline))
+        return krein__fail(ctx, KREIN_ETIME,
+                           "`time_limit` has passed and nothing usable was found; give more time, "
+                           "fewer rows or fewer candidates");
     return KREIN_OK;
 }
 
-double krein__clock(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 bool krein__late(double deadline) { return deadline > 0 && krein__clock() >= deadline; }
+
+bool krein__enough(const krein_ctx *ctx) { return krein__late(ctx->finish); }
 
 const char *krein__bytes_text(double bytes, char *buf) {
     static const char *const unit[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
@@ -238,6 +238,7 @@ krein_ctx krein__ctx_beside(krein_ctx *parent) {
     krein_ctx own = *parent;
     own.parent = parent;
     own.beside = true;
+    own.deadline = own.finish = 0; /* the parent's change while it runs */
     own.log = NULL;
     own.progress = NULL;
     own.cancel = NULL;

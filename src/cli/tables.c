@@ -97,7 +97,7 @@ static const cli_option train_options[] = {
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
      .help = "rows without labels, for sskrr"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
-     .help = "searches and iterations stop there with their best"},
+     .help = "of the whole training; sizes shrink to meet it"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
      .help = "state of a long training, to go on from it (krr)"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,

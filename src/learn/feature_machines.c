@@ -322,20 +322,29 @@ done:
     return st;
 }
 
+/* Half of the time at most: a C without machines is nothing. */
+static double half_of(double deadline) {
+    double now = krein__clock();
+    return deadline > 0 ? now + (deadline - now) / 2 : 0;
+}
+
 /* Walks up the path until two steps in a row are clearly worse than the best, but not before
- * KREIN_SATURATED. Of values within half a standard error of the least the smallest is taken. */
+ * KREIN_SATURATED. Of values within half a standard error of the least the smallest is taken. Where
+ * time ended the walk below C = 1 and the last was the best, it is 1. */
 static krein_status choose(set *s, double *score, double *C, double *best_error) {
     krein_status st = KREIN_OK;
     double error[(HIGH - LOW) / STEP + 1], least = INFINITY, spread = 1;
+    double deadline = half_of(s->job->deadline);
     int64_t n = 0, worse = 0;
+    bool late = false;
     TRY(spread_of(s, &spread));
     for (int e = LOW; e <= (s->joint ? HIGH_JOINT : HIGH); e += STEP, n++) {
         if (worse >= 2 && ldexp(1, e - STEP) >= KREIN_SATURATED / spread) break;
         krein__progress(s->ctx, "choosing C", (double)n, (double)KREIN__COUNT(error));
-        bool late = krein__late(s->job->deadline);
-        if (late && n > 0) break;
+        late = n > 0 && krein__late(deadline);
+        if (late) break;
         set_cost(s, ldexp(s->recipe->unit, e));
-        TRY(set_train(s, PATH_TOL, PATH_WORK, s->job->deadline, NULL));
+        TRY(set_train(s, PATH_TOL, PATH_WORK, deadline, NULL));
         TRY(held_out(s, score));
         error[n] = error_of(s, score);
         krein__log(s->ctx, KREIN_LOG_DEBUG, "C = %g on %lld rows: %s %.6g",
@@ -348,6 +357,7 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
         if (error[i] <= least + doubt(s, least) / 2) {
             *C = ldexp(s->recipe->unit, (int)(LOW + STEP * i));
             *best_error = error[i];
+            if (late && i == n - 1) *C = fmax(*C, s->recipe->unit);
             break;
         }
 done:

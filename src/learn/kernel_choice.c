@@ -94,7 +94,9 @@ static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, kr
     NEW(score, r->n * p->k);
     NEW(t.loss, KREIN_KERNEL_GRID * r->n);
     TRY(krein__folds(ctx, job->seed, r->n, folds, r->group, r->class, fold));
-    double end = least_end(r);
+    double end = least_end(r), now = krein__clock();
+    /* Half of the time at most: a C without machines is nothing. */
+    double deadline = job->deadline > 0 ? now + (job->deadline - now) / 2 : 0;
     while (t.tried < KREIN_KERNEL_GRID && (risen(&t) < 2 || t.C[t.tried - 1] < end)) {
         int64_t at = t.tried;
         t.C[at] = ldexp(1, (int)(2 * at) - 4);
@@ -103,7 +105,7 @@ static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, kr
         add_losses(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
                    p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
-        if (krein__late(job->deadline) && t.tried < KREIN_KERNEL_GRID) {
+        if (krein__late(deadline) && t.tried < KREIN_KERNEL_GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
                        t.C[at] * p->scale);
             break;

@@ -52,24 +52,35 @@ bool krein__training_raw(const krein_training *t, const krein_map *map) {
     return t->learner->raw && !t->weighing.cls && t->learner->raw(&t->pipe.job, map, &t->values);
 }
 
+double krein__training_fit_cost(const krein_training *t, const krein_map *map,
+                                const krein_learner_class *learner, const krein_values *values,
+                                krein_cost *of_map, krein_cost *fit, int64_t *passes) {
+    int64_t n = t->pipe.rows;
+    bool path = t->o.lambda < 0;
+    *of_map = (krein_cost){0};
+    *fit = (krein_cost){.folds = krein__training_folds(t),
+                        .asked = asked(t, map),
+                        .probabilities = t->o.probabilities,
+                        .grouped = t->grouped,
+                        .max_exact = t->o.max_exact};
+    *passes = 0;
+    krein_map view = *map;
+    view.unmixed = learner == t->learner && krein__training_raw(t, map);
+    map->cls->cost(&view, n, of_map);
+    learner->cost(&view, values, n, t->pipe.job.model->k, path, fit, passes);
+    return (double)n * of_map->flops * (path ? 2 : 1) + of_map->fit_flops + fit->flops;
+}
+
 /* Bytes, flops and passes of the whole training. */
 static void cost_with(const krein_training *t, bool search, krein_need *out) {
     const krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
-    krein_map view = *p->job.model->map;
-    const krein_map *map = &view;
-    krein_cost of_map = {0}, fit = {0}, combine = {0};
-    int64_t n = p->rows, k = p->job.model->k, passes = 0;
-    bool path = t->o.lambda < 0, features = by_features(t, map, n);
+    const krein_map *map = p->job.model->map;
+    krein_cost of_map, fit, combine = {0};
+    int64_t n = p->rows, k = p->job.model->k, passes;
+    bool features = by_features(t, map, n);
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
-    fit.folds = krein__training_folds(t);
-    fit.asked = asked(t, map);
-    fit.probabilities = t->o.probabilities;
-    fit.grouped = t->grouped;
-    fit.max_exact = t->o.max_exact;
-    view.unmixed = krein__training_raw(t, map);
-    map->cls->cost(map, n, &of_map);
-    t->learner->cost(map, &t->values, n, k, path, &fit, &passes);
+    double flops = krein__training_fit_cost(t, map, t->learner, &t->values, &of_map, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
     bool tune = t->tuning.kernel || (t->tuning.asked && !t->tuning.from);
     if (tune) select = fmax(select, krein__tune_bytes(n, map->d, k, t->o.effort, ctx->threads));
@@ -78,8 +89,7 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
         select = fmax(select, combine.bytes);
     }
     out->bytes = 4 * rows * d + rows * 64 + fmax(of_map.bytes + fit.bytes, select);
-    out->flops = (double)n * of_map.flops * (path ? 2 : 1) + of_map.fit_flops + fit.flops +
-                 combine.flops + (tune ? krein__tune_flops(n, map->d, k, t->o.effort) : 0) +
+    out->flops = flops + combine.flops + (tune ? krein__tune_flops(n, map->d, k, t->o.effort) : 0) +
                  (search ? krein__select_flops(n, t->free, t->list.n, features) : 0);
     out->passes = 1 + passes + (t->free > 0) + 2 * (combine.flops > 0) +
                   ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
@@ -161,7 +171,7 @@ static krein_status settle_sum(krein_training *t) {
     krein_combination *c = &t->combination;
     TRY(krein__combination_meet(c, &p->job.model->encoding));
     if (!p->job.rows) goto done; /* plan */
-    TRY(krein__combination_settle(c, &p->job, &t->criterion, t->o.time_limit));
+    TRY(krein__combination_settle(c, &p->job, &t->criterion, krein__hurry_choice(t)));
     krein__kernel_destroy(p->ctx, p->kernel);
     p->kernel = NULL;
     TRY(krein__combination_kernel(c, &p->kernel));
@@ -179,7 +189,7 @@ static krein_status take_best(krein_training *t) {
         TRY(krein__kernel_meet(ctx, t->list.kernel[i], &p->job.model->encoding));
         TRY(krein__kernel_meet_rows(ctx, t->list.kernel[i], p->job.rows, true));
     }
-    TRY(krein__select_from(&p->job, &t->criterion, &t->list, t->o.time_limit, &best));
+    TRY(krein__select_from(&p->job, &t->criterion, &t->list, krein__hurry_choice(t), &best));
     krein__kernel_destroy(ctx, p->kernel);
     p->kernel = t->list.kernel[best];
     t->list.kernel[best] = NULL;
@@ -192,11 +202,11 @@ krein_status krein__training_meet(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_status st = KREIN_OK;
     bool plan = p->job.rows == NULL;
-    if (!plan) TRY(krein__training_tune(t));
+    if (!plan) TRY(krein__hurry_choose(t, krein__training_tune));
     if (t->weighing.cls && !plan) return settle_sum(t);
     TRY(krein__kernel_meet(p->ctx, p->kernel, &p->job.model->encoding));
     if (t->weighing.cls) TRY(settle_sum(t));
-    if (t->list.n > 0 && !plan) TRY(take_best(t));
+    if (t->list.n > 0 && !plan) TRY(krein__hurry_choose(t, take_best));
 done:
     return st;
 }
@@ -228,18 +238,26 @@ done:
     return st;
 }
 
-krein_status krein__training_choose(krein_training *t) {
+static krein_status search_free(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     const krein_map *m = p->job.model->map;
     char *map = NULL;
-    TRY(krein__kernel_meet_rows(ctx, p->kernel, p->job.rows, true));
-    if (t->weighing.cls) return weigh(t);
-    if (!t->criterion.cls || t->free == 0) return krein__pipe_median(p);
     if (by_features(t, m, p->job.n) && !(map = krein__map_text(m))) return ctx->status;
-    st = krein__select_kernel(&p->job, &t->criterion, map, t->o.time_limit, p->kernel);
-done:
+    st = krein__select_kernel(&p->job, &t->criterion, map, krein__hurry_choice(t), p->kernel);
     krein__free(ctx, map);
+    return st;
+}
+
+krein_status krein__training_choose(krein_training *t) {
+    krein_pipe *p = &t->pipe;
+    krein_status st = KREIN_OK;
+    bool none = !t->criterion.cls || t->free == 0;
+    TRY(krein__kernel_meet_rows(p->ctx, p->kernel, p->job.rows, true));
+    if (t->weighing.cls) return weigh(t);
+    if (!none && !t->hurry.unchosen) TRY(krein__hurry_choose(t, search_free));
+    if (none || t->hurry.unchosen) TRY(krein__pipe_median(p));
+done:
     return st;
 }

@@ -162,6 +162,18 @@ static krein_status replace(krein_pipe *p, krein_need *need) {
     return st;
 }
 
+krein_status krein__pipe_smaller(krein_pipe *p, krein_need *need, bool *smaller) {
+    krein_status st = KREIN_OK;
+    const krein_map *map = *map_of(p);
+    bool exact = krein__pipe_is_exact(p), sized = krein__option_index(&map->cls->cls, "D") >= 0;
+    *smaller = !krein__pipe_asked(p, map) && (exact || (sized && map->D / 2 >= LEAST_FEATURES));
+    if (!*smaller) return KREIN_OK;
+    TRY(exact ? make(p, false) : resize(p, map->D / 2));
+    *need = estimate(p);
+done:
+    return st;
+}
+
 /* What the rows take, on the process where it is most. */
 static krein_status count_rows(krein_pipe *p) {
     const krein_data *data = p->job.data;

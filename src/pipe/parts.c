@@ -7,25 +7,29 @@
 #include "pipe/sample.h"
 #include "select/capacity.h"
 
-/* Rows of the sample: fewer where there is no room for their matrix. */
-static krein_status choose_rows(const krein_pipe *p, int64_t *m) {
+/* Rows of the sample: fewer where there is no room for their matrix, or no time. */
+static krein_status choose_rows(krein_training *t, int64_t *m) {
+    const krein_pipe *p = &t->pipe;
     double room = (double)p->ctx->budget - (double)atomic_load(&p->ctx->held);
     int64_t k = p->job.model->k;
     *m = krein__min(p->job.n, KREIN_ADVISE_ROWS);
     while (*m > 16 && krein__sample_bytes(p, *m, k) + krein__advise_bytes(*m, k) > room / 2)
         *m /= 2;
+    krein_status st = krein__hurry_rows(t, m);
+    if (st != KREIN_OK) return st;
     return krein__stream_least(p->job.rows, m);
 }
 
 /* A kernel that advice is not for has one part. */
-static krein_status advised(krein_pipe *p, int64_t *parts) {
+static krein_status advised(krein_training *t, int64_t *parts) {
+    krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_advice advice = {0};
     krein_sample s = {0};
     int64_t m;
     *parts = 1;
-    TRY(choose_rows(p, &m));
+    TRY(choose_rows(t, &m));
     if (m < 2) return KREIN_OK;
     TRY(krein__sample_gather(p, m, true, &s));
     st = krein__advise(ctx, s.m, s.K, s.k, s.y, p->job.n, &advice);
@@ -64,7 +68,7 @@ krein_status krein__training_parts(krein_training *t) {
     int64_t slot = l->advised ? krein__option_index(&l->cls, l->advised) : -1, parts = 1;
     int64_t n = p->job.n;
     if (slot < 0 || !isnan(t->values.number[slot])) return KREIN_OK;
-    TRY(advised(p, &parts));
+    TRY(advised(t, &parts));
     if (krein__pipe_is_exact(p) && l->matrix_rows) {
         int64_t rows = l->matrix_rows(p->ctx, &t->values, n, t->o.max_exact);
         parts = krein__max(parts, (n + rows - 1) / rows);

@@ -96,6 +96,9 @@ krein_status krein__pipe_meet_kernel(krein_pipe *p, bool symmetric);
 krein_status krein__pipe_median(krein_pipe *p);
 /* Chooses the map. need may be NULL: then what does not fit is refused. */
 krein_status krein__pipe_map(krein_pipe *p, krein_need *need);
+/* A smaller map where its size is the default: features in the place of the kernel matrix, then
+ * half as many. *smaller: there was one. */
+krein_status krein__pipe_smaller(krein_pipe *p, krein_need *need, bool *smaller);
 /* What to do where it does not fit, to text. */
 void krein__pipe_advice(krein_pipe *p, char *text, size_t size);
 /* KREIN_EMEMORY with the numbers and that. */

@@ -33,6 +33,7 @@ void krein__training_end(krein_training *t) {
     if (!ctx) return;
     krein__unlabelled_close(&t->pipe.job.unlabelled);
     krein__tuning_end(t);
+    krein__reserve_clear(t);
     krein__pipe_end(&t->pipe);
     krein__kernels_clear(ctx, &t->list);
     krein__combination_end(&t->combination);

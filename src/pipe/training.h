@@ -9,6 +9,7 @@
 #define KREIN_TRAINING_H
 
 #include "combine/combination.h"
+#include "pipe/hurry.h"
 #include "pipe/pipe.h"
 #include "select/tune.h"
 
@@ -24,7 +25,8 @@ typedef struct krein_tuning {
     krein_tuned tuned;
 } krein_tuning;
 
-typedef struct krein_training {
+typedef struct krein_training krein_training;
+struct krein_training {
     krein_pipe pipe;
     krein_train_options o;
     const krein_learner_class *learner;
@@ -38,7 +40,8 @@ typedef struct krein_training {
     bool recalled; /* kernel and map are those of a checkpoint; what was asked for before: */
     bool asked;    /* the number of features was */
     krein_tuning tuning;
-} krein_training;
+    krein_hurry hurry; /* with a time limit */
+};
 
 /* The learner of a spec, and the weighing where the spec has one (mkl): empty before. The values
  * and the weighing are the caller's to clear, also after a failure. */
@@ -79,6 +82,10 @@ krein_status krein__training_parts(krein_training *t);
 /* What a training needs of its pipe, and folds that the criterion chooses lambda by as well (0:
  * leave-one-out). */
 krein_purpose krein__training_purpose(const krein_training *t);
+/* What a fit of that learner on that map takes; returns the flops of both. */
+double krein__training_fit_cost(const krein_training *t, const krein_map *map,
+                                const krein_learner_class *learner, const krein_values *values,
+                                krein_cost *of_map, krein_cost *fit, int64_t *passes);
 int64_t krein__training_folds(const krein_training *t);
 /* The learner as it would have to be asked for to get the same model. */
 char *krein__training_learner(krein_training *t);

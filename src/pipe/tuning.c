@@ -156,12 +156,12 @@ static krein_status tune(krein_training *t) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_tuned *tuned = &t->tuning.tuned;
-    double left = p->job.deadline > 0 ? p->job.deadline - krein__clock() : 0;
+    double seconds = krein__hurry_choice(t);
     krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
                             .metric = t->tuning.metric,
                             .effort = t->o.effort,
                             .clip = t->tuning.clip,
-                            .deadline = left > 0 ? krein__clock() + 0.4 * left : 0};
+                            .deadline = seconds > 0 ? krein__clock() + seconds : 0};
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));

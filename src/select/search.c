@@ -13,6 +13,7 @@
 
 #include "kernel/median.h"
 #include "num/blas.h"
+#include "num/speed.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,6 +249,22 @@ static krein_status find_free(search *s, int64_t free) {
     return KREIN_OK;
 }
 
+/* Rows of samples with a time limit: half of it for each of the two, whose candidates are about so
+ * many. Features are too many where even one round of them takes longer. */
+static krein_status fit_time(search *s, double time_limit, int64_t *fine, int64_t *coarse) {
+    enum { COARSE_ROUND = 8, FINE_ROUND = 6 };
+    static const double D = KREIN_FEATURES_MAX;
+    double speed;
+    if (!(time_limit > 0)) return KREIN_OK;
+    krein_status st = krein__speed(s->ctx, &speed);
+    if (st != KREIN_OK) return st;
+    double half = time_limit * speed / 2;
+    if (FINE_ROUND * (9 * D * D * D + 3 * (double)*fine * D * D) > half) s->map = NULL;
+    if (!s->map) *fine = krein__min(*fine, krein__eigen_rows(half / FINE_ROUND));
+    *coarse = krein__min(krein__min(*coarse, *fine), krein__eigen_rows(half / COARSE_ROUND));
+    return KREIN_OK;
+}
+
 /* Wide rows: fewer of them. */
 static int64_t wide_rows(const krein_job *job) {
     return krein__max(100, ((int64_t)1 << 27) / job->model->encoding.d);
@@ -270,8 +287,10 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
                            "values to the others",
                            (long long)free);
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
+    int64_t coarse = krein__min(n, COARSE);
+    TRY(fit_time(&s, time_limit, &n, &coarse));
     TRY(krein__scorer_begin(job, criterion, 1, n, &s.fine));
-    TRY(krein__scorer_thin(&s.fine, krein__min(n, COARSE), &s.coarse));
+    TRY(krein__scorer_thin(&s.fine, coarse, &s.coarse));
     TRY(find_free(&s, free));
     s.total = free * 16;
     for (int64_t i = 1; i < free; i++)
@@ -330,9 +349,14 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
     krein_status st = KREIN_OK;
     krein_scorer s = {0};
     krein_candidate *c = NULL;
+    double speed;
+    int64_t n = krein__min(krein__min(job->n, FINE), wide_rows(job));
     ZNEW(c, list->n);
-    TRY(krein__scorer_begin(job, criterion, 1, krein__min(krein__min(job->n, FINE), wide_rows(job)),
-                            &s));
+    if (time_limit > 0) {
+        TRY(krein__speed(ctx, &speed));
+        n = krein__min(n, krein__eigen_rows(time_limit * speed / (double)list->n));
+    }
+    TRY(krein__scorer_begin(job, criterion, 1, n, &s));
     s.deadline = time_limit > 0 ? krein__clock() + time_limit : 0;
     s.what = "scoring kernels";
     TRY(propose_list(job, list, &s.sample, c));

@@ -237,7 +237,8 @@ static krein_status pass(solver *v, int32_t *blocks) {
     v->violation = 0;
     for (int64_t b = 0; b < v->z->blocks; b++) blocks[b] = (int32_t)b;
     krein__shuffle(blocks, v->z->blocks, seed_of(v, v->z->blocks));
-    for (int64_t b = 0; b < v->z->blocks && !krein__late(v->o->deadline); b++)
+    bool first = v->m->passes == 0; /* without it the machine would be zero */
+    for (int64_t b = 0; b < v->z->blocks && (first || !krein__late(v->o->deadline)); b++)
         TRY(pass_block(v, blocks[b]));
     v->last_violation = v->violation;
     v->visits = fmax(v->visits, before + LEAST * (double)(v->n * v->k));

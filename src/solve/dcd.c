@@ -539,7 +539,8 @@ krein_status krein__dcd(krein_features *z, krein_machine *machine, int64_t machi
     NEW(blocks, z->blocks);
     NEW(slabs, v.per_block);
     for (int64_t pass = 0, left = machines; left > 0; pass++) {
-        bool late = krein__late(o->deadline);
+        /* Without any pass all machines would be zero. */
+        bool late = pass > 0 && krein__late(o->deadline);
         for (int64_t i = 0; i < machines; i++) {
             state *s = &v.s[i];
             s->last = late || (double)s->visits > work * (double)s->m->n;

@@ -134,7 +134,7 @@ int64_t krein__path_least(const krein_path *p) {
 
 /* Goes on from `at` by `by` while the loss falls; `at` is then the best. */
 static krein_status step(const walk *w, int64_t by, int64_t *at) {
-    for (int64_t k = 0; k < STEPS && *at + by >= w->least; k++) {
+    for (int64_t k = 0; k < STEPS && *at + by >= w->least && !krein__enough(w->ctx); k++) {
         krein_status st = visit(w, *at + by);
         if (st != KREIN_OK) return st;
         bool none = by > 0 && isinf(w->p->loss[w->p->n - 1]); /* a larger lambda has a solution */
@@ -160,7 +160,8 @@ static double promised(const krein_path *p, int64_t at, int64_t *by) {
     return isfinite(bend) && bend > 0 ? (up - down) * (up - down) / (8 * bend) : 0;
 }
 
-/* Half decades from the start while the loss falls; *at is then the best. */
+/* Half decades from the start while the loss falls; *at is then the best. A time limit ends the
+ * walk with the best of those visited, the first always. */
 static krein_status climb(walk *w, double start, double least, int64_t *at) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
@@ -183,7 +184,7 @@ krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double 
     int64_t at;
     TRY(climb(&w, start, least, &at));
     bool down = loss_at(p, at - 2) < loss_at(p, at + 2) && at > w.least;
-    TRY(visit(&w, down ? at - 1 : at + 1));
+    if (!krein__enough(ctx)) TRY(visit(&w, down ? at - 1 : at + 1));
 done:
     krein__free(ctx, w.score);
     return st;
@@ -195,7 +196,8 @@ krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double
     walk w = {.ctx = ctx, .rows = rows, .visitor = visitor, .state = state, .p = p};
     int64_t at, by;
     TRY(climb(&w, start, least, &at));
-    if (promised(p, at, &by) > WORTH * loss_at(p, at)) TRY(visit(&w, at + by));
+    if (promised(p, at, &by) > WORTH * loss_at(p, at) && !krein__enough(ctx))
+        TRY(visit(&w, at + by));
 done:
     krein__free(ctx, w.score);
     return st;

@@ -122,6 +122,13 @@ static bool keep_in_memory(const krein_data *data) {
            r->bytes / krein__comm_size(data->ctx) < NPY_IN_MEMORY;
 }
 
+static krein_status no_time(const krein_scan *s) {
+    return krein__fail(s->ctx, KREIN_ETIME,
+                       "%s: `time_limit` passed in the first pass over the data, after %lld rows; "
+                       "give more time, or fewer rows",
+                       s->data->name, (long long)s->rows);
+}
+
 static krein_status scan_file(krein_scan *s, bool holdout) {
     krein_data *data = s->data;
     krein_ctx *ctx = s->ctx;
@@ -134,7 +141,9 @@ static krein_status scan_file(krein_scan *s, bool holdout) {
     uint64_t before = atomic_load(&ctx->held);
     TRY(krein__raw_begin(&pass, data));
     for (;;) {
-        TRY(krein__raw_next(&pass, &raw, &ld));
+        st = krein__raw_next(&pass, &raw, &ld);
+        if (st == KREIN_ETIME) st = no_time(s);
+        if (st != KREIN_OK) goto done;
         if (!raw) break;
         TRY(scan_batch(s, raw, ld, holdout));
         if (memory && atomic_load(&ctx->held) - before > limit) {
