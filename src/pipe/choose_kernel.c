@@ -82,14 +82,15 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     double flops = krein__training_fit_cost(t, map, t->learner, &t->values, &of_map, &fit, &passes);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
-    bool tune = t->tuning.kernel || (t->tuning.asked && !t->tuning.from);
-    if (tune) select = fmax(select, krein__tune_bytes(n, map->d, k, t->o.effort, ctx->threads));
+    double blocks = 4 * rows * d + rows * 64;
+    krein_tuning_cost tune = krein__tuning_cost(t, (double)ctx->budget - p->rows_bytes - blocks);
+    select = fmax(select, tune.bytes);
     if (t->weighing.cls) {
         combine = krein__combine_cost(&t->weighing, map, n, t->combination.list.n, k);
         select = fmax(select, combine.bytes);
     }
-    out->bytes = 4 * rows * d + rows * 64 + fmax(of_map.bytes + fit.bytes, select);
-    out->flops = flops + combine.flops + (tune ? krein__tune_flops(n, map->d, k, t->o.effort) : 0) +
+    out->bytes = blocks + fmax(of_map.bytes + fit.bytes, select);
+    out->flops = flops + combine.flops + tune.flops +
                  (search ? krein__select_flops(n, t->free, t->list.n, features) : 0);
     out->passes = 1 + passes + (t->free > 0) + 2 * (combine.flops > 0) +
                   ((krein__map_traits(map) & KREIN_MAP_DATA) != 0);
@@ -105,6 +106,12 @@ static bool advice(const krein_pipe *p, char *text, size_t size) {
     krein_need without = {0};
     if (t->weighing.cls) {
         snprintf(text, size, "raise `max_memory`, or use fewer `features`");
+        return true;
+    }
+    if (krein__tuning_cost(t, 0).bytes + p->rows_bytes > (double)p->ctx->budget) {
+        snprintf(text, size,
+                 "choosing the kernel takes most of it: give one, as in `kernel` "
+                 "\"gaussian(sigma=...)\", or raise `max_memory`");
         return true;
     }
     if (!t->criterion.cls || t->free == 0) return false;

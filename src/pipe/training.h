@@ -25,6 +25,13 @@ typedef struct krein_tuning {
     krein_tuned tuned;
 } krein_tuning;
 
+/* What choosing takes. */
+typedef struct krein_tuning_cost {
+    double effort; /* that is taken: less than was asked for where memory is short */
+    int threads;   /* and fewer of them */
+    double bytes, flops;
+} krein_tuning_cost;
+
 typedef struct krein_training krein_training;
 struct krein_training {
     krein_pipe pipe;
@@ -63,6 +70,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
 /* What the options say of metric, clip and effort; a default list of kernels. */
 krein_status krein__tuning_begin(krein_training *t);
 void krein__tuning_end(krein_training *t);
+/* In so many bytes; zero where nothing is tuned. More bytes than that where it does not fit. */
+krein_tuning_cost krein__tuning_cost(const krein_training *t, double room);
 /* "k1; k2; ...", of which one will be taken; NULL: there is one kernel, or a sum. */
 const char *krein__training_candidates(const krein_training *t);
 /* Before the rows are encoded. */

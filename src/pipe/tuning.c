@@ -107,6 +107,26 @@ void krein__tuning_clip(const krein_training *t) {
         e->clip = (float)t->tuning.clip;
 }
 
+/* ---- what it takes ------------------------------------------------------ */
+
+/* The choice must not depend on the number of threads: effort gives way to what one thread needs,
+ * then threads to what is left. */
+krein_tuning_cost krein__tuning_cost(const krein_training *t, double room) {
+    static const double LEAST = 0.01;
+    const krein_model *m = t->pipe.job.model;
+    krein_tuning_cost c = {.effort = t->o.effort, .threads = 1};
+    int64_t n = t->pipe.job.n, d = m->encoding.d, k = krein__scored_targets(&t->pipe.job);
+    if (!t->tuning.kernel && (t->tuning.from || !t->tuning.asked)) return (krein_tuning_cost){0};
+    while (c.effort > LEAST && krein__tune_bytes(n, d, k, c.effort, 1) > room)
+        c.effort = fmax(c.effort / 2, LEAST);
+    while (c.threads < t->pipe.ctx->threads &&
+           krein__tune_bytes(n, d, k, c.effort, c.threads + 1) <= room)
+        c.threads++;
+    c.bytes = krein__tune_bytes(n, d, k, c.effort, c.threads);
+    c.flops = krein__tune_flops(n, d, k, c.effort);
+    return c;
+}
+
 /* ---- with data ---------------------------------------------------------- */
 
 static krein_status set_metric(krein_training *t, krein_metric_kind kind, const double *factor) {
@@ -155,18 +175,45 @@ static krein_status agree(krein_training *t) {
     return st;
 }
 
+/* All processes choose alike, on the least room. */
+static krein_status fit_in_memory(krein_training *t, krein_tuning_cost *cost) {
+    krein_ctx *ctx = t->pipe.ctx;
+    char want[32], have[32];
+    double held = (double)atomic_load(&ctx->held);
+    krein_status st = krein__stream_most(t->pipe.job.rows, 1, &held);
+    if (st != KREIN_OK) return st;
+    *cost = krein__tuning_cost(t, (double)ctx->budget - held);
+    if (held + cost->bytes > (double)ctx->budget)
+        return krein__fail(ctx, KREIN_EMEMORY,
+                           "choosing the kernel needs %s, the memory budget is %s; give one, as in "
+                           "`kernel` \"gaussian(sigma=...)\", or raise `max_memory`",
+                           krein__bytes_text(held + cost->bytes, want),
+                           krein__bytes_text((double)ctx->budget, have));
+    if (cost->effort < t->o.effort)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "memory is short: the choice is made on fewer rows, `effort=%.2g`",
+                   cost->effort);
+    return KREIN_OK;
+}
+
 static krein_status tune(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_tuned *tuned = &t->tuning.tuned;
     double seconds = krein__hurry_choice(t);
+    int threads = ctx->threads;
+    krein_tuning_cost cost;
+    TRY(fit_in_memory(t, &cost));
     krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
                             .metric = t->tuning.metric,
-                            .effort = t->o.effort,
+                            .effort = cost.effort,
                             .clip = t->tuning.clip,
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
-    TRY(krein__tune(&p->job, &o, tuned));
+    ctx->threads = cost.threads;
+    st = krein__tune(&p->job, &o, tuned);
+    ctx->threads = threads;
+    TRY(st);
     TRY(agree(t));
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
     if (!t->tuning.kernel) goto done;
