@@ -314,6 +314,28 @@ static void threads(void) {
     }
 }
 
+/* A file's rows, in memory or read again: the same model. */
+static void streamed(void) {
+    rows r = planted(700, 0, 6);
+    const char *path = write_rows("rows.csv", &r);
+    test_bytes bytes[2];
+    for (int i = 0; i < 2; i++) {
+        krein_ctx *ctx = test_ctx(2);
+        krein_model *m = NULL;
+        ctx->keep_rows = i ? KREIN_KEEP_MEMORY : KREIN_KEEP_STREAM;
+        krein_data *data = from_file(ctx, path);
+        CHECK(krein_train(ctx, data, NULL, NULL, &m) == KREIN_OK);
+        bytes[i] = test_model_bytes(ctx, m);
+        krein_model_destroy(m);
+        krein_data_close(data);
+        krein_ctx_destroy(ctx);
+    }
+    CHECK(test_same(bytes[0], bytes[1]));
+    free(bytes[0].at);
+    free(bytes[1].at);
+    drop(&r);
+}
+
 /* ---- edges -------------------------------------------------------------- */
 
 static void sparse_rows(void) {
@@ -461,6 +483,7 @@ int main(int argc, char **argv) {
     RUN(asked);
     RUN(several_targets_and_weights);
     RUN(threads);
+    RUN(streamed);
     RUN(sparse_rows);
     RUN(no_time);
     RUN(few_rows);
