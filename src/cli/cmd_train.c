@@ -68,15 +68,30 @@ static void print_metric(FILE *f, const krein_report *r) {
              text);
 }
 
-/* What was tried, and its error on other rows. */
+/* The best of what was fitted to the most rows, and their errors on others. --json has all. */
 static void print_tried(FILE *f, const krein_report *r) {
+    enum { SHOWN = 5 };
     bool classes = r->task == KREIN_TASK_CLASSIFICATION;
-    for (int64_t i = 0; i < r->tried_count; i++) {
-        const krein_tried *c = &r->tried[i];
-        cli_line(f, i ? "" : "tried", "%-32s %-9s %6" PRId64 " rows  %s%.4g%s", c->kernel,
-                 c->metric ? cli_metric_name(c->metric) : "", c->rows, classes ? "" : "rmse ",
-                 classes ? 100 * c->error : c->error, classes ? " % error" : "");
+    int64_t most = 0, shown = 0;
+    for (int64_t i = 0; i < r->tried_count; i++)
+        if (r->tried[i].rows > most) most = r->tried[i].rows;
+    double above = -INFINITY; /* error of the line before */
+    while (shown < SHOWN) {
+        const krein_tried *next = NULL;
+        for (int64_t i = 0; i < r->tried_count; i++) {
+            const krein_tried *c = &r->tried[i];
+            if (c->rows < most || !(c->error > above)) continue;
+            if (!next || c->error < next->error) next = c;
+        }
+        if (!next) break;
+        above = next->error;
+        cli_line(f, shown++ ? "" : "tried", "%-32s %-9s %s%.4g%s", next->kernel,
+                 next->metric ? cli_metric_name(next->metric) : "", classes ? "" : "rmse ",
+                 classes ? 100 * next->error : next->error, classes ? " % error" : "");
     }
+    if (shown > 0)
+        cli_line(f, "", "%" PRId64 " candidates in all, on at most %" PRId64 " rows",
+                 r->tried_count, most);
 }
 
 void cli_print_report(FILE *f, const krein_report *r) {
