@@ -68,30 +68,34 @@ static void print_metric(FILE *f, const krein_report *r) {
              text);
 }
 
-/* The best of what was fitted to the most rows, and their errors on others. --json has all. */
+/* The same kernel, but for its parameters, with the same kind of metric. */
+static bool alike(const krein_tried *a, const krein_tried *b) {
+    size_t length = strcspn(a->kernel, "(");
+    return a->metric == b->metric && strcspn(b->kernel, "(") == length &&
+           memcmp(a->kernel, b->kernel, length) == 0;
+}
+
+/* Each kernel with and without a metric: the least error on other rows, of the candidates that were
+ * fitted to the most rows. --json has all. */
 static void print_tried(FILE *f, const krein_report *r) {
-    enum { SHOWN = 5 };
-    bool classes = r->task == KREIN_TASK_CLASSIFICATION;
-    int64_t most = 0, shown = 0;
+    bool classes = r->task == KREIN_TASK_CLASSIFICATION, first = true;
+    int64_t most = 0;
     for (int64_t i = 0; i < r->tried_count; i++)
         if (r->tried[i].rows > most) most = r->tried[i].rows;
-    double above = -INFINITY; /* error of the line before */
-    while (shown < SHOWN) {
-        const krein_tried *next = NULL;
-        for (int64_t i = 0; i < r->tried_count; i++) {
-            const krein_tried *c = &r->tried[i];
-            if (c->rows < most || !(c->error > above)) continue;
-            if (!next || c->error < next->error) next = c;
+    for (int64_t i = 0; i < r->tried_count; i++) {
+        const krein_tried *c = &r->tried[i];
+        bool best = c->rows == most;
+        for (int64_t j = 0; j < r->tried_count && best; j++) {
+            const krein_tried *o = &r->tried[j];
+            bool before = o->error < c->error || (o->error == c->error && j < i);
+            best = j == i || o->rows < most || !alike(c, o) || !before;
         }
-        if (!next) break;
-        above = next->error;
-        cli_line(f, shown++ ? "" : "tried", "%-32s %-9s %s%.4g%s", next->kernel,
-                 next->metric ? cli_metric_name(next->metric) : "", classes ? "" : "rmse ",
-                 classes ? 100 * next->error : next->error, classes ? " % error" : "");
+        if (!best) continue;
+        cli_line(f, first ? "tried" : "", "%-32s %-9s %s%.4g%s", c->kernel,
+                 c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
+                 classes ? 100 * c->error : c->error, classes ? " % error" : "");
+        first = false;
     }
-    if (shown > 0)
-        cli_line(f, "", "%" PRId64 " candidates in all, on at most %" PRId64 " rows",
-                 r->tried_count, most);
 }
 
 void cli_print_report(FILE *f, const krein_report *r) {
