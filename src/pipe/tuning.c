@@ -13,7 +13,6 @@
 #include "stream/together.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char KERNELS[] = "exponential; laplacian; gaussian";
@@ -180,9 +179,9 @@ static krein_status set_learner(krein_training *t, const char *spec) {
 
 /* Support vector machines on the kernel matrix, where they were far better. */
 static krein_status take_machines(krein_training *t) {
-    char spec[64];
+    char spec[KREIN_SVM_TEXT];
     if (!(t->tuning.tuned.C > 0)) return KREIN_OK;
-    snprintf(spec, sizeof spec, "svm(C=%g, multi=ovo)", t->tuning.tuned.C);
+    krein__tune_svm_text(t->tuning.tuned.C, spec);
     return set_learner(t, spec);
 }
 

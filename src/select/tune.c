@@ -179,7 +179,8 @@ done:
 }
 
 /* For the report. */
-static krein_status record(tuner *t, const candidate *c, int64_t rows, double error) {
+static krein_status record(tuner *t, const candidate *c, int64_t rows, double error,
+                           const char *learner) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
@@ -193,13 +194,14 @@ static krein_status record(tuner *t, const candidate *c, int64_t rows, double er
         goto done;
     }
     DUP(to->map, "exact");
+    DUP(to->learner, learner);
 done:
     krein__kernel_destroy(ctx, kernel);
     return st;
 }
 
 static krein_status note(tuner *t, const candidate *c) {
-    krein_status st = record(t, c, c->n, c->error);
+    krein_status st = record(t, c, c->n, c->error, "krr");
     if (st != KREIN_OK || t->n == CANDIDATES) return st;
     char loo[48] = "";
     if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
@@ -508,13 +510,15 @@ static krein_status machines(tuner *t, const candidate **winner) {
     krein_status st = KREIN_OK;
     const candidate *ridge = *winner;
     double m = (double)t->s.m, least = ridge->error, error, C = 0;
+    char text[KREIN_SVM_TEXT];
     bool fits = t->o->machines && t->s.classes && !t->s.weight && t->s.nclass <= FEW_CLASSES &&
                 ridge->error * m >= LEAST_WRONG;
     for (int i = -1; i < t->bases && fits && !late(t); i++) {
         const candidate *c = i < 0 ? ridge : plain_of(t, i);
         if (i >= 0 && c == ridge) continue;
         TRY(machines_of(t, c, &C, &error));
-        TRY(record(t, c, t->s.n, error));
+        krein__tune_svm_text(C, text);
+        TRY(record(t, c, t->s.n, error, text));
         krein__log(t->ctx, KREIN_LOG_INFO, "support vector machines: error %.4g, C %g", error, C);
         if (!(error < least)) continue;
         least = error;
@@ -578,6 +582,7 @@ void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n) {
     for (int64_t i = 0; tried && i < n; i++) {
         krein__free(ctx, tried[i].kernel);
         krein__free(ctx, tried[i].map);
+        krein__free(ctx, tried[i].learner);
     }
     krein__free(ctx, tried);
 }

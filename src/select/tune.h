@@ -30,11 +30,14 @@ typedef struct krein_tuned {
     double *factor; /* d, diagonal; d x d, full; NULL: none */
     double lambda;  /* of K + lambda I, at the best */
     double C;       /* > 0: support vector machines, a machine a pair of classes, were far better */
-    double decay;   /* the squared error on V falls with the rows like rows^-decay; NaN: not known */
+    double decay; /* the squared error on V falls with the rows like rows^-decay; NaN: not known */
     krein_tried *tried;
     int64_t n;
 } krein_tuned;
 
+/* The learner that C stands for, as a spec. */
+enum { KREIN_SVM_TEXT = 64 };
+void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
 /* Labels are there. out is zeroed on failure. */
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);

@@ -9,7 +9,12 @@
 #include "solve/libsvm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]) {
+    snprintf(text, KREIN_SVM_TEXT, "svm(C=%g, multi=ovo)", C);
+}
 
 typedef struct pairs {
     krein_ctx *ctx;
