@@ -35,24 +35,24 @@ static krein_status parse_metric(krein_training *t, bool given) {
     static const struct {
         const char *word;
         krein_metric_kind kind;
-    } words[] = {{"none", KREIN_METRIC_NONE},
-                 {"diagonal", KREIN_METRIC_DIAGONAL},
-                 {"full", KREIN_METRIC_FULL}};
+        bool automatic; /* only where no kernel is given; the kind is what `effort` pays for */
+    } words[] = {{"none", KREIN_METRIC_NONE, false},
+                 {"diagonal", KREIN_METRIC_DIAGONAL, false},
+                 {"full", KREIN_METRIC_FULL, false},
+                 {"auto", KREIN_METRIC_NONE, true}};
     const char *text = t->o.metric ? t->o.metric : "auto";
     if (!strncmp(text, file, sizeof file - 1)) return open_metric(t, text + sizeof file - 1);
     for (int64_t i = 0; i < KREIN__COUNT(words); i++) {
         if (strcmp(text, words[i].word) != 0) continue;
         t->tuning.metric = words[i].kind;
         t->tuning.asked = words[i].kind != KREIN_METRIC_NONE;
+        if (words[i].automatic && !given)
+            t->tuning.metric = t->o.effort >= 2 ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
         return KREIN_OK;
     }
-    if (strcmp(text, "auto") != 0)
-        return krein__fail(t->pipe.ctx, KREIN_EARG,
-                           "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
-                           text);
-    bool full = t->o.effort >= 2; /* what `effort` adds */
-    if (!given) t->tuning.metric = full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
-    return KREIN_OK;
+    return krein__fail(t->pipe.ctx, KREIN_EARG,
+                       "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
+                       text);
 }
 
 /* Landmarks keep what the kernels that compete have over the Gaussian, random features do not:
