@@ -13,6 +13,7 @@
 #include "stream/together.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char KERNELS[] = "exponential; laplacian; gaussian";
@@ -151,6 +152,37 @@ static krein_status agree(krein_training *t) {
     return st;
 }
 
+/* Another learner than the one that was begun with: its head and its scores. */
+static krein_status set_learner(krein_training *t, const char *spec) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_model *m = t->pipe.job.model;
+    krein_weighing none = {0};
+    krein__values_clear(ctx, &t->values);
+    krein_status st = krein__learner_parse(ctx, spec, &t->learner, &t->values, &none);
+    if (st != KREIN_OK) return st;
+    t->pipe.purpose.matrix = t->learner->matrix;
+    m->head = t->learner->head ? t->learner->head(&t->values, &m->encoding)
+                               : krein__task_head(m->encoding.task);
+    m->k = krein__head_scores(m->head, &m->encoding);
+    return KREIN_OK;
+}
+
+/* Support vector machines on the kernel matrix, where they were far better. */
+static krein_status take_machines(krein_training *t) {
+    char spec[64];
+    if (!(t->tuning.tuned.C > 0)) return KREIN_OK;
+    snprintf(spec, sizeof spec, "svm(C=%g, multi=ovo)", t->tuning.tuned.C);
+    return set_learner(t, spec);
+}
+
+/* They may compete where no learner was asked for and the matrix of all rows is small. */
+static bool machines_fit(const krein_training *t) {
+    enum { ROWS = 5000 };
+    return t->tuning.kernel && !t->o.learner && !t->o.map && t->o.features == 0 &&
+           t->o.lambda < 0 && t->pipe.job.n <= ROWS && !t->o.checkpoint &&
+           krein__processes(t->pipe.ctx) == 1;
+}
+
 static krein_status tune(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
@@ -161,12 +193,14 @@ static krein_status tune(krein_training *t) {
                             .metric = t->tuning.metric,
                             .effort = t->o.effort,
                             .clip = t->tuning.clip,
+                            .machines = machines_fit(t),
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
     if (!t->tuning.kernel) goto done;
     p->job.lambda_start = tuned->lambda / (double)p->job.n;
+    TRY(take_machines(t));
     krein__kernel_destroy(ctx, p->kernel);
     p->kernel = tuned->kernel;
     tuned->kernel = NULL;

@@ -18,9 +18,10 @@ typedef struct krein_tune_options {
                             taken of the first */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
-    double clip; /* scaled columns are cut there, those with outliers get another scale (trim.h);
-                    INFINITY: nothing is */
-    double deadline;          /* krein__clock() at which the best so far is taken; 0: none */
+    double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
+                      INFINITY: nothing is */
+    bool machines; /* support vector machines may compete */
+    double deadline; /* krein__clock() at which the best so far is taken; 0: none */
 } krein_tune_options;
 
 typedef struct krein_tuned {
@@ -28,6 +29,7 @@ typedef struct krein_tuned {
     krein_metric_kind metric;
     double *factor; /* d, diagonal; d x d, full; NULL: none */
     double lambda;  /* of K + lambda I, at the best */
+    double C;       /* > 0: support vector machines, a machine a pair of classes, were far better */
     double flat;    /* error on V with all of S over that with the fewest rows: 1 where more rows
                        bring nothing */
     krein_tried *tried;
