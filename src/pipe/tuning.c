@@ -73,6 +73,37 @@ static void set_map(krein_training *t) {
         p->o.max_exact = krein__max(p->o.max_exact, t->learner->few);
 }
 
+/* A map that was asked for cannot take every kernel: those that it can. Where there is none the
+ * map is refused with the default kernel. */
+static krein_status set_kernels(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel_list list = {0};
+    krein_kernel *leaf;
+    char *text = t->tuning.kernels;
+    int64_t slot;
+    size_t used = 0, size = sizeof t->tuning.kernels;
+    TRY(krein__kernels_parse(ctx, KERNELS, &list));
+    for (int64_t i = 0; i < list.n && t->o.map; i++) {
+        krein_map *map = NULL;
+        st = krein__map_create(ctx, t->o.map, list.kernel[i], t->o.features, t->o.seed, &map);
+        krein__map_destroy(map);
+        if (st == KREIN_ESPEC) {
+            ctx->status = st = KREIN_OK;
+            ctx->message[0] = 0;
+            continue;
+        }
+        TRY(st);
+        krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
+                                 leaf->kernel->cls.name);
+    }
+    if (used == 0) snprintf(text, size, "%s", KERNELS);
+done:
+    krein__kernels_clear(ctx, &list);
+    return st;
+}
+
 krein_status krein__tuning_begin(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
@@ -84,8 +115,9 @@ krein_status krein__tuning_begin(krein_training *t) {
         return krein__fail(ctx, KREIN_EARG, "`clip` takes a number above 0, or none");
     TRY(parse_metric(t, given));
     t->tuning.kernel = !given && !own_criterion(t);
+    if (!given) TRY(set_kernels(t));
     if (t->tuning.kernel) set_map(t);
-    if (!given && own_criterion(t)) t->o.kernels = KERNELS;
+    if (!given && own_criterion(t)) t->o.kernels = t->tuning.kernels;
     t->tuning.clip = t->o.clip > 0 ? t->o.clip : given || !t->tuning.kernel ? INFINITY : CLIP;
 done:
     return st;
@@ -189,7 +221,7 @@ static krein_status tune(krein_training *t) {
     krein_status st = KREIN_OK;
     krein_tuned *tuned = &t->tuning.tuned;
     double seconds = krein__hurry_choice(t);
-    krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
+    krein_tune_options o = {.kernels = t->tuning.kernel ? t->tuning.kernels : "exponential",
                             .metric = t->tuning.metric,
                             .effort = t->o.effort,
                             .clip = t->tuning.clip,
