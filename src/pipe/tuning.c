@@ -227,6 +227,11 @@ static krein_status tune(krein_training *t) {
                             .clip = t->tuning.clip,
                             .machines = machines_fit(t),
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
+    double bytes = krein__tune_bytes(p->job.n, p->job.model->encoding.d, p->job.model->k,
+                                     t->o.effort, ctx->threads);
+    TRY(krein__reserve_check(ctx, bytes, "choosing the kernel",
+                             "give it, as in `kernel` \"gaussian(sigma=...)\", use less `effort`, "
+                             "or raise `max_memory`"));
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
