@@ -63,14 +63,25 @@ static const char *tuned_map(const krein_pipe *p, int64_t D) {
     return "nystrom";
 }
 
+/* Landmarks: fewer where the error hardly falls with the rows, more with the effort; never more
+ * than half of the rows. */
+static int64_t tuned_features(const krein_pipe *p) {
+    static const double FLAT = 0.05, MOST = 16384;
+    const krein_training *t = p->purpose.user;
+    double D = t->tuning.tuned.decay < FLAT ? KREIN_FEATURES_TRAIN / 2 : KREIN_FEATURES_TRAIN;
+    D = fmin(MOST, rint(D * sqrt(t->o.effort)));
+    return krein__max(1, krein__min((int64_t)D, p->rows / 2));
+}
+
 /* The map that suits a kernel and a lambda that are known: the kernel matrix for more rows than
  * otherwise, by conjugate gradients, unless the user has set a limit. */
 static void set_map(krein_training *t) {
     krein_pipe *p = &t->pipe;
+    int64_t few = (int64_t)fmin(32000, (double)t->learner->few * sqrt(t->o.effort));
     p->purpose.map = tuned_map;
-    p->purpose.few = t->learner->few;
-    if (p->o.max_exact == KREIN_MAX_EXACT && t->learner->few > 0)
-        p->o.max_exact = krein__max(p->o.max_exact, t->learner->few);
+    p->purpose.features = tuned_features;
+    p->purpose.few = few;
+    if (p->o.max_exact == KREIN_MAX_EXACT) p->o.max_exact = krein__max(p->o.max_exact, few);
 }
 
 /* A map that was asked for cannot take every kernel: those that it can. Where there is none the

@@ -201,11 +201,11 @@ done:
 static krein_status note(tuner *t, const candidate *c) {
     krein_status st = record(t, c, c->n, c->error);
     if (st != KREIN_OK || t->n == CANDIDATES) return st;
-    krein__log(t->ctx, KREIN_LOG_INFO,
-               "%s%s on %lld rows: squared error %.4g (leave-one-out %.4g), error %.4g, lambda "
-               "%.3g",
+    char loo[48] = "";
+    if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
+    krein__log(t->ctx, KREIN_LOG_INFO, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
                t->out->tried[t->out->n - 1].kernel, c->view ? " with a metric" : "",
-               (long long)c->n, c->loss, c->loo, c->error, c->lambda);
+               (long long)c->n, c->loss, loo, c->error);
     t->all[t->n] = *c;
     t->all[t->n++].alpha = NULL;
     return KREIN_OK;
@@ -534,10 +534,10 @@ static krein_status take(tuner *t, const candidate *c) {
     TRY(kernel_of(ctx, t, c, &out->kernel));
     out->lambda = c->lambda;
     out->metric = v->metric;
-    out->flat = 1;
+    out->decay = NAN;
     for (int i = 0; i < t->n; i++)
         if (t->all[i].base == c->base && t->all[i].view == c->view && t->all[i].n < c->n)
-            out->flat = c->loss / t->all[i].loss;
+            out->decay = log(t->all[i].loss / c->loss) / log((double)c->n / (double)t->all[i].n);
     if (!v->factor) goto done;
     int64_t size = v->metric == KREIN_METRIC_FULL ? t->s.d * t->s.d : t->s.d;
     NEW(out->factor, size);
