@@ -35,24 +35,24 @@ static krein_status parse_metric(krein_training *t, bool given) {
     static const struct {
         const char *word;
         krein_metric_kind kind;
-    } words[] = {{"none", KREIN_METRIC_NONE},
-                 {"diagonal", KREIN_METRIC_DIAGONAL},
-                 {"full", KREIN_METRIC_FULL}};
+        bool automatic; /* only where no kernel is given; the kind is what `effort` pays for */
+    } words[] = {{"none", KREIN_METRIC_NONE, false},
+                 {"diagonal", KREIN_METRIC_DIAGONAL, false},
+                 {"full", KREIN_METRIC_FULL, false},
+                 {"auto", KREIN_METRIC_NONE, true}};
     const char *text = t->o.metric ? t->o.metric : "auto";
     if (!strncmp(text, file, sizeof file - 1)) return open_metric(t, text + sizeof file - 1);
     for (int64_t i = 0; i < KREIN__COUNT(words); i++) {
         if (strcmp(text, words[i].word) != 0) continue;
         t->tuning.metric = words[i].kind;
         t->tuning.asked = words[i].kind != KREIN_METRIC_NONE;
+        if (words[i].automatic && !given)
+            t->tuning.metric = t->o.effort >= 2 ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
         return KREIN_OK;
     }
-    if (strcmp(text, "auto") != 0)
-        return krein__fail(t->pipe.ctx, KREIN_EARG,
-                           "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
-                           text);
-    bool full = t->o.effort >= 2; /* what `effort` adds */
-    if (!given) t->tuning.metric = full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
-    return KREIN_OK;
+    return krein__fail(t->pipe.ctx, KREIN_EARG,
+                       "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
+                       text);
 }
 
 /* Landmarks keep what the kernels that compete have over the Gaussian, random features do not:
@@ -83,6 +83,37 @@ static void set_map(krein_training *t) {
     if (p->o.max_exact == KREIN_MAX_EXACT) p->o.max_exact = krein__max(p->o.max_exact, few);
 }
 
+/* A map that was asked for cannot take every kernel: those that it can. Where there is none the
+ * map is refused with the default kernel. */
+static krein_status set_kernels(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel_list list = {0};
+    krein_kernel *leaf;
+    char *text = t->tuning.kernels;
+    int64_t slot;
+    size_t used = 0, size = sizeof t->tuning.kernels;
+    TRY(krein__kernels_parse(ctx, KERNELS, &list));
+    for (int64_t i = 0; i < list.n && t->o.map; i++) {
+        krein_map *map = NULL;
+        st = krein__map_create(ctx, t->o.map, list.kernel[i], t->o.features, t->o.seed, &map);
+        krein__map_destroy(map);
+        if (st == KREIN_ESPEC) {
+            ctx->status = st = KREIN_OK;
+            ctx->message[0] = 0;
+            continue;
+        }
+        TRY(st);
+        krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
+                                 leaf->kernel->cls.name);
+    }
+    if (used == 0) snprintf(text, size, "%s", KERNELS);
+done:
+    krein__kernels_clear(ctx, &list);
+    return st;
+}
+
 krein_status krein__tuning_begin(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
@@ -94,8 +125,9 @@ krein_status krein__tuning_begin(krein_training *t) {
         return krein__fail(ctx, KREIN_EARG, "`clip` takes a number above 0, or none");
     TRY(parse_metric(t, given));
     t->tuning.kernel = !given && !own_criterion(t);
+    if (!given) TRY(set_kernels(t));
     if (t->tuning.kernel) set_map(t);
-    if (!given && own_criterion(t)) t->o.kernels = KERNELS;
+    if (!given && own_criterion(t)) t->o.kernels = t->tuning.kernels;
     t->tuning.clip = t->o.clip > 0 ? t->o.clip : given || !t->tuning.kernel ? INFINITY : CLIP;
 done:
     return st;
@@ -199,12 +231,17 @@ static krein_status tune(krein_training *t) {
     krein_status st = KREIN_OK;
     krein_tuned *tuned = &t->tuning.tuned;
     double seconds = krein__hurry_choice(t);
-    krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
+    krein_tune_options o = {.kernels = t->tuning.kernel ? t->tuning.kernels : "exponential",
                             .metric = t->tuning.metric,
                             .effort = t->o.effort,
                             .clip = t->tuning.clip,
                             .machines = machines_fit(t),
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
+    double bytes = krein__tune_bytes(p->job.n, p->job.model->encoding.d, p->job.model->k,
+                                     t->o.effort, ctx->threads);
+    TRY(krein__reserve_check(ctx, bytes, "choosing the kernel",
+                             "give it, as in `kernel` \"gaussian(sigma=...)\", use less `effort`, "
+                             "or raise `max_memory`"));
     TRY(krein__tune(&p->job, &o, tuned));
     TRY(agree(t));
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
