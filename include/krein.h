@@ -422,7 +422,9 @@ typedef struct krein_report {
     size_t size;
     int64_t n, d, D, passes;
     krein_task task;
-    char *learner, *kernel, *map; /* complete specs: given back, they reproduce the model */
+    /* Complete specs: given back, with lambda and metric "file=MODEL", they reproduce the model.
+     * krein_plan: a kernel that will be chosen is the list "k1; k2; ..." that it is chosen from. */
+    char *learner, *kernel, *map;
     double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
     double loo; /* held-out rmse, or error for classification; NaN when not computed */
@@ -437,8 +439,8 @@ typedef struct krein_report {
     krein_kernel_weight *weights; /* kernels of them; NULL where nothing was trained (krein_plan) */
     int64_t tried_count; /* candidates, in the order tried */
     krein_tried *tried;
-    krein_metric_kind metric;
-    int64_t factors; /* of the metric: d, or d x d */
+    krein_metric_kind metric; /* krein_plan: the most that can come out */
+    int64_t factors;          /* of the metric: d, or d x d */
     double *factor;
 } krein_report;
 
@@ -486,6 +488,9 @@ typedef struct krein_model_info {
     double variance_total;
     int64_t kernels; /* of a combination (mkl); 0: there is one kernel */
     const krein_kernel_weight *weights;
+    krein_metric_kind metric; /* learned scaling of the inputs: krein_model_array has the factors,
+                                 "encoding.metric", or the matrix, "encoding.matrix" */
+    double clip;              /* scaled inputs are cut at +-clip; INFINITY: nowhere */
 } krein_model_info;
 
 /* *out begins as KREIN_SIZED(krein_model_info); nothing is filled in where it has no size. What it
@@ -494,6 +499,11 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+/* Name of the j-th of the d encoded inputs, which the factors of a metric belong to: "age",
+ * "colour=red" for a category, "when (weekday)" for a part of a date, "age (missing)", "column 3"
+ * where the file had no header. Cut short to size - 1 bytes. 0 past the last, else 1. */
+KREIN_API int krein_model_encoded_name(const krein_model *model, int64_t j, char *text,
+                                       size_t size);
 /* What was decided about the columns at training, the i-th line of it; NULL past the last. */
 KREIN_API const char *krein_model_note(const krein_model *model, int64_t i);
 /* What the fitted map tells of itself: masses, errors, what it chose. */

@@ -70,7 +70,7 @@ static krein_status tell_tuned(krein_training *t, krein_report *r) {
     from->n = 0;
     const float *factor = e->matrix ? e->matrix : e->metric;
     if (!factor) goto done;
-    r->metric = e->matrix ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
+    r->metric = krein__encoding_metric(e);
     r->factors = e->matrix ? e->d * e->d : e->d;
     NEW(r->factor, r->factors);
     for (int64_t j = 0; j < r->factors; j++) r->factor[j] = (double)factor[j];
@@ -251,8 +251,11 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     r->task = m->encoding.task;
     r->D = m->map->cls->features(m->map, m->n);
     r->kernels = t.combination.list.n;
+    r->metric = t.tuning.from ? krein__encoding_metric(&t.tuning.from->encoding) : t.tuning.metric;
+    const char *candidates = krein__training_candidates(&t);
     if (!(r->learner = krein__training_learner(&t)) ||
-        !(r->kernel = krein__kernel_text(ctx, t.pipe.kernel)) ||
+        !(r->kernel = candidates ? krein__strdup(ctx, candidates)
+                                 : krein__kernel_text(ctx, t.pipe.kernel)) ||
         !(r->map = krein__map_text(m->map))) {
         st = ctx->status;
         goto done;

@@ -112,6 +112,13 @@ uint64_t cli_peak_rss(void); /* the most memory that this program had, in bytes 
 void cli_print_kernel(FILE *f, const char *kernel, int64_t n, const krein_kernel_weight *w);
 json_t *cli_json_weights(int64_t n, const krein_kernel_weight *w); /* null where there are none */
 
+/* ---- metric.c: the learned metric of a model ---------------------------- */
+
+/* The line on the metric with the inputs of the largest factors, `shown` at most; nothing where
+ * there is none. */
+void cli_print_metric(FILE *f, const krein_model *model, int64_t shown);
+json_t *cli_json_metric(const krein_model *model); /* null where there is none */
+
 /* ---- file.c: a file written whole or not at all ------------------------- */
 
 typedef struct cli_file {
@@ -163,7 +170,7 @@ void cli_trained_clear(cli_app *app, cli_trained *out);
 /* What was decided about the columns. */
 void cli_print_notes(FILE *f, const krein_model *model);
 json_t *cli_json_notes(const krein_model *model);
-void cli_print_report(FILE *f, const krein_report *r);
+void cli_print_report(FILE *f, const cli_trained *trained);
 
 /* Entries of a table as text; NULL: all tables. Returns how many there are. */
 int64_t cli_print_entries(FILE *f, const char *table);

@@ -180,7 +180,7 @@ static int regression(const demo *d, result results[3]) {
         results[k] =
             (result){runs[k].what, t.report.test->rmse, t.report.seconds_total, t.report.n};
         if (k == 0 && d->talk) {
-            cli_print_report(stdout, &t.report);
+            cli_print_report(stdout, &t);
             cli_line(stdout, "peak memory", "%s", krein__bytes_text((double)cli_peak_rss(), bytes));
             puts("\nNothing was said about kernel, features or regularisation: all of it was\n"
                  "chosen from the data. Beside it, a linear model of the same rows, and the\n"
@@ -205,7 +205,7 @@ static int classification(const demo *d, double *error) {
     if ((status = train(d, "train spiral.csv", "spiral.krein", &t))) return status;
     *error = t.report.loo;
     if (d->talk) {
-        cli_print_report(stdout, &t.report);
+        cli_print_report(stdout, &t);
         puts("\nThe plane as the model sees it (dots: the second class), and some of the rows:\n");
         status = picture(d, t.model);
     }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NAMES_SHOWN = 20 };
+enum { NAMES_SHOWN = 20, FACTORS_SHOWN = 10 };
 
 /* Seeds above 2^63 do not fit jansson's integers. */
 static json_t *seed_json(uint64_t seed) {
@@ -55,6 +55,8 @@ static void print_json(const char *path, const krein_model *model, const krein_m
     krein_fact fact;
     for (int64_t k = 0; krein_model_fact(model, k, &fact); k++) cli_json_fact(facts, &fact);
     json_object_set_new(out, "facts", facts);
+    json_object_set_new(out, "metric", cli_json_metric(model));
+    json_object_set_new(out, "clip", cli_json_number(i->clip));
     json_object_set_new(out, "notes", cli_json_notes(model));
     json_t *variance = i->variance ? json_array() : json_null();
     for (int64_t k = 0; i->variance && k < i->outputs; k++)
@@ -101,6 +103,8 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     else if (i->outputs > 1)
         cli_line(stdout, "outputs", "%s", cli_count_text(i->outputs, number));
     if (i->scale) cli_line(stdout, "scale", "%s", i->scale);
+    if (isfinite(i->clip)) cli_line(stdout, "clip", "%g", i->clip);
+    cli_print_metric(stdout, model, FACTORS_SHOWN);
     if (i->learner) cli_line(stdout, "learner", "%s", i->learner);
     cli_print_kernel(stdout, i->kernel, i->kernels, i->weights);
     if (i->map) cli_line(stdout, "map", "%s", i->map);

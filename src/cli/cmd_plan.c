@@ -10,7 +10,11 @@ static void print_text(const krein_report *r) {
     char number[32];
     cli_line(stdout, "rows", "%s", cli_count_text(r->n, number));
     cli_line(stdout, "inputs", "%s", cli_count_text(r->d, number));
-    cli_print_kernel(stdout, r->kernel, r->kernels, r->weights);
+    if (strchr(r->kernel, ';')) /* a list */
+        cli_line(stdout, "kernel", "chosen among %s", r->kernel);
+    else
+        cli_print_kernel(stdout, r->kernel, r->kernels, r->weights);
+    if (r->metric) cli_line(stdout, "metric", "at most %s", cli_metric_name(r->metric));
     if (r->map) cli_line(stdout, "map", "%s", r->map);
     if (r->D >= 0) cli_line(stdout, "features", "%s", cli_count_text(r->D, number));
     cli_line(stdout, "memory", "%s", krein__bytes_text((double)r->bytes_peak, number));
@@ -41,13 +45,13 @@ int cli_cmd_plan(cli_app *app) {
     TRY(krein_plan(app->ctx, data, &options, &r));
     cli_progress_erase(app);
     if (a->json)
-        cli_print_json(
-            json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:o, s:o}", "command", "plan",
-                      "n", cli_json_count(r.n), "d", cli_json_count(r.d), "D", cli_json_count(r.D),
-                      "bytes_peak", (json_int_t)r.bytes_peak, "flops", cli_json_number(r.flops),
-                      "passes", cli_json_count(r.passes), "fits", r.fits, "kernel",
-                      cli_json_text(r.kernel), "map", cli_json_text(r.map), "advice",
-                      r.advice && *r.advice ? cli_json_text(cli_flags(r.advice)) : json_null()));
+        cli_print_json(json_pack(
+            "{s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:b, s:o, s:s, s:o, s:o}", "command", "plan", "n",
+            cli_json_count(r.n), "d", cli_json_count(r.d), "D", cli_json_count(r.D), "bytes_peak",
+            (json_int_t)r.bytes_peak, "flops", cli_json_number(r.flops), "passes",
+            cli_json_count(r.passes), "fits", r.fits, "kernel", cli_json_text(r.kernel), "metric",
+            cli_metric_name(r.metric), "map", cli_json_text(r.map), "advice",
+            r.advice && *r.advice ? cli_json_text(cli_flags(r.advice)) : json_null()));
     else
         print_text(&r);
     if (!r.fits) {

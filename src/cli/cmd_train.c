@@ -46,28 +46,6 @@ done:
     return status;
 }
 
-/* "inputs 3, 1 and 7 count most": the largest factors. */
-static void print_metric(FILE *f, const krein_report *r) {
-    enum { SHOWN = 5 };
-    int64_t shown[SHOWN], n = 0;
-    char text[200] = "";
-    if (r->metric == KREIN_METRIC_NONE) return;
-    for (int64_t i = 0; r->metric == KREIN_METRIC_DIAGONAL && i < SHOWN && i < r->factors; i++) {
-        int64_t best = -1;
-        for (int64_t j = 0; j < r->factors; j++) {
-            bool taken = false;
-            for (int64_t k = 0; k < n; k++) taken = taken || shown[k] == j;
-            if (!taken && (best < 0 || r->factor[j] > r->factor[best])) best = j;
-        }
-        shown[n++] = best;
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%" PRId64 " (%.2g)", i ? ", " : "", best + 1,
-                 r->factor[best]);
-    }
-    cli_line(f, "metric", "%s%s%s", cli_metric_name(r->metric), *text ? "; largest: input " : "",
-             text);
-}
-
 /* The same kernel, but for its parameters, with the same kind of metric. */
 static bool alike(const krein_tried *a, const krein_tried *b) {
     size_t length = strcspn(a->kernel, "(");
@@ -99,14 +77,16 @@ static void print_tried(FILE *f, const krein_report *r) {
     }
 }
 
-void cli_print_report(FILE *f, const krein_report *r) {
+void cli_print_report(FILE *f, const cli_trained *trained) {
+    enum { INPUTS_SHOWN = 5 };
+    const krein_report *r = &trained->report;
     char number[32], seconds[32];
     cli_line(f, "rows", "%s", cli_count_text(r->n, number));
     cli_line(f, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(f, "task", "%s", cli_task_name(r->task));
     if (r->learner) cli_line(f, "learner", "%s", r->learner);
     cli_print_kernel(f, r->kernel, r->kernels, r->weights);
-    print_metric(f, r);
+    cli_print_metric(f, trained->model, INPUTS_SHOWN);
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->D >= 0 && r->D != r->n) cli_line(f, "features", "%s", cli_count_text(r->D, number));
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
@@ -138,14 +118,6 @@ static json_t *tried_json(const krein_report *r) {
     return all;
 }
 
-static json_t *metric_json(const krein_report *r) {
-    if (r->metric == KREIN_METRIC_NONE) return json_null();
-    json_t *factors = json_array();
-    for (int64_t j = 0; j < r->factors; j++)
-        json_array_append_new(factors, cli_json_number(r->factor[j]));
-    return json_pack("{s:s, s:o}", "kind", cli_metric_name(r->metric), "factors", factors);
-}
-
 void cli_print_notes(FILE *f, const krein_model *model) {
     for (int64_t i = 0; krein_model_note(model, i); i++)
         cli_line(f, "note", "%s", cli_safe(cli_flags(krein_model_note(model, i))));
@@ -158,7 +130,8 @@ json_t *cli_json_notes(const krein_model *model) {
     return all;
 }
 
-static json_t *report_json(const krein_report *r, int64_t bytes) {
+static json_t *report_json(const cli_trained *trained) {
+    const krein_report *r = &trained->report;
     const char *measure = r->task == KREIN_TASK_CLASSIFICATION ? "error" : "rmse";
     json_t *loo = json_null(), *cv = json_null();
     if (isfinite(r->loo) && r->folds > 0)
@@ -175,10 +148,10 @@ static json_t *report_json(const krein_report *r, int64_t bytes) {
         cli_json_text(cli_task_name(r->task)), "learner", cli_json_text(r->learner), "kernel",
         cli_json_text(r->kernel), "map", cli_json_text(r->map), "D", cli_json_count(r->D), "lambda",
         cli_json_number(r->lambda), "weights", cli_json_weights(r->kernels, r->weights), "seconds",
-        seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes", cli_json_count(bytes),
-        "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
+        seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes",
+        cli_json_count(trained->bytes), "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
     json_object_set_new(out, "candidates", tried_json(r));
-    json_object_set_new(out, "metric", metric_json(r));
+    json_object_set_new(out, "metric", cli_json_metric(trained->model));
     return out;
 }
 
@@ -223,13 +196,13 @@ int cli_cmd_train(cli_app *app) {
     }
     status = cli_train(app, output, &trained);
     if (status == CLI_OK && a->json) {
-        json_t *object = report_json(&trained.report, trained.bytes);
+        json_t *object = report_json(&trained);
         json_object_set_new(object, "notes", cli_json_notes(trained.model));
         json_object_set_new(object, "output", cli_json_text(output));
         cli_print_json(object);
     } else if (status == CLI_OK) {
         const krein_report *r = &trained.report;
-        cli_print_report(stdout, r);
+        cli_print_report(stdout, &trained);
         cli_print_notes(stdout, trained.model);
         if (a->verbose)
             fprintf(stderr, "krein: reading %.2f s, selecting %.2f s, fitting %.2f s\n",

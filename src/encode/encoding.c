@@ -348,6 +348,10 @@ done:
 
 /* ---- after scaling ------------------------------------------------------ */
 
+krein_metric_kind krein__encoding_metric(const krein_encoding *e) {
+    return e->matrix ? KREIN_METRIC_FULL : e->metric ? KREIN_METRIC_DIAGONAL : KREIN_METRIC_NONE;
+}
+
 bool krein__encoding_clips(const krein_encoding *e) {
     return e->clip > 0 && isfinite(e->clip) && !e->sparse && e->scale != KREIN_SCALE_UNIT;
 }

@@ -99,6 +99,7 @@ krein_status krein__encoding_set_metric(krein_ctx *ctx, krein_encoding *e, const
 /* The same for the matrix (d x d), which is KREIN_ESPEC for sparse rows and for too many columns.
  */
 krein_status krein__encoding_set_matrix(krein_ctx *ctx, krein_encoding *e, const double *A);
+krein_metric_kind krein__encoding_metric(const krein_encoding *e);
 /* There is a clip, and it holds for these rows. */
 bool krein__encoding_clips(const krein_encoding *e);
 /* Bounds of the encoded inputs of the training rows. */
@@ -110,6 +111,9 @@ int64_t krein__block_rows(int64_t d);
 /* Class of a label (a number, or a code in the text label's dictionary through `map`), or -1. */
 int64_t krein__class_of(const krein_encoding *e, const int64_t *map, double label);
 const char *krein__scale_name(krein_scale scale);
+
+/* The j-th encoded column by name (names.c), cut short where there is no room. */
+void krein__encoded_name(const krein_encoding *e, int64_t j, char *text, size_t size);
 
 /* What was decided about the columns, one line each, for people (notes.c). */
 krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char ***note,

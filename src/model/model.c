@@ -535,6 +535,8 @@ void krein_model_describe(const krein_model *m, krein_model_info *info) {
     out->variance_total = m->variance ? m->variance_total : NAN;
     out->kernels = m->kernels;
     out->weights = m->weights;
+    out->metric = krein__encoding_metric(&m->encoding);
+    out->clip = krein__encoding_clips(&m->encoding) ? (double)m->encoding.clip : INFINITY;
     krein__report_finish(KREIN_OK, info, out);
 }
 
@@ -551,6 +553,12 @@ const char *krein_model_column(const krein_model *m, int64_t j) {
         if (m->encoding.input[i].role == KREIN_ROLE_FEATURE && j-- == 0)
             return m->encoding.input[i].name;
     return NULL;
+}
+
+int krein_model_encoded_name(const krein_model *m, int64_t j, char *text, size_t size) {
+    if (j < 0 || j >= m->encoding.d) return 0;
+    krein__encoded_name(&m->encoding, j, text, size);
+    return 1;
 }
 
 int krein_model_fact(const krein_model *m, int64_t i, krein_fact *out) {

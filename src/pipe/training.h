@@ -64,6 +64,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
 /* What the options say of metric, clip and effort; a default list of kernels. */
 krein_status krein__tuning_begin(krein_training *t);
 void krein__tuning_end(krein_training *t);
+/* "k1; k2; ...", of which one will be taken; NULL: there is one kernel, or a sum. */
+const char *krein__training_candidates(const krein_training *t);
 /* Before the rows are encoded. */
 void krein__tuning_clip(const krein_training *t);
 /* The metric, and the kernel where none was given. */

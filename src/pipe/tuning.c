@@ -24,6 +24,10 @@ static bool own_criterion(const krein_training *t) { return t->o.select || t->gr
 
 bool krein__training_tunes(const krein_training *t) { return t->tuning.kernel; }
 
+const char *krein__training_candidates(const krein_training *t) {
+    return t->tuning.kernel ? KERNELS : t->list.n > 0 ? t->o.kernels : NULL;
+}
+
 static krein_status open_metric(krein_training *t, const char *path) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = krein_model_load(ctx, path, &t->tuning.from);

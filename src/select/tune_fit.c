@@ -166,6 +166,7 @@ krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metr
     TRY(krein__median_distance(ctx, &x, 1, &v->median[1]));
     TRY(krein__median_distance(ctx, &x, 2, &v->median[2]));
 done:
+    if (st != KREIN_OK) krein__tune_view_end(ctx, v);
     return st;
 }
 
