@@ -13,6 +13,7 @@
 #include "stream/together.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char KERNELS[] = "exponential; laplacian; gaussian";
