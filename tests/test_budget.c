@@ -67,7 +67,7 @@ static void what_is_refused(void) {
     krein_train_options o = defaults();
     o.map = "exact";
     o.max_exact = 100;
-    refused(&o, 200, KREIN_EARG, "`max_exact`", "orf");
+    refused(&o, 200, KREIN_EARG, "`max_exact`", "nystrom");
     o = defaults();
     o.kernel = "gaussian + laplacian + cauchy";
     refused(&o, 50, KREIN_ESPEC, "3 free parameters", "at most two");

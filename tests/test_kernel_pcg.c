@@ -64,7 +64,8 @@ static double deviation(int64_t n, const double *y) {
 
 /* ---- half of the matrix -------------------------------------------------- */
 
-/* One row; a band less one row, a whole one, one more; several. */
+/* One row; a band less one row, a whole one, one more; several. A tile's products are float32: the
+ * errors of n terms of size 1, each about 2^-24, add up as their root. */
 static void products(void) {
     static const int64_t sizes[] = {1, KREIN_BAND - 1, KREIN_BAND, KREIN_BAND + 1,
                                     2 * KREIN_BAND + 9};
@@ -85,7 +86,7 @@ static void products(void) {
             for (int64_t e = 0; e < n * c; e++) v[e] = test_random();
             krein__pgemm(one, false, false, n, c, n, 1, p.K, n, v, c, 0, want, c);
             krein__half_multiply(&p.half, c, v, got, room);
-            for (int64_t e = 0; e < n * c; e++) CHECK_ABS(got[e], want[e], 1e-13 * (double)n);
+            for (int64_t e = 0; e < n * c; e++) CHECK_ABS(got[e], want[e], 1e-6 * sqrt((double)n));
             p.half.ctx = two;
             krein__half_multiply(&p.half, c, v, again, room);
             p.half.ctx = one;
@@ -105,7 +106,8 @@ static void products(void) {
 
 /* ---- the solver ---------------------------------------------------------- */
 
-/* Two lambdas at once against the direct solver: the predictions. */
+/* Two lambdas at once against the direct solver: the predictions; and those of float32 products
+ * beside their sums in float64, below what the residual leaves. */
 static void solutions(void) {
     static const struct {
         int64_t n, k, m;
@@ -114,7 +116,8 @@ static void solutions(void) {
         double lambda[2];
     } all[] = {{500, 1, 60, false, "laplacian(sigma=2)", {1e-4, 1e-2}},
                {400, 2, 50, true, "gaussian(sigma=1)", {1e-5, 1e-3}},
-               {300, 1, 20, false, "poly(degree=2)", {1e-4, 1}},
+               /* values of 80: float32 products have no digits of a much smaller lambda */
+               {300, 1, 20, false, "poly(degree=2)", {1e-2, 1}},
                {1100, 1, 100, true, "laplacian(sigma=2)", {1e-5, 1e-4}},
                {2, 1, 1, false, "gaussian(sigma=1)", {1e-2, 1}}};
     krein_ctx *ctx = test_ctx(2);
@@ -146,7 +149,7 @@ static void solutions(void) {
                         sum += p.K[i * n + j] * alpha[j * c + l * k + o];
                     }
                     CHECK_ABS(fit[i * c + l * k + o], want, 1e-4 * scale);
-                    CHECK_ABS(fit[i * c + l * k + o], sum, 1e-8 * scale);
+                    CHECK_ABS(fit[i * c + l * k + o], sum, 1e-4 * scale);
                     if (p.weight && p.weight[i] == 0) CHECK(alpha[i * c + l * k + o] == 0);
                 }
         }

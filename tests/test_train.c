@@ -62,7 +62,7 @@ static void classes_by_default(void) {
     krein_ctx *ctx = test_ctx(2);
     for (int classes = 2; classes <= 3; classes++) {
         rows train = rings(400, classes, 3), test = rings(800, classes, 4);
-        static const char *const maps[] = {NULL, "orf(D=256)", "nystrom(D=150)"};
+        static const char *const maps[] = {NULL, "rff(D=256)", "nystrom(D=150)"};
         char kernel[100];
         for (int k = 0; k < 3; k++) {
             krein_train_options o = defaults();
@@ -324,6 +324,12 @@ static void given_back(void) {
         krein_model *m = NULL, *again = NULL;
         krein_report report = KREIN_SIZED(krein_report);
         CHECK(krein_train(ctx, data, &o, &report, &m) == KREIN_OK);
+        char metric[300]; /* where the kernel was chosen clip and metric were too */
+        snprintf(metric, sizeof metric, "file=%s", test_path("first.krein"));
+        if (!o.kernel) {
+            CHECK(krein_model_save(ctx, m, metric + 5) == KREIN_OK);
+            o.metric = metric;
+        }
         o.kernel = report.kernel;
         o.map = report.map;
         o.learner = report.learner;

@@ -46,14 +46,34 @@ done:
     return status;
 }
 
-/* What was tried, and its error on other rows. */
+/* The same kernel, but for its parameters, with the same kind of metric. */
+static bool alike(const krein_tried *a, const krein_tried *b) {
+    size_t length = strcspn(a->kernel, "(");
+    return a->metric == b->metric && strcmp(a->learner, b->learner) == 0 &&
+           strcspn(b->kernel, "(") == length && memcmp(a->kernel, b->kernel, length) == 0;
+}
+
+/* Each kernel with and without a metric: the least error on other rows, of the candidates that were
+ * fitted to the most rows. --json has all. */
 static void print_tried(FILE *f, const krein_report *r) {
-    bool classes = r->task == KREIN_TASK_CLASSIFICATION;
+    bool classes = r->task == KREIN_TASK_CLASSIFICATION, first = true;
+    int64_t most = 0;
+    for (int64_t i = 0; i < r->tried_count; i++)
+        if (r->tried[i].rows > most) most = r->tried[i].rows;
     for (int64_t i = 0; i < r->tried_count; i++) {
         const krein_tried *c = &r->tried[i];
-        cli_line(f, i ? "" : "tried", "%-32s %-9s %6" PRId64 " rows  %s%.4g%s", c->kernel,
-                 c->metric ? cli_metric_name(c->metric) : "", c->rows, classes ? "" : "rmse ",
+        bool best = c->rows == most;
+        for (int64_t j = 0; j < r->tried_count && best; j++) {
+            const krein_tried *o = &r->tried[j];
+            bool before = o->error < c->error || (o->error == c->error && j < i);
+            best = j == i || o->rows < most || !alike(c, o) || !before;
+        }
+        if (!best) continue;
+        cli_line(f, first ? "tried" : "", "%.*s  %-32s %-9s %s%.4g%s",
+                 (int)strcspn(c->learner, "("), c->learner, c->kernel,
+                 c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
                  classes ? 100 * c->error : c->error, classes ? " % error" : "");
+        first = false;
     }
 }
 
@@ -90,9 +110,10 @@ static json_t *tried_json(const krein_report *r) {
     for (int64_t i = 0; i < r->tried_count; i++) {
         const krein_tried *c = &r->tried[i];
         json_array_append_new(
-            all, json_pack("{s:o, s:o, s:s, s:o, s:o}", "kernel", cli_json_text(c->kernel), "map",
-                           cli_json_text(c->map), "metric", cli_metric_name(c->metric), "rows",
-                           cli_json_count(c->rows), "error", cli_json_number(c->error)));
+            all, json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "kernel", cli_json_text(c->kernel),
+                           "map", cli_json_text(c->map), "learner", cli_json_text(c->learner),
+                           "metric", cli_metric_name(c->metric), "rows", cli_json_count(c->rows),
+                           "error", cli_json_number(c->error)));
     }
     return all;
 }

@@ -127,6 +127,9 @@ static krein_status compare(fitting *f, int64_t folds, int64_t L, const double *
         path->lambda[path->n] = lambda[l];
         path->loss[path->n] = part.loss[l];
         path->error[path->n] = part.error[l];
+        char error[40];
+        krein__log(ctx, KREIN_LOG_DEBUG, "lambda %g: loss %g%s", lambda[l], part.loss[l],
+                   krein__error_text(part.error[l], error));
     }
     krein__path_choose(path);
 done:

@@ -127,6 +127,9 @@ void krein__krr_report(krein_job *job, const krein_path *p) {
     job->lambda = p->lambda[p->best];
     job->cv_folds = krein__min(job->folds, job->n);
     job->loo = krein__job_classes(job) ? p->error[p->best] : sqrt(p->loss[p->best]);
+    char error[40];
+    krein__log(job->ctx, KREIN_LOG_DEBUG, "lambda %g, the best of %lld: loss %g%s", job->lambda,
+               (long long)p->n, p->loss[p->best], krein__error_text(p->error[p->best], error));
     krein__job_path(job, p);
 }
 

@@ -71,8 +71,8 @@ double krein__training_fit_cost(const krein_training *t, const krein_map *map,
     return (double)n * of_map->flops * (path ? 2 : 1) + of_map->fit_flops + fit->flops;
 }
 
-/* Bytes, flops and passes of the whole training. */
-static void cost_with(const krein_training *t, bool search, krein_need *out) {
+/* Bytes, flops and passes of the whole training; `choose`: with the choice of the kernel. */
+static void cost_with(const krein_training *t, bool choose, krein_need *out) {
     const krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
     const krein_map *map = p->job.model->map;
@@ -81,9 +81,11 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
     bool features = by_features(t, map, n);
     double d = (double)map->d, rows = (double)krein__block_rows(map->d);
     double flops = krein__training_fit_cost(t, map, t->learner, &t->values, &of_map, &fit, &passes);
+    bool search = choose && searches(t);
     double select = search ? krein__select_bytes(ctx, n, map->d, k, features) : 0;
     double blocks = 4 * rows * d + rows * 64;
-    krein_tuning_cost tune = krein__tuning_cost(t, (double)ctx->budget - p->rows_bytes - blocks);
+    krein_tuning_cost tune = {0};
+    if (choose) tune = krein__tuning_cost(t, (double)ctx->budget - p->rows_bytes - blocks);
     select = fmax(select, tune.bytes);
     if (t->weighing.cls) {
         combine = krein__combine_cost(&t->weighing, map, n, t->combination.list.n, k);
@@ -98,7 +100,7 @@ static void cost_with(const krein_training *t, bool search, krein_need *out) {
 
 static void cost(const krein_pipe *p, krein_need *out) {
     const krein_training *t = p->purpose.user;
-    cost_with(t, searches(t), out);
+    cost_with(t, true, out);
 }
 
 static bool advice(const krein_pipe *p, char *text, size_t size) {

@@ -17,7 +17,8 @@
 
 /* What is chosen where no kernel is given (tuning.c). */
 typedef struct krein_tuning {
-    bool kernel;              /* the kernel is chosen */
+    bool kernel; /* the kernel is chosen, of these: */
+    char kernels[64];
     krein_metric_kind metric; /* the most that may be learned */
     bool asked;               /* the metric was asked for */
     double clip;              /* INFINITY: none */

@@ -13,6 +13,7 @@
 #include "stream/together.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char KERNELS[] = "exponential; laplacian; gaussian";
@@ -25,7 +26,7 @@ static bool own_criterion(const krein_training *t) { return t->o.select || t->gr
 bool krein__training_tunes(const krein_training *t) { return t->tuning.kernel; }
 
 const char *krein__training_candidates(const krein_training *t) {
-    return t->tuning.kernel ? KERNELS : t->list.n > 0 ? t->o.kernels : NULL;
+    return t->tuning.kernel ? t->tuning.kernels : t->list.n > 0 ? t->o.kernels : NULL;
 }
 
 static krein_status open_metric(krein_training *t, const char *path) {
@@ -39,24 +40,24 @@ static krein_status parse_metric(krein_training *t, bool given) {
     static const struct {
         const char *word;
         krein_metric_kind kind;
-    } words[] = {{"none", KREIN_METRIC_NONE},
-                 {"diagonal", KREIN_METRIC_DIAGONAL},
-                 {"full", KREIN_METRIC_FULL}};
+        bool automatic; /* only where no kernel is given; the kind is what `effort` pays for */
+    } words[] = {{"none", KREIN_METRIC_NONE, false},
+                 {"diagonal", KREIN_METRIC_DIAGONAL, false},
+                 {"full", KREIN_METRIC_FULL, false},
+                 {"auto", KREIN_METRIC_NONE, true}};
     const char *text = t->o.metric ? t->o.metric : "auto";
     if (!strncmp(text, file, sizeof file - 1)) return open_metric(t, text + sizeof file - 1);
     for (int64_t i = 0; i < KREIN__COUNT(words); i++) {
         if (strcmp(text, words[i].word) != 0) continue;
         t->tuning.metric = words[i].kind;
         t->tuning.asked = words[i].kind != KREIN_METRIC_NONE;
+        if (words[i].automatic && !given)
+            t->tuning.metric = t->o.effort >= 2 ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
         return KREIN_OK;
     }
-    if (strcmp(text, "auto") != 0)
-        return krein__fail(t->pipe.ctx, KREIN_EARG,
-                           "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
-                           text);
-    bool full = t->o.effort >= 2; /* what `effort` adds */
-    if (!given) t->tuning.metric = full ? KREIN_METRIC_FULL : KREIN_METRIC_DIAGONAL;
-    return KREIN_OK;
+    return krein__fail(t->pipe.ctx, KREIN_EARG,
+                       "`metric` takes none, diagonal, full, auto or file=MODEL, not \"%.40s\"",
+                       text);
 }
 
 /* Landmarks keep what the kernels that compete have over the Gaussian, random features do not:
@@ -66,14 +67,56 @@ static const char *tuned_map(const krein_pipe *p, int64_t D) {
     return "nystrom";
 }
 
+/* Landmarks: fewer where the error hardly falls with the rows, more with the effort; never more
+ * than half of the rows. */
+static int64_t tuned_features(const krein_pipe *p) {
+    static const double FLAT = 0.05, MOST = 16384;
+    const krein_training *t = p->purpose.user;
+    double D = t->tuning.tuned.decay < FLAT ? KREIN_FEATURES_TRAIN / 2 : KREIN_FEATURES_TRAIN;
+    D = fmin(MOST, rint(D * sqrt(t->o.effort)));
+    return krein__max(1, krein__min((int64_t)D, p->rows / 2));
+}
+
 /* The map that suits a kernel and a lambda that are known: the kernel matrix for more rows than
  * otherwise, by conjugate gradients, unless the user has set a limit. */
 static void set_map(krein_training *t) {
     krein_pipe *p = &t->pipe;
+    int64_t few = (int64_t)fmin(32000, (double)t->learner->few * sqrt(t->o.effort));
     p->purpose.map = tuned_map;
-    p->purpose.few = t->learner->few;
-    if (p->o.max_exact == KREIN_MAX_EXACT && t->learner->few > 0)
-        p->o.max_exact = krein__max(p->o.max_exact, t->learner->few);
+    p->purpose.features = tuned_features;
+    p->purpose.few = few;
+    if (p->o.max_exact == KREIN_MAX_EXACT) p->o.max_exact = krein__max(p->o.max_exact, few);
+}
+
+/* A map that was asked for cannot take every kernel: those that it can. Where there is none the
+ * map is refused with the default kernel. */
+static krein_status set_kernels(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel_list list = {0};
+    krein_kernel *leaf;
+    char *text = t->tuning.kernels;
+    int64_t slot;
+    size_t used = 0, size = sizeof t->tuning.kernels;
+    TRY(krein__kernels_parse(ctx, KERNELS, &list));
+    for (int64_t i = 0; i < list.n && t->o.map; i++) {
+        krein_map *map = NULL;
+        st = krein__map_create(ctx, t->o.map, list.kernel[i], t->o.features, t->o.seed, &map);
+        krein__map_destroy(map);
+        if (st == KREIN_ESPEC) {
+            ctx->status = st = KREIN_OK;
+            ctx->message[0] = 0;
+            continue;
+        }
+        TRY(st);
+        krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
+                                 leaf->kernel->cls.name);
+    }
+    if (used == 0) snprintf(text, size, "%s", KERNELS);
+done:
+    krein__kernels_clear(ctx, &list);
+    return st;
 }
 
 krein_status krein__tuning_begin(krein_training *t) {
@@ -87,8 +130,10 @@ krein_status krein__tuning_begin(krein_training *t) {
         return krein__fail(ctx, KREIN_EARG, "`clip` takes a number above 0, or none");
     TRY(parse_metric(t, given));
     t->tuning.kernel = !given && !own_criterion(t);
+    t->tuning.tuned.decay = NAN;
+    if (!given) TRY(set_kernels(t));
     if (t->tuning.kernel) set_map(t);
-    if (!given && own_criterion(t)) t->o.kernels = KERNELS;
+    if (!given && own_criterion(t)) t->o.kernels = t->tuning.kernels;
     t->tuning.clip = t->o.clip > 0 ? t->o.clip : given || !t->tuning.kernel ? INFINITY : CLIP;
 done:
     return st;
@@ -178,22 +223,50 @@ static krein_status agree(krein_training *t) {
 /* All processes choose alike, on the least room. */
 static krein_status fit_in_memory(krein_training *t, krein_tuning_cost *cost) {
     krein_ctx *ctx = t->pipe.ctx;
-    char want[32], have[32];
     double held = (double)atomic_load(&ctx->held);
     krein_status st = krein__stream_most(t->pipe.job.rows, 1, &held);
     if (st != KREIN_OK) return st;
     *cost = krein__tuning_cost(t, (double)ctx->budget - held);
-    if (held + cost->bytes > (double)ctx->budget)
-        return krein__fail(ctx, KREIN_EMEMORY,
-                           "choosing the kernel needs %s, the memory budget is %s; give one, as in "
-                           "`kernel` \"gaussian(sigma=...)\", or raise `max_memory`",
-                           krein__bytes_text(held + cost->bytes, want),
-                           krein__bytes_text((double)ctx->budget, have));
+    st = krein__reserve_check(ctx, cost->bytes, "choosing the kernel",
+                              "give it, as in `kernel` \"gaussian(sigma=...)\", or raise "
+                              "`max_memory`");
+    if (st != KREIN_OK) return st;
     if (cost->effort < t->o.effort)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "memory is short: the choice is made on fewer rows, `effort=%.2g`",
                    cost->effort);
     return KREIN_OK;
+}
+
+/* Another learner than the one that was begun with: its head and its scores. */
+static krein_status set_learner(krein_training *t, const char *spec) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_model *m = t->pipe.job.model;
+    krein_weighing none = {0};
+    krein__values_clear(ctx, &t->values);
+    krein_status st = krein__learner_parse(ctx, spec, &t->learner, &t->values, &none);
+    if (st != KREIN_OK) return st;
+    t->pipe.purpose.matrix = t->learner->matrix;
+    m->head = t->learner->head ? t->learner->head(&t->values, &m->encoding)
+                               : krein__task_head(m->encoding.task);
+    m->k = krein__head_scores(m->head, &m->encoding);
+    return KREIN_OK;
+}
+
+/* Support vector machines on the kernel matrix, where they were far better. */
+static krein_status take_machines(krein_training *t) {
+    char spec[KREIN_SVM_TEXT];
+    if (!(t->tuning.tuned.C > 0)) return KREIN_OK;
+    krein__tune_svm_text(t->tuning.tuned.C, spec);
+    return set_learner(t, spec);
+}
+
+/* They may compete where no learner was asked for and the matrix of all rows is small. */
+static bool machines_fit(const krein_training *t) {
+    enum { ROWS = 5000 };
+    return t->tuning.kernel && !t->o.learner && !t->o.map && t->o.features == 0 &&
+           t->o.lambda < 0 && t->pipe.job.n <= ROWS && !t->o.checkpoint &&
+           krein__processes(t->pipe.ctx) == 1;
 }
 
 static krein_status tune(krein_training *t) {
@@ -205,10 +278,11 @@ static krein_status tune(krein_training *t) {
     int threads = ctx->threads;
     krein_tuning_cost cost;
     TRY(fit_in_memory(t, &cost));
-    krein_tune_options o = {.kernels = t->tuning.kernel ? KERNELS : "exponential",
+    krein_tune_options o = {.kernels = t->tuning.kernel ? t->tuning.kernels : "exponential",
                             .metric = t->tuning.metric,
                             .effort = cost.effort,
                             .clip = t->tuning.clip,
+                            .machines = machines_fit(t),
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
     ctx->threads = cost.threads;
     st = krein__tune(&p->job, &o, tuned);
@@ -218,6 +292,7 @@ static krein_status tune(krein_training *t) {
     if (tuned->factor) TRY(set_metric(t, tuned->metric, tuned->factor));
     if (!t->tuning.kernel) goto done;
     p->job.lambda_start = tuned->lambda / (double)p->job.n;
+    TRY(take_machines(t));
     krein__kernel_destroy(ctx, p->kernel);
     p->kernel = tuned->kernel;
     tuned->kernel = NULL;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { FEW = 600, FIT = 2500, HELD = 2000, LEAST_FOR_METRIC = 500 };
-enum { BASES = 8, VIEWS = 24, CANDIDATES = 32, STEPS = 6 };
+enum { BASES = 8, VIEWS = 24, CANDIDATES = 48, STEPS = 6 };
 enum { KINDS = KREIN_METRIC_FULL + 1 };
 static const double FULL_GAIN = 0.1; /* a matrix has to win by: it has seen many labels */
 enum { LEARNER = 0 };                /* the kernel whose gradients are taken */
@@ -178,31 +178,39 @@ done:
     return st;
 }
 
-static krein_status note(tuner *t, const candidate *c) {
+/* For the report. */
+static krein_status record(tuner *t, const candidate *c, int64_t rows, double error,
+                           const char *learner) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     krein_tried *to = &t->out->tried[t->out->n];
+    if (t->out->n == CANDIDATES) return KREIN_OK;
     TRY(kernel_of(ctx, t, c, &kernel));
-    *to = (krein_tried){.metric = t->view[c->view].metric, .rows = c->n, .error = c->error};
+    *to = (krein_tried){.metric = t->view[c->view].metric, .rows = rows, .error = error};
     t->out->n++;
     if (!(to->kernel = krein__kernel_text(ctx, kernel))) {
         st = ctx->status;
         goto done;
     }
     DUP(to->map, "exact");
-    krein__log(
-        ctx, KREIN_LOG_INFO,
-        "%s%s on %lld rows: squared error %.4g (leave-one-out %.4g), error %.4g, lambda %.3g",
-        to->kernel, c->view ? " with a metric" : "", (long long)c->n, c->loss, c->loo, c->error,
-        c->lambda);
-    if (t->n < CANDIDATES) {
-        t->all[t->n] = *c;
-        t->all[t->n++].alpha = NULL;
-    }
+    DUP(to->learner, learner);
 done:
     krein__kernel_destroy(ctx, kernel);
     return st;
+}
+
+static krein_status note(tuner *t, const candidate *c) {
+    krein_status st = record(t, c, c->n, c->error, "krr");
+    if (st != KREIN_OK || t->n == CANDIDATES) return st;
+    char loo[48] = "";
+    if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
+    krein__log(t->ctx, KREIN_LOG_INFO, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
+               t->out->tried[t->out->n - 1].kernel, c->view ? " with a metric" : "",
+               (long long)c->n, c->loss, loo, c->error);
+    t->all[t->n] = *c;
+    t->all[t->n++].alpha = NULL;
+    return KREIN_OK;
 }
 
 /* Several at once, a thread each; the results do not depend on how many there are. */
@@ -467,6 +475,61 @@ static int winner(const tuner *t) {
     return best;
 }
 
+/* ---- support vector machines --------------------------------------------- */
+
+/* The least error on V over a few C; of ties the smallest C. */
+static krein_status machines_of(tuner *t, const candidate *c, double *C, double *error) {
+    static const double tried[] = {4, 32, 256};
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    double *K = NULL, *Kv = NULL, e;
+    const krein_tune_view *v = &t->view[c->view];
+    krein_rows fit = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
+    *error = INFINITY;
+    NEW(K, t->s.n * t->s.n);
+    NEW(Kv, t->s.m * t->s.n);
+    TRY(kernel_of(ctx, t, c, &kernel));
+    TRY(krein__gram_full(ctx, kernel, &fit, &fit, K));
+    TRY(krein__gram_full(ctx, kernel, &held, &fit, Kv));
+    for (int64_t i = 0; i < KREIN__COUNT(tried) && !late(t); i++) {
+        TRY(krein__tune_svm(ctx, &t->s, K, Kv, tried[i], &e));
+        if (e < *error) *error = e, *C = tried[i];
+    }
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, K);
+    krein__free(ctx, Kv);
+    return st;
+}
+
+/* Every kernel without a metric, and the winner, where rows are few and ridge regression leaves
+ * errors. They must leave fewer than chance would explain, 1.5 deviations of the difference. */
+static krein_status machines(tuner *t, const candidate **winner) {
+    enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
+    krein_status st = KREIN_OK;
+    const candidate *ridge = *winner;
+    double m = (double)t->s.m, least = ridge->error, error, C = 0;
+    char text[KREIN_SVM_TEXT];
+    bool fits = t->o->machines && t->s.classes && !t->s.weight && t->s.nclass <= FEW_CLASSES &&
+                ridge->error * m >= LEAST_WRONG;
+    for (int i = -1; i < t->bases && fits && !late(t); i++) {
+        const candidate *c = i < 0 ? ridge : plain_of(t, i);
+        if (i >= 0 && c == ridge) continue;
+        TRY(machines_of(t, c, &C, &error));
+        krein__tune_svm_text(C, text);
+        TRY(record(t, c, t->s.n, error, text));
+        krein__log(t->ctx, KREIN_LOG_INFO, "support vector machines: error %.4g, C %g", error, C);
+        if (!(error < least)) continue;
+        least = error;
+        if ((ridge->error - error) * m < 1.5 * sqrt((ridge->error + error) * m)) continue;
+        *winner = c;
+        t->out->C = C;
+    }
+done:
+    return st;
+}
+
 static krein_status take(tuner *t, const candidate *c) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
@@ -475,10 +538,10 @@ static krein_status take(tuner *t, const candidate *c) {
     TRY(kernel_of(ctx, t, c, &out->kernel));
     out->lambda = c->lambda;
     out->metric = v->metric;
-    out->flat = 1;
+    out->decay = NAN;
     for (int i = 0; i < t->n; i++)
         if (t->all[i].base == c->base && t->all[i].view == c->view && t->all[i].n < c->n)
-            out->flat = c->loss / t->all[i].loss;
+            out->decay = log(t->all[i].loss / c->loss) / log((double)c->n / (double)t->all[i].n);
     if (!v->factor) goto done;
     int64_t size = v->metric == KREIN_METRIC_FULL ? t->s.d * t->s.d : t->s.d;
     NEW(out->factor, size);
@@ -508,7 +571,9 @@ static krein_status procedure(tuner *t) {
         if (best.view > 0 && !late(t)) TRY(users(t, &best));
     }
     if (!late(t)) TRY(finals(t));
-    TRY(take(t, &t->all[winner(t)]));
+    const candidate *best_of_all = &t->all[winner(t)];
+    TRY(machines(t, &best_of_all));
+    TRY(take(t, best_of_all));
 done:
     return st;
 }
@@ -517,6 +582,7 @@ void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n) {
     for (int64_t i = 0; tried && i < n; i++) {
         krein__free(ctx, tried[i].kernel);
         krein__free(ctx, tried[i].map);
+        krein__free(ctx, tried[i].learner);
     }
     krein__free(ctx, tried);
 }

@@ -18,9 +18,10 @@ typedef struct krein_tune_options {
                             taken of the first */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
-    double clip; /* scaled columns are cut there, those with outliers get another scale (trim.h);
-                    INFINITY: nothing is */
-    double deadline;          /* krein__clock() at which the best so far is taken; 0: none */
+    double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
+                      INFINITY: nothing is */
+    bool machines; /* support vector machines may compete */
+    double deadline; /* krein__clock() at which the best so far is taken; 0: none */
 } krein_tune_options;
 
 typedef struct krein_tuned {
@@ -28,12 +29,15 @@ typedef struct krein_tuned {
     krein_metric_kind metric;
     double *factor; /* d, diagonal; d x d, full; NULL: none */
     double lambda;  /* of K + lambda I, at the best */
-    double flat;    /* error on V with all of S over that with the fewest rows: 1 where more rows
-                       bring nothing */
+    double C;       /* > 0: support vector machines, a machine a pair of classes, were far better */
+    double decay; /* the squared error on V falls with the rows like rows^-decay; NaN: not known */
     krein_tried *tried;
     int64_t n;
 } krein_tuned;
 
+/* The learner that C stands for, as a spec. */
+enum { KREIN_SVM_TEXT = 64 };
+void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
 /* Labels are there. out is zeroed on failure. */
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);

@@ -26,6 +26,7 @@ void krein__tune_sample_end(krein_tune_sample *s) {
     krein__free(ctx, s->held_y);
     krein__free(ctx, s->held_weight);
     krein__free(ctx, s->held_class);
+    krein__free(ctx, s->fit_class);
     krein__free(ctx, s->unit);
     krein__free(ctx, s->mean);
     *s = (krein_tune_sample){0};
@@ -99,12 +100,14 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     if (all.weight) NEW(s->weight, n);
     if (all.weight) NEW(s->held_weight, m);
     if (s->classes) NEW(s->held_class, m);
+    if (s->classes) NEW(s->fit_class, n);
+    s->nclass = all.classes;
     krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_TUNE), rows,
                        index);
     krein_rows x = krein__matrix_rows(&all.x);
     TRY(take_rows(ctx, &x, index, n, s->dense, &s->fit));
     TRY(take_rows(ctx, &x, index + n, m, s->dense, &s->held));
-    take_targets(&all, index, n, s->y, s->weight, NULL);
+    take_targets(&all, index, n, s->y, s->weight, s->fit_class);
     take_targets(&all, index + n, m, s->held_y, s->held_weight, s->held_class);
     prepare_targets(s);
 done:

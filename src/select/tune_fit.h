@@ -18,9 +18,10 @@ typedef struct krein_tune_sample {
     int64_t n, m, d, k;  /* rows of S and V, columns, targets */
     bool classes, dense; /* dense: a metric can be learned */
     krein_matrix fit, held;
-    double *y, *weight;           /* S: n x k, centred, of one unit; mean 1, or NULL */
-    double *held_y, *held_weight; /* V, the same units */
-    int32_t *held_class;
+    double *y, *weight;              /* S: n x k, centred, of one unit; mean 1, or NULL */
+    double *held_y, *held_weight;    /* V, the same units */
+    int32_t *fit_class, *held_class; /* NULL: numbers */
+    int64_t nclass;
     double *unit; /* k: what targets were divided by */
     double *mean; /* k: what was taken off before */
     double total; /* mean over S of |y|^2: the loss of the mean */
@@ -53,5 +54,9 @@ krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const do
 krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
                                double *error);
+/* Share of V that support vector machines put in a wrong class, a machine a pair of classes: K of
+ * S, Kv of V and S (m x n). Row weights are not looked at. */
+krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                             const double *Kv, double C, double *error);
 
 #endif

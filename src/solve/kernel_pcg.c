@@ -45,7 +45,7 @@ struct krein_kernel_pcg {
     krein_targets rows;
     double *p, *q, *r, *z;  /* n x columns */
     double *scaled, *small; /* n x columns; m x columns */
-    double *wide;           /* for each thread ROWS x COLUMNS, or a strip of B */
+    float *v32, *part;      /* n x columns; for each thread COLUMNS x columns */
     double *room;           /* of krein__half_multiply */
     double *Mu;             /* n x lambdas: M^-1 u */
 };
@@ -112,22 +112,30 @@ done:
     return st;
 }
 
-/* small (m x c) = B'v, v n x c: in parallel over columns of B. */
+/* C (m x c) = op(A) v in float32. */
+static void times(bool transposed, int64_t m, int64_t n, int64_t c, const float *a, int64_t ld,
+                  const float *v, float *out) {
+    if (c == 1)
+        krein__sgemv(transposed, transposed ? n : m, transposed ? m : n, 1, a, ld, v, 1, 0, out, 1);
+    else
+        krein__sgemm(transposed, false, m, c, n, 1, a, ld, v, c, 0, out, c);
+}
+
+/* small (m x c) = B'v, v n x c: in parallel over columns of B; float32 within blocks of rows. */
 static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double *small) {
     int64_t n = s->n, m = s->m, tiles = (m + COLUMNS - 1) / COLUMNS;
     krein_compute compute = krein__compute_begin();
+    for (int64_t e = 0; e < n * c; e++) s->v32[e] = (float)v[e];
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
         int64_t from = t * COLUMNS, wide = krein__min(COLUMNS, m - from);
-        double *mine = s->wide + omp_get_thread_num() * ROWS * krein__max(COLUMNS, m);
+        float *part = s->part + omp_get_thread_num() * COLUMNS * c;
+        memset(small + from * c, 0, (size_t)(wide * c) * sizeof *small);
         for (int64_t i = 0; i < n; i += ROWS) {
-            int64_t rows = krein__min(ROWS, n - i);
-            for (int64_t a = 0; a < rows; a++)
-                for (int64_t j = 0; j < wide; j++)
-                    mine[a * wide + j] = (double)s->B[(i + a) * m + from + j];
-            krein__dgemm(true, false, wide, c, rows, 1, mine, wide, v + i * c, c, i > 0,
-                         small + from * c, c);
+            times(true, wide, krein__min(ROWS, n - i), c, s->B + i * m + from, m, s->v32 + i * c,
+                  part);
+            for (int64_t e = 0; e < wide * c; e++) small[from * c + e] += (double)part[e];
         }
         krein__worker_end(compute);
     }
@@ -136,16 +144,16 @@ static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double
 
 /* out (n x c) = B small: in parallel over rows. */
 static void spread(const krein_kernel_pcg *s, int64_t c, const double *small, double *out) {
-    enum { FEW = 64 };
-    int64_t n = s->n, m = s->m, strips = (n + FEW - 1) / FEW;
+    int64_t n = s->n, m = s->m, strips = (n + COLUMNS - 1) / COLUMNS;
     krein_compute compute = krein__compute_begin();
+    for (int64_t e = 0; e < m * c; e++) s->v32[e] = (float)small[e];
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < strips; t++) {
         krein__worker_begin();
-        int64_t first = t * FEW, rows = krein__min(FEW, n - first);
-        double *mine = s->wide + omp_get_thread_num() * ROWS * krein__max(COLUMNS, m);
-        for (int64_t e = 0; e < rows * m; e++) mine[e] = (double)s->B[first * m + e];
-        krein__dgemm(false, false, rows, c, m, 1, mine, m, small, c, 0, out + first * c, c);
+        int64_t first = t * COLUMNS, rows = krein__min(COLUMNS, n - first);
+        float *part = s->part + omp_get_thread_num() * COLUMNS * c;
+        times(false, rows, m, c, s->B + first * m, m, s->v32, part);
+        for (int64_t e = 0; e < rows * c; e++) out[first * c + e] = (double)part[e];
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -156,14 +164,19 @@ static krein_status apply_M(krein_kernel_pcg *s, int64_t lambdas, const double *
                             int64_t each, const double *r, double *z) {
     krein_status st = KREIN_OK;
     int64_t n = s->n, m = s->m, c = lambdas * each;
-    for (int64_t e = 0; e < n * c; e++) s->scaled[e] = s->f.root[e / c] * r[e];
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) s->scaled[i * c + j] = s->f.root[i] * r[i * c + j];
     gather(s, c, s->scaled, s->small);
     for (int64_t l = 0; l < lambdas; l++)
         TRY(krein__cholesky_solve(s->ctx, m, s->factor + l * m * m, m, each, s->small + l * each,
                                   c));
     spread(s, c, s->small, s->scaled);
-    for (int64_t e = 0; e < n * c; e++)
-        z[e] = (r[e] - s->f.root[e / c] * s->scaled[e]) / shift_of(s, lambda[e % c / each]);
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++)
+            z[i * c + j] = (r[i * c + j] - s->f.root[i] * s->scaled[i * c + j]) /
+                           shift_of(s, lambda[j / each]);
 done:
     return st;
 }
@@ -202,6 +215,7 @@ static krein_status precondition(krein_kernel_pcg *s, int64_t lambdas, const dou
     krein_status st = KREIN_OK;
     int64_t n = s->n, c = lambdas * k;
     TRY(apply_M(s, lambdas, lambda, k, s->r, s->z));
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
     for (int64_t j = 0; j < c; j++) {
         int64_t l = j / k;
         double up = 0, uu = 0;
@@ -242,7 +256,8 @@ krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *
     NEW(s->scaled, n * columns);
     NEW(s->Mu, n * columns);
     NEW(s->small, m * columns);
-    NEW(s->wide, ctx->threads * ROWS * krein__max(COLUMNS, m));
+    NEW(s->v32, n * columns);
+    NEW(s->part, ctx->threads * COLUMNS * columns);
     NEW(s->room, krein__half_room(n, columns, ctx->threads));
     TRY(make_B(s, seed));
     add_products(s, NULL, 0, s->all);
@@ -257,8 +272,8 @@ done:
 
 void krein__kernel_pcg_destroy(krein_kernel_pcg *s) {
     if (!s) return;
-    void *all[] = {s->B, s->G, s->all, s->block, s->tiles,  s->factor, s->p,   s->q,
-                   s->r, s->z, s->Mu,  s->small, s->scaled, s->wide,   s->room};
+    void *all[] = {s->B, s->G, s->all, s->block, s->tiles,  s->factor, s->p,    s->q,
+                   s->r, s->z, s->Mu,  s->small, s->scaled, s->v32,    s->part, s->room};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(s->ctx, all[i]);
     krein__frame_clear(s->ctx, &s->f);
     krein__free(s->ctx, s);
@@ -290,11 +305,18 @@ done:
 /* q = (PSKSP + shift I) p */
 static void multiply(krein_kernel_pcg *s, const double *lambda, int64_t c) {
     int64_t n = s->n, k = s->rows.k;
-    for (int64_t e = 0; e < n * c; e++) s->scaled[e] = s->f.root[e / c] * s->p[e];
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) s->scaled[i * c + j] = s->f.root[i] * s->p[i * c + j];
     krein__half_multiply(s->K, c, s->scaled, s->q, s->room);
-    for (int64_t e = 0; e < n * c; e++) s->q[e] *= s->f.root[e / c];
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) s->q[i * c + j] *= s->f.root[i];
     krein__frame_project(n, c, s->f.u, s->q);
-    for (int64_t e = 0; e < n * c; e++) s->q[e] += shift_of(s, lambda[e % c / k]) * s->p[e];
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++)
+            s->q[i * c + j] += shift_of(s, lambda[j / k]) * s->p[i * c + j];
 }
 
 static double dot(int64_t n, int64_t c, int64_t j, const double *a, const double *b) {
@@ -329,6 +351,7 @@ static krein_status iterate(krein_kernel_pcg *s, int64_t lambdas, const double *
     out->residual = worst(s, c);
     while (out->residual > o->tol && out->iterations < o->iterations && !krein__late(o->deadline)) {
         multiply(s, lambda, c);
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
         for (int64_t j = 0; j < c; j++) {
             double curve = dot(n, c, j, s->p, s->q), step = curve > 0 ? rz[j] / curve : 0;
             for (int64_t i = 0; i < n; i++) {
@@ -337,6 +360,7 @@ static krein_status iterate(krein_kernel_pcg *s, int64_t lambdas, const double *
             }
         }
         TRY(precondition(s, lambdas, lambda, k, next));
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
         for (int64_t j = 0; j < c; j++) {
             double beta = rz[j] > 0 ? next[j] / rz[j] : 0;
             for (int64_t i = 0; i < n; i++)
@@ -383,7 +407,7 @@ double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t k,
     double N = (double)n, M = (double)m, C = (double)(lambdas * k), T = (double)krein__syrk_tile(m);
     double room = (double)krein__half_room(n, lambdas * k, threads);
     return 4 * N * M + 8 * M * M * (2.5 + (double)lambdas) + 4 * ROWS * M + 4 * threads * T * T +
-           8 * C * (7 * N + M + 2) + 8.0 * threads * ROWS * fmax(COLUMNS, M) + 8 * room +
+           8 * C * (7.5 * N + M + 2) + 4.0 * threads * COLUMNS * C + 8 * room +
            8 * N * ((double)k + 8) + 65536;
 }
 
@@ -391,6 +415,6 @@ const krein_class krein__solver_kernel_pcg = {
     .name = "kernel_pcg",
     .summary = "ridge regression on a large kernel matrix by preconditioned conjugate gradients",
     .cite = "rudi2017",
-    .details = "Half of the kernel matrix in float32, products in float64; preconditioned by the "
+    .details = "Half of the kernel matrix in float32, sums in float64; preconditioned by the "
                "Nystrom approximation of 1,000 to 3,000 rows through Cholesky factorisations. "
                "Used by krr with map=exact for many rows, or with solver=pcg."};

@@ -53,7 +53,12 @@ for file in big.csv big.libsvm big.npy; do
 done
 
 # ---- what does not fit says why ----
-run train big.csv -D 32 --max-memory 20M -o no.krein
+run train big.csv -D 32 --max-memory 10M -o no.krein
+status "a choice that does not fit" 1
+has "a choice that does not fit" err 'choosing the kernel needs .* of the memory budget are left; give it'
+run plan big.csv -D 32 --max-memory 10M
+has "the plan of a choice that does not fit" err 'choosing the kernel takes most of it'
+run train big.csv -k gaussian -D 32 --max-memory 20M -o no.krein
 status "a search that does not fit" 1
 has "a search that does not fit" err 'choosing the kernel.s parameters takes most of it'
 run generate friedman -n 1000000000000000 -d 50 -o huge.npy
