@@ -1,7 +1,8 @@
 /* tune.c -- the default model (tune.h): who competes, in which order, and what wins.
  *
- *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V
- *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS
+ *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V;
+ *        again with the logarithms of heavy-tailed columns (log.h), which must win by rule 5 and
+ * then stay 2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS
  * times; the step of least error on V is kept                                 (radhakrishnan2024)
  *     3  the other kernels under that metric, the L1 kernel under its square too, on FEW rows
  *     4  the best without and the best with a metric, and others not far behind, on all of S
@@ -21,7 +22,7 @@
 #include <string.h>
 
 enum { FEW = 600, FIT = 2500, HELD = 2000, LEAST_FOR_METRIC = 500 };
-enum { BASES = 8, VIEWS = 24, CANDIDATES = 32, STEPS = 6 };
+enum { BASES = 8, VIEWS = 24, CANDIDATES = 40, STEPS = 6 };
 enum { KINDS = KREIN_METRIC_FULL + 1 };
 static const double FULL_GAIN = 0.1; /* a matrix has to win by: it has seen many labels */
 enum { LEARNER = 0 };                /* the kernel whose gradients are taken */
@@ -47,6 +48,7 @@ typedef struct candidate {
 typedef struct tuner {
     krein_ctx *ctx;
     const krein_tune_options *o;
+    krein_encoding *encoding;
     krein_tune_sample s;
     base base[BASES];
     int bases;
@@ -194,7 +196,7 @@ static krein_status note(tuner *t, const candidate *c) {
     krein__log(
         ctx, KREIN_LOG_INFO,
         "%s%s on %lld rows: squared error %.4g (leave-one-out %.4g), error %.4g, lambda %.3g",
-        to->kernel, c->view ? " with a metric" : "", (long long)c->n, c->loss, c->loo, c->error,
+        to->kernel, to->metric ? " with a metric" : "", (long long)c->n, c->loss, c->loo, c->error,
         c->lambda);
     if (t->n < CANDIDATES) {
         t->all[t->n] = *c;
@@ -383,10 +385,11 @@ static int best_of(const tuner *t, int64_t rows, int metric) {
     return best;
 }
 
-static krein_status plain(tuner *t) {
+static krein_status plain(tuner *t, int view) {
     candidate c[BASES];
     for (int i = 0; i < t->bases; i++) /* the slowest first */
-        c[t->bases - 1 - i] = (candidate){.base = i, .n = few(t), .c = 1, .step = 2, .lambda = 0.1};
+        c[t->bases - 1 - i] =
+            (candidate){.base = i, .view = view, .n = few(t), .c = 1, .step = 2, .lambda = 0.1};
     return run_all(t, c, t->bases);
 }
 
@@ -453,6 +456,52 @@ static bool beats(const tuner *t, const candidate *c, const candidate *than, dou
     return c->loss < (1 - chance) * than->loss && (!t->s.classes || c->error <= than->error);
 }
 
+/* Forgets n candidates from the i-th on. */
+static void forget(tuner *t, int i, int n) {
+    krein_tried *tried = t->out->tried;
+    for (int k = i; k < i + n; k++) {
+        krein__free(t->ctx, tried[k].kernel);
+        krein__free(t->ctx, tried[k].map);
+    }
+    t->n -= n;
+    t->out->n -= n;
+    memmove(&tried[i], &tried[i + n], (size_t)(t->n - i) * sizeof *tried);
+    memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
+}
+
+/* The kernels once more with the logarithms of heavy-tailed columns. Everything later is about the
+ * rows that won, and so is the report. */
+static krein_status logs(tuner *t) {
+    krein_status st = KREIN_OK;
+    int n = t->n, without = best_of(t, few(t), -1);
+    double chance = 1.5 / sqrt((double)t->s.m);
+    if (t->s.logs.n == 0 || late(t)) return KREIN_OK;
+    krein__tune_swap_logs(&t->s);
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
+    TRY(plain(t, 1));
+    int best = n;
+    for (int i = n + 1; i < t->n; i++)
+        if (t->all[i].loss < t->all[best].loss) best = i;
+    bool won = beats(t, &t->all[best], &t->all[without], chance);
+    krein__log(t->ctx, KREIN_LOG_INFO,
+               "logarithms of %lld columns: squared error %.4g, without %.4g",
+               (long long)t->s.logs.n, t->all[best].loss, t->all[without].loss);
+    if (won) {
+        krein_tune_view with = t->view[1];
+        t->view[1] = t->view[0];
+        t->view[0] = with;
+        t->out->logs = t->s.logs.n;
+        TRY(krein__encoding_set_logs(t->ctx, t->encoding, &t->s.logs));
+    } else {
+        krein__tune_swap_logs(&t->s);
+    }
+    forget(t, won ? 0 : n, n);
+    for (int i = 0; i < t->n; i++) t->all[i].view = 0;
+    krein__tune_view_end(t->ctx, &t->view[--t->views]);
+done:
+    return st;
+}
+
 /* By rule 5, of the candidates on all of S; where there was no time for any, of those on fewer. */
 static int winner(const tuner *t) {
     int64_t most = 0;
@@ -496,7 +545,8 @@ static krein_status procedure(tuner *t) {
     krein_status st = KREIN_OK;
     candidate best = {0};
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
-    TRY(plain(t));
+    TRY(plain(t, 0));
+    TRY(logs(t));
     bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense &&
                   t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
     if (metric) {
@@ -544,10 +594,11 @@ krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tune
     ZNEW(t, 1);
     t->ctx = ctx;
     t->o = o;
+    t->encoding = &job->model->encoding;
     t->out = out;
     NEW(out->tried, CANDIDATES);
     sizes(job->n, o->effort, &fit, &held);
-    TRY(krein__tune_sample(job, fit, held, o->clip, &t->s));
+    TRY(krein__tune_sample(job, fit, held, o->clip, o->logs, &t->s));
     TRY(parse_bases(t));
     TRY(procedure(t));
 done:

@@ -20,13 +20,15 @@ typedef struct krein_tune_options {
     double effort;            /* 1: normal */
     double clip; /* scaled columns are cut there, those with outliers get another scale (trim.h);
                     INFINITY: nothing is */
-    double deadline;          /* krein__clock() at which the best so far is taken; 0: none */
+    bool logs;   /* of heavy-tailed columns, where they lower the error */
+    double deadline; /* krein__clock() at which the best so far is taken; 0: none */
 } krein_tune_options;
 
 typedef struct krein_tuned {
     krein_kernel *kernel; /* without a free parameter */
     krein_metric_kind metric;
     double *factor; /* d, diagonal; d x d, full; NULL: none */
+    int64_t logs;   /* columns that became logarithms; the encoding has them */
     double lambda;  /* of K + lambda I, at the best */
     double flat;    /* error on V with all of S over that with the fewest rows: 1 where more rows
                        bring nothing */
