@@ -1,9 +1,10 @@
 /* tune.c -- the default model (tune.h): who competes, in which order, and what wins.
  *
- *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V;
- *        again with the logarithms of heavy-tailed columns (log.h), which must win by rule 5 and
- * then stay 2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS
- * times; the step of least error on V is kept                                 (radhakrishnan2024)
+ *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V
+ *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
+ *        where the error on V is less by more than its standard error
+ *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS times; the
+ *        step of least error on V is kept (radhakrishnan2024)
  *     3  the other kernels under that metric, the L1 kernel under its square too, on FEW rows
  *     4  the best without and the best with a metric, and others not far behind, on all of S
  *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
@@ -42,7 +43,8 @@ typedef struct candidate {
     double step;   /* by which the scale is searched; 1: it stays; 0: and so does lambda */
     double lambda; /* in: where to start */
     double loo, loss, error;
-    double *alpha; /* n x k; NULL: not kept */
+    double *alpha;  /* n x k; NULL: not kept */
+    double *square; /* m, of the rows of V; NULL: not kept */
 } candidate;
 
 typedef struct tuner {
@@ -160,7 +162,7 @@ done:
 static krein_status run(krein_ctx *ctx, const tuner *t, candidate *c) {
     krein_status st = KREIN_OK;
     room r = {0};
-    krein_tune_fit f = {.n = c->n, .lambda = c->lambda};
+    krein_tune_fit f = {.n = c->n, .lambda = c->lambda, .square = c->square};
     krein_kernel *kernel = NULL;
     bool moved = false;
     NEW(f.alpha, c->n * t->s.k);
@@ -469,12 +471,35 @@ static void forget(tuner *t, int i, int n) {
     memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
 }
 
+/* Whether a candidate has a smaller error than another by more than chance. Both have been scored
+ * on the same rows of V and err on mostly the same of them, so the difference is known better than
+ * the errors: its standard error comes from the rows. */
+static krein_status surely_better(tuner *t, candidate c, candidate than, bool *out) {
+    static const double SURE = 1; /* standard errors: neither has seen the labels of V */
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = t->s.m;
+    double sum = 0, square = 0;
+    c.step = than.step = 0;
+    NEW(c.square, m);
+    NEW(than.square, m);
+    TRY(run(ctx, t, &c));
+    TRY(run(ctx, t, &than));
+    for (int64_t i = 0; i < m; i++) sum += than.square[i] - c.square[i];
+    for (int64_t i = 0; i < m; i++)
+        square += pow(than.square[i] - c.square[i] - sum / (double)m, 2);
+    *out = sum > SURE * sqrt(square) && (!t->s.classes || c.error <= than.error);
+done:
+    krein__free(ctx, c.square);
+    krein__free(ctx, than.square);
+    return st;
+}
+
 /* The kernels once more with the logarithms of heavy-tailed columns. Everything later is about the
  * rows that won, and so is the report. */
 static krein_status logs(tuner *t) {
     krein_status st = KREIN_OK;
     int n = t->n, without = best_of(t, few(t), -1);
-    double chance = 1.5 / sqrt((double)t->s.m);
     if (t->s.logs.n == 0 || late(t)) return KREIN_OK;
     krein__tune_swap_logs(&t->s);
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
@@ -482,7 +507,8 @@ static krein_status logs(tuner *t) {
     int best = n;
     for (int i = n + 1; i < t->n; i++)
         if (t->all[i].loss < t->all[best].loss) best = i;
-    bool won = beats(t, &t->all[best], &t->all[without], chance);
+    bool won = false;
+    TRY(surely_better(t, t->all[best], t->all[without], &won));
     krein__log(t->ctx, KREIN_LOG_INFO,
                "logarithms of %lld columns: squared error %.4g, without %.4g",
                (long long)t->s.logs.n, t->all[best].loss, t->all[without].loss);
@@ -490,7 +516,6 @@ static krein_status logs(tuner *t) {
         krein_tune_view with = t->view[1];
         t->view[1] = t->view[0];
         t->view[0] = with;
-        t->out->logs = t->s.logs.n;
         TRY(krein__encoding_set_logs(t->ctx, t->encoding, &t->s.logs));
     } else {
         krein__tune_swap_logs(&t->s);

@@ -28,7 +28,6 @@ typedef struct krein_tuned {
     krein_kernel *kernel; /* without a free parameter */
     krein_metric_kind metric;
     double *factor; /* d, diagonal; d x d, full; NULL: none */
-    int64_t logs;   /* columns that became logarithms; the encoding has them */
     double lambda;  /* of K + lambda I, at the best */
     double flat;    /* error on V with all of S over that with the fewest rows: 1 where more rows
                        bring nothing */
@@ -36,7 +35,8 @@ typedef struct krein_tuned {
     int64_t n;
 } krein_tuned;
 
-/* Labels are there. out is zeroed on failure. */
+/* Labels are there. Centres, factors, clip and logarithms of the encoding are set, the metric is
+ * not. out is zeroed on failure. */
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);

@@ -328,12 +328,14 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
     krein__pgemm(ctx, false, false, m, k, n, 1, K, n, f->alpha, k, 0, score, k);
     for (int64_t i = 0; i < m; i++) {
         double w = s->held_weight ? s->held_weight[i] : 1;
+        double before = square;
         weight += w;
         for (int64_t c = 0; c < k; c++) {
             double e = s->held_y[i * k + c] - score[i * k + c];
             square += w * e * e;
             if (!s->classes) shown += w * e * e * s->unit[c] * s->unit[c] / (double)k;
         }
+        if (f->square) f->square[i] = square - before;
         if (s->classes) shown += w * wrong(s, score + i * k, i);
     }
     *loss = weight > 0 ? square / weight : INFINITY;

@@ -44,10 +44,11 @@ void krein__tune_view_end(krein_ctx *ctx, krein_tune_view *v);
 /* Ridge regression on the first n rows of S. */
 typedef struct krein_tune_fit {
     int64_t n;
-    double lambda; /* in: where to start; out: the best by leave-one-out */
-    bool fixed;    /* lambda stays where it is */
-    double loo;    /* mean over rows of the sum over targets of squared leave-one-out errors */
-    double *alpha; /* n x k, or NULL: not wanted */
+    double lambda;  /* in: where to start; out: the best by leave-one-out */
+    bool fixed;     /* lambda stays where it is */
+    double loo;     /* mean over rows of the sum over targets of squared leave-one-out errors */
+    double *alpha;  /* n x k, or NULL: not wanted */
+    double *square; /* m: squared errors of the rows of V times their weights; NULL: not wanted */
 } krein_tune_fit;
 /* K is n x n; room for as much again, `work`. */
 krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
