@@ -218,8 +218,9 @@ typedef enum krein_categories {
 } krein_categories;
 
 typedef enum krein_types {
-    KREIN_TYPES_AUTO = 0, /* dates, times, truth values, amounts with signs are read as numbers */
-    KREIN_TYPES_PLAIN = 1 /* what is no plain number is a text */
+    KREIN_TYPES_AUTO = 0, /* dates, times, truth values, amounts with signs are read as numbers;
+                             where the kernel is chosen, heavy-tailed columns may become logarithms */
+    KREIN_TYPES_PLAIN = 1 /* what is no plain number is a text; numbers stay as they are */
 } krein_types;
 
 typedef enum krein_scale {
@@ -542,6 +543,8 @@ typedef struct krein_array { /* stays as it is */
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
  *                       and the held-out rmse or share of errors of each; not there where lambda was
  *                       given, and in files of version 0.1
+ *   encoding.log        1 x d, where there is one: an input x with a number c > 0 there becomes
+ *                       log(max(x, 0) + c), and has no shift
  *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
  *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
  *   encoding.factor     stands for the x - shift of a missing cell

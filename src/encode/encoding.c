@@ -15,6 +15,7 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
         krein__target_clear(ctx, &e->input[j].target);
     }
     krein__free(ctx, e->input);
+    krein__free(ctx, e->log);
     krein__free(ctx, e->centre);
     krein__free(ctx, e->factor);
     krein__free(ctx, e->fill);

@@ -8,7 +8,9 @@
  *     x_j = (raw_j - shift_j - centre_j) * factor_j
  *
  * where shift (the column's first value) is taken off in double before the value becomes
- * float32, so that a large common offset costs no digits. Sparse rows are only multiplied.
+ * float32, so that a large common offset costs no digits. Where the column has an offset c > 0 in
+ * log, log(max(raw_j, 0) + c) takes the place of raw_j - shift_j (log.h). Sparse rows are only
+ * multiplied.
  * scale=unit divides the row by its length instead. Then, where they are set,
  *
  *     x_j := min(max(x_j, -clip), clip)    dense rows, not with scale=unit
@@ -57,9 +59,10 @@ typedef struct krein_encoding {
     bool header, sparse;
     int64_t d; /* encoded columns */
     krein_scale scale;
+    float *log;             /* d, or NULL: offsets of logarithms, 0: none is taken */
     float *centre, *factor; /* d each */
     double low, high;       /* of the training rows, before clip and metric; not saved */
-    float *fill;            /* d: value of a missing cell (after shift, before scaling) */
+    float *fill;            /* d: value of a missing cell (after shift, before log and scaling) */
     float clip;             /* 0 or infinite: none */
     float *metric;          /* d, or NULL: ones */
     float *matrix;          /* d x d, or NULL: the identity */

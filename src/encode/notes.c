@@ -48,7 +48,12 @@ static bool times(const krein_input *in) { return feature(in) && in->reading.as 
 static bool number_missing(const krein_input *in) { return in->indicator && !in->text; }
 static bool text_missing(const krein_input *in) { return in->indicator && in->text; }
 
-/* "before a, b, c and 5 more after", of the inputs that are so; nothing where none is. */
+static bool logged(const notes *t, const krein_input *in) {
+    return t->e->log && in->at >= 0 && t->e->log[in->at] > 0;
+}
+
+/* "before a, b, c and 5 more after", of the inputs that are so (NULL: whose logarithm is taken);
+ * nothing where none is. */
 static krein_status list(notes *t, const char *before, bool (*so)(const krein_input *),
                          const char *after) {
     char text[LENGTH], name[48];
@@ -56,7 +61,7 @@ static krein_status list(notes *t, const char *before, bool (*so)(const krein_in
     int used = snprintf(text, sizeof text, "%s ", before);
     for (int64_t j = 0; j < t->e->ninput; j++) {
         const krein_input *in = &t->e->input[j];
-        if (!so(in) || many++ >= SHOWN) continue;
+        if (!(so ? so(in) : logged(t, in)) || many++ >= SHOWN) continue;
         const char *comma = many > 1 ? ", " : "";
         if (in->name && *in->name)
             used += snprintf(text + used, LENGTH - (size_t)used, "%s%s", comma,
@@ -109,6 +114,7 @@ krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char
     TRY(list(&t, "left out:", many_left_out, ": more than 262,144 texts, and no labels to use"));
     TRY(list(&t, "categories:", means, ": the mean of the target, out of fold"));
     TRY(list(&t, "categories:", hashed, ": hashed into 256 columns"));
+    TRY(list(&t, "logarithms:", NULL, ": heavy tails"));
     *note = t.line;
     *n = t.n;
     t = (notes){0};

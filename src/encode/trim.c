@@ -15,6 +15,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+void krein__sort_column(int64_t n, float *v) { qsort(v, (size_t)n, sizeof *v, ascending); }
+
 /* Mean and deviation of the sorted values cut at mean +- clip s. */
 static void cut_moments(int64_t n, const float *v, double clip, double *mean, double *s) {
     double low = *mean - clip * *s, high = *mean + clip * *s, sum = 0, square = 0;
@@ -24,8 +26,7 @@ static void cut_moments(int64_t n, const float *v, double clip, double *mean, do
     *s = sqrt(square / (double)n);
 }
 
-/* False where the column keeps its scale. v is sorted. */
-static bool outliers(int64_t n, const float *v, double clip, double *mean, double *s) {
+bool krein__outliers(int64_t n, const float *v, double clip, double *mean, double *s) {
     static const double GAUSS = 1.349, LESS = 0.7;
     enum { TURNS = 50 };
     double least = ((double)v[3 * n / 4] - (double)v[n / 4]) / GAUSS, before;
@@ -52,8 +53,9 @@ krein_status krein__encoding_trim(krein_ctx *ctx, krein_encoding *e, float clip,
     for (int64_t j = 0; j < d && n >= 4; j++) {
         double mean = 0, s = 1;
         for (int64_t i = 0; i < n; i++) v[i] = x->x[i * d + j];
-        qsort(v, (size_t)n, sizeof *v, ascending);
-        if (e->scale != KREIN_SCALE_STANDARD || !outliers(n, v, (double)clip, &mean, &s)) continue;
+        krein__sort_column(n, v);
+        if (e->scale != KREIN_SCALE_STANDARD || !krein__outliers(n, v, (double)clip, &mean, &s))
+            continue;
         double factor = (double)e->factor[j];
         e->centre[j] = (float)((double)e->centre[j] + mean / factor);
         e->factor[j] = (float)(factor / s);

@@ -22,6 +22,7 @@ static bool own(const krein_model *m, int64_t i, krein_named_array *out) {
                {"path.lambda", KREIN_TYPE_F64, 1, p->n, p->lambda},
                {"path.error", KREIN_TYPE_F64, 1, p->n, p->error},
                {"encoding.shift", KREIN_TYPE_F64, 1, e->d, m->shift},
+               {"encoding.log", KREIN_TYPE_F32, 1, e->d, e->log},
                {"encoding.centre", KREIN_TYPE_F32, 1, e->d, e->centre},
                {"encoding.factor", KREIN_TYPE_F32, 1, e->d, e->factor},
                {"encoding.fill", KREIN_TYPE_F32, 1, e->d, e->fill},

@@ -216,11 +216,20 @@ done:
     return st;
 }
 
-/* What is done after scaling. Programs that do not know it must not read the file. */
-static krein_status after_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+/* What is done before and after scaling. Programs that do not know it must not read the file. */
+static krein_status around_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
     double clip = (double)e->clip;
+    if (reading ? krein__archive_has(a, "encoding.log") : e->log != NULL) {
+        krein__archive_needs(a, 2);
+        TRY(krein__archive_array(a, "encoding.log", KREIN_TYPE_F32, &e->log, e->d));
+        for (int64_t j = 0; j < e->d; j++) {
+            if (!e->sparse && e->log[j] >= 0 && isfinite(e->log[j])) continue;
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its logarithms)");
+            goto done;
+        }
+    }
     if (reading ? krein__archive_has(a, "encoding.clip") : krein__encoding_clips(e)) {
         krein__archive_needs(a, 2);
         TRY(krein__archive_double(a, "encoding.clip", &clip));
@@ -264,7 +273,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
     TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
     TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
-    TRY(after_io(a, ctx, e));
+    TRY(around_io(a, ctx, e));
     if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
     TRY(krein__archive_bool(a, "classes.text", &e->label_text));
     TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));

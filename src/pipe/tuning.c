@@ -4,8 +4,8 @@
  *     no kernel given    the kernels of KERNELS compete, with a learned metric
  *     a kernel given     no metric, no clip, unless asked for; a metric is learned before the
  *                        kernel's own parameters are chosen
- *     metric=file=MODEL  scaling, clip and factors of another model: with its kernel, map and
- * lambda the same model again
+ *     metric=file=MODEL  logarithms, scaling, clip and factors of another model: with its kernel,
+ *                        map and lambda the same model again
  */
 #include "pipe/training.h"
 
@@ -180,7 +180,8 @@ static krein_status set_metric(krein_training *t, krein_metric_kind kind, const 
                                      : krein__encoding_set_metric(t->pipe.ctx, e, factor);
 }
 
-/* Scaling, clip and factors of another model, whose encoded columns must be the same. */
+/* Logarithms, scaling, clip and factors of another model, whose encoded columns must be the same.
+ */
 static krein_status take_metric(krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
@@ -194,6 +195,8 @@ static krein_status take_metric(krein_training *t) {
                            "data %lld, scale=%s; train on the columns of that model",
                            (long long)from->d, krein__scale_name(from->scale), (long long)d,
                            krein__scale_name(to->scale));
+    if (from->log && !to->log) NEW(to->log, d);
+    if (from->log) memcpy(to->log, from->log, (size_t)d * sizeof *to->log);
     memcpy(to->centre, from->centre, (size_t)d * sizeof *to->centre);
     memcpy(to->factor, from->factor, (size_t)d * sizeof *to->factor);
     if (t->o.clip == 0) to->clip = from->clip;
@@ -269,6 +272,11 @@ static bool machines_fit(const krein_training *t) {
            krein__processes(t->pipe.ctx) == 1;
 }
 
+/* The user wants columns as they are. */
+static bool plain_types(const krein_training *t) {
+    return t->pipe.job.data->options.types == KREIN_TYPES_PLAIN;
+}
+
 static krein_status tune(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
@@ -283,6 +291,7 @@ static krein_status tune(krein_training *t) {
                             .effort = cost.effort,
                             .clip = t->tuning.clip,
                             .machines = machines_fit(t),
+                            .logs = t->tuning.kernel && !plain_types(t),
                             .deadline = seconds > 0 ? krein__clock() + seconds : 0};
     ctx->threads = cost.threads;
     st = krein__tune(&p->job, &o, tuned);

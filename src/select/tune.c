@@ -1,8 +1,10 @@
 /* tune.c -- the default model (tune.h): who competes, in which order, and what wins.
  *
  *     1  every kernel without a metric, on FEW rows: scale and lambda by leave-one-out, error on V
- *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS
- * times; the step of least error on V is kept                                 (radhakrishnan2024)
+ *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
+ *        where the error on V is less by more than its standard error
+ *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS times; the
+ *        step of least error on V is kept (radhakrishnan2024)
  *     3  the other kernels under that metric, the L1 kernel under its square too, on FEW rows
  *     4  the best without and the best with a metric, and others not far behind, on all of S
  *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
@@ -21,7 +23,7 @@
 #include <string.h>
 
 enum { FEW = 600, FIT = 2500, HELD = 2000, LEAST_FOR_METRIC = 500 };
-enum { BASES = 8, VIEWS = 24, CANDIDATES = 48, STEPS = 6 };
+enum { BASES = 8, VIEWS = 24, CANDIDATES = 52, STEPS = 6 };
 enum { KINDS = KREIN_METRIC_FULL + 1 };
 static const double FULL_GAIN = 0.1; /* a matrix has to win by: it has seen many labels */
 enum { LEARNER = 0 };                /* the kernel whose gradients are taken */
@@ -41,12 +43,14 @@ typedef struct candidate {
     double step;   /* by which the scale is searched; 1: it stays; 0: and so does lambda */
     double lambda; /* in: where to start */
     double loo, loss, error;
-    double *alpha; /* n x k; NULL: not kept */
+    double *alpha;  /* n x k; NULL: not kept */
+    double *square; /* m, of the rows of V; NULL: not kept */
 } candidate;
 
 typedef struct tuner {
     krein_ctx *ctx;
     const krein_tune_options *o;
+    krein_encoding *encoding;
     krein_tune_sample s;
     base base[BASES];
     int bases;
@@ -158,7 +162,7 @@ done:
 static krein_status run(krein_ctx *ctx, const tuner *t, candidate *c) {
     krein_status st = KREIN_OK;
     room r = {0};
-    krein_tune_fit f = {.n = c->n, .lambda = c->lambda};
+    krein_tune_fit f = {.n = c->n, .lambda = c->lambda, .square = c->square};
     krein_kernel *kernel = NULL;
     bool moved = false;
     NEW(f.alpha, c->n * t->s.k);
@@ -206,7 +210,7 @@ static krein_status note(tuner *t, const candidate *c) {
     char loo[48] = "";
     if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
     krein__log(t->ctx, KREIN_LOG_INFO, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
-               t->out->tried[t->out->n - 1].kernel, c->view ? " with a metric" : "",
+               t->out->tried[t->out->n - 1].kernel, t->view[c->view].metric ? " with a metric" : "",
                (long long)c->n, c->loss, loo, c->error);
     t->all[t->n] = *c;
     t->all[t->n++].alpha = NULL;
@@ -391,10 +395,11 @@ static int best_of(const tuner *t, int64_t rows, int metric) {
     return best;
 }
 
-static krein_status plain(tuner *t) {
+static krein_status plain(tuner *t, int view) {
     candidate c[BASES];
     for (int i = 0; i < t->bases; i++) /* the slowest first */
-        c[t->bases - 1 - i] = (candidate){.base = i, .n = few(t), .c = 1, .step = 2, .lambda = 0.1};
+        c[t->bases - 1 - i] =
+            (candidate){.base = i, .view = view, .n = few(t), .c = 1, .step = 2, .lambda = 0.1};
     return run_all(t, c, t->bases);
 }
 
@@ -459,6 +464,75 @@ static krein_status finals(tuner *t) {
 /* By more than chance, and with no more rows in a wrong class. */
 static bool beats(const tuner *t, const candidate *c, const candidate *than, double chance) {
     return c->loss < (1 - chance) * than->loss && (!t->s.classes || c->error <= than->error);
+}
+
+/* Forgets n candidates from the i-th on. */
+static void forget(tuner *t, int i, int n) {
+    krein_tried *tried = t->out->tried;
+    for (int k = i; k < i + n; k++) {
+        krein__free(t->ctx, tried[k].kernel);
+        krein__free(t->ctx, tried[k].map);
+    }
+    t->n -= n;
+    t->out->n -= n;
+    memmove(&tried[i], &tried[i + n], (size_t)(t->n - i) * sizeof *tried);
+    memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
+}
+
+/* Whether a candidate has a smaller error than another by more than chance. Both have been scored
+ * on the same rows of V and err on mostly the same of them, so the difference is known better than
+ * the errors: its standard error comes from the rows. */
+static krein_status surely_better(tuner *t, candidate c, candidate than, bool *out) {
+    static const double SURE = 1; /* standard errors: neither has seen the labels of V */
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = t->s.m;
+    double sum = 0, square = 0;
+    c.step = than.step = 0;
+    NEW(c.square, m);
+    NEW(than.square, m);
+    TRY(run(ctx, t, &c));
+    TRY(run(ctx, t, &than));
+    for (int64_t i = 0; i < m; i++) sum += than.square[i] - c.square[i];
+    for (int64_t i = 0; i < m; i++)
+        square += pow(than.square[i] - c.square[i] - sum / (double)m, 2);
+    *out = sum > SURE * sqrt(square) && (!t->s.classes || c.error <= than.error);
+done:
+    krein__free(ctx, c.square);
+    krein__free(ctx, than.square);
+    return st;
+}
+
+/* The kernels once more with the logarithms of heavy-tailed columns. Everything later is about the
+ * rows that won, and so is the report. */
+static krein_status logs(tuner *t) {
+    krein_status st = KREIN_OK;
+    int n = t->n, without = best_of(t, few(t), -1);
+    if (t->s.logs.n == 0 || late(t)) return KREIN_OK;
+    krein__tune_swap_logs(&t->s);
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
+    TRY(plain(t, 1));
+    int best = n;
+    for (int i = n + 1; i < t->n; i++)
+        if (t->all[i].loss < t->all[best].loss) best = i;
+    bool won = false;
+    TRY(surely_better(t, t->all[best], t->all[without], &won));
+    krein__log(t->ctx, KREIN_LOG_INFO,
+               "logarithms of %lld columns: squared error %.4g, without %.4g",
+               (long long)t->s.logs.n, t->all[best].loss, t->all[without].loss);
+    if (won) {
+        krein_tune_view with = t->view[1];
+        t->view[1] = t->view[0];
+        t->view[0] = with;
+        TRY(krein__encoding_set_logs(t->ctx, t->encoding, &t->s.logs));
+    } else {
+        krein__tune_swap_logs(&t->s);
+    }
+    forget(t, won ? 0 : n, n);
+    for (int i = 0; i < t->n; i++) t->all[i].view = 0;
+    krein__tune_view_end(t->ctx, &t->view[--t->views]);
+done:
+    return st;
 }
 
 /* By rule 5, of the candidates on all of S; where there was no time for any, of those on fewer. */
@@ -559,7 +633,8 @@ static krein_status procedure(tuner *t) {
     krein_status st = KREIN_OK;
     candidate best = {0};
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
-    TRY(plain(t));
+    TRY(plain(t, 0));
+    TRY(logs(t));
     bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense &&
                   t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !late(t);
     if (metric) {
@@ -610,10 +685,11 @@ krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tune
     ZNEW(t, 1);
     t->ctx = ctx;
     t->o = o;
+    t->encoding = &job->model->encoding;
     t->out = out;
     NEW(out->tried, CANDIDATES);
     sizes(job->n, o->effort, &fit, &held);
-    TRY(krein__tune_sample(job, fit, held, o->clip, &t->s));
+    TRY(krein__tune_sample(job, fit, held, o->clip, o->logs, &t->s));
     TRY(parse_bases(t));
     TRY(procedure(t));
 done:

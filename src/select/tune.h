@@ -21,6 +21,7 @@ typedef struct krein_tune_options {
     double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
                       INFINITY: nothing is */
     bool machines; /* support vector machines may compete */
+    bool logs;     /* of heavy-tailed columns, where they lower the error */
     double deadline; /* krein__clock() at which the best so far is taken; 0: none */
 } krein_tune_options;
 
@@ -38,7 +39,8 @@ typedef struct krein_tuned {
 /* The learner that C stands for, as a spec. */
 enum { KREIN_SVM_TEXT = 64 };
 void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
-/* Labels are there. out is zeroed on failure. */
+/* Labels are there. Centres, factors, clip and logarithms of the encoding are set, the metric is
+ * not. out is zeroed on failure. */
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);

@@ -21,6 +21,8 @@ void krein__tune_sample_end(krein_tune_sample *s) {
     if (!ctx) return;
     krein__matrix_clear(ctx, &s->fit);
     krein__matrix_clear(ctx, &s->held);
+    krein__logs_clear(ctx, &s->logs);
+    krein__free(ctx, s->order);
     krein__free(ctx, s->y);
     krein__free(ctx, s->weight);
     krein__free(ctx, s->held_y);
@@ -78,21 +80,24 @@ static void take_targets(const krein_probe *from, const int64_t *index, int64_t 
     }
 }
 
-krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip,
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip, bool logs,
                                 krein_tune_sample *s) {
     enum { DENSE_COLUMNS = 2000 };
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_probe all = {0};
-    int64_t *index = NULL, rows = n + m;
+    krein_encoding *e = &job->model->encoding;
+    int64_t *index, rows = n + m;
     *s = (krein_tune_sample){.ctx = ctx, .n = n, .m = m};
     TRY(krein__probe_gather(job, rows, &all));
-    if (isfinite(clip)) TRY(krein__encoding_trim(ctx, &job->model->encoding, (float)clip, &all.x));
+    if (logs) TRY(krein__logs_find(ctx, e, clip, &all.x, &s->logs));
+    if (isfinite(clip)) TRY(krein__encoding_trim(ctx, e, (float)clip, &all.x));
     s->d = all.x.d;
     s->k = all.k;
     s->classes = all.classes > 0;
     s->dense = !all.x.ptr || s->d <= DENSE_COLUMNS;
-    NEW(index, rows);
+    NEW(s->order, rows);
+    index = s->order;
     NEW(s->y, n * s->k);
     NEW(s->held_y, m * s->k);
     NEW(s->unit, s->k);
@@ -112,8 +117,18 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     prepare_targets(s);
 done:
     krein__probe_end(ctx, &all);
-    krein__free(ctx, index);
     return st;
+}
+
+void krein__tune_swap_logs(krein_tune_sample *s) {
+    int64_t rows = s->n + s->m;
+    for (int64_t k = 0; k < s->logs.n; k++)
+        for (int64_t i = 0; i < rows; i++) {
+            float *x = i < s->n ? s->fit.x + i * s->d : s->held.x + (i - s->n) * s->d;
+            float *other = &s->logs.x[k * rows + s->order[i]], kept = *other;
+            *other = x[s->logs.column[k]];
+            x[s->logs.column[k]] = kept;
+        }
 }
 
 /* ---- under a metric ----------------------------------------------------- */
@@ -317,12 +332,14 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
     krein__pgemm(ctx, false, false, m, k, n, 1, K, n, f->alpha, k, 0, score, k);
     for (int64_t i = 0; i < m; i++) {
         double w = s->held_weight ? s->held_weight[i] : 1;
+        double before = square;
         weight += w;
         for (int64_t c = 0; c < k; c++) {
             double e = s->held_y[i * k + c] - score[i * k + c];
             square += w * e * e;
             if (!s->classes) shown += w * e * e * s->unit[c] * s->unit[c] / (double)k;
         }
+        if (f->square) f->square[i] = square - before;
         if (s->classes) shown += w * wrong(s, score + i * k, i);
     }
     *loss = weight > 0 ? square / weight : INFINITY;

@@ -2,6 +2,7 @@
 #ifndef KREIN_TUNE_FIT_H
 #define KREIN_TUNE_FIT_H
 
+#include "encode/log.h"
 #include "kernel/gram_shared.h"
 #include "select/tune.h"
 
@@ -18,7 +19,9 @@ typedef struct krein_tune_sample {
     int64_t n, m, d, k;  /* rows of S and V, columns, targets */
     bool classes, dense; /* dense: a metric can be learned */
     krein_matrix fit, held;
-    double *y, *weight;              /* S: n x k, centred, of one unit; mean 1, or NULL */
+    krein_logs logs;    /* of heavy-tailed columns; what is not in fit and held at present */
+    int64_t *order;     /* rows of S and V among those of logs */
+    double *y, *weight; /* S: n x k, centred, of one unit; mean 1, or NULL */
     double *held_y, *held_weight;    /* V, the same units */
     int32_t *fit_class, *held_class; /* NULL: numbers */
     int64_t nclass;
@@ -27,9 +30,12 @@ typedef struct krein_tune_sample {
     double total; /* mean over S of |y|^2: the loss of the mean */
 } krein_tune_sample;
 
-/* n rows to fit and m others, cut at clip (INFINITY: not). */
-krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip,
+/* n rows to fit and m others, cut at clip (INFINITY: not). logs: those of heavy-tailed columns are
+ * looked for. */
+krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip, bool logs,
                                 krein_tune_sample *out);
+/* Columns take the place of their logarithms in the rows of S and V, or these of them. */
+void krein__tune_swap_logs(krein_tune_sample *s);
 void krein__tune_sample_end(krein_tune_sample *s);
 /* The rows under factors of the columns (or NULL); takes a copy of them. */
 krein_status krein__tune_view(const krein_tune_sample *s, krein_metric_kind metric,
@@ -39,10 +45,11 @@ void krein__tune_view_end(krein_ctx *ctx, krein_tune_view *v);
 /* Ridge regression on the first n rows of S. */
 typedef struct krein_tune_fit {
     int64_t n;
-    double lambda; /* in: where to start; out: the best by leave-one-out */
-    bool fixed;    /* lambda stays where it is */
-    double loo;    /* mean over rows of the sum over targets of squared leave-one-out errors */
-    double *alpha; /* n x k, or NULL: not wanted */
+    double lambda;  /* in: where to start; out: the best by leave-one-out */
+    bool fixed;     /* lambda stays where it is */
+    double loo;     /* mean over rows of the sum over targets of squared leave-one-out errors */
+    double *alpha;  /* n x k, or NULL: not wanted */
+    double *square; /* m: squared errors of the rows of V times their weights; NULL: not wanted */
 } krein_tune_fit;
 /* K is n x n; room for as much again, `work`. */
 krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,

@@ -20,6 +20,7 @@ typedef struct slot {
     int64_t flag;  /* encoded column that says whether the cell is missing, -1: none */
     krein_texts texts;
     const krein_target_means *target;
+    double shift; /* of a number */
 } slot;
 
 struct krein_stream {
@@ -80,7 +81,9 @@ static krein_status make_slots(krein_stream *s) {
                 while (e->input[k].role != KREIN_ROLE_FEATURE) k++;
             const krein_input *in = &e->input[k];
             int64_t flag = in->indicator ? in->at + krein__input_values(in) : -1;
-            slot to = {in->at, c->text ? krein__input_values(in) : 0, flag, in->texts, &in->target};
+            slot to = {in->at,      c->text ? krein__input_values(in) : 0,
+                       flag,        in->texts,
+                       &in->target, in->shift};
             if (c->text) s->cat[s->ncat++] = to;
             for (int64_t p = 0; !c->text && p < krein__reading_parts(c->reading); p++) {
                 s->num[s->nnum++] = to;
@@ -246,6 +249,18 @@ static void encode_means(const krein_stream *s, const slot *to, int64_t code, in
         x[to->at + k] = (mean[k] - e->centre[to->at + k]) * e->factor[to->at + k];
 }
 
+/* Numbers whose logarithm is taken. What is below zero, as no number of the training rows was,
+ * counts as zero. */
+static void encode_logs(const krein_stream *s, const float *num, float *x) {
+    const krein_encoding *e = s->e;
+    for (int64_t j = 0; j < s->nnum; j++) {
+        int64_t at = s->num[j].at;
+        if (at < 0 || !(e->log[at] > 0)) continue;
+        double v = (double)(isnan(num[j]) ? e->fill[at] : num[j]) + s->num[j].shift;
+        x[at] = ((float)log(fmax(v, 0) + (double)e->log[at]) - e->centre[at]) * e->factor[at];
+    }
+}
+
 static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
                        float *x) {
     const krein_encoding *e = s->e;
@@ -274,6 +289,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
                 x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];
         }
     }
+    if (e->log) encode_logs(s, num, x);
     if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
     if (s->clips) clip_row(x, e->d, e->clip);
     for (int64_t j = 0; e->metric && j < e->d; j++) x[j] *= e->metric[j];
