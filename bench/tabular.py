@@ -237,12 +237,13 @@ def process(command, limit, **environment):
         return out.read(), seconds, usage.ru_utime
 
 
-def run_krein(split, options):
+def run_krein(split, options, predicting=()):
+    """predicting: more options of krein predict."""
     model = split.folder / "model.krein"
     text, seconds, cpu = process([options.krein, "train", "-t", split.task, split.train, "-o", model, "-j",
                                   options.threads, "--json", "-q", *shlex.split(options.krein_options)], options.limit)
     chosen = json.loads(text)
-    guess, predict, _ = process([options.krein, "predict", model, split.test, "-j", options.threads, "-q"],
+    guess, predict, _ = process([options.krein, "predict", model, split.test, "-j", options.threads, "-q", *predicting],
                                 options.limit)
     guess = np.array(guess.split(), dtype=np.float64)
     if guess.shape != split.y.shape:
@@ -457,4 +458,5 @@ def main():
     say(f"{time.perf_counter() - start:.0f} s")
 
 
-main()
+if __name__ == "__main__":
+    main()
