@@ -578,7 +578,7 @@ done:
 }
 
 /* Every kernel without a metric, and the winner, where rows are few and ridge regression leaves
- * errors. They must leave fewer than chance would explain, 1.5 deviations of the difference. */
+ * errors. They must leave fewer by more than one deviation of the difference. */
 static krein_status machines(tuner *t, const candidate **winner) {
     enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
     krein_status st = KREIN_OK;
@@ -596,7 +596,7 @@ static krein_status machines(tuner *t, const candidate **winner) {
         krein__log(t->ctx, KREIN_LOG_INFO, "support vector machines: error %.4g, C %g", error, C);
         if (!(error < least)) continue;
         least = error;
-        if ((ridge->error - error) * m < 1.5 * sqrt((ridge->error + error) * m)) continue;
+        if ((ridge->error - error) * m < sqrt((ridge->error + error) * m)) continue;
         *winner = c;
         t->out->C = C;
     }
