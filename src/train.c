@@ -251,7 +251,10 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     r->task = m->encoding.task;
     r->D = m->map->cls->features(m->map, m->n);
     r->kernels = t.combination.list.n;
-    r->metric = t.tuning.from ? krein__encoding_metric(&t.tuning.from->encoding) : t.tuning.metric;
+    if (t.tuning.from)
+        r->metric = krein__encoding_metric(&t.tuning.from->encoding);
+    else if (t.tuning.kernel || t.tuning.asked)
+        r->metric = t.tuning.metric;
     const char *candidates = krein__training_candidates(&t);
     if (!(r->learner = krein__training_learner(&t)) ||
         !(r->kernel = candidates ? krein__strdup(ctx, candidates)

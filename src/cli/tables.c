@@ -245,12 +245,18 @@ const cli_command cli_commands[] = {
     {"train",
      "DATA",
      "fit a model and write it",
-     "With no option at all the data are scaled, and kernel width, features and\n"
-     "regularisation are chosen from the data; what was chosen is printed. DATA is\n"
-     "CSV, LIBSVM or NPY, plain or gzipped; - is standard input, a pattern in quotes\n"
-     "('part-*.csv') all files that match. Of several --kernels, learners that take\n"
-     "several (mkl) train on a weighted sum and print the weights, and -m may be a\n"
-     "list with a map for each; other learners get the best kernel by --select. With\n"
+     "With no option at all the data are scaled, and exponential, laplacian and\n"
+     "gaussian kernels compete on held-out rows, with and without a learned weight\n"
+     "of each column (--metric); features and regularisation are chosen too. What was\n"
+     "chosen is printed, and 'krein info' shows the weights. With -k only parameters\n"
+     "that are not given and regularisation are chosen; --metric and --clip are then\n"
+     "none. The printed kernel, map and lambda with --metric file=MODEL give the same\n"
+     "predictions again.\n"
+     "\n"
+     "DATA is CSV, LIBSVM or NPY, plain or gzipped; - is standard input, a pattern in\n"
+     "quotes ('part-*.csv') all files that match. Of several --kernels, learners that\n"
+     "take several (mkl) train on a weighted sum and print the weights, and -m may be\n"
+     "a list with a map for each; other learners get the best kernel by --select. With\n"
      "--checkpoint a training that was interrupted, also by SIGTERM or a crash, goes\n"
      "on where it stood when the same command is given again. Under mpirun krr, dckrr\n"
      "and sskrr share the rows between the processes.",

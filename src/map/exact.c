@@ -40,7 +40,8 @@ static krein_status io(krein_map *map, krein_archive *a) {
 
 const krein_map_class krein__map_exact = {
     .cls = {"exact", "the kernel itself, on few rows", "scholkopf2002", NULL,
-            "The default up to 7,500 rows; at most `max_exact`."},
+            "The default up to 7,500 rows, up to 20,000 where krr chooses the kernel; at most "
+            "`max_exact`."},
     .kernels = "all",
     .time = "n^2 d + n^3",
     .traits = KREIN_MAP_DATA | KREIN_MAP_DUAL,

@@ -200,6 +200,10 @@ ok "plan: the memory is enough"
 cmp -s planned.krein data.krein && pass || fail "plan: the same model in that memory"
 run plan data.csv -k 'gaussian(sigma=3)' --json
 json "plan with a kernel" 'j["kernel"] == "gaussian(sigma=3)" and j["metric"] == "none"'
+run plan data.csv --select ckta --json
+json "plan with a criterion" 'j["kernel"] == "exponential; laplacian; gaussian" and j["metric"] == "none"'
+run plan data.csv --metric file=data.krein -k 'gaussian(sigma=3)' --json
+json "plan with the metric of a model" 'j["metric"] == "diagonal"'
 run plan data.csv --max-memory 1M
 status "plan: no room to choose in" 1
 has "plan: no room to choose in" err 'choosing the kernel takes most of it'
