@@ -209,7 +209,7 @@ static krein_status note(tuner *t, const candidate *c) {
     if (st != KREIN_OK || t->n == CANDIDATES) return st;
     char loo[48] = "";
     if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
-    krein__log(t->ctx, KREIN_LOG_INFO, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
+    krein__log(t->ctx, KREIN_LOG_DEBUG, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
                t->out->tried[t->out->n - 1].kernel, t->view[c->view].metric ? " with a metric" : "",
                (long long)c->n, c->loss, loo, c->error);
     t->all[t->n] = *c;
@@ -517,7 +517,7 @@ static krein_status logs(tuner *t) {
         if (t->all[i].loss < t->all[best].loss) best = i;
     bool won = false;
     TRY(surely_better(t, t->all[best], t->all[without], &won));
-    krein__log(t->ctx, KREIN_LOG_INFO,
+    krein__log(t->ctx, KREIN_LOG_DEBUG,
                "logarithms of %lld columns: squared error %.4g, without %.4g",
                (long long)t->s.logs.n, t->all[best].loss, t->all[without].loss);
     if (won) {
@@ -593,7 +593,7 @@ static krein_status machines(tuner *t, const candidate **winner) {
         TRY(machines_of(t, c, &C, &error));
         krein__tune_svm_text(C, text);
         TRY(record(t, c, t->s.n, error, text));
-        krein__log(t->ctx, KREIN_LOG_INFO, "support vector machines: error %.4g, C %g", error, C);
+        krein__log(t->ctx, KREIN_LOG_DEBUG, "support vector machines: error %.4g, C %g", error, C);
         if (!(error < least)) continue;
         least = error;
         if ((ridge->error - error) * m < sqrt((ridge->error + error) * m)) continue;

@@ -41,7 +41,7 @@ fails "shuffled parts" 2 2 'order=shuffle would move rows' train good.csv "${fix
 fails "fewer parts than ranks" 2 3 'parts=2 on 3 processes' train good.csv "${fixed[@]}" --learner 'dckrr(parts=2)'
 fails "binning" 2 2 '^krein: .*binning' train good.csv -k 'laplacian(sigma=2)' -m 'binning(D=64)' -l 1e-3
 fails "standard input" 2 2 'cannot share standard input' train - "${fixed[@]}" <good.csv
-fails "too little memory" 1 2 '^krein: .*memory' train good.csv -D 2000 --max-memory 20M
+fails "too little memory" 1 2 '^krein: .*memory' train good.csv -k gaussian -D 2000 --max-memory 20M
 fails "a wrong column" 2 3 '^krein: .*nobody' train good.csv --label nobody
 fails "a bad option" 2 3 '^krein: ' train good.csv --learner 'krr(bogus=1)'
 "$KREIN" generate arm -n 6000 -d 3 -o narrow.csv >/dev/null
