@@ -324,7 +324,9 @@ static void learner(void) {
         if (t > 0) CHECK_HAS(report.learner, "solver=pcg");
         if (t == 2) {
             chosen = report.lambda;
-            CHECK(chosen > 0 && report.loo > .1 && report.loo < .3 && report.folds == 1);
+            /* under a sanitizer 15 rows are held out: their error is rough */
+            CHECK(chosen > 0 && report.loo > .1 && report.loo < (test_sanitized() ? .6 : .3));
+            CHECK(report.folds == 1);
         }
         krein_report_clear(ctx, &report);
         krein_ctx_destroy(ctx);

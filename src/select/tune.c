@@ -472,6 +472,7 @@ static void forget(tuner *t, int i, int n) {
     for (int k = i; k < i + n; k++) {
         krein__free(t->ctx, tried[k].kernel);
         krein__free(t->ctx, tried[k].map);
+        krein__free(t->ctx, tried[k].learner);
     }
     t->n -= n;
     t->out->n -= n;
