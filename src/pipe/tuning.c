@@ -180,6 +180,19 @@ static krein_status set_metric(krein_training *t, krein_metric_kind kind, const 
                                      : krein__encoding_set_metric(t->pipe.ctx, e, factor);
 }
 
+/* Centres lie behind a shift, the first number of a column, which is another one in other data. */
+static void take_centres(const krein_model *from, krein_encoding *to) {
+    memcpy(to->centre, from->encoding.centre, (size_t)to->d * sizeof *to->centre);
+    for (int64_t i = 0; i < to->ninput; i++) {
+        const krein_input *in = &to->input[i];
+        if (in->at < 0 || in->text) continue;
+        int64_t j = in->at + krein__input_values(in) - 1;
+        if (to->log && to->log[j] > 0) continue; /* no shift */
+        double shift = from->shift ? from->shift[j] : 0;
+        to->centre[j] = (float)((double)to->centre[j] + (shift - in->shift));
+    }
+}
+
 /* Logarithms, scaling, clip and factors of another model, whose encoded columns must be the same.
  */
 static krein_status take_metric(krein_training *t) {
@@ -197,8 +210,8 @@ static krein_status take_metric(krein_training *t) {
                            krein__scale_name(to->scale));
     if (from->log && !to->log) NEW(to->log, d);
     if (from->log) memcpy(to->log, from->log, (size_t)d * sizeof *to->log);
-    memcpy(to->centre, from->centre, (size_t)d * sizeof *to->centre);
     memcpy(to->factor, from->factor, (size_t)d * sizeof *to->factor);
+    take_centres(t->tuning.from, to);
     if (t->o.clip == 0) to->clip = from->clip;
     const float *values = from->matrix ? from->matrix : from->metric;
     if (!values) goto done;

@@ -167,6 +167,27 @@ for name in data classes; do
     cmp -s one.txt two.txt && pass || fail "$name given back: the same predictions"
 done
 
+# The metric of a model on its rows in another order, which begin with another number.
+"$PYTHON" - <<'PY'
+import math, random
+random.seed(5)
+rows = [[random.gauss(0, 1) for _ in range(4)] for _ in range(600)]
+for name, turn in (("order1.csv", 0), ("order2.csv", 300)):
+    with open(name, "w") as f:
+        f.write("y,a,b,c,d\n")
+        for r in rows[turn:] + rows[:turn]:
+            cells = [math.sin(2 * r[0]) * r[1], 1000 + 5 * r[0], math.exp(2 * r[1]), r[2], r[3]]
+            f.write(",".join("%.6g" % v for v in cells) + "\n")
+PY
+run train order1.csv --clip 2 -o order.krein
+for i in 1 2; do
+    run train order$i.csv -k 'gaussian(sigma=3)' -l 1e-5 --metric file=order.krein -o order$i.krein
+    ok "the metric of a model, order $i"
+    "$KREIN" predict order$i.krein order1.csv >order$i.txt
+done
+"$PYTHON" -c 'a, b = ([float(x) for x in open("order%d.txt" % i)] for i in (1, 2)); assert max(abs(x - y) for x, y in zip(a, b)) < 1e-3' &&
+    pass || fail "the metric of a model on rows in another order"
+
 # ---- threads, memory ----
 for j in 1 2; do run train data.csv -j $j -o $j.krein; done
 cmp -s 1.krein 2.krein && pass || fail "one and two threads: the same bytes"
