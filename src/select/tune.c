@@ -714,5 +714,6 @@ double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int thr
     int64_t fit, held;
     sizes(n, effort, &fit, &held);
     double F = (double)fit, V = (double)held, D = (double)d;
+    threads = (int)krein__min(threads, BASES); /* no more candidates run at once */
     return threads * 8 * (4 * F * F + V * F + 4 * F * (double)k) + 4 * (VIEWS + 2) * (F + V) * D;
 }
