@@ -95,7 +95,8 @@ const char *krein__error_text(double error, char out[40]) {
 /* ---- the walk ----------------------------------------------------------- */
 
 enum { QUARTERS = 4, STEPS = 8 };
-static const double WORTH = 0.002; /* of the loss: what another visit should promise */
+static const double WORTH = 0.002;  /* of the loss: what another visit should promise */
+static const double LITTLE = 0.001; /* of the loss: a fall that is none */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -132,14 +133,18 @@ int64_t krein__path_least(const krein_path *p) {
     return best;
 }
 
-/* Goes on from `at` by `by` while the loss falls; `at` is then the best. */
+/* Goes on from `at` by `by` while the loss falls by more than LITTLE; `at` is then the best. A
+ * model that interpolates has the same loss at every small lambda. */
 static krein_status step(const walk *w, int64_t by, int64_t *at) {
     for (int64_t k = 0; k < STEPS && *at + by >= w->least && !krein__enough(w->ctx); k++) {
+        double least = w->p->loss[krein__path_least(w->p)];
         krein_status st = visit(w, *at + by);
         if (st != KREIN_OK) return st;
-        bool none = by > 0 && isinf(w->p->loss[w->p->n - 1]); /* a larger lambda has a solution */
-        if (!none && krein__path_least(w->p) != w->p->n - 1) return KREIN_OK;
+        double loss = w->p->loss[w->p->n - 1];
+        bool none = by > 0 && isinf(loss); /* a larger lambda has a solution */
+        if (!none && !(loss < least)) return KREIN_OK;
         *at += by;
+        if (!none && isfinite(least) && loss > (1 - LITTLE) * least) return KREIN_OK;
     }
     return KREIN_OK;
 }
