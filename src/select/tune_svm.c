@@ -3,7 +3,7 @@
  * Ridge regression fits -1 and +1 also where a row is far on its side of the boundary. Where
  * classes do not overlap (a table of rules) that costs several times the errors of the hinge loss.
  * One machine a pair of classes, by LIBSVM on the kernel matrix of S; votes on V. */
-#include "select/tune_fit.h"
+#include "select/tuner.h"
 
 #include "num/blas.h"
 #include "solve/libsvm.h"
@@ -90,5 +90,61 @@ krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, const d
     *error = (double)wrong / (double)krein__max(1, s->m);
 done:
     pairs_end(&p);
+    return st;
+}
+
+/* ---- as candidates ------------------------------------------------------ */
+
+/* The least error on V over a few C; of ties the smallest C. */
+static krein_status machines_of(krein_tuner *t, const krein_tuner_candidate *c, double *C,
+                                double *error) {
+    static const double tried[] = {4, 32, 256};
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    double *K = NULL, *Kv = NULL, e;
+    const krein_tune_view *v = &t->view[c->view];
+    krein_rows fit = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
+    *error = INFINITY;
+    NEW(K, t->s.n * t->s.n);
+    NEW(Kv, t->s.m * t->s.n);
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    TRY(krein__gram_full(ctx, kernel, &fit, &fit, K));
+    TRY(krein__gram_full(ctx, kernel, &held, &fit, Kv));
+    for (int64_t i = 0; i < KREIN__COUNT(tried) && !krein__tuner_late(t); i++) {
+        TRY(krein__tune_svm(ctx, &t->s, K, Kv, tried[i], &e));
+        if (e < *error) *error = e, *C = tried[i];
+    }
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, K);
+    krein__free(ctx, Kv);
+    return st;
+}
+
+/* Every kernel without a metric, and the winner, where rows are few and ridge regression leaves
+ * errors. They must leave fewer by more than one deviation of the difference. */
+krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate **winner) {
+    enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
+    krein_status st = KREIN_OK;
+    const krein_tuner_candidate *ridge = *winner;
+    double m = (double)t->s.m, least = ridge->error, error, C = 0;
+    char text[KREIN_SVM_TEXT];
+    bool fits = t->o->machines && t->s.classes && !t->s.weight && t->s.nclass <= FEW_CLASSES &&
+                ridge->error * m >= LEAST_WRONG;
+    for (int i = -1; i < t->bases && fits && !krein__tuner_late(t); i++) {
+        const krein_tuner_candidate *c = i < 0 ? ridge : krein__tuner_plain_of(t, i);
+        if (i >= 0 && c == ridge) continue;
+        TRY(machines_of(t, c, &C, &error));
+        krein__tune_svm_text(C, text);
+        TRY(krein__tuner_record(t, c, t->s.n, error, text));
+        krein__log(t->ctx, KREIN_LOG_DEBUG, "support vector machines: error %.4g, C %g", error, C);
+        if (!(error < least)) continue;
+        least = error;
+        if ((ridge->error - error) * m < sqrt((ridge->error + error) * m)) continue;
+        *winner = c;
+        t->out->C = C;
+    }
+done:
     return st;
 }

@@ -1,0 +1,269 @@
+/* tune_candidate.c -- one candidate of tune.c: scale and lambda by leave-one-out on S,
+ * error on V. */
+#include "select/tuner.h"
+
+#include "base/threads.h"
+#include "num/blas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool krein__tuner_late(const krein_tuner *t) { return krein__late(t->o->deadline); }
+int64_t krein__tuner_few(const krein_tuner *t) { return krein__min(KREIN_TUNER_FEW, t->s.n); }
+
+krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
+                                 const krein_tuner_candidate *c, krein_kernel **out) {
+    const krein_tuner_base *b = &t->base[c->base];
+    krein_kernel *leaf;
+    int64_t slot;
+    krein_status st = krein__kernel_copy(ctx, b->kernel, out);
+    if (st != KREIN_OK) return st;
+    if (krein__kernel_free(*out, 0, &leaf, &slot) == 0) return KREIN_OK; /* a mixture */
+    leaf->values.number[slot] =
+        krein__round_digits(c->c * b->spread * t->view[c->view].median[b->metric], 4);
+    return KREIN_OK;
+}
+
+/* The matrices of one fit. */
+typedef struct room {
+    krein_gram_shared shared;
+    double *K, *work;
+} room;
+
+static void room_end(krein_ctx *ctx, room *r) {
+    krein__gram_share_end(ctx, &r->shared);
+    krein__free(ctx, r->K);
+    krein__free(ctx, r->work);
+}
+
+static krein_status room_begin(krein_ctx *ctx, const krein_tuner *t, const krein_tuner_candidate *c,
+                               room *r) {
+    krein_status st = KREIN_OK;
+    int64_t n = c->n;
+    krein_rows all = krein__matrix_rows(&t->view[c->view].fit);
+    krein_rows x = krein__rows_slice(&all, 0, n);
+    krein_kernel *kernel = t->base[c->base].kernel;
+    *r = (room){0};
+    NEW(r->K, n * n);
+    NEW(r->work, n * n);
+    TRY(krein__gram_share(ctx, &x, &kernel, 1, 8.0 * (double)(t->s.m * n), &r->shared));
+done:
+    return st;
+}
+
+/* Fits the candidate with its scale; f->lambda is where to start. */
+static krein_status fit_scale(krein_ctx *ctx, const krein_tuner *t, const krein_tuner_candidate *c,
+                              room *r, krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__tune_solve(ctx, &t->s, r->K, r->work, f));
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
+/* Tries the scale times `factor` until that is no better; *moved: it was, once at least. */
+static krein_status climb(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c, room *r,
+                          krein_tune_fit *f, double factor, bool *moved) {
+    krein_status st = KREIN_OK;
+    krein_tune_fit other = *f;
+    other.fixed =
+        c->n > krein__tuner_few(t); /* lambda follows on few rows only, where that is cheap */
+    *moved = false;
+    NEW(other.alpha, f->n * t->s.k);
+    while (!krein__tuner_late(t)) {
+        krein_tuner_candidate next = *c;
+        next.c *= factor;
+        other.lambda = f->lambda;
+        if (next.c < t->base[c->base].least || next.c > t->base[c->base].most) break;
+        TRY(fit_scale(ctx, t, &next, r, &other));
+        if (!(other.loo < f->loo)) break;
+        f->loo = other.loo;
+        f->lambda = other.lambda;
+        memcpy(f->alpha, other.alpha, (size_t)(f->n * t->s.k) * sizeof *f->alpha);
+        c->c = next.c;
+        *moved = true;
+    }
+done:
+    krein__free(ctx, other.alpha);
+    return st;
+}
+
+/* Coefficients with the scale and the lambda that the candidate has. */
+static krein_status as_it_is(krein_ctx *ctx, const krein_tuner *t, const krein_tuner_candidate *c,
+                             room *r, krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    f->loo = NAN;
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__tune_at(ctx, &t->s, r->K, r->work, c->lambda, f));
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
+krein_status krein__tuner_coefficients(krein_tuner *t, const krein_tuner_candidate *c,
+                                       krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    room r = {0};
+    TRY(room_begin(t->ctx, t, c, &r));
+    TRY(as_it_is(t->ctx, t, c, &r, f));
+done:
+    room_end(t->ctx, &r);
+    return st;
+}
+
+/* Scale and lambda by leave-one-out, then the error on V. */
+krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    krein_status st = KREIN_OK;
+    room r = {0};
+    krein_tune_fit f = {.n = c->n, .lambda = c->lambda, .square = c->square};
+    krein_kernel *kernel = NULL;
+    bool moved = false;
+    NEW(f.alpha, c->n * t->s.k);
+    TRY(room_begin(ctx, t, c, &r));
+    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, &f) : fit_scale(ctx, t, c, &r, &f));
+    if (c->step > 1) TRY(climb(ctx, t, c, &r, &f, 1 / c->step, &moved));
+    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, &f, c->step, &moved));
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    TRY(krein__tune_score(ctx, &t->s, &t->view[c->view], kernel, &f, &c->loss, &c->error));
+    c->loo = f.loo;
+    c->lambda = f.lambda;
+    if (c->alpha) memcpy(c->alpha, f.alpha, (size_t)(c->n * t->s.k) * sizeof *f.alpha);
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, f.alpha);
+    room_end(ctx, &r);
+    return st;
+}
+
+/* For the report. */
+krein_status krein__tuner_record(krein_tuner *t, const krein_tuner_candidate *c, int64_t rows,
+                                 double error, const char *learner) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    krein_tried *to = &t->out->tried[t->out->n];
+    if (t->out->n == KREIN_TUNER_CANDIDATES) return KREIN_OK;
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    *to = (krein_tried){.metric = t->view[c->view].metric, .rows = rows, .error = error};
+    t->out->n++;
+    if (!(to->kernel = krein__kernel_text(ctx, kernel))) {
+        st = ctx->status;
+        goto done;
+    }
+    DUP(to->map, "exact");
+    DUP(to->learner, learner);
+done:
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
+static krein_status note(krein_tuner *t, const krein_tuner_candidate *c) {
+    krein_status st = krein__tuner_record(t, c, c->n, c->error, "krr");
+    if (st != KREIN_OK || t->n == KREIN_TUNER_CANDIDATES) return st;
+    char loo[48] = "";
+    if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
+    krein__log(t->ctx, KREIN_LOG_DEBUG, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
+               t->out->tried[t->out->n - 1].kernel, t->view[c->view].metric ? " with a metric" : "",
+               (long long)c->n, c->loss, loo, c->error);
+    t->all[t->n] = *c;
+    t->all[t->n++].alpha = NULL;
+    return KREIN_OK;
+}
+
+/* Several at once, a thread each; the results do not depend on how many there are. */
+krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_workers all;
+    int threads = (int)krein__min(ctx->threads, n);
+    if (threads <= 1) {
+        for (int i = 0; i < n; i++) TRY(krein__tuner_run(ctx, t, &c[i]));
+    } else {
+        krein__workers_begin(&all, ctx, threads);
+        krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int i = 0; i < n; i++) {
+            if (atomic_load(&all.stop)) continue;
+            krein_ctx own = all.own;
+            krein__worker_begin();
+            krein__workers_note(&all, krein__tuner_run(&own, t, &c[i]), &own);
+            krein__worker_end(compute);
+            krein__workers_stopped(&all);
+        }
+        krein__compute_end(compute);
+        TRY(krein__workers_end(&all));
+    }
+    for (int i = 0; i < n; i++) TRY(note(t, &c[i]));
+done:
+    return st;
+}
+
+/* The best so far on that many rows with a metric of that kind; -1: of any. */
+int krein__tuner_best(const krein_tuner *t, int64_t rows, int metric) {
+    int best = -1;
+    for (int i = 0; i < t->n; i++) {
+        int kind = (int)t->view[t->all[i].view].metric;
+        if (t->all[i].n != rows || (metric >= 0 && kind != metric)) continue;
+        if (best < 0 || t->all[i].loss < t->all[best].loss) best = i;
+    }
+    return best;
+}
+
+krein_status krein__tuner_plain(krein_tuner *t, int view) {
+    krein_tuner_candidate c[KREIN_TUNER_BASES];
+    for (int i = 0; i < t->bases; i++) /* the slowest first */
+        c[t->bases - 1 - i] = (krein_tuner_candidate){
+            .base = i, .view = view, .n = krein__tuner_few(t), .c = 1, .step = 2, .lambda = 0.1};
+    return krein__tuner_run_all(t, c, t->bases);
+}
+
+const krein_tuner_candidate *krein__tuner_plain_of(const krein_tuner *t, int which) {
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].base == which && t->all[i].view == 0) return &t->all[i];
+    return NULL;
+}
+
+/* Forgets n candidates from the i-th on. */
+void krein__tuner_forget(krein_tuner *t, int i, int n) {
+    krein_tried *tried = t->out->tried;
+    for (int k = i; k < i + n; k++) {
+        krein__free(t->ctx, tried[k].kernel);
+        krein__free(t->ctx, tried[k].map);
+        krein__free(t->ctx, tried[k].learner);
+    }
+    t->n -= n;
+    t->out->n -= n;
+    memmove(&tried[i], &tried[i + n], (size_t)(t->n - i) * sizeof *tried);
+    memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
+}
+
+/* Whether a candidate has a smaller error than another by more than chance. Both have
+ * been scored on the same rows of V and err on mostly the same of them, so the difference is known
+ * better than the errors: its standard error comes from the rows. */
+krein_status krein__tuner_surely(krein_tuner *t, krein_tuner_candidate c,
+                                 krein_tuner_candidate than, bool *out) {
+    static const double SURE = 1; /* standard errors: neither has seen the labels of V */
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = t->s.m;
+    double sum = 0, square = 0;
+    c.step = than.step = 0;
+    NEW(c.square, m);
+    NEW(than.square, m);
+    TRY(krein__tuner_run(ctx, t, &c));
+    TRY(krein__tuner_run(ctx, t, &than));
+    for (int64_t i = 0; i < m; i++) sum += than.square[i] - c.square[i];
+    for (int64_t i = 0; i < m; i++)
+        square += pow(than.square[i] - c.square[i] - sum / (double)m, 2);
+    *out = sum > SURE * sqrt(square) && (!t->s.classes || c.error <= than.error);
+done:
+    krein__free(ctx, c.square);
+    krein__free(ctx, than.square);
+    return st;
+}

@@ -1,0 +1,137 @@
+/* tune_metric.c -- the metric of tune.c: steps along the average gradient outer product (agop.h) of
+ * the first kernel's predictor, then every kernel under the best of them. */
+#include "select/tuner.h"
+
+#include "select/agop.h"
+
+#include <math.h>
+
+/* The gradient says nothing where lambda was chosen to predict the mean: then that of a fit that
+ * nearly interpolates. */
+static krein_status signal(krein_tuner *t, krein_tuner_candidate *c) {
+    static const double NEARLY = 0.01, NO_SIGNAL = 0.95;
+    krein_tuner_candidate near = *c;
+    krein_tune_fit f = {.n = c->n, .alpha = c->alpha};
+    if (c->loss <= NO_SIGNAL * t->s.total) return KREIN_OK;
+    near.lambda = NEARLY;
+    return krein__tuner_coefficients(t, &near, &f);
+}
+
+/* The next view from the gradients of a fit; *more: there is one. */
+static krein_status next_view(krein_tuner *t, krein_metric_kind kind, krein_tuner_candidate *c,
+                              bool *more) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    double *h = NULL, *a = NULL;
+    krein_tune_view *v = &t->view[c->view];
+    krein_rows all = krein__matrix_rows(&v->fit), x = krein__rows_slice(&all, 0, c->n);
+    int64_t d = t->s.d, size = kind == KREIN_METRIC_FULL ? d * d : d;
+    NEW(h, size);
+    NEW(a, size);
+    TRY(signal(t, c));
+    TRY(krein__tuner_kernel(ctx, t, c, &kernel));
+    if (kind == KREIN_METRIC_FULL) {
+        TRY(krein__agop_full(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        TRY(krein__metric_matrix(ctx, d, h, 1, a, more));
+    } else {
+        TRY(krein__agop_diagonal(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        *more = krein__metric_factors(d, h, 1, a);
+    }
+    if (!*more) goto done;
+    TRY(krein__tune_view(&t->s, kind, a, &t->view[t->views]));
+    t->views++;
+done:
+    krein__kernel_destroy(ctx, kernel);
+    krein__free(ctx, h);
+    krein__free(ctx, a);
+    return st;
+}
+
+/* Ends two steps behind the best, or far from it; but not while nothing was found at all. */
+static bool goes_on(const krein_tuner *t, int step, int best, double loss, double least) {
+    if (least > 0.9 * t->s.total) return true;
+    return step - best < 2 && loss <= 1.3 * least;
+}
+
+/* Scale and lambda again, on few rows. */
+static krein_status search_few(krein_tuner *t, krein_tuner_candidate *c) {
+    krein_tuner_candidate on_few = *c;
+    on_few.n = krein__tuner_few(t);
+    on_few.step = 2;
+    on_few.alpha = NULL;
+    krein_status st = krein__tuner_run(t->ctx, t, &on_few);
+    c->c = on_few.c;
+    c->lambda = on_few.lambda;
+    return st;
+}
+
+/* The path of metrics from a candidate without one; *best: the candidate of
+ * the best step. */
+krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
+                                       const krein_tuner_candidate *from,
+                                       krein_tuner_candidate *best) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate c = *from;
+    int best_step = 0;
+    bool more;
+    c.n = t->s.n;
+    c.step = 0;
+    NEW(c.alpha, c.n * t->s.k);
+    TRY(krein__tuner_run(ctx, t, &c));
+    *best = c;
+    for (int step = 1;
+         step <= KREIN_TUNER_STEPS && !krein__tuner_late(t) && t->views < KREIN_TUNER_VIEWS - 1;
+         step++) {
+        TRY(next_view(t, kind, &c, &more));
+        if (!more) break;
+        c.view = t->views - 1;
+        if (step == 1 || step == 3) TRY(search_few(t, &c));
+        TRY(krein__tuner_run_all(t, &c, 1));
+        if (c.loss < best->loss) *best = c, best_step = step;
+        if (!goes_on(t, step, best_step, c.loss, best->loss)) break;
+    }
+done:
+    krein__free(ctx, c.alpha);
+    best->alpha = NULL;
+    return st;
+}
+
+/* The metric to the power of two. */
+static krein_status square_view(krein_tuner *t, int view, int *out) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    double *a = NULL, mean = 0;
+    int64_t d = t->s.d;
+    NEW(a, d);
+    for (int64_t j = 0; j < d; j++) a[j] = pow(t->view[view].factor[j], 2);
+    for (int64_t j = 0; j < d; j++) mean += a[j] * a[j] / (double)d;
+    for (int64_t j = 0; j < d; j++) a[j] /= sqrt(mean);
+    TRY(krein__tune_view(&t->s, KREIN_METRIC_DIAGONAL, a, &t->view[t->views]));
+    *out = t->views++;
+done:
+    krein__free(ctx, a);
+    return st;
+}
+
+/* The other kernels under the metric of the learner's best step. */
+krein_status krein__tuner_users(krein_tuner *t, const krein_tuner_candidate *best) {
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate c[2 * KREIN_TUNER_BASES];
+    int n = 0, square = 0;
+    bool diagonal = t->view[best->view].metric == KREIN_METRIC_DIAGONAL;
+    if (diagonal) TRY(square_view(t, best->view, &square));
+    for (int i = 0; i < t->bases; i++) {
+        krein_tuner_candidate next = *krein__tuner_plain_of(t, i);
+        next.step = 2;
+        next.view = best->view;
+        c[n++] = next;
+        if (t->base[i].metric != 1 || !diagonal) continue;
+        next.view = square;
+        c[n++] = next;
+    }
+    TRY(krein__tuner_run_all(t, c, n));
+done:
+    return st;
+}

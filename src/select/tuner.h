@@ -1,0 +1,87 @@
+/* tuner.h -- the candidates of tune.c: what they share, how one is fitted and scored. */
+#ifndef KREIN_TUNER_H
+#define KREIN_TUNER_H
+
+#include "select/tune_fit.h"
+
+enum { KREIN_TUNER_BASES = 8, KREIN_TUNER_VIEWS = 24, KREIN_TUNER_CANDIDATES = 52 };
+enum { KREIN_TUNER_FEW = 600 };   /* rows for a first look */
+enum { KREIN_TUNER_STEPS = 6 };   /* of a metric */
+enum { KREIN_TUNER_LEARNER = 0 }; /* the kernel whose gradients are taken */
+
+/* A kernel; its scale is free, but of a mixture. */
+typedef struct krein_tuner_base {
+    krein_kernel *kernel;
+    int metric;         /* 1: its distance is L1, 2: L2 */
+    double spread;      /* the scale is c * spread * median distance */
+    double least, most; /* c */
+} krein_tuner_base;
+
+typedef struct krein_tuner_candidate {
+    int base, view;
+    int64_t n;     /* rows of S */
+    double c;      /* scale */
+    double step;   /* by which the scale is searched; 1: it stays; 0: and so does lambda */
+    double lambda; /* in: where to start */
+    double loo, loss, error;
+    double *alpha;  /* n x k; NULL: not kept */
+    double *square; /* m, of the rows of V; NULL: not kept */
+} krein_tuner_candidate;
+
+typedef struct krein_tuner {
+    krein_ctx *ctx;
+    const krein_tune_options *o;
+    krein_encoding *encoding;
+    krein_tune_sample s;
+    krein_tuner_base base[KREIN_TUNER_BASES];
+    int bases, mixtures; /* these stand behind the bases */
+    krein_tune_view view[KREIN_TUNER_VIEWS];
+    int views;
+    krein_tuner_candidate all[KREIN_TUNER_CANDIDATES]; /* scored, in the order tried */
+    int n;
+    krein_tuned *out;
+} krein_tuner;
+
+bool krein__tuner_late(const krein_tuner *t);
+/* Rows that are enough for a first look. */
+int64_t krein__tuner_few(const krein_tuner *t);
+/* The kernel of a candidate, with its scale. */
+krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
+                                 const krein_tuner_candidate *c, krein_kernel **out);
+/* Scale and lambda by leave-one-out, then the error on V. */
+krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
+/* Several at once, a thread each, which are then among all; the results do not depend on how many
+ * threads there are. */
+krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n);
+/* Coefficients with the scale and the lambda that the candidate has. */
+krein_status krein__tuner_coefficients(krein_tuner *t, const krein_tuner_candidate *c,
+                                       krein_tune_fit *f);
+/* For the report. */
+krein_status krein__tuner_record(krein_tuner *t, const krein_tuner_candidate *c, int64_t rows,
+                                 double error, const char *learner);
+/* Forgets n candidates from the i-th on. */
+void krein__tuner_forget(krein_tuner *t, int i, int n);
+/* Every kernel on few rows, without a metric. */
+krein_status krein__tuner_plain(krein_tuner *t, int view);
+const krein_tuner_candidate *krein__tuner_plain_of(const krein_tuner *t, int which);
+/* The best so far on that many rows with a metric of that kind; -1: of any. */
+int krein__tuner_best(const krein_tuner *t, int64_t rows, int metric);
+/* Whether a candidate has a smaller error than another by more than chance. */
+krein_status krein__tuner_surely(krein_tuner *t, krein_tuner_candidate c,
+                                 krein_tuner_candidate than, bool *out);
+
+/* The kernels once more with the logarithms of heavy-tailed columns. Everything later is about the
+ * rows that won, and so is the report. */
+krein_status krein__tuner_logs(krein_tuner *t);
+/* The path of metrics from a candidate without one; *best: the candidate of the best step. */
+krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
+                                       const krein_tuner_candidate *from,
+                                       krein_tuner_candidate *best);
+/* The other kernels under the metric of the learner's best step. */
+krein_status krein__tuner_users(krein_tuner *t, const krein_tuner_candidate *best);
+/* Sums of the winner and another kernel; *winner is the sum where that is surely better. */
+krein_status krein__tuner_mixtures(krein_tuner *t, const krein_tuner_candidate **winner);
+/* Support vector machines; *winner and C of the result are theirs where they are far better. */
+krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate **winner);
+
+#endif
