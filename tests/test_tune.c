@@ -237,6 +237,41 @@ static void no_signal(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A smooth function of two columns and a rough one of another: with more effort sums of kernels
+ * compete, and one of them wins. */
+static void mixtures(void) {
+    krein_ctx *ctx = test_ctx(2);
+    rows r = planted(1200, 0, 11);
+    for (int64_t i = 0; i < r.n; i++) {
+        float *x = r.x + i * COLUMNS;
+        for (int64_t j = 1; j < COLUMNS; j++)
+            if (j != A && j != B) x[j] = 0;
+        r.y[i] = 2 * sin((double)(x[A] * x[B])) + floor(3 * (double)x[0]) / 2 + .02 * normal();
+    }
+    for (int more = 0; more < 2; more++) {
+        krein_tuned t;
+        krein_tune_options o = usual();
+        o.effort = more ? 2 : 1;
+        o.metric = KREIN_METRIC_NONE;
+
+        CHECK(tune_rows(ctx, &r, false, &o, &t) == KREIN_OK);
+        check_usable(&t, COLUMNS);
+        double single = INFINITY, sum = INFINITY;
+        for (int64_t i = 0; i < t.n; i++) {
+            double *to = strchr(t.tried[i].kernel, '+') ? &sum : &single;
+            *to = fmin(*to, t.tried[i].error);
+        }
+        char *text = krein__kernel_text(ctx, t.kernel);
+        CHECK(isfinite(sum) == (more == 1));
+        CHECK((strchr(text, '+') != NULL) == (more == 1));
+        if (more) CHECK(sum < single);
+        krein__free(ctx, text);
+        krein__tuned_clear(ctx, &t);
+    }
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* What is not to be learned is not. */
 static void asked(void) {
     krein_ctx *ctx = test_ctx(2);
@@ -480,6 +515,7 @@ int main(int argc, char **argv) {
     RUN(leave_one_out);
     RUN(finds_columns);
     RUN(no_signal);
+    RUN(mixtures);
     RUN(asked);
     RUN(several_targets_and_weights);
     RUN(threads);

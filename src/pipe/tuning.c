@@ -224,15 +224,53 @@ done:
     return st;
 }
 
-/* What the first process found, for all. */
+/* An array of the first process for all; the others make room for it. bytes 0: there is none. */
+static krein_status share_array(krein_training *t, void **array, int64_t bytes) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    TRY(krein__stream_from_root(t->pipe.job.rows, &bytes, sizeof bytes));
+    char *copy = NULL;
+    if (bytes > 0) NEW(copy, bytes);
+    if (*array && copy) memcpy(copy, *array, (size_t)bytes);
+    krein__free(ctx, *array);
+    *array = copy;
+    if (bytes > 0) TRY(krein__stream_from_root(t->pipe.job.rows, copy, bytes));
+done:
+    return st;
+}
+
+/* What the first process found, for all: processors differ, and with them rounding. */
 static krein_status agree(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
     krein_tuned *tuned = &t->tuning.tuned;
-    krein_stream *rows = t->pipe.job.rows;
-    int64_t d = t->pipe.job.model->encoding.d;
-    int64_t size = tuned->metric == KREIN_METRIC_FULL ? d * d : d;
-    krein_status st = krein__stream_from_root(rows, &tuned->lambda, sizeof tuned->lambda);
-    if (st == KREIN_OK && tuned->factor)
-        st = krein__stream_from_root(rows, tuned->factor, size * (int64_t)sizeof *tuned->factor);
+    krein_encoding *e = &t->pipe.job.model->encoding;
+    double number[] = {tuned->lambda, tuned->decay, (double)tuned->metric, (double)e->clip};
+    int64_t d = e->d, size = !tuned->factor ? 0 : tuned->metric == KREIN_METRIC_FULL ? d * d : d;
+    char *text = NULL;
+    void *factor = tuned->factor, *log = e->log, *kernel = NULL;
+    if (krein__processes(ctx) == 1) return KREIN_OK;
+    if (!(text = krein__kernel_text(ctx, tuned->kernel))) return ctx->status;
+    kernel = text;
+    tuned->factor = NULL;
+    e->log = NULL;
+    TRY(krein__stream_from_root(t->pipe.job.rows, number, sizeof number));
+    TRY(krein__stream_from_root(t->pipe.job.rows, e->centre, d * (int64_t)sizeof *e->centre));
+    TRY(krein__stream_from_root(t->pipe.job.rows, e->factor, d * (int64_t)sizeof *e->factor));
+    TRY(share_array(t, &factor, size * (int64_t)sizeof *tuned->factor));
+    TRY(share_array(t, &log, log ? d * (int64_t)sizeof *e->log : 0));
+    TRY(share_array(t, &kernel, (int64_t)strlen(text) + 1));
+    tuned->lambda = number[0];
+    tuned->decay = number[1];
+    tuned->metric = (krein_metric_kind)number[2];
+    e->clip = (float)number[3];
+    krein__kernel_destroy(ctx, tuned->kernel);
+    tuned->kernel = NULL;
+    TRY(krein__kernel_parse(ctx, kernel, &tuned->kernel));
+done:
+    tuned->factor = factor;
+    e->log = log;
+    krein__free(ctx, kernel);
     return st;
 }
 

@@ -8,6 +8,7 @@
 #   arrays     FILE.npy, FILE_y.npy, FILE_y.txt (numbers), FILE_c.txt (words)
 #   late       missing cells in each of the first 1,920 rows
 #   idle       weights 0 in the first 1,920 rows
+#   heavy      y is a function of the logarithm of a
 #   gap        a column without values from row 1,920 on
 import math, random, struct, sys
 
@@ -94,6 +95,13 @@ def idle(f, n):
     for i in range(n):
         x = inputs()
         f.write("%.4f,%.4f,%.4f,%d\n" % (target(x), x[0], x[1], i >= 1920))
+
+
+def heavy(f, n):
+    f.write("y,a,b\n")
+    for _ in range(n):
+        x = inputs()
+        f.write("%.4f,%.6g,%.4f\n" % (math.sin(2 * x[0]) + 0.1 * x[1], math.exp(2 * x[0]), x[1]))
 
 
 def gap(f, n):

@@ -67,6 +67,10 @@ as_one nystrom 3 1e-4 mixed.csv "${mixed[@]}" -m 'nystrom(D=40)' -k 'gaussian(si
 input=()
 data arrays b 1000
 as_one "exact, by default" 2 1e-4 b.npy --labels b_y.npy
+data heavy heavy.csv 900
+as_one "logarithms by default" 2 1e-4 heavy.csv
+run info many.krein
+has "logarithms are in the model" out 'logarithms: a'
 as_one "best of a list" 3 1e-4 b.npy --labels b_y.npy --kernels 'gaussian(sigma=1..4:3); laplacian(sigma=2)'
 as_one "features of a kernel that is chosen" 2 $CLOSE a.npy --labels a_y.npy -D 32
 as_one indefinite 3 1e-4 a.npy --labels a_y.npy -k 'gaussian(sigma=1) - 0.5*gaussian(sigma=4)' -m gorf -D 48 --learner 'krr(norm=krein)'
