@@ -220,6 +220,25 @@ static void finds_columns(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* More classes than have a target of their own: the same columns are found, with errors better than
+ * of a guess among neighbours. */
+static void many_classes(void) {
+    enum { CLASSES = 140 };
+    krein_ctx *ctx = test_ctx(2);
+    krein_tune_options o = usual();
+    rows r = planted(2500, CLASSES, 3);
+    krein_tuned t;
+    CHECK(tune_rows(ctx, &r, true, &o, &t) == KREIN_OK);
+    check_usable(&t, COLUMNS);
+    CHECK(t.metric == KREIN_METRIC_DIAGONAL && t.factor);
+    for (int64_t j = 0; t.factor && j < COLUMNS; j++)
+        if (j != A && j != B) CHECK(t.factor[j] < fmin(t.factor[A], t.factor[B]) / 2);
+    CHECK(least(&t, true) < 0.9 && least(&t, false) > least(&t, true));
+    krein__tuned_clear(ctx, &t);
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* Held-out errors say that nothing helps. */
 static void no_signal(void) {
     krein_ctx *ctx = test_ctx(2);
@@ -514,6 +533,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(leave_one_out);
     RUN(finds_columns);
+    RUN(many_classes);
     RUN(no_signal);
     RUN(mixtures);
     RUN(asked);

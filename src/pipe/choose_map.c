@@ -54,7 +54,7 @@ static bool is_linear(const krein_pipe *p) { return p->kernel && krein__is_linea
 static bool few_rows(const krein_pipe *p) {
     if (p->o.features > 0) return false;
     if (p->purpose.matrix == KREIN_MATRIX_ALWAYS) return p->rows <= p->o.max_exact;
-    int64_t few = p->purpose.few > 0 ? p->purpose.few : KREIN_EXACT_ROWS;
+    int64_t few = p->purpose.few ? p->purpose.few(p) : KREIN_EXACT_ROWS;
     return p->purpose.matrix == KREIN_MATRIX_FEW && p->rows <= krein__min(few, p->o.max_exact);
 }
 

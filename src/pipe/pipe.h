@@ -40,8 +40,9 @@ typedef struct krein_purpose {
     const char *what;        /* what needs memory, in messages: "training" */
     const char *blind;       /* who knows no labels: "components"; NULL: labels are known */
     krein_matrix_use matrix; /* whether the kernel matrix may be the default */
-    int64_t few;             /* rows up to which it is, where rows are few; 0: KREIN_EXACT_ROWS */
     const void *user;        /* for the functions below; any of them may be NULL */
+    /* Rows up to which it is, where rows are few; NULL: KREIN_EXACT_ROWS. */
+    int64_t (*few)(const krein_pipe *p);
     /* Features by default; NULL: KREIN_FEATURES, fewer rows than that: as many as rows. */
     int64_t (*features)(const krein_pipe *p);
     /* The default map of so many features; NULL: by the kernel. */

@@ -155,8 +155,8 @@ static krein_status parse_kernels(krein_training *t) {
     krein_status st = KREIN_OK;
     if (t->weighing.cls) return parse_sum(t);
     if (t->o.kernels) return parse_list(t);
-    TRY(krein__kernel_parse(t->pipe.ctx, t->o.kernel ? t->o.kernel : KREIN_KERNEL_DEFAULT,
-                            &t->pipe.kernel));
+    const char *kernel = t->o.kernel ? t->o.kernel : t->tuning.first;
+    TRY(krein__kernel_parse(t->pipe.ctx, kernel ? kernel : KREIN_KERNEL_DEFAULT, &t->pipe.kernel));
     TRY(count_free(t, t->pipe.kernel));
 done:
     return st;

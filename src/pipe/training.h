@@ -19,6 +19,7 @@
 typedef struct krein_tuning {
     bool kernel; /* the kernel is chosen, of these: */
     char kernels[64];
+    const char *first;        /* one of them that the map takes, until it is chosen; NULL: any */
     krein_metric_kind metric; /* the most that may be learned */
     bool asked;               /* the metric was asked for */
     double clip;              /* INFINITY: none */

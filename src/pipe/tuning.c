@@ -77,14 +77,25 @@ static int64_t tuned_features(const krein_pipe *p) {
     return krein__max(1, krein__min((int64_t)D, p->rows / 2));
 }
 
+static double most_exact(const krein_training *t) {
+    return fmin(32000, (double)t->learner->few * sqrt(t->o.effort));
+}
+
+/* Rows of a kernel matrix: a step of conjugate gradients takes their square times the targets. */
+static int64_t tuned_few(const krein_pipe *p) {
+    static const double TARGETS = 32;
+    double k = (double)krein__scored_targets(&p->job);
+    return (int64_t)(most_exact(p->purpose.user) * fmin(1, sqrt(TARGETS / k)));
+}
+
 /* The map that suits a kernel and a lambda that are known: the kernel matrix for more rows than
  * otherwise, by conjugate gradients, unless the user has set a limit. */
 static void set_map(krein_training *t) {
     krein_pipe *p = &t->pipe;
-    int64_t few = (int64_t)fmin(32000, (double)t->learner->few * sqrt(t->o.effort));
+    int64_t few = (int64_t)most_exact(t);
     p->purpose.map = tuned_map;
     p->purpose.features = tuned_features;
-    p->purpose.few = few;
+    p->purpose.few = tuned_few;
     if (p->o.max_exact == KREIN_MAX_EXACT) p->o.max_exact = krein__max(p->o.max_exact, few);
 }
 
@@ -110,6 +121,7 @@ static krein_status set_kernels(krein_training *t) {
         }
         TRY(st);
         krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
+        if (used == 0) t->tuning.first = leaf->kernel->cls.name;
         used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
                                  leaf->kernel->cls.name);
     }
@@ -312,6 +324,8 @@ static krein_status take_machines(krein_training *t) {
     char spec[KREIN_SVM_TEXT];
     if (!(t->tuning.tuned.C > 0)) return KREIN_OK;
     krein__tune_svm_text(t->tuning.tuned.C, spec);
+    t->pipe.job.loo = t->tuning.tuned.error; /* they have no other estimate, and need none */
+    t->pipe.job.cv_folds = 1;
     return set_learner(t, spec);
 }
 

@@ -31,6 +31,7 @@ typedef struct krein_tuned {
     double *factor; /* d, diagonal; d x d, full; NULL: none */
     double lambda;  /* of K + lambda I, at the best */
     double C;       /* > 0: support vector machines, a machine a pair of classes, were far better */
+    double error;   /* theirs on V */
     double decay; /* the squared error on V falls with the rows like rows^-decay; NaN: not known */
     krein_tried *tried;
     int64_t n;

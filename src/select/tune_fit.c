@@ -4,7 +4,11 @@
  *     C = (K + lambda W^-1)^-1,   alpha = C y,   e_i = alpha_i / C_ii,   loss = mean w_i |e_i|^2
  *
  * with the weights W of the rows (mean 1). lambda climbs in steps of sqrt(10) from where a similar
- * candidate had its best. A Cholesky factorisation and the inverse of the factor a step. */
+ * candidate had its best. A Cholesky factorisation and the inverse of the factor a step.
+ *
+ * Where there are more than MANY classes, k random signs stand for each in place of a target of its
+ * own, y = code / sqrt(k): |y - y'|^2 is 2 for two classes as before, up to sqrt(8 / k), and so are
+ * sums of squares over the targets. A row has the class whose code its scores agree with most. */
 #include "select/tune_fit.h"
 
 #include "encode/trim.h"
@@ -31,6 +35,7 @@ void krein__tune_sample_end(krein_tune_sample *s) {
     krein__free(ctx, s->fit_class);
     krein__free(ctx, s->unit);
     krein__free(ctx, s->mean);
+    krein__free(ctx, s->code);
     *s = (krein_tune_sample){0};
 }
 
@@ -69,12 +74,27 @@ static void prepare_targets(krein_tune_sample *s) {
     }
 }
 
+static krein_status make_codes(krein_job *job, krein_tune_sample *s) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_rng g = krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_CODE);
+    NEW(s->code, s->nclass * s->k);
+    for (int64_t c = 0; c < s->nclass; c++)
+        for (int64_t j = 0; j < s->k; j++)
+            s->code[c * s->k + j] =
+                (krein__rng_bits(g, (uint64_t)c, (uint64_t)j) & 1 ? 1 : -1) / sqrt((double)s->k);
+done:
+    return st;
+}
+
 /* Rows of `from` by number: targets, weights and classes. */
-static void take_targets(const krein_probe *from, const int64_t *index, int64_t n, double *y,
-                         double *weight, int32_t *class) {
-    int64_t k = from->k;
+static void take_targets(const krein_tune_sample *s, const krein_probe *from, const int64_t *index,
+                         int64_t n, double *y, double *weight, int32_t *class) {
+    int64_t k = s->k;
     for (int64_t i = 0; i < n; i++) {
-        memcpy(y + i * k, from->y + index[i] * k, (size_t)k * sizeof *y);
+        const double *target =
+            s->code ? s->code + from->class[index[i]] * k : from->y + index[i] * k;
+        memcpy(y + i * k, target, (size_t)k * sizeof *y);
         if (weight) weight[i] = from->weight[index[i]];
         if (class) class[i] = from->class[index[i]];
     }
@@ -82,7 +102,7 @@ static void take_targets(const krein_probe *from, const int64_t *index, int64_t 
 
 krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip, bool logs,
                                 krein_tune_sample *s) {
-    enum { DENSE_COLUMNS = 2000 };
+    enum { DENSE_COLUMNS = 2000, MANY = 128, CODE = 64 };
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_probe all = {0};
@@ -93,8 +113,10 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     if (logs) TRY(krein__logs_find(ctx, e, clip, &all.x, &s->logs));
     if (isfinite(clip)) TRY(krein__encoding_trim(ctx, e, (float)clip, &all.x));
     s->d = all.x.d;
-    s->k = all.k;
     s->classes = all.classes > 0;
+    s->nclass = all.classes;
+    s->k = all.classes > MANY ? CODE : all.k;
+    if (all.classes > MANY) TRY(make_codes(job, s));
     s->dense = !all.x.ptr || s->d <= DENSE_COLUMNS;
     NEW(s->order, rows);
     index = s->order;
@@ -106,14 +128,13 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     if (all.weight) NEW(s->held_weight, m);
     if (s->classes) NEW(s->held_class, m);
     if (s->classes) NEW(s->fit_class, n);
-    s->nclass = all.classes;
     krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_TUNE), rows,
                        index);
     krein_rows x = krein__matrix_rows(&all.x);
     TRY(take_rows(ctx, &x, index, n, s->dense, &s->fit));
     TRY(take_rows(ctx, &x, index + n, m, s->dense, &s->held));
-    take_targets(&all, index, n, s->y, s->weight, s->fit_class);
-    take_targets(&all, index + n, m, s->held_y, s->held_weight, s->held_class);
+    take_targets(s, &all, index, n, s->y, s->weight, s->fit_class);
+    take_targets(s, &all, index + n, m, s->held_y, s->held_weight, s->held_class);
     prepare_targets(s);
 done:
     krein__probe_end(ctx, &all);
@@ -309,9 +330,22 @@ done:
 
 /* ---- errors on V -------------------------------------------------------- */
 
+/* The class whose code the scores agree with most. */
+static int64_t decode(const krein_tune_sample *s, const double *f) {
+    int64_t best = 0;
+    double most = -INFINITY;
+    for (int64_t c = 0; c < s->nclass; c++) {
+        double sum = 0;
+        for (int64_t j = 0; j < s->k; j++) sum += (f[j] + s->mean[j]) * s->code[c * s->k + j];
+        if (sum > most) most = sum, best = c;
+    }
+    return best;
+}
+
 /* The class of the highest score is that of the row; two classes by the sign. */
 static bool wrong(const krein_tune_sample *s, const double *f, int64_t row) {
     int64_t k = s->k, best = 0;
+    if (s->code) return s->held_class[row] != decode(s, f);
     if (k == 1) return (s->held_class[row] == 1) != (f[0] + s->mean[0] > 0);
     for (int64_t c = 1; c < k; c++)
         if (f[c] + s->mean[c] > f[best] + s->mean[best]) best = c;

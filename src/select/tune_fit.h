@@ -25,6 +25,7 @@ typedef struct krein_tune_sample {
     double *held_y, *held_weight;    /* V, the same units */
     int32_t *fit_class, *held_class; /* NULL: numbers */
     int64_t nclass;
+    double *code; /* nclass x k: what stands for a class; NULL: the targets of the learner */
     double *unit; /* k: what targets were divided by */
     double *mean; /* k: what was taken off before */
     double total; /* mean over S of |y|^2: the loss of the mean */

@@ -144,6 +144,7 @@ krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate *
         if ((ridge->error - error) * m < sqrt((ridge->error + error) * m)) continue;
         *winner = c;
         t->out->C = C;
+        t->out->error = error;
     }
 done:
     return st;

@@ -133,6 +133,14 @@ for word in nonsense 0 -8 ''; do
     status "--clip '$word'" 2
 done
 
+# ---- a map that takes one of the kernels alone ----
+run train data.csv -m binning -D 64 --json -o binned.krein
+ok "a map of the L1 kernel"
+json "a map of the L1 kernel" 'j["map"].startswith("binning") and all(c["kernel"].startswith("laplacian") for c in j["candidates"])'
+run train data.csv -m arccos -o m.krein
+status "a map of none of them" 2
+has "a map of none of them" err 'arccos needs arccos'
+
 # ---- outliers: one cell does not take the room of a column ----
 sed '3s/^\([^,]*\),[^,]*,/\1,1e6,/' data.csv >outlier.csv
 run train outlier.csv --test test.csv --json -o m.krein
