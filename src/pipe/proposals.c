@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALONE = 16, MOST = ALONE + 2, LEAST_ROWS = 100 };
+enum { ALONE = 16, MOST = ALONE + 2, LEAST_ROWS = 100, LEAST_COMPARED = 30 };
 enum { SUM = -1, AVERAGE = -2 }; /* in the place of a kernel's number */
 
 typedef struct proposals {
@@ -134,12 +134,15 @@ static bool has_score(const krein_candidate *c) {
     return c->scored.scored && !c->scored.refused[0] && isfinite(c->scored.score[0].loss);
 }
 
-/* The candidate as it would have to be asked for. base: the learner on its kernel. */
-static char *learner_text(const proposals *p, int64_t i, const krein_learner_class *base,
-                          const krein_values *values) {
-    if (p->which[i] >= 0) return krein__spec_text(p->ctx, &base->cls, values);
-    return krein__mkl_text(p->ctx, &base->cls, values,
-                           p->which[i] == SUM ? &p->t->weighing : &p->plain);
+/* The candidate as it would have to be asked for, with ridge regression as it was scored, or with
+ * the learner of the training. */
+static char *learner_text(const proposals *p, int64_t i, bool scored) {
+    const krein_training *t = p->t;
+    const krein_class *base = scored ? &krein__learner_krr.cls : &t->learner->cls;
+    if (p->which[i] < 0)
+        return krein__mkl_text(p->ctx, base, &t->values,
+                               p->which[i] == SUM ? &t->weighing : &p->plain);
+    return scored ? krein__strdup(p->ctx, base->name) : krein__spec_text(p->ctx, base, &t->values);
 }
 
 /* "k1; k2; ...": the kernels of a sum, or the one. */
@@ -154,15 +157,13 @@ static char *kernel_text(const proposals *p, int64_t i) {
     return out;
 }
 
-static krein_status report_one(const proposals *p, int64_t i, const krein_values *ridge,
-                               krein_tried *to) {
+static krein_status report_one(const proposals *p, int64_t i, krein_tried *to) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     *to = (krein_tried){.metric = krein__encoding_metric(&p->t->pipe.job.model->encoding),
                         .rows = p->scorer.sample.n,
                         .error = p->c[i].scored.score[0].value};
-    if (!(to->kernel = kernel_text(p, i)) ||
-        !(to->learner = learner_text(p, i, &krein__learner_krr, ridge)))
+    if (!(to->kernel = kernel_text(p, i)) || !(to->learner = learner_text(p, i, true)))
         return ctx->status;
     DUP(to->map, "exact");
 done:
@@ -174,19 +175,14 @@ static krein_status report(const proposals *p) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_tuned *to = &p->t->tuning.tuned;
-    const krein_learner_class *learner;
-    krein_weighing none = {0};
-    krein_values ridge = {0};
     krein_tried *all = NULL;
-    TRY(krein__learner_parse(ctx, KREIN_LEARNER_DEFAULT, &learner, &ridge, &none));
     ZNEW(all, to->n + p->n);
     if (to->n > 0) memcpy(all, to->tried, (size_t)to->n * sizeof *all);
     krein__free(ctx, to->tried);
     to->tried = all;
     for (int64_t i = 0; i < p->n; i++)
-        if (has_score(&p->c[i])) TRY(report_one(p, i, &ridge, &to->tried[to->n++]));
+        if (has_score(&p->c[i])) TRY(report_one(p, i, &to->tried[to->n++]));
 done:
-    krein__values_clear(ctx, &ridge);
     return st;
 }
 
@@ -219,10 +215,9 @@ done:
 
 static krein_status warn(const proposals *p, int64_t i) {
     krein_ctx *ctx = p->ctx;
-    const krein_training *t = p->t;
     double sum = p->c[0].scored.score[0].value, one = p->c[i].scored.score[0].value;
     bool classes = p->scorer.sample.classes > 0, alone = p->which[i] >= 0;
-    char *kernel = kernel_text(p, i), *learner = learner_text(p, i, t->learner, &t->values);
+    char *kernel = kernel_text(p, i), *learner = learner_text(p, i, false);
     if (kernel && learner && alone)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "%s alone is better than the weighed sum: %s %.4g, the sum %.4g, by ridge "
@@ -245,7 +240,7 @@ static krein_status compare(const proposals *p) {
     krein_ctx *ctx = p->ctx;
     int64_t best = 0;
     bool better = false;
-    if (!has_score(&p->c[0])) return KREIN_OK;
+    if (!has_score(&p->c[0]) || p->scorer.sample.n < LEAST_COMPARED) return KREIN_OK;
     for (int64_t i = 1; i < p->n; i++)
         if (has_score(&p->c[i]) &&
             krein__score_better(&p->c[i].scored.score[0], &p->c[best].scored.score[0]))
