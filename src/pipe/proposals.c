@@ -46,7 +46,8 @@ krein_cost krein__proposals_cost(const krein_training *t, const krein_map *map, 
     krein_bank_size size = size_of(t, map);
     int64_t n = krein__min(size.M, ALONE) + MOST - ALONE;
     if (krein__bank_sample_bytes(&size, 1) > room) return out;
-    out.bytes = krein__bank_sample_bytes(&size, n);
+    out.bytes =
+        fmin(krein__bank_sample_bytes(&size, n), room); /* fewer at once where it is short */
     out.flops = (double)n * 9 * pow((double)krein__min(size.n, KREIN_BANK_SAMPLE), 3);
     return out;
 }
