@@ -53,10 +53,15 @@ static bool alike(const krein_tried *a, const krein_tried *b) {
            strcspn(b->kernel, "(") == length && memcmp(a->kernel, b->kernel, length) == 0;
 }
 
-/* Kernels of the list "k1; k2; ..." that a sum is of; 1: there is one kernel. */
+/* Kernels of the list "k1; k2; ..." that a sum is of; 1: there is one kernel. The name of a file
+ * may have a ';' of its own. */
 static int64_t kernels_of(const krein_tried *c) {
     int64_t n = 1;
-    for (const char *at = c->kernel; *at; at++) n += *at == ';';
+    bool quoted = false;
+    for (const char *at = c->kernel; *at; at++) {
+        quoted ^= *at == '"';
+        n += *at == ';' && !quoted;
+    }
     return n;
 }
 

@@ -129,6 +129,10 @@ run train better.csv -k 'gaussian(sigma=10)' --learner 'krr' -o m.krein --json
 json "one kernel: no candidates" 'j["candidates"] == []'
 run train better.csv --learner mkl --kernels 'gaussian(sigma=1); linear' --metric diagonal -o m.krein
 is "candidates of a metric and of the weighing" 2 "$(grep -c '^tried' out)"
+"$KREIN" gram two.csv -k 'gaussian(sigma=0.5)' -o 'a;b.npy' >/dev/null
+awk -F, 'NR > 1 {print $1 "," NR - 2}' two.csv >index.csv
+run train index.csv --scale none --task classification --learner mkl --kernels 'precomputed(file="a;b.npy"); linear' -o m.krein
+has "candidates as text: a semicolon in a file name" out '^ +krr  precomputed\(file="a;b.npy"\) '
 run train better.csv --learner mkl --kernels 'gaussian(sigma=1); linear' --select best -o m.krein
 status "a criterion that is not there" 2
 
