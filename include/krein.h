@@ -413,7 +413,7 @@ typedef enum krein_metric_kind {
 
 /* A candidate that was tried; this struct stays as it is. */
 typedef struct krein_tried {
-    char *kernel, *map, *learner; /* specs */
+    char *kernel, *map, *learner; /* specs; kernel: of a sum (mkl) its list "k1; k2; ..." */
     krein_metric_kind metric;
     int64_t rows; /* that it was fitted to */
     double error; /* on other rows: root mean square, or share of wrong classes */

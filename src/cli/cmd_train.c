@@ -53,27 +53,64 @@ static bool alike(const krein_tried *a, const krein_tried *b) {
            strcspn(b->kernel, "(") == length && memcmp(a->kernel, b->kernel, length) == 0;
 }
 
+/* Kernels of the list "k1; k2; ..." that a sum is of; 1: there is one kernel. The name of a file
+ * may have a ';' of its own. */
+static int64_t kernels_of(const krein_tried *c) {
+    int64_t n = 1;
+    bool quoted = false;
+    for (const char *at = c->kernel; *at; at++) {
+        quoted ^= *at == '"';
+        n += *at == ';' && !quoted;
+    }
+    return n;
+}
+
+static void print_candidate(FILE *f, const char *label, const krein_tried *c, bool classes) {
+    enum { WIDTH = 37 };
+    char learner[64], several[64];
+    int64_t n = kernels_of(c);
+    int length = (int)strcspn(c->learner, n > 1 ? "," : "(");
+    snprintf(learner, sizeof learner, "%.*s%s", length, c->learner, n > 1 ? ")" : "");
+    snprintf(several, sizeof several, "%" PRId64 " kernels", n);
+    const char *kernel = n > 1 ? several : c->kernel;
+    int used = (int)(strlen(learner) + strlen(kernel)) + 2;
+    cli_line(f, label, "%s  %s%*s %-9s %s%.4g%s", learner, kernel, used < WIDTH ? WIDTH - used : 0,
+             "", c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
+             classes ? 100 * c->error : c->error, classes ? " % error" : "");
+}
+
+/* Where the candidates from `from` on end: those of a weighing, the first of which is a sum, come
+ * behind those of a metric, on other rows. */
+static int64_t end_of(const krein_report *r, int64_t from) {
+    int64_t to = from + 1;
+    while (to < r->tried_count &&
+           (kernels_of(&r->tried[to]) == 1 || kernels_of(&r->tried[from]) > 1))
+        to++;
+    return to;
+}
+
 /* Each kernel with and without a metric: the least error on other rows, of the candidates that were
  * fitted to the most rows. --json has all. */
 static void print_tried(FILE *f, const krein_report *r) {
-    bool classes = r->task == KREIN_TASK_CLASSIFICATION, first = true;
-    int64_t most = 0;
-    for (int64_t i = 0; i < r->tried_count; i++)
-        if (r->tried[i].rows > most) most = r->tried[i].rows;
-    for (int64_t i = 0; i < r->tried_count; i++) {
-        const krein_tried *c = &r->tried[i];
-        bool best = c->rows == most;
-        for (int64_t j = 0; j < r->tried_count && best; j++) {
-            const krein_tried *o = &r->tried[j];
-            bool before = o->error < c->error || (o->error == c->error && j < i);
-            best = j == i || o->rows < most || !alike(c, o) || !before;
+    bool classes = r->task == KREIN_TASK_CLASSIFICATION;
+    for (int64_t from = 0, to; from < r->tried_count; from = to) {
+        int64_t most = 0;
+        to = end_of(r, from);
+        for (int64_t i = from; i < to; i++)
+            if (r->tried[i].rows > most) most = r->tried[i].rows;
+        bool first = true;
+        for (int64_t i = from; i < to; i++) {
+            const krein_tried *c = &r->tried[i];
+            bool best = c->rows == most;
+            for (int64_t j = from; j < to && best; j++) {
+                const krein_tried *o = &r->tried[j];
+                bool before = o->error < c->error || (o->error == c->error && j < i);
+                best = j == i || o->rows < most || !alike(c, o) || !before;
+            }
+            if (!best) continue;
+            print_candidate(f, first ? "tried" : "", c, classes);
+            first = false;
         }
-        if (!best) continue;
-        cli_line(f, first ? "tried" : "", "%.*s  %-32s %-9s %s%.4g%s",
-                 (int)strcspn(c->learner, "("), c->learner, c->kernel,
-                 c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
-                 classes ? 100 * c->error : c->error, classes ? " % error" : "");
-        first = false;
     }
 }
 

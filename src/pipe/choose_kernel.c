@@ -3,7 +3,8 @@
  *
  *     a list          the best of it, before there is a map: its map follows from it
  *     free parameters values around the median distance, once the map is known
- *     a sum           weights of several kernels (combine/), once the map is known
+ *     a sum           weights of several kernels (combine/), once the map is known; then the sum,
+ *                     the average and single kernels, for the report (proposals.c)
  *
  * And what all of that takes, for the choice of the map. */
 #include "pipe/training.h"
@@ -89,7 +90,11 @@ static void cost_with(const krein_training *t, bool choose, krein_need *out) {
     select = fmax(select, tune.bytes);
     if (t->weighing.cls) {
         combine = krein__combine_cost(&t->weighing, map, n, t->combination.list.n, k);
-        select = fmax(select, combine.bytes);
+        krein_cost propose =
+            krein__proposals_cost(t, map, (double)ctx->budget - p->rows_bytes - blocks);
+        select = fmax(select, fmax(combine.bytes, propose.bytes));
+        combine.flops += propose.flops;
+        passes += propose.flops > 0;
     }
     out->bytes = blocks + fmax(of_map.bytes + fit.bytes, select);
     out->flops = flops + combine.flops + tune.flops +
@@ -239,10 +244,12 @@ static krein_status weigh(krein_training *t) {
     krein__kernel_destroy(p->ctx, p->kernel);
     p->kernel = NULL;
     TRY(krein__combination_kernel(c, &p->kernel));
-    if (exact) goto done;
-    krein__map_destroy(m->map);
-    m->map = NULL;
-    TRY(krein__combination_map(c, D, e->d, e->sparse, t->o.seed, &m->map));
+    if (!exact) {
+        krein__map_destroy(m->map);
+        m->map = NULL;
+        TRY(krein__combination_map(c, D, e->d, e->sparse, t->o.seed, &m->map));
+    }
+    TRY(krein__training_propose(t));
 done:
     return st;
 }

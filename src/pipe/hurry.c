@@ -69,11 +69,12 @@ static krein_status measure_once(krein_training *t) {
     return t->hurry.speed > 0 ? KREIN_OK : krein__speed(t->pipe.ctx, &t->hurry.speed);
 }
 
-krein_status krein__hurry_rows(krein_training *t, int64_t *n) {
+krein_status krein__hurry_rows(krein_training *t, int64_t count, int64_t *n) {
     krein_status st = KREIN_OK;
     if (t->pipe.ctx->finish == 0) return KREIN_OK;
     TRY(measure_once(t));
-    *n = krein__min(*n, krein__eigen_rows(BESIDE * krein__hurry_left(t) * t->hurry.speed));
+    double each = BESIDE * krein__hurry_left(t) / (double)count;
+    *n = krein__min(*n, krein__eigen_rows(each * t->hurry.speed));
 done:
     return st;
 }

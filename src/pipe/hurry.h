@@ -35,8 +35,8 @@ void krein__hurry_end(krein_ctx *ctx);
 double krein__hurry_left(const struct krein_training *t);
 /* Seconds that a choice may take; 0: there is no limit. */
 double krein__hurry_choice(const struct krein_training *t);
-/* Makes n, the rows of an eigendecomposition beside the fit, as few as there is time for. */
-krein_status krein__hurry_rows(struct krein_training *t, int64_t *n);
+/* Makes n, the rows of some eigendecompositions beside the fit, as few as there is time for. */
+krein_status krein__hurry_rows(struct krein_training *t, int64_t count, int64_t *n);
 /* A choice that is not done in its time leaves the kernel as it was, with `unchosen`. */
 krein_status krein__hurry_choose(struct krein_training *t,
                                  krein_status (*choice)(struct krein_training *t));

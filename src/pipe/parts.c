@@ -15,7 +15,7 @@ static krein_status choose_rows(krein_training *t, int64_t *m) {
     *m = krein__min(p->job.n, KREIN_ADVISE_ROWS);
     while (*m > 16 && krein__sample_bytes(p, *m, k) + krein__advise_bytes(*m, k) > room / 2)
         *m /= 2;
-    krein_status st = krein__hurry_rows(t, m);
+    krein_status st = krein__hurry_rows(t, 1, m);
     if (st != KREIN_OK) return st;
     return krein__stream_least(p->job.rows, m);
 }

@@ -89,8 +89,13 @@ krein_status krein__training_meet(krein_training *t);
 krein_status krein__training_map(krein_training *t, krein_need *need);
 /* Raw features of the map, which is not fitted yet, are all that the learner needs. */
 bool krein__training_raw(const krein_training *t, const krein_map *map);
-/* What is free in the kernel, or the weights of several; then parts (parts.c). */
+/* What is free in the kernel, or the weights of several. */
 krein_status krein__training_choose(krein_training *t);
+/* Once the weights of several are known: the sum, the average and single kernels go to the scorer,
+ * for the report (proposals.c); bytes and flops of that, none where it does not fit in the room. */
+krein_status krein__training_propose(krein_training *t);
+krein_cost krein__proposals_cost(const krein_training *t, const krein_map *map, double room);
+/* Then parts (parts.c). */
 krein_status krein__training_parts(krein_training *t);
 /* What a training needs of its pipe, and folds that the criterion chooses lambda by as well (0:
  * leave-one-out). */

@@ -58,6 +58,48 @@ done:
     return st;
 }
 
+/* Held-out scores (n x k) at one lambda. */
+static krein_status held_out(const krein_scorer *s, const krein_targets *rows, double lambda,
+                             double *K, double *score) {
+    krein_ctx *ctx = s->job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_probe *x = &s->sample;
+    int64_t folds = s->scoring.trial[0].folds;
+    int32_t *fold = NULL;
+    krein_path path;
+    if (folds == 0) return krein__dual_loo_at(ctx, K, rows, lambda, true, &path, score);
+    NEW(fold, x->n);
+    TRY(krein__folds(ctx, x->seed, x->n, folds, x->group, x->class, fold));
+    TRY(krein__dual_folds_at(ctx, K, rows, fold, folds, lambda, score));
+done:
+    krein__free(ctx, fold);
+    return st;
+}
+
+krein_status krein__scorer_rows(const krein_scorer *s, const krein_candidate *c, double *loss) {
+    krein_ctx *ctx = s->job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_probe *x = &s->sample;
+    krein_targets rows = {x->n, x->k, x->y, x->weight, x->class};
+    krein_rows values = krein__matrix_rows(&x->x);
+    double *K = NULL, *score = NULL;
+    NEW(K, x->n * x->n);
+    NEW(score, x->n * x->k);
+    TRY(krein__gram_full(ctx, c->kernel, &values, &values, K));
+    TRY(held_out(s, &rows, c->scored.score[0].lambda, K, score));
+    for (int64_t i = 0; i < x->n; i++) {
+        krein_tally tally = {0};
+        krein_targets one = {1, x->k, x->y + i * x->k, x->weight ? x->weight + i : NULL,
+                             x->class ? x->class + i : NULL};
+        krein__tally_add(&tally, &one, 1, score + i * x->k);
+        loss[i] = x->class ? tally.error[0] : tally.loss[0];
+    }
+done:
+    krein__free(ctx, K);
+    krein__free(ctx, score);
+    return st;
+}
+
 void krein__candidates_clear(krein_ctx *ctx, krein_candidate *c, int64_t n) {
     for (int64_t i = 0; c && i < n; i++) krein__scored_clear(ctx, &c[i].scored);
 }

@@ -159,8 +159,8 @@ double krein__score_sample_bytes(int64_t d, int64_t k);
  */
 typedef struct krein_candidate {
     krein_kernel *kernel; /* the proposer's, and so is the map; no free parameter */
-    const char *map;      /* NULL: the kernel itself on a sample, the kernel's own map on all rows */
-    int64_t D;            /* features, 0: the map's */
+    const char *map; /* NULL: the kernel itself on a sample, the kernel's own map on all rows */
+    int64_t D;       /* features, 0: the map's */
     krein_scored scored;
 } krein_candidate;
 void krein__candidates_clear(krein_ctx *ctx, krein_candidate *c,
@@ -182,6 +182,10 @@ krein_status krein__scorer_begin(krein_job *job, krein_criterion *criterion, int
 krein_status krein__scorer_thin(const krein_scorer *from, int64_t rows, krein_scorer *out);
 /* Candidates in a row that have the same map share the work. */
 krein_status krein__scorer_run(const krein_scorer *s, krein_candidate *c, int64_t n);
+/* What each row of the sample adds to the error of a candidate that was scored by its kernel, held
+ * out and at its lambda: its weight where the class is wrong, or squared residuals. The scorer has
+ * one criterion, of ridge regression with an intercept. loss: as many as rows. */
+krein_status krein__scorer_rows(const krein_scorer *s, const krein_candidate *c, double *loss);
 void krein__scorer_end(krein_scorer *s);
 
 /* ---- the search (search.c) ---------------------------------------------- */

@@ -102,6 +102,40 @@ is "many kernels: forty lines" 40 "$(grep -cE '^  gaussian' out)"
 has "many kernels: the others" out '^  and 20 more, together 0\.3333$'
 is "many kernels: no long line" "" "$(grep -E '^(kernel|  )' out | awk 'length > 80')"
 
+# ---- candidates: the sum, the average, each kernel; what is better by more than chance is named ----
+"$KREIN" generate friedman -n 300 -o better.csv >/dev/null
+run train better.csv --learner mkl --kernels 'gaussian(sigma=0.1..10:5)' -o m.krein --json
+ok "candidates"
+json "candidates: the sum first" 'j["candidates"][0]["learner"].startswith("mkl(method=alignment, base=krr") and j["candidates"][0]["kernel"].count(";") == 4'
+json "candidates: the average" 'j["candidates"][1]["learner"].startswith("mkl(method=average, base=krr")'
+json "candidates: each kernel" 'sorted(c["kernel"] for c in j["candidates"][2:]) == sorted(w["kernel"] for w in j["weights"])'
+json "candidates: errors" 'all(c["error"] > 0 and c["rows"] == 300 and c["map"] == "exact" for c in j["candidates"])'
+json "candidates: one is the best" 'min(j["candidates"], key=lambda c: c["error"])["kernel"] == "gaussian(sigma=10)"'
+has "candidates: it is named" err 'warning: gaussian\(sigma=10\) alone is better than the weighed sum: rmse'
+has "candidates: with the flags that use it" err '-k "gaussian\(sigma=10\)" and --learner "krr\('
+cp m.krein candidates.krein
+run train better.csv --learner mkl --kernels 'gaussian(sigma=0.1..10:5)' --select none -o m.krein --json
+json "no candidates" 'j["candidates"] == []'
+lacks "no candidates: nothing is said" err 'warning'
+cmp -s m.krein candidates.krein && pass || fail "candidates change the model"
+run train better.csv --learner mkl --kernels 'gaussian(sigma=0.1..10:5)' -o m.krein
+has "candidates as text: the sum" out '^tried +mkl\(method=alignment\)  5 kernels +rmse'
+has "candidates as text: the average" out '^ +mkl\(method=average\)  5 kernels +rmse'
+is "candidates as text: the best of a family" 1 "$(grep -cE '^ +krr  gaussian\(sigma=10\) +rmse' out)"
+run train better.csv --learner mkl --kernels 'gaussian(sigma=6); gaussian(sigma=7)' -o m.krein
+ok "as good as each other"
+lacks "as good as each other: nothing is said" err 'warning'
+run train better.csv -k 'gaussian(sigma=10)' --learner 'krr' -o m.krein --json
+json "one kernel: no candidates" 'j["candidates"] == []'
+run train better.csv --learner mkl --kernels 'gaussian(sigma=1); linear' --metric diagonal -o m.krein
+is "candidates of a metric and of the weighing" 2 "$(grep -c '^tried' out)"
+"$KREIN" gram two.csv -k 'gaussian(sigma=0.5)' -o 'a;b.npy' >/dev/null
+awk -F, 'NR > 1 {print $1 "," NR - 2}' two.csv >index.csv
+run train index.csv --scale none --task classification --learner mkl --kernels 'precomputed(file="a;b.npy"); linear' -o m.krein
+has "candidates as text: a semicolon in a file name" out '^ +krr  precomputed\(file="a;b.npy"\) '
+run train better.csv --learner mkl --kernels 'gaussian(sigma=1); linear' --select best -o m.krein
+status "a criterion that is not there" 2
+
 # ---- lists that are odd ----
 run train two.csv --learner mkl --kernels 'gaussian(sigma=1)' -o m.krein --json
 ok "one kernel in the list"
