@@ -15,7 +15,7 @@ quiet_make = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 build = $(quiet_make) cmake --build build -j $(JOBS) --target
 
 .NOTPARALLEL:
-.PHONY: all configure tests demo check asan tsan bench bench-tabular format lint install clean help
+.PHONY: all configure tests python demo check asan tsan bench bench-tabular format lint install clean help
 
 all: configure ## build the program and the libraries into build/ (the default)
 	@$(build) product
@@ -29,13 +29,17 @@ configure:
 tests: configure ## build the tests into build/tests/ as well
 	@$(build) product tests examples
 
+python: ## build the Python wheel into build/ (docs/wheel.md)
+	@scripts/deps.sh wheel
+	@$(PYTHON) python/backend.py build
+
 demo: ## install what is missing, build, and take the two-minute tour
 	@scripts/deps.sh build
 	@$(MAKE) --no-print-directory all
 	@build/krein demo
 
 check: ## install what is missing, then build and test everything, again under sanitizers
-	@scripts/deps.sh test
+	@scripts/deps.sh wheel python test
 	@scripts/deps.sh mpi || echo "going on without MPI"
 	@scripts/check.sh
 
@@ -70,7 +74,7 @@ install: all ## install under PREFIX (/usr/local), inside DESTDIR where given
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
 
 clean: ## remove everything that was built
-	@rm -rf build build-check build-clang build-asan build-tsan build-lint
+	@rm -rf build build-check build-clang build-asan build-tsan build-lint python/krein/lib
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-22s %s\n' "$$name" "$$text"; done

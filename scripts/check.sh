@@ -3,8 +3,8 @@
 #
 #   gcc      gcc -Werror into build-check/; the unit tests tests/test_*.c, those of several
 #            processes under mpirun (tests/mpi), the command line tests tests/cli/*.sh, the
-#            Python tests tests/py/*.py, the exported names, the installed package, what the
-#            documentation shows
+#            Python tests tests/py/*.py, the exported names, the installed package, the Python
+#            wheel, what the documentation shows
 #   clang    clang -Werror into build-clang/; compiled, not run; tests are not linked either
 #   asan     address and undefined sanitizers into build-asan/; unit and command line tests;
 #            several processes are connected by sockets, not by mpirun
@@ -322,6 +322,7 @@ tests_gcc() { # folder
     fi
     add package exports scripts/exports.sh "$1/libkrein.so"
     add package install scripts/install-test.sh "$1"
+    add package wheel scripts/wheel-test.sh "$1"
     add package docs scripts/doc-test.sh
 }
 

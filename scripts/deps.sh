@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# deps.sh [build|test|mpi|tsan|bench|lint] ... -- the packages Krein needs from the system.
+# deps.sh [build|wheel|python|test|mpi|tsan|bench|lint] ... -- the packages Krein needs from the system.
 #
 # Looks for what the named groups need (default: build; every group includes build;
-# mpi is for several processes, and everything else works without it) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
+# wheel is for building the Python package, python for using it; mpi is for several processes, and everything
+# else works without it) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
 # become root, or KREIN_NO_INSTALL=1) it prints the one command to run and exits 1.
 # Silent, and over in a moment, when all is there.
 # shellcheck disable=SC2034 # the tables are used by name
@@ -21,6 +22,14 @@ zlib1g-dev           module zlib
 libxxhash-dev        module libxxhash
 libsvm-dev           header libsvm/svm.h
 libjansson-dev       module jansson'
+wheel='
+binutils             command strip
+patchelf             command patchelf'
+python='
+python3              command python3
+python3-numpy        python numpy
+python3-scipy        python scipy
+python3-venv         python ensurepip'
 test='
 ninja-build          command ninja
 abigail-tools        command abidiff
@@ -57,9 +66,9 @@ table=$build
 for group in "$@"; do
     case $group in
     build) ;;
-    test | mpi | tsan | bench | lint) table+=${!group} ;;
+    wheel | python | test | mpi | tsan | bench | lint) table+=${!group} ;;
     *)
-        echo "usage: scripts/deps.sh [build|test|mpi|tsan|bench|lint] ..." >&2
+        echo "usage: scripts/deps.sh [build|wheel|python|test|mpi|tsan|bench|lint] ..." >&2
         exit 2
         ;;
     esac
@@ -114,7 +123,7 @@ by_hand() { # why
     exit 1
 }
 
-[[ ${KREIN_NO_INSTALL:-0} != 1 ]] || by_hand "KREIN_NO_INSTALL is set"
+[[ ${KREIN_NO_INSTALL:-0} != 1 ]] || by_hand "KREIN_NO_INSTALL is set, so nothing is installed"
 command -v apt-get >/dev/null || by_hand "there is no apt-get to install them with"
 as_root=()
 if [[ $(id -u) != 0 ]]; then
