@@ -62,16 +62,17 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
 def numbers(values: Any, name: str, dimensions: Sequence[int] = (1,)) -> np.ndarray:
     """A keyword that is an array of doubles, row after row."""
     array = np.asarray(values)
+    shape = array.shape
     if array.dtype.kind == "c":
         raise ArgumentError("Complex data not supported: `%s`" % name)
     try:
         array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise ArgumentError("`%s` must be numbers: %s" % (name, problem)) from None
-    if np.ndim(values) not in dimensions:
+    if len(shape) not in dimensions:
         raise ArgumentError(
             "`%s` has %d dimensions and should have %s"
-            % (name, np.ndim(values), " or ".join(map(str, dimensions)))
+            % (name, len(shape), " or ".join(map(str, dimensions)))
         )
     return array
 
