@@ -355,13 +355,43 @@ def as_targets(y: Any, unlabelled: bool = False) -> np.ndarray:
     return array
 
 
-def finite_weights(sample_weight: Any) -> Any:
-    if sample_weight is None or isinstance(sample_weight, str):
-        return sample_weight
+def weighed(X: Any, y: Any, sample_weight: Any, groups: Any) -> Tuple[Any, Any, Any, Any]:
+    """Rows of weight 0 are as if they were not there, and weights that are all 1 as if none were
+    given: learners that cannot take weights on the kernel matrix then need not do without it. The
+    rows of a memory map are left as they are, for the library to skip."""
+    if sample_weight is None or isinstance(sample_weight, str) or is_stream(X):
+        return X, y, sample_weight, groups
     array = np.asarray(sample_weight)
     if array.ndim > 1:
         raise ArgumentError("Sample weights must be 1D array or scalar")
-    return sample_weight
+    if array.ndim == 0:
+        array = np.full(_rows.as_table(X).shape[0], _rows.numbers(array, "sample_weight", (0,)))
+    weights = _rows.numbers(array, "sample_weight")
+    if np.all(weights == 1):
+        _same_length(X, weights)
+        return X, y, None, groups
+    if np.all(weights) or isinstance(X, np.memmap):
+        return X, y, weights, groups
+    X = _rows.as_table(X)
+    _same_length(X, weights)
+    kept = np.flatnonzero(weights)
+    if len(kept) == 0:
+        raise ArgumentError("`sample_weight`: all weights are zero")
+    X = X.iloc[kept] if _rows.is_frame(X) else (X.tocsr() if _rows.is_sparse(X) else X)[kept]
+    y, groups = (
+        v if v is None or isinstance(v, str) or len(v) != len(weights) else np.asarray(v)[kept]
+        for v in (y, groups)
+    )
+    return weighed(X, y, weights[kept], groups)
+
+
+def _same_length(X: Any, weights: np.ndarray) -> None:
+    n = _rows.as_table(X).shape[0]
+    if n != len(weights):
+        raise ArgumentError(
+            "Found input variables with inconsistent numbers of samples: X has %d rows, "
+            "`sample_weight` %d" % (n, len(weights))
+        )
 
 
 # ---- the classes -----------------------------------------------------------------------------------
@@ -372,6 +402,7 @@ class BaseKrein(BaseEstimator):
 
     _learner: Optional[str] = None  # of a class for one learner
     _options: Tuple[str, ...] = ()  # keywords that are options of that learner
+    _explained: Dict[str, str] = {}  # checks of scikit-learn that cannot pass, and why
     _task = "auto"
 
     def _spec(self) -> Optional[str]:
@@ -408,7 +439,7 @@ class BaseKrein(BaseEstimator):
             self._take_names(X, first=True)
         keywords = self._keywords()
         model, report = train(
-            X, y, finite_weights(sample_weight), groups, task=self._task, **keywords
+            X, y, sample_weight, groups, task=self._task, **keywords
         )
         self.model_ = model
         self.report_ = report
@@ -486,7 +517,11 @@ class BaseKrein(BaseEstimator):
         )
 
     def _more_tags(self) -> Dict[str, Any]:
-        return {"allow_nan": True, "X_types": ["2darray", "sparse"]}
+        return {
+            "allow_nan": True,
+            "X_types": ["2darray", "sparse"],
+            "_xfail_checks": dict(self._explained),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -549,6 +584,7 @@ class BaseRegressor(RegressorMixin, BaseKrein):
         self
         """
         _need_labels(self, X, y)
+        X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
         if y is not None and not isinstance(y, str):
             known = self._described()
             y = as_targets(y, known is not None and known.unlabelled)
@@ -621,6 +657,7 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         self
         """
         _need_labels(self, X, y)
+        X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
         classes = None
         if y is not None and not isinstance(y, str):
             described = self._described()

@@ -1185,6 +1185,11 @@ class SemiSupervisedClassifier(BaseClassifier):
 
     _learner = "sskrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1350,6 +1355,11 @@ class SVC(BaseClassifier):
 
     _learner = "svm"
     _options = ("C", "loss", "multi", "intercept", "class_weights", "spectrum", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1519,6 +1529,11 @@ class SVR(BaseRegressor):
 
     _learner = "svr"
     _options = ("C", "epsilon", "intercept", "spectrum", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1989,6 +2004,11 @@ class LogisticRegression(BaseClassifier):
 
     _learner = "logistic"
     _options = ("class_weights", "intercept", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
