@@ -1,8 +1,9 @@
-"""Large-scale kernel machines."""
-import ctypes
-import os
+"""Krein: large-scale kernel machines."""
+from . import estimators as _estimators
+from ._interface import VERSION as __version__
+from .errors import KreinError, KreinWarning
+from .estimators import *  # noqa: F401,F403
+from .model import Model, load
 
-_library = ctypes.CDLL(os.path.join(os.path.dirname(__file__), "lib", "libkrein.so"))
-_library.krein_version.restype = ctypes.c_char_p
-
-__version__ = _library.krein_version().decode()
+__all__ = ["KreinError", "KreinWarning", "Model", "load", "__version__"]
+__all__ += _estimators.__all__

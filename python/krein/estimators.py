@@ -1,0 +1,2381 @@
+"""Estimators in the manner of scikit-learn: one for any learner, and one a learner.
+
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
+_base.py.
+"""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Union
+
+from ._base import BaseClassifier, BaseRegressor
+
+__all__ = [
+    "Regressor",
+    "Classifier",
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "DividedRegressor",
+    "DividedClassifier",
+    "SemiSupervisedRegressor",
+    "SemiSupervisedClassifier",
+    "SVC",
+    "SVR",
+    "GradientDescentRegressor",
+    "GradientDescentClassifier",
+    "LogisticRegression",
+    "MKLRegressor",
+    "MKLClassifier",
+]
+
+
+class Regressor(BaseRegressor):
+    """A kernel machine for numbers that chooses kernel, features and regularisation itself.
+
+    Every choice can be made by a keyword instead.
+
+    Parameters
+    ----------
+    learner : str, optional
+        Learner with its options, as "krr" or "svm(C=10)"; "krr" when None.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Regressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = Regressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        learner: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class Classifier(BaseClassifier):
+    """A kernel machine for classes that chooses kernel, features and regularisation itself.
+
+    Every choice can be made by a keyword instead.
+
+    Parameters
+    ----------
+    learner : str, optional
+        Learner with its options, as "krr" or "svm(C=10)"; "krr" when None.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Classifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = Classifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        learner: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.probabilities = probabilities
+        self.verbose = verbose
+        self.comm = comm
+
+
+class KernelRidge(BaseRegressor):
+    """Kernel ridge regression; classes through -1/+1 targets.
+
+    On features in one pass (plus one for leave-one-out), or on the kernel matrix with
+    map=exact. lambda by exact leave-one-out unless `lambda_` is given. norm=krein is for maps
+    whose features have signs (gorf): the stationary point that map=exact finds on the kernel
+    matrix. solver=pcg, the default where D x D numbers do not fit into memory, passes over the
+    features many times; above 8,192 rows it chooses lambda by a tenth of the rows, at most
+    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32, and chooses
+    lambda by a tenth, at most 2,000. On nystrom with 1,024 landmarks or more and a positive
+    definite kernel it is the default where it is faster, keeps all landmarks (no feature is
+    dropped), and chooses lambda that way. Probabilities are calibrated on leave-one-out scores,
+    or on those of folds (`select=cv`, groups, solver=pcg).
+
+    Parameters
+    ----------
+    norm : {"hilbert", "krein"}, optional
+        Features with signs (indefinite kernels): penalise |w|^2, or stabilise with the
+        kernel's own w'Sw; with map=exact it is the latter either way. Default hilbert.
+    solver : {"auto", "direct", "pcg"}, optional
+        Normal equations (map=exact: a factorisation of the kernel matrix), or conjugate
+        gradients, which need no D x D numbers; auto: the latter on features where the
+        former do not fit into memory, or rows are few, for many landmarks of nystrom, and
+        with map=exact above 8,192 rows where it is shorter. Default auto.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KernelRidge
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = KernelRidge().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "krr"
+    _options = ("norm", "solver")
+
+    def __init__(
+        self,
+        *,
+        norm: Optional[str] = None,
+        solver: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.norm = norm
+        self.solver = solver
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class KernelRidgeClassifier(BaseClassifier):
+    """Kernel ridge regression; classes through -1/+1 targets.
+
+    On features in one pass (plus one for leave-one-out), or on the kernel matrix with
+    map=exact. lambda by exact leave-one-out unless `lambda_` is given. norm=krein is for maps
+    whose features have signs (gorf): the stationary point that map=exact finds on the kernel
+    matrix. solver=pcg, the default where D x D numbers do not fit into memory, passes over the
+    features many times; above 8,192 rows it chooses lambda by a tenth of the rows, at most
+    4,096, held out. With map=exact it keeps half of the kernel matrix, in float32, and chooses
+    lambda by a tenth, at most 2,000. On nystrom with 1,024 landmarks or more and a positive
+    definite kernel it is the default where it is faster, keeps all landmarks (no feature is
+    dropped), and chooses lambda that way. Probabilities are calibrated on leave-one-out scores,
+    or on those of folds (`select=cv`, groups, solver=pcg).
+
+    Parameters
+    ----------
+    norm : {"hilbert", "krein"}, optional
+        Features with signs (indefinite kernels): penalise |w|^2, or stabilise with the
+        kernel's own w'Sw; with map=exact it is the latter either way. Default hilbert.
+    solver : {"auto", "direct", "pcg"}, optional
+        Normal equations (map=exact: a factorisation of the kernel matrix), or conjugate
+        gradients, which need no D x D numbers; auto: the latter on features where the
+        former do not fit into memory, or rows are few, for many landmarks of nystrom, and
+        with map=exact above 8,192 rows where it is shorter. Default auto.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KernelRidgeClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = KernelRidgeClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "krr"
+    _options = ("norm", "solver")
+
+    def __init__(
+        self,
+        *,
+        norm: Optional[str] = None,
+        solver: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.norm = norm
+        self.solver = solver
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.probabilities = probabilities
+        self.verbose = verbose
+        self.comm = comm
+
+
+class DividedRegressor(BaseRegressor):
+    """Ridge regression on parts of the rows, averaged (divide and conquer).
+
+    Each part solves its own problem, and the models are averaged by the weight of their rows:
+    one pass on features, kernel matrices of a part's rows with map=exact (`max_exact` then
+    counts those). lambda by exact leave-one-out of the average unless `lambda_` is given. One
+    part is krr. See docs/divide.md.
+
+    Parameters
+    ----------
+    parts : int, optional
+        Number of parts; as many as krein advise says when not given. In [1, 1000000].
+    order : {"blocks", "shuffle"}, optional
+        A part is a stretch of the data, or rows drawn from all over it; when not given
+        stretches, unless their labels differ.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import DividedRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = DividedRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "dckrr"
+    _options = ("parts", "order")
+
+    def __init__(
+        self,
+        *,
+        parts: Optional[int] = None,
+        order: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.parts = parts
+        self.order = order
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class DividedClassifier(BaseClassifier):
+    """Ridge regression on parts of the rows, averaged (divide and conquer).
+
+    Each part solves its own problem, and the models are averaged by the weight of their rows:
+    one pass on features, kernel matrices of a part's rows with map=exact (`max_exact` then
+    counts those). lambda by exact leave-one-out of the average unless `lambda_` is given. One
+    part is krr. See docs/divide.md.
+
+    Parameters
+    ----------
+    parts : int, optional
+        Number of parts; as many as krein advise says when not given. In [1, 1000000].
+    order : {"blocks", "shuffle"}, optional
+        A part is a stretch of the data, or rows drawn from all over it; when not given
+        stretches, unless their labels differ.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import DividedClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = DividedClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "dckrr"
+    _options = ("parts", "order")
+
+    def __init__(
+        self,
+        *,
+        parts: Optional[int] = None,
+        order: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.parts = parts
+        self.order = order
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class SemiSupervisedRegressor(BaseRegressor):
+    """Ridge regression that learns from rows without labels too.
+
+    Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
+    what is known of the inputs: labels stand against the features of all rows. On features
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+
+    Parameters
+    ----------
+    parts : int, optional
+        Number of parts, averaged as in dckrr. In [1, 1000000]. Default 1.
+    order : {"blocks", "shuffle"}, optional
+        A part is a stretch of the data, or rows drawn from all over it; when not given
+        stretches, unless their labels differ.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SemiSupervisedRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = SemiSupervisedRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "sskrr"
+    _options = ("parts", "order")
+
+    def __init__(
+        self,
+        *,
+        parts: Optional[int] = None,
+        order: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.parts = parts
+        self.order = order
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class SemiSupervisedClassifier(BaseClassifier):
+    """Ridge regression that learns from rows without labels too.
+
+    Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
+    what is known of the inputs: labels stand against the features of all rows. On features
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+
+    Parameters
+    ----------
+    parts : int, optional
+        Number of parts, averaged as in dckrr. In [1, 1000000]. Default 1.
+    order : {"blocks", "shuffle"}, optional
+        A part is a stretch of the data, or rows drawn from all over it; when not given
+        stretches, unless their labels differ.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SemiSupervisedClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = SemiSupervisedClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "sskrr"
+    _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        parts: Optional[int] = None,
+        order: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.parts = parts
+        self.order = order
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class SVC(BaseClassifier):
+    """Support vector machine for classes.
+
+    On features by dual coordinate descent and Newton steps, linear in the number of rows, or on
+    the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not given it is
+    chosen by cross-validation along a path of values.
+
+    Parameters
+    ----------
+    C : float, optional
+        Weight of the losses; chosen by cross-validation when not given. In (0, inf).
+    loss : {"hinge", "hinge2"}, optional
+        Hinge, or its square. Default hinge.
+    multi : {"ovr", "ovo", "crammer"}, optional
+        Several classes: one against the rest, pairs, or all in one. Default ovr.
+    intercept : bool, optional
+        With a free intercept. Default yes.
+    class_weights : {"equal", "balanced"}, optional
+        Balanced: each class weighs the same in sum. Default equal.
+    spectrum : {"asis", "clip", "flip", "shift"}, optional
+        Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
+        asis.
+    tol : float, optional
+        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
+        Default 0.001.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SVC
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = SVC().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "svm"
+    _options = ("C", "loss", "multi", "intercept", "class_weights", "spectrum", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        C: Optional[float] = None,
+        loss: Optional[str] = None,
+        multi: Optional[str] = None,
+        intercept: Optional[bool] = None,
+        class_weights: Optional[str] = None,
+        spectrum: Optional[str] = None,
+        tol: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.multi = multi
+        self.intercept = intercept
+        self.class_weights = class_weights
+        self.spectrum = spectrum
+        self.tol = tol
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.probabilities = probabilities
+        self.verbose = verbose
+        self.comm = comm
+
+
+class SVR(BaseRegressor):
+    """Support vector regression.
+
+    Errors up to epsilon cost nothing, larger ones their excess. On features by dual coordinate
+    descent and Newton steps, or on the kernel matrix (map=exact) through LIBSVM. C and epsilon
+    are LIBSVM's.
+
+    Parameters
+    ----------
+    C : float, optional
+        Weight of the losses; chosen by cross-validation when not given. In (0, inf).
+    epsilon : float, optional
+        Errors up to this cost nothing; a tenth of the targets' deviation when not given. In
+        [0, inf).
+    intercept : bool, optional
+        With a free intercept. Default yes.
+    spectrum : {"asis", "clip", "flip", "shift"}, optional
+        Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
+        asis.
+    tol : float, optional
+        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
+        Default 0.001.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SVR
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = SVR().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "svr"
+    _options = ("C", "epsilon", "intercept", "spectrum", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        C: Optional[float] = None,
+        epsilon: Optional[float] = None,
+        intercept: Optional[bool] = None,
+        spectrum: Optional[str] = None,
+        tol: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.intercept = intercept
+        self.spectrum = spectrum
+        self.tol = tol
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class GradientDescentRegressor(BaseRegressor):
+    """Kernel regression by gradient descent; classes through -1/+1 targets.
+
+    On the kernel matrix (map=exact), of a positive definite kernel. Stopping early regularises:
+    the number of steps is chosen by cross-validation. A rate at or above 2 / largest eigenvalue
+    diverges and is refused.
+
+    Parameters
+    ----------
+    steps : int, optional
+        Number of steps, in sample mode passes over the rows; chosen by cross-validation
+        when not given. In [1, 10000000].
+    rate : float, optional
+        Step size; one over the largest eigenvalue of the kernel matrix when not given, in
+        sample mode four over it. In (0, inf].
+    mode : {"batch", "sample"}, optional
+        All coefficients at once, or row by row. Default batch.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import GradientDescentRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = GradientDescentRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "kgd"
+    _options = ("steps", "rate", "mode")
+
+    def __init__(
+        self,
+        *,
+        steps: Optional[int] = None,
+        rate: Optional[float] = None,
+        mode: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.steps = steps
+        self.rate = rate
+        self.mode = mode
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class GradientDescentClassifier(BaseClassifier):
+    """Kernel regression by gradient descent; classes through -1/+1 targets.
+
+    On the kernel matrix (map=exact), of a positive definite kernel. Stopping early regularises:
+    the number of steps is chosen by cross-validation. A rate at or above 2 / largest eigenvalue
+    diverges and is refused.
+
+    Parameters
+    ----------
+    steps : int, optional
+        Number of steps, in sample mode passes over the rows; chosen by cross-validation
+        when not given. In [1, 10000000].
+    rate : float, optional
+        Step size; one over the largest eigenvalue of the kernel matrix when not given, in
+        sample mode four over it. In (0, inf].
+    mode : {"batch", "sample"}, optional
+        All coefficients at once, or row by row. Default batch.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import GradientDescentClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = GradientDescentClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "kgd"
+    _options = ("steps", "rate", "mode")
+
+    def __init__(
+        self,
+        *,
+        steps: Optional[int] = None,
+        rate: Optional[float] = None,
+        mode: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.steps = steps
+        self.rate = rate
+        self.mode = mode
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class LogisticRegression(BaseClassifier):
+    """Logistic regression; softmax for more than two classes.
+
+    For classes, on the features of any map but exact; has probabilities. Minimises the mean log
+    loss + lambda |w|^2; C of other programs is 1 / (2 n lambda). lambda by cross-validation (5
+    folds, or those of `select=cv`) on a sample of the rows, unless given here or with
+    `lambda_`.
+
+    Parameters
+    ----------
+    class_weights : {"equal", "balanced"}, optional
+        Balanced: every class counts as much as any other. Default equal.
+    intercept : bool, optional
+        A constant in the score. Default yes.
+    tol : float, optional
+        Ends where the gradient is this much of the one at zero weights. In [1e-07, 0.1].
+        Default 0.001.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import LogisticRegression
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "logistic"
+    _options = ("class_weights", "intercept", "tol")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "folds and the end of the iterations (tol) depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        class_weights: Optional[str] = None,
+        intercept: Optional[bool] = None,
+        tol: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.class_weights = class_weights
+        self.intercept = intercept
+        self.tol = tol
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class MKLRegressor(BaseRegressor):
+    """Several kernels, weighed and summed (`kernels`), under krr or svm.
+
+    Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
+    one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
+    itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
+    kernels, or as many as kernels, with ';' between them.
+
+    Parameters
+    ----------
+    method : str, optional
+        How the kernels are weighed: one of the weighings, whose options go here too.
+        Default alignment.
+    base : {"krr", "svm"}, optional
+        Learner on the sum. Default krr.
+    C : float, optional
+        Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import MKLRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = MKLRegressor(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "mkl"
+    _options = ("method", "base", "C")
+
+    def __init__(
+        self,
+        *,
+        method: Optional[str] = None,
+        base: Optional[str] = None,
+        C: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.method = method
+        self.base = base
+        self.C = C
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class MKLClassifier(BaseClassifier):
+    """Several kernels, weighed and summed (`kernels`), under krr or svm.
+
+    Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
+    one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
+    itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
+    kernels, or as many as kernels, with ';' between them.
+
+    Parameters
+    ----------
+    method : str, optional
+        How the kernels are weighed: one of the weighings, whose options go here too.
+        Default alignment.
+    base : {"krr", "svm"}, optional
+        Learner on the sum. Default krr.
+    C : float, optional
+        Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 0 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit` with the same rows and get the same
+        model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import MKLClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = MKLClassifier(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "mkl"
+    _options = ("method", "base", "C")
+
+    def __init__(
+        self,
+        *,
+        method: Optional[str] = None,
+        base: Optional[str] = None,
+        C: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.method = method
+        self.base = base
+        self.C = C
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.probabilities = probabilities
+        self.verbose = verbose
+        self.comm = comm

@@ -1,0 +1,494 @@
+"""Models: what training makes, and what a model file holds."""
+from __future__ import annotations
+
+import ctypes
+import os
+import types
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _context, _library, _rows
+from . import _interface as c
+from ._context import Context, _Callback, _keep, _start
+from ._report import Report, _WORDS, copied, read
+from .errors import ArgumentError
+
+_lib = _library.library
+_predict_into = _lib.krein_predict_into
+_ARRAYS_SIZE = ctypes.sizeof(c.krein_prediction_arrays)
+_DTYPES = {
+    c.KREIN_TYPE_BYTES: np.int8,
+    c.KREIN_TYPE_I32: np.int32,
+    c.KREIN_TYPE_I64: np.int64,
+    c.KREIN_TYPE_F32: np.float32,
+    c.KREIN_TYPE_F64: np.float64,
+}
+
+
+def _text(value: Optional[bytes]) -> Optional[str]:
+    return None if value is None else value.decode("utf-8", "replace")
+
+
+class _Memory:
+    """Memory of a model as an array, which keeps the model alive and must not be written to."""
+
+    def __init__(self, model: "Model", array: Any) -> None:
+        self.model = model
+        dtype = np.dtype(_DTYPES[array.type])
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": dtype.str,
+            "shape": (array.rows, array.columns),
+            "data": (array.at, True),
+        }
+
+
+class Arrays(Mapping[str, np.ndarray]):
+    """The arrays of a model by name, as the C interface names them: weights, landmarks, ...
+
+    They are not copied, and cannot be written to.
+    """
+
+    def __init__(self, model: "Model") -> None:
+        self._model = model
+        names: List[str] = []
+        while True:
+            name = _lib.krein_model_array_name(model._handle, len(names))
+            if name is None:
+                break
+            names.append(name.decode("utf-8", "replace"))
+        self._names = names
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        array = c.krein_array()
+        found = isinstance(name, str) and _lib.krein_model_array(
+            self._model._handle, name.encode("utf-8", "replace"), ctypes.byref(array)
+        )
+        if not found:
+            raise KeyError(name)
+        if not array.at or array.rows * array.columns == 0:
+            return np.zeros((array.rows, array.columns), dtype=_DTYPES[array.type])
+        return np.asarray(_Memory(self._model, array))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return "Arrays(%s)" % ", ".join("%s: %s" % (k, v.shape) for k, v in self.items())
+
+
+class Model:
+    """A trained model, or a fitted feature map. It never changes, and any number of threads may use
+    it at once.
+
+    Models come from `krein.load`, from `Model.from_bytes` and from the attribute ``model_`` of a
+    fitted estimator. They can be pickled.
+
+    Attributes
+    ----------
+    task : str
+        "regression", "classification" or "auto" (a feature map).
+    learner, kernel, map : str
+        Complete specs: given to an estimator, they make such a model again.
+    lambda_ : float
+        Regularisation; NaN where the learner has none.
+    classes : ndarray or None
+        Classes in the order of the columns of `predict_proba`.
+    columns : list of str or None
+        Names of the inputs.
+    n_features_in : int
+        Number of inputs of a row.
+    notes : list of str
+        What was decided about the columns at training.
+    facts : dict
+        What the fitted map tells of itself.
+    arrays : Mapping
+        Weights, landmarks, frequencies and the encoding, by name.
+    """
+
+    def __init__(self, handle: int, context: Context) -> None:
+        self._handle = handle
+        self._context = context
+        info = _library.sized(c.krein_model_info)
+        _lib.krein_model_describe(handle, ctypes.byref(info))
+        self._outputs: int = info.outputs
+        self._probabilities = bool(info.probabilities)
+        self.task: str = _WORDS["task"][info.task]
+        self.learner = _text(info.learner)
+        self.kernel = _text(info.kernel)
+        self.map = _text(info.map)
+        self.lambda_: float = getattr(info, "lambda")
+        self.n_features_in: int = info.inputs
+        self.columns = self._columns(info.inputs)
+        self.classes = self._classes(info.classes)
+        self._info = self._described(info)
+
+    def __del__(self) -> None:
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle is not None:
+            _lib.krein_model_destroy(handle)
+
+    # ---- files ----
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Model":
+        """The model of a file that `save` or the program ``krein`` wrote."""
+        context, handle = Context(), ctypes.c_void_p()
+        status = _lib.krein_model_load(context.handle, os.fsencode(path), ctypes.byref(handle))
+        return cls._made(context, handle, status)
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> "Model":
+        """The model of the bytes of a model file."""
+        context, handle = Context(), ctypes.c_void_p()
+        data = bytes(data)
+        status = _lib.krein_model_load_memory(
+            context.handle, data, len(data), ctypes.byref(handle)
+        )
+        return cls._made(context, handle, status)
+
+    @classmethod
+    def _made(cls, context: Context, handle: Any, status: int) -> "Model":
+        """The model of a call that has just returned, or its exception."""
+        if not handle.value:
+            context.end(status)
+            raise ArgumentError("no model was made")
+        model = cls(handle.value, context)
+        context.end(status)
+        return model
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model to a file, which the program ``krein`` reads too."""
+        context = _context.take()
+        try:
+            context.end(_lib.krein_model_save(context.handle, self._handle, os.fsencode(path)))
+        finally:
+            _context.give(context)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        context, size = _context.take(), ctypes.c_int64()
+        try:
+            ask = _lib.krein_model_save_memory
+            context.end(ask(context.handle, self._handle, None, 0, ctypes.byref(size)))
+            buffer = ctypes.create_string_buffer(max(1, size.value))
+            context.end(
+                ask(context.handle, self._handle, buffer, size.value, ctypes.byref(size))
+            )
+            return buffer.raw[: size.value]
+        finally:
+            _context.give(context)
+
+    def __reduce__(self) -> Tuple[Any, Tuple[bytes]]:
+        return Model.from_bytes, (self.to_bytes(),)
+
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Model":
+        return self
+
+    # ---- description ----
+
+    def _columns(self, n: int) -> Optional[List[str]]:
+        names = [_text(_lib.krein_model_column(self._handle, j)) for j in range(n)]
+        return None if n == 0 or None in names else names  # type: ignore[return-value]
+
+    def _classes(self, n: int) -> Optional[np.ndarray]:
+        if n <= 0:
+            return None
+        values = Arrays(self).get("classes")
+        if values is not None and values.size == n:
+            numbers = np.array(values, dtype=np.float64).ravel()
+            if np.all(numbers == np.rint(numbers)) and np.all(np.abs(numbers) < 2.0**53):
+                return numbers.astype(np.int64)
+            return numbers
+        return np.array([_text(_lib.krein_model_class(self._handle, k)) for k in range(n)])
+
+    def _described(self, info: Any) -> Dict[str, Any]:
+        known = read(info).__dict__
+        known["variance"] = copied(info.variance, info.outputs, np.float64)
+        known["weights"] = (
+            {_text(info.weights[i].kernel): info.weights[i].weight for i in range(info.kernels)}
+            if info.weights
+            else {}
+        )
+        known.pop("kernels", None)
+        known["probabilities"] = bool(info.probabilities)
+        return known
+
+    def describe(self) -> Report:
+        """Everything that the library tells of the model: sizes, specs, scaling, metric."""
+        return Report(**self._info)
+
+    @property
+    def arrays(self) -> Arrays:
+        return Arrays(self)
+
+    @property
+    def notes(self) -> List[str]:
+        lines: List[str] = []
+        while True:
+            line = _lib.krein_model_note(self._handle, len(lines))
+            if line is None:
+                return lines
+            lines.append(line.decode("utf-8", "replace"))
+
+    @property
+    def facts(self) -> Dict[str, Any]:
+        known: Dict[str, Any] = {}
+        fact, i = c.krein_fact(), 0
+        while _lib.krein_model_fact(self._handle, i, ctypes.byref(fact)):
+            known[_text(fact.name) or ""] = fact.value if fact.text is None else _text(fact.text)
+            i += 1
+        return known
+
+    @property
+    def encoded_names(self) -> List[str]:
+        """Names of the encoded inputs, which the factors of a metric belong to."""
+        names: List[str] = []
+        buffer = ctypes.create_string_buffer(1024)
+        while _lib.krein_model_encoded_name(self._handle, len(names), buffer, len(buffer)):
+            names.append(buffer.value.decode("utf-8", "replace"))
+        return names
+
+    def __repr__(self) -> str:
+        return "Model(task=%r, learner=%r, kernel=%r, map=%r)" % (
+            self.task,
+            self.learner,
+            self.kernel,
+            self.map,
+        )
+
+    # ---- prediction ----
+
+    def _check_width(self, d: int) -> None:
+        if d != self.n_features_in:
+            raise ArgumentError(
+                "X has %d features, but Model is expecting %d features as input."
+                % (d, self.n_features_in)
+            )
+
+    def _results(
+        self, X: Any, wanted: str, threads: int = 0, max_memory: int = 0, options: Any = None
+    ) -> np.ndarray:
+        """Labels, scores or probabilities of rows."""
+        if type(X) is not np.ndarray and (
+            isinstance(X, (str, bytes, os.PathLike))
+            or (callable(X) and not hasattr(X, "__array__"))
+        ):
+            return self._streamed(X, wanted, threads, max_memory, options)
+        named = self.columns is not None
+        context = _context.take(threads, max_memory)
+        try:
+            with _rows.Data(
+                context, X, options=options, named=named, check=None if named else self._check_width
+            ) as data:
+                if named and not _rows.is_frame(X):
+                    self._check_width(data.view.view.d)
+                n = data.rows
+                out = self._room(n, wanted)
+                arrays = c.krein_prediction_arrays(size=_ARRAYS_SIZE, capacity=n)
+                setattr(arrays, wanted, out.ctypes.data)
+                context.end(
+                    _predict_into(context.handle, self._handle, data.handle, ctypes.byref(arrays))
+                )
+                return out
+        finally:
+            _context.give(context, threads, max_memory)
+
+    def _room(self, n: int, wanted: str) -> np.ndarray:
+        if wanted == "labels":
+            return np.empty(n, dtype=np.int64)
+        if wanted == "probabilities":
+            return np.empty((n, 0 if self.classes is None else len(self.classes)))
+        return np.empty((n, self._outputs))
+
+    def _streamed(
+        self, X: Any, wanted: str, threads: int, max_memory: int, options: Any
+    ) -> np.ndarray:
+        """Rows of which nobody knows how many there are: those of a file, or blocks."""
+        context = Context(threads, max_memory)
+        rows: List[Any] = []
+        width = self._room(0, wanted).shape[1:]
+        send = _start(_collect(context, rows, wanted, width[0] if width else 0))
+        declared = ctypes.CFUNCTYPE(
+            ctypes.c_int, ctypes.py_object, ctypes.POINTER(c.krein_prediction)
+        )
+        function = declared(types.BuiltinFunctionType.__call__)  # see _context
+        if wanted == "probabilities" and not self._probabilities:
+            raise ArgumentError("the model has no probabilities; train it with `probabilities`")
+        with _rows.Data(context, X, options=options, named=self.columns is not None) as data:
+            status = _lib.krein_predict(
+                context.handle,
+                self._handle,
+                data.handle,
+                ctypes.cast(function, c.krein_predict_fn),
+                id(send),
+            )
+            context.end(status)
+        out = np.array(rows, dtype=np.int64 if wanted == "labels" else np.float64)
+        return out.reshape((len(rows),) + width)
+
+    def labels(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
+        """The number of the class of every row; -1 for a row that was left out."""
+        return self._results(
+            X, "labels", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        )
+
+    def decision_function(
+        self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None
+    ) -> np.ndarray:
+        """Scores of rows: one a row for two classes and for one target, else one a class, pair of
+        classes or target.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        n_jobs : int, optional
+            Threads; all CPUs when None.
+        max_memory : int or str, optional
+            Most bytes to use, as 2**30 or "1G".
+        """
+        scores = self._results(
+            X, "scores", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        )
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
+        """Predictions for rows: numbers, or classes.
+
+        A row that was left out for a missing cell (missing="drop") gets NaN, or None where the
+        classes are not floating-point numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        n_jobs : int, optional
+            Threads; all CPUs when None.
+        max_memory : int or str, optional
+            Most bytes to use, as 2**30 or "1G".
+        """
+        if self.classes is None:
+            return self.decision_function(X, n_jobs, max_memory)
+        return named(self.labels(X, n_jobs, max_memory), self.classes)
+
+    def predict_proba(
+        self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None
+    ) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes`, for models that have them."""
+        return self._results(
+            X, "probabilities", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        )
+
+    def transform(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
+        """Features of rows by the model's map, as float32."""
+        threads, most = _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        context, filled = _context.take(threads, most), ctypes.c_int64()
+        try:
+            with _rows.Data(context, X, named=self.columns is not None) as data:
+                if data.rows < 0:
+                    raise ArgumentError("features are made of arrays, sparse matrices and frames")
+                if self.columns is None or not _rows.is_frame(X):
+                    self._check_width(data.view.view.d)
+                out = np.empty((data.rows, self._info["D"]), dtype=np.float32)
+                status = _lib.krein_model_features(
+                    context.handle,
+                    self._handle,
+                    data.handle,
+                    out.ctypes.data,
+                    data.rows,
+                    ctypes.byref(filled),
+                )
+                context.end(status)
+                return out
+        finally:
+            _context.give(context, threads, most)
+
+    def evaluate(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        n_jobs: Optional[int] = None,
+        **options: Any,
+    ) -> Report:
+        """Errors on rows with labels: rmse, mae, r2, or accuracy, confusion, auc and others.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        y : array, optional
+            Labels; those of files are in a column.
+        sample_weight : array, optional
+        options
+            Of files: label, weights, header, delimiter, ...
+        """
+        context = Context(_context.threads_of(n_jobs))
+        metrics = _library.sized(c.krein_metrics)
+        with _rows.Data(
+            context,
+            X,
+            y,
+            sample_weight,
+            classes=self.classes is not None,
+            options=_rows.data_options(**options) if options else None,
+            named=self.columns is not None,
+        ) as data:
+            status = _lib.krein_evaluate(
+                context.handle, self._handle, data.handle, ctypes.byref(metrics)
+            )
+            try:
+                context.end(status)
+                return read(metrics)
+            finally:
+                _lib.krein_metrics_clear(context.handle, ctypes.byref(metrics))
+
+
+def named(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Classes of their numbers."""
+    left_out = labels < 0
+    if not left_out.any():
+        return classes[labels]
+    out = classes[np.where(left_out, 0, labels)]
+    if out.dtype.kind != "f":
+        out = out.astype(object)
+    out[left_out] = np.nan if out.dtype.kind == "f" else None
+    return out
+
+
+def _collect(context: Context, rows: List[Any], wanted: str, width: int) -> _Callback:
+    """fn(user, prediction) of krein_predict."""
+    status = c.KREIN_OK
+    while True:
+        try:
+            while True:
+                given = (yield status).contents
+                address = None if wanted == "labels" else getattr(given, wanted)
+                if wanted == "labels":
+                    rows.append(given.label)
+                elif address:
+                    rows.append((ctypes.c_double * width).from_address(address)[:])
+                else:
+                    rows.append([np.nan] * width)
+        except BaseException as problem:
+            _keep(context, problem)
+            status = c.KREIN_ECANCEL
+
+
+def load(path: Union[str, "os.PathLike[str]"]) -> Model:
+    """The model of a file that `Model.save` or the program ``krein`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Model
+    """
+    return Model.load(path)

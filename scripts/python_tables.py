@@ -1,0 +1,493 @@
+#!/usr/bin/env python3
+"""python_tables.py [--check] -- writes what of the Python package follows from the library's tables.
+
+    python/krein/_tables.py       every method with its options, defaults, ranges and help, and for
+                                  learners what they can do
+    python/krein/estimators.py    a class a learner and task, whose keywords are the options, with
+                                  their documentation
+
+KREIN_LIBRARY names the library (build/libkrein.so). What a learner can do is found out by asking it
+to: it is trained on a few rows. With --check nothing is written, and the exit status is 1 where a
+file is not what would be written.
+"""
+import os
+import re
+import sys
+import textwrap
+import types
+import warnings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+os.environ.setdefault("KREIN_LIBRARY", os.path.join(ROOT, "build", "libkrein.so"))
+package = types.ModuleType("krein")  # its parts, without the files that are to be written
+package.__path__ = [os.path.join(ROOT, "python", "krein")]
+sys.modules["krein"] = package
+
+# Names of the classes; a learner that is not here is called by its name: FooRegressor.
+NAMES = {
+    ("krr", "regression"): "KernelRidge",
+    ("krr", "classification"): "KernelRidgeClassifier",
+    ("svm", "classification"): "SVC",
+    ("svr", "regression"): "SVR",
+    ("logistic", "classification"): "LogisticRegression",
+    ("mkl", "regression"): "MKLRegressor",
+    ("mkl", "classification"): "MKLClassifier",
+    ("dckrr", "regression"): "DividedRegressor",
+    ("dckrr", "classification"): "DividedClassifier",
+    ("sskrr", "regression"): "SemiSupervisedRegressor",
+    ("sskrr", "classification"): "SemiSupervisedClassifier",
+    ("kgd", "regression"): "GradientDescentRegressor",
+    ("kgd", "classification"): "GradientDescentClassifier",
+}
+
+# Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts the
+# rows into another order and asks for the same numbers to 1e-7.
+ORDER = "folds and the end of the iterations (tol) depend on the order of the rows"
+EXPLAINED = {
+    "SVC": {"check_sample_weights_invariance": ORDER},
+    "SVR": {"check_sample_weights_invariance": ORDER},
+    "LogisticRegression": {"check_sample_weights_invariance": ORDER},
+    "SemiSupervisedClassifier": {
+        "check_sample_weights_invariance": "sums of float32 features depend on the order of the rows"
+    },
+}
+
+# Keywords of all classes: name, type, text. None is the library's default.
+LEARNER = ("learner", "str", "Learner with its options, as \"krr\" or \"svm(C=10)\"; \"krr\" when None.")
+COMMON = [
+    (
+        "kernel",
+        "str or kernel",
+        'Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen by '
+        "held-out error, with a metric.",
+    ),
+    ("map", "str", 'Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.'),
+    ("features", "int", "Number of features, in place of the map's D."),
+    ("lambda_", "float", "Regularisation; chosen by held-out error when None."),
+    (
+        "kernels",
+        "str or list",
+        "Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.",
+    ),
+    ("select", "str", 'What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...'),
+    (
+        "metric",
+        '{"auto", "none", "diagonal", "full"}',
+        "Learned scaling of the inputs. When None it is learned where no kernel is given.",
+    ),
+    ("effort", "float", "How much is tried before the fit: 1, less or more."),
+    ("clip", "float", "Scaled inputs are cut at +-clip; 8 when None and no kernel is given."),
+    ("max_exact", "int", "Most rows of a kernel matrix."),
+    ("max_memory", "int or str", 'Most bytes to use, as 2**30 or "1G"; most of what is free when None.'),
+    ("time_limit", "float", "Seconds for reading, choosing and fitting."),
+    ("n_jobs", "int", "Threads; all CPUs when None or -1. The results do not depend on it."),
+    ("random_state", "int or RandomState", "Seed of all random numbers; 0 when None."),
+    ("scale", '{"standard", "minmax", "unit", "none"}', "Scaling of the inputs."),
+    (
+        "missing",
+        '{"auto", "error", "mean", "drop"}',
+        "What is done with missing cells (NaN). When None: the mean and an indicator; texts become a "
+        "category of their own.",
+    ),
+    (
+        "categories",
+        '{"auto", "onehot", "target", "hash"}',
+        "How columns of texts are encoded.",
+    ),
+    (
+        "unknown",
+        '{"error", "ignore"}',
+        "A category at prediction that was not there at training.",
+    ),
+    (
+        "types",
+        '{"auto", "plain"}',
+        "Whether texts that are dates, times and amounts are read as such.",
+    ),
+    ("holdout", "float", "Part of the rows that is kept out and evaluated (`report_.test`)."),
+]
+PROBABILITIES = (
+    "probabilities",
+    "bool",
+    "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see the "
+    "best class elsewhere than `predict`, which goes by the scores.",
+)
+LAST = [
+    ("verbose", "bool or int", "Progress and decisions on standard error."),
+    (
+        "comm",
+        "mpi4py.MPI.Comm",
+        "Processes that train together. All call `fit` with the same rows and get the same model.",
+    ),
+]
+ATTRIBUTES = [
+    ("model_", "Model", "The fitted model."),
+    ("report_", "Report", "What training reports: sizes, times, errors, candidates."),
+    ("kernel_, map_, learner_", "str", "Complete specs of what was chosen."),
+    ("regularization_", "float", "The regularisation; NaN where the learner has none."),
+    ("importances_", "ndarray or None", "Factors of the metric, one an encoded input."),
+    ("n_features_in_", "int", "Number of inputs."),
+    ("feature_names_in_", "ndarray", "Their names, where X was a frame with names."),
+]
+
+
+# ---- the tables ------------------------------------------------------------------------------------
+
+
+def read_tables():
+    """Table -> [(entry, [option])], in the library's order."""
+    import ctypes
+
+    from krein import _interface as c
+    from krein import _library
+
+    lib, tables, i = _library.library, {}, 0
+
+    def texts(struct):
+        values = {}
+        for name, _ in struct._fields_:
+            value = getattr(struct, name)
+            values[name] = value.decode() if isinstance(value, bytes) else value
+        return values
+
+    while True:
+        entry = _library.sized(c.krein_entry)
+        if not lib.krein_list(i, ctypes.byref(entry)):
+            return tables
+        known, options, k = texts(entry), [], 0
+        while True:
+            option = _library.sized(c.krein_option_info)
+            if not lib.krein_list_option(i, k, ctypes.byref(option)):
+                break
+            options.append(texts(option))
+            k += 1
+        tables.setdefault(known["table"], []).append((known, options))
+        i += 1
+
+
+def abilities(learner):
+    """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
+    "always"), and whether it learns from rows without labels: tried on a few rows."""
+    import numpy as np
+
+    from krein import _base
+    from krein.errors import KreinError
+
+    warnings.simplefilter("ignore")
+    draw = np.random.RandomState(0)
+    X = draw.randn(60, 2)
+    tasks, probabilities = [], ""
+    for task in ("regression", "classification"):
+        y = X[:, 0] + 0.1 * draw.randn(60)
+        y = y if task == "regression" else (y > 0).astype(int)
+        for wanted in (False, True) if task == "classification" else (False,):
+            for kernels in (None, "gaussian(sigma=1); linear"):
+                options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
+                try:
+                    model, _ = _base.train(
+                        X, y, task=task, learner=learner, probabilities=wanted, **options
+                    )
+                except KreinError:
+                    continue
+                if model.describe().probabilities:
+                    probabilities = probabilities or ("asked" if wanted else "always")
+                if task not in tasks:
+                    tasks.append(task)
+                break
+    unlabelled = True
+    try:
+        y = X[:, 0].copy()
+        y[::3] = np.nan
+        _base.train(X, y, task="regression", learner=learner, kernel="gaussian(sigma=1)")
+    except KreinError:
+        unlabelled = False
+    return tuple(tasks), probabilities, unlabelled
+
+
+HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
+
+Written by scripts/python_tables.py from the library's tables. Do not edit.
+"""
+from typing import Dict, NamedTuple, Tuple
+
+
+class Option(NamedTuple):
+    """An option of a method."""
+
+    name: str
+    type: str
+    default: str
+    range: str
+    help: str
+
+
+class Method(NamedTuple):
+    """A method; the last three are of learners."""
+
+    name: str
+    summary: str
+    details: str
+    cite: str
+    alias: str
+    options: Tuple[Option, ...]
+    tasks: Tuple[str, ...] = ()
+    probabilities: str = ""
+    unlabelled: bool = False
+
+
+'''
+
+
+def quoted(text, indent):
+    """A literal of any length, in lines of at most 100 columns."""
+    flat = '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    if indent + len(flat) <= 98:
+        return flat
+    room = 94 - indent
+    parts, line = [], ""
+    for word in re.findall(r"\S+\s*|\s+", text):
+        if len(line) + len(word) > room and line:
+            parts.append(line)
+            line = ""
+        line += word
+    parts.append(line)
+    lines = ['"%s"' % p.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for p in parts]
+    pad = "\n" + " " * (indent + 4)
+    return "(" + pad + pad.join(lines) + "\n" + " " * indent + ")"
+
+
+def keyword_text(text):
+    """The library's words for options, which are the keywords but for a few names."""
+    from krein.errors import keywords
+
+    return keywords(text)
+
+
+def write_tables(tables, able):
+    lines = [HEAD + "TABLES: Dict[str, Dict[str, Method]] = {"]
+    for table, entries in tables.items():
+        lines.append('    "%s": {' % table)
+        for entry, options in entries:
+            lines.append('        "%s": Method(' % entry["name"])
+            lines.append('            "%s",' % entry["name"])
+            for key in ("summary", "details"):
+                lines.append("            %s," % quoted(keyword_text(entry[key]), 12))
+            lines.append('            "%s",' % entry["cite"])
+            lines.append('            "%s",' % entry["alias"])
+            lines.append("            (" + ("" if options else "),"))
+            for option in options:
+                lines.append("                Option(")
+                for key in ("name", "type", "default_value", "range", "help"):
+                    text = option[key] or ""
+                    text = keyword_text(text) if key == "help" else text
+                    lines.append("                    %s," % quoted(text, 20))
+                lines.append("                ),")
+            if options:
+                lines.append("            ),")
+            if entry["name"] in able and table == "learners":
+                tasks, probabilities, unlabelled = able[entry["name"]]
+                lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
+                lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
+                lines.append('            "%s",' % probabilities)
+                lines.append("            %r," % unlabelled)
+            lines.append("        ),")
+        lines.append("    },")
+    return "\n".join(lines + ["}", ""])
+
+
+# ---- the classes -----------------------------------------------------------------------------------
+
+FRONT = '''"""Estimators in the manner of scikit-learn: one for any learner, and one a learner.
+
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
+_base.py.
+"""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Union
+
+from ._base import BaseClassifier, BaseRegressor
+
+__all__ = [
+%s]
+
+'''
+
+HINTS = {
+    "int": "Optional[int]",
+    "float": "Optional[float]",
+    "str": "Optional[str]",
+    "bool": "Optional[bool]",
+    "int or str": "Union[int, str, None]",
+    "bool or int": "Union[bool, int]",
+    "str or list": "Union[str, List[Any], None]",
+    "mpi4py.MPI.Comm": "Any",
+    "int or RandomState": "Any",
+    "str or kernel": "Any",
+    "number": "Optional[float]",
+    "integer": "Optional[int]",
+    "yes|no": "Optional[bool]",
+    "text": "Optional[str]",
+}
+
+
+def hint(kind):
+    return HINTS.get(kind, "Optional[str]")
+
+
+def shown(kind):
+    """A type as the documentation says it."""
+    names = {"number": "float", "integer": "int", "yes|no": "bool", "text": "str"}
+    if "|" in kind and kind not in names:
+        return "{%s}" % ", ".join('"%s"' % word for word in kind.split("|"))
+    return names.get(kind, kind)
+
+
+def option_parameter(option):
+    text = keyword_text(option["help"]).strip()
+    text = text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    if option["range"]:
+        text += " In %s." % option["range"]
+    if option["default_value"]:
+        text += " Default %s." % option["default_value"]
+    return option["name"], option["type"], text
+
+
+def write_class(name, task, learner, summary, details, options, probabilities):
+    base = "BaseRegressor" if task == "regression" else "BaseClassifier"
+    parameters = [LEARNER] if learner is None else []
+    parameters += [option_parameter(o) for o in options] + COMMON
+    if task == "classification" and probabilities == "asked":
+        parameters.append(PROBABILITIES)
+    parameters += LAST
+    out = ["", "class %s(%s):" % (name, base)]
+
+    def wrapped(text, indent):
+        return textwrap.wrap(
+            text, 100 - indent, initial_indent=" " * indent, subsequent_indent=" " * indent,
+            break_long_words=False, break_on_hyphens=False,
+        )
+
+    first = summary[:1].upper() + summary[1:] + "."
+    out += wrapped('"""' + first, 4) + [""]
+    if details:
+        out += wrapped(details, 4) + [""]
+    out += ["    Parameters", "    ----------"]
+    for parameter, kind, text in parameters:
+        out.append("    %s : %s, optional" % (parameter, shown(kind)))
+        out += wrapped(text, 8)
+    out += ["", "    Attributes", "    ----------"]
+    attributes = list(ATTRIBUTES)
+    if task == "classification":
+        attributes.insert(1, ("classes_", "ndarray", "The classes, sorted."))
+    for attribute, kind, text in attributes:
+        out.append("    %s : %s" % (attribute, kind))
+        out += wrapped(text, 8)
+    out += ["", "    Examples", "    --------"] + example(name, task) + ['    """', ""]
+    if learner is not None:
+        out.append('    _learner = "%s"' % learner)
+        names = ", ".join('"%s"' % o["name"] for o in options)
+        out.append("    _options = (%s)" % (names + ("," if len(options) == 1 else "")))
+        if name in EXPLAINED:
+            out.append("    _explained = {")
+            for check, why in EXPLAINED[name].items():
+                out += ['        "%s": (' % check, "            %s" % quoted(why, 8), "        ),"]
+            out.append("    }")
+        out.append("")
+    out += ["    def __init__(", "        self,", "        *,"]
+    for parameter, kind, _ in parameters:
+        default = "False" if parameter == "verbose" else "None"
+        out.append("        %s: %s = %s," % (parameter, hint(kind), default))
+    out.append("    ) -> None:")
+    out += ["        self.%s = %s" % (p[0], p[0]) for p in parameters]
+    return out + [""]
+
+
+def example(name, task):
+    kernels = ', kernels=["gaussian", "linear"]' if name.startswith("MKL") else ""
+    made = "%s(%s)" % (name, kernels[2:])
+    lines = [
+        ">>> import numpy as np",
+        ">>> from krein import %s" % name,
+        ">>> X = np.random.RandomState(0).rand(100, 2)",
+    ]
+    if task == "regression":
+        lines += [
+            ">>> y = np.sin(3 * X[:, 0]) + X[:, 1]",
+            ">>> model = %s.fit(X, y)" % made,
+            ">>> model.predict(X[:5]).shape",
+            "(5,)",
+            ">>> bool(model.score(X, y) > 0.9)",
+            "True",
+        ]
+    else:
+        lines += [
+            '>>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")',
+            ">>> model = %s.fit(X, y)" % made,
+            ">>> model.classes_.tolist()",
+            "['high', 'low']",
+            ">>> bool(model.score(X, y) > 0.9)",
+            "True",
+        ]
+    return ["    " + line for line in lines]
+
+
+def write_estimators(tables, able):
+    parts, names = [], ["Regressor", "Classifier"]
+    for name, task in (("Regressor", "regression"), ("Classifier", "classification")):
+        what = "numbers" if task == "regression" else "classes"
+        parts += write_class(
+            name,
+            task,
+            None,
+            "A kernel machine for %s that chooses kernel, features and regularisation itself" % what,
+            "Every choice can be made by a keyword instead.",
+            [],
+            "asked",
+        )
+    for entry, options in tables["learners"]:
+        tasks, probabilities, _ = able[entry["name"]]
+        for task in tasks:
+            suffix = "Regressor" if task == "regression" else "Classifier"
+            name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
+            taken = {c[0] for c in COMMON}
+            own = [o for o in options if o["name"] + "_" not in taken and o["name"] not in taken]
+            parts += write_class(
+                name,
+                task,
+                entry["name"],
+                keyword_text(entry["summary"]),
+                keyword_text(entry["details"]),
+                own,
+                probabilities,
+            )
+            names.append(name)
+    front = FRONT % "".join('    "%s",\n' % n for n in names)
+    return front + "\n".join(parts)
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print(__doc__.split(" -- ")[0], file=sys.stderr)
+        return 2
+    tables = read_tables()
+    able = {entry["name"]: abilities(entry["name"]) for entry, _ in tables["learners"]}
+    stale = 0
+    for name, text in (
+        ("_tables.py", write_tables(tables, able)),
+        ("estimators.py", write_estimators(tables, able)),
+    ):
+        path = os.path.join(ROOT, "python", "krein", name)
+        if not arguments:
+            with open(path, "w") as file:
+                file.write(text)
+            continue
+        with open(path) as file:
+            if file.read() != text:
+                print("python/krein/%s is not current: run scripts/python_tables.py" % name)
+                stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
