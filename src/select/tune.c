@@ -171,6 +171,17 @@ void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t) {
     *t = (krein_tuned){0};
 }
 
+krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more) {
+    krein_status st = KREIN_OK;
+    krein_tried *all = NULL;
+    ZNEW(all, t->n + more);
+    if (t->n > 0) memcpy(all, t->tried, (size_t)t->n * sizeof *all);
+    krein__free(ctx, t->tried);
+    t->tried = all;
+done:
+    return st;
+}
+
 /* A third of the rows scores the others, at most HELD. */
 static void sizes(int64_t n, double effort, int64_t *fit, int64_t *held) {
     double grow = cbrt(effort);

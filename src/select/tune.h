@@ -45,6 +45,8 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);
+/* Room for more candidates behind those tried, for the caller to fill. */
+krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more);
 /* Rows of the sample at most, flops and bytes, for plan and refusal. */
 double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort);
 double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads);
