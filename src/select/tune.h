@@ -14,8 +14,7 @@
 #include "select/select.h"
 
 typedef struct krein_tune_options {
-    const char *kernels; /* "k1; k2; ...", each with one free parameter, its scale; gradients are
-                            taken of the first */
+    const char *kernels;      /* "k1; k2; ...", each with one free parameter, its scale */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
     double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
