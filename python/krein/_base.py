@@ -18,7 +18,7 @@ from . import _context, _library, _rows
 from . import _interface as c
 from ._context import Context
 from ._report import Report, read
-from .errors import ArgumentError, ArgumentTypeError
+from .errors import KEYWORDS, ArgumentError, ArgumentTypeError
 from .model import Model, named
 
 _lib = _library.library
@@ -161,12 +161,21 @@ _NUMBERS = {
     "holdout": float,
     "effort": float,
     "clip": float,
+    "components": int,
+    "clusters": int,
+    "neighbours": int,
+    "restarts": int,
+    "rows": int,
+    "repeats": int,
+    "n": int,
+    "d": int,
+    "noise": float,
 }
 
 
 def number(name: str, value: Any) -> Any:
     """A keyword that is a number."""
-    keyword = {"lambda": "lambda_"}.get(name, name)
+    keyword = KEYWORDS.get(name, name)
     kind = _NUMBERS[name]
     if isinstance(value, (bool, np.bool_)) or np.ndim(value) > 0:
         raise ArgumentTypeError("`%s` is a number, not %r" % (keyword, value))

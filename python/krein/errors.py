@@ -74,12 +74,24 @@ OF_STATUS: Dict[int, Type[KreinError]] = {
 }
 
 # The library's options that have another name as keywords.
-KEYWORDS = {"lambda": "lambda_", "threads": "n_jobs", "seed": "random_state"}
+KEYWORDS = {
+    "lambda": "lambda_",
+    "threads": "n_jobs",
+    "seed": "random_state",
+    "components": "n_components",
+    "clusters": "n_clusters",
+    "neighbours": "n_neighbors",
+    "restarts": "n_init",
+}
+# Options that are classes here.
+_CLASSES = {"`method=kmeans`": "KernelKMeans", "`method=spectral`": "SpectralClustering"}
 _NAMED = re.compile(r"`(%s)(?=[`=])" % "|".join(KEYWORDS))
 
 
 def keywords(text: str) -> str:
     """A text of the library, which has options in backquotes, with the names of the keywords."""
+    for option, name in _CLASSES.items():
+        text = text.replace(option, name)
     return _NAMED.sub(lambda match: "`" + KEYWORDS[match.group(1)], text)
 
 
