@@ -52,6 +52,9 @@ EXPLAINED = {
     },
 }
 
+# Learners of several kernels, and those that they combine where none are given.
+SEVERAL = {"mkl": "gaussian; laplacian; linear"}
+
 # Keywords of all classes: name, type, text. None is the library's default.
 LEARNER = ("learner", "str", "Learner with its options, as \"krr\" or \"svm(C=10)\"; \"krr\" when None.")
 COMMON = [
@@ -368,6 +371,8 @@ def write_class(name, task, learner, summary, details, options, probabilities):
             break_long_words=False, break_on_hyphens=False,
         )
 
+    if learner in SEVERAL:
+        details += ' Where no kernels are given they are "%s".' % SEVERAL[learner]
     first = summary[:1].upper() + summary[1:] + "."
     out += wrapped('"""' + first, 4) + [""]
     if details:
@@ -388,6 +393,8 @@ def write_class(name, task, learner, summary, details, options, probabilities):
         out.append('    _learner = "%s"' % learner)
         names = ", ".join('"%s"' % o["name"] for o in options)
         out.append("    _options = (%s)" % (names + ("," if len(options) == 1 else "")))
+        if learner in SEVERAL:
+            out.append('    _kernels = "%s"' % SEVERAL[learner])
         if name in EXPLAINED:
             out.append("    _explained = {")
             for check, why in EXPLAINED[name].items():
@@ -404,8 +411,7 @@ def write_class(name, task, learner, summary, details, options, probabilities):
 
 
 def example(name, task):
-    kernels = ', kernels=["gaussian", "linear"]' if name.startswith("MKL") else ""
-    made = "%s(%s)" % (name, kernels[2:])
+    made = "%s()" % name
     lines = [
         ">>> import numpy as np",
         ">>> from krein import %s" % name,

@@ -402,6 +402,7 @@ class BaseKrein(BaseEstimator):
 
     _learner: Optional[str] = None  # of a class for one learner
     _options: Tuple[str, ...] = ()  # keywords that are options of that learner
+    _kernels: Optional[str] = None  # where neither kernel nor kernels are given
     _explained: Dict[str, str] = {}  # checks of scikit-learn that cannot pass, and why
     _task = "auto"
 
@@ -432,6 +433,8 @@ class BaseKrein(BaseEstimator):
             given.pop(name, None)
         given["learner"] = self._spec()
         given["probabilities"] = False
+        if given["kernel"] is None and given["kernels"] is None:
+            given["kernels"] = self._kernels
         return given
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:

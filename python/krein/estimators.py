@@ -2072,7 +2072,8 @@ class MKLRegressor(BaseRegressor):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
+    "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2154,7 +2155,7 @@ class MKLRegressor(BaseRegressor):
     >>> from krein import MKLRegressor
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
-    >>> model = MKLRegressor(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLRegressor().fit(X, y)
     >>> model.predict(X[:5]).shape
     (5,)
     >>> bool(model.score(X, y) > 0.9)
@@ -2163,6 +2164,7 @@ class MKLRegressor(BaseRegressor):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,
@@ -2226,7 +2228,8 @@ class MKLClassifier(BaseClassifier):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
+    "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2313,7 +2316,7 @@ class MKLClassifier(BaseClassifier):
     >>> from krein import MKLClassifier
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
-    >>> model = MKLClassifier(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLClassifier().fit(X, y)
     >>> model.classes_.tolist()
     ['high', 'low']
     >>> bool(model.score(X, y) > 0.9)
@@ -2322,6 +2325,7 @@ class MKLClassifier(BaseClassifier):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,

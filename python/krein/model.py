@@ -113,6 +113,7 @@ class Model:
     def __init__(self, handle: int, context: Context) -> None:
         self._handle = handle
         self._context = context
+        context.hold()
         info = _library.sized(c.krein_model_info)
         _lib.krein_model_describe(handle, ctypes.byref(info))
         self._outputs: int = info.outputs
@@ -131,6 +132,7 @@ class Model:
         handle, self._handle = getattr(self, "_handle", None), None
         if handle is not None:
             _lib.krein_model_destroy(handle)
+            self._context.drop()
 
     # ---- files ----
 
