@@ -43,13 +43,13 @@ NAMES = {
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts the
 # rows into another order and asks for the same numbers to 1e-7.
 ORDER = "folds and the end of the iterations (tol) depend on the order of the rows"
+SUMS = "sums of float32 features depend on the order of the rows"
 EXPLAINED = {
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
-    "SemiSupervisedClassifier": {
-        "check_sample_weights_invariance": "sums of float32 features depend on the order of the rows"
-    },
+    "SemiSupervisedRegressor": {"check_sample_weights_invariance": SUMS},
+    "SemiSupervisedClassifier": {"check_sample_weights_invariance": SUMS},
 }
 
 # Learners of several kernels, and those that they combine where none are given.
@@ -84,7 +84,7 @@ COMMON = [
     ("max_memory", "int or str", 'Most bytes to use, as 2**30 or "1G"; most of what is free when None.'),
     ("time_limit", "float", "Seconds for reading, choosing and fitting."),
     ("n_jobs", "int", "Threads; all CPUs when None or -1. The results do not depend on it."),
-    ("random_state", "int or RandomState", "Seed of all random numbers; 0 when None."),
+    ("random_state", "int or RandomState", "Seed of all random numbers; 1 when None."),
     ("scale", '{"standard", "minmax", "unit", "none"}', "Scaling of the inputs."),
     (
         "missing",

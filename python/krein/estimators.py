@@ -65,7 +65,7 @@ class Regressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -204,7 +204,7 @@ class Classifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -365,7 +365,7 @@ class KernelRidge(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -524,7 +524,7 @@ class KernelRidgeClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -681,7 +681,7 @@ class DividedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -831,7 +831,7 @@ class DividedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -982,7 +982,7 @@ class SemiSupervisedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1034,6 +1034,11 @@ class SemiSupervisedRegressor(BaseRegressor):
 
     _learner = "sskrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1131,7 +1136,7 @@ class SemiSupervisedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1298,7 +1303,7 @@ class SVC(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1477,7 +1482,7 @@ class SVR(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1640,7 +1645,7 @@ class GradientDescentRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1794,7 +1799,7 @@ class GradientDescentClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1950,7 +1955,7 @@ class LogisticRegression(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2112,7 +2117,7 @@ class MKLRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2268,7 +2273,7 @@ class MKLClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
