@@ -1,7 +1,7 @@
 """Estimators in the manner of scikit-learn: one for any learner, and one a learner.
 
-Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
-_base.py.
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
+in _base.py.
 """
 from __future__ import annotations
 
