@@ -49,6 +49,8 @@ EXPLAINED = {
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
+    "DividedRegressor": {"check_sample_weights_invariance": SUMS},
+    "DividedClassifier": {"check_sample_weights_invariance": SUMS},
     "SemiSupervisedRegressor": {"check_sample_weights_invariance": SUMS},
     "SemiSupervisedClassifier": {"check_sample_weights_invariance": SUMS},
 }

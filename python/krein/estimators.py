@@ -733,6 +733,11 @@ class DividedRegressor(BaseRegressor):
 
     _learner = "dckrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -885,6 +890,11 @@ class DividedClassifier(BaseClassifier):
 
     _learner = "dckrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
