@@ -233,6 +233,8 @@ def approx(
         random_state=random_state,
     )
     names = _calls.texts(maps, "maps")
+    if len(names) == 0:
+        raise ArgumentError("approx needs at least one map: `maps`")
     asked.maps, asked.nmaps = names, len(names)
     if features is not None:
         sizes = _sizes(features)

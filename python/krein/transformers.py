@@ -102,13 +102,23 @@ class _Transformer(TransformerMixin, _Unsupervised):
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the inputs. They are not used, and are there for the sake of pipelines.
+            Names of the inputs, which must be those of the fit. They are not used, and are there
+            for the sake of pipelines.
 
         Returns
         -------
         array of str
         """
         self._fitted()
+        if input_features is not None:
+            known = getattr(self, "feature_names_in_", None)
+            if len(input_features) != self.n_features_in_:
+                raise ArgumentError(
+                    "input_features should have length equal to number of features (%d), got %d"
+                    % (self.n_features_in_, len(input_features))
+                )
+            if known is not None and list(known) != list(input_features):
+                raise ArgumentError("input_features is not equal to feature_names_in_")
         name = type(self).__name__.lower()
         return np.array([name + str(i) for i in range(self._width())], dtype=object)
 
