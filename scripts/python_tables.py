@@ -43,14 +43,17 @@ NAMES = {
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts the
 # rows into another order and asks for the same numbers to 1e-7.
 ORDER = "folds and the end of the iterations (tol) depend on the order of the rows"
+SUMS = "sums of float32 features depend on the order of the rows"
 EXPLAINED = {
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
-    "SemiSupervisedClassifier": {
-        "check_sample_weights_invariance": "sums of float32 features depend on the order of the rows"
-    },
+    "SemiSupervisedRegressor": {"check_sample_weights_invariance": SUMS},
+    "SemiSupervisedClassifier": {"check_sample_weights_invariance": SUMS},
 }
+
+# Learners of several kernels, and those that they combine where none are given.
+SEVERAL = {"mkl": "gaussian; laplacian; linear"}
 
 # Keywords of all classes: name, type, text. None is the library's default.
 LEARNER = ("learner", "str", "Learner with its options, as \"krr\" or \"svm(C=10)\"; \"krr\" when None.")
@@ -81,7 +84,7 @@ COMMON = [
     ("max_memory", "int or str", 'Most bytes to use, as 2**30 or "1G"; most of what is free when None.'),
     ("time_limit", "float", "Seconds for reading, choosing and fitting."),
     ("n_jobs", "int", "Threads; all CPUs when None or -1. The results do not depend on it."),
-    ("random_state", "int or RandomState", "Seed of all random numbers; 0 when None."),
+    ("random_state", "int or RandomState", "Seed of all random numbers; 1 when None."),
     ("scale", '{"standard", "minmax", "unit", "none"}', "Scaling of the inputs."),
     (
         "missing",
@@ -368,6 +371,8 @@ def write_class(name, task, learner, summary, details, options, probabilities):
             break_long_words=False, break_on_hyphens=False,
         )
 
+    if learner in SEVERAL:
+        details += ' Where no kernels are given they are "%s".' % SEVERAL[learner]
     first = summary[:1].upper() + summary[1:] + "."
     out += wrapped('"""' + first, 4) + [""]
     if details:
@@ -388,6 +393,8 @@ def write_class(name, task, learner, summary, details, options, probabilities):
         out.append('    _learner = "%s"' % learner)
         names = ", ".join('"%s"' % o["name"] for o in options)
         out.append("    _options = (%s)" % (names + ("," if len(options) == 1 else "")))
+        if learner in SEVERAL:
+            out.append('    _kernels = "%s"' % SEVERAL[learner])
         if name in EXPLAINED:
             out.append("    _explained = {")
             for check, why in EXPLAINED[name].items():
@@ -404,8 +411,7 @@ def write_class(name, task, learner, summary, details, options, probabilities):
 
 
 def example(name, task):
-    kernels = ', kernels=["gaussian", "linear"]' if name.startswith("MKL") else ""
-    made = "%s(%s)" % (name, kernels[2:])
+    made = "%s()" % name
     lines = [
         ">>> import numpy as np",
         ">>> from krein import %s" % name,

@@ -86,11 +86,13 @@ class Context:
         "stopped",
         "warned",
         "bar",
+        "holders",
         "__weakref__",
     )
 
     def __init__(self, threads: int = 0, max_memory: int = 0, verbose: int = 0) -> None:
         self.handle = None
+        self.holders = 1  # itself, and the models that were made on it
         self.verbose = verbose
         self.stopped: Optional[BaseException] = None
         self.warned: List[str] = []
@@ -110,10 +112,18 @@ class Context:
             raise of_status(status, (_message(None) or b"").decode("utf-8", "replace"))
         self.handle = handle.value
 
-    def __del__(self) -> None:
-        if self.handle is not None:
+    def hold(self) -> None:
+        """For what must go before the context. In garbage with cycles it may be told to go after."""
+        self.holders += 1
+
+    def drop(self) -> None:
+        self.holders -= 1
+        if self.holders == 0 and self.handle is not None:
             _destroy(self.handle)
             self.handle = None
+
+    def __del__(self) -> None:
+        self.drop()
 
     def end(self, status: int) -> None:
         """After every call that returns a status: warnings, and the exception where it failed."""

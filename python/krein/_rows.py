@@ -429,7 +429,7 @@ def data_options(**given: Any) -> Any:
                 value = ",".join(map(str, value))
             setattr(made, name, text(value, name))
         elif name == "delimiter":
-            made.delimiter = text(value, name)[:1]
+            made.delimiter = (text(value, name) or b"")[:1]
         else:  # header, targets
             setattr(made, name, int(value))
     return made
@@ -469,9 +469,9 @@ class Source:
         )
         self.send = send
         source = self.source = _library.sized(c.krein_rows_source)
-        for name, function in (("next", self.next), ("rewind", self.rewind)):
-            declared = dict(c.krein_rows_source._fields_)[name]
-            setattr(source, name, ctypes.cast(function, declared))
+        declared: Any = {field[0]: field[1] for field in c.krein_rows_source._fields_}
+        source.next = ctypes.cast(self.next, declared["next"])
+        source.rewind = ctypes.cast(self.rewind, declared["rewind"])
         source.user = id(send)
 
     def restart(self) -> None:
@@ -490,7 +490,8 @@ class Source:
                 raise ArgumentError(
                     "a block is X, (X, y) or (X, y, sample_weight), not a tuple of %d" % len(parts)
                 )
-            self.block = View(*parts, classes=self.classes)
+            X, y, weights = (tuple(parts) + (None, None))[:3]
+            self.block = View(X, y, weights, classes=self.classes)
             if self.check is not None:
                 self.check(self.block.view.d)
             if self.block.view.n > 0:
@@ -539,6 +540,7 @@ class Data:
         named: bool = True,
         check: Any = None,
     ) -> None:
+        self.context = context  # lives as long as the data
         self.handle: Optional[int] = None
         self.source: Optional[Source] = None
         self.rows = -1  # unknown

@@ -65,7 +65,7 @@ class Regressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -204,7 +204,7 @@ class Classifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -365,7 +365,7 @@ class KernelRidge(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -524,7 +524,7 @@ class KernelRidgeClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -681,7 +681,7 @@ class DividedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -831,7 +831,7 @@ class DividedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -982,7 +982,7 @@ class SemiSupervisedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1034,6 +1034,11 @@ class SemiSupervisedRegressor(BaseRegressor):
 
     _learner = "sskrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1131,7 +1136,7 @@ class SemiSupervisedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1298,7 +1303,7 @@ class SVC(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1477,7 +1482,7 @@ class SVR(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1640,7 +1645,7 @@ class GradientDescentRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1794,7 +1799,7 @@ class GradientDescentClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1950,7 +1955,7 @@ class LogisticRegression(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2072,7 +2077,8 @@ class MKLRegressor(BaseRegressor):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
+    "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2111,7 +2117,7 @@ class MKLRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2154,7 +2160,7 @@ class MKLRegressor(BaseRegressor):
     >>> from krein import MKLRegressor
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
-    >>> model = MKLRegressor(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLRegressor().fit(X, y)
     >>> model.predict(X[:5]).shape
     (5,)
     >>> bool(model.score(X, y) > 0.9)
@@ -2163,6 +2169,7 @@ class MKLRegressor(BaseRegressor):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,
@@ -2226,7 +2233,8 @@ class MKLClassifier(BaseClassifier):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
+    "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2265,7 +2273,7 @@ class MKLClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2313,7 +2321,7 @@ class MKLClassifier(BaseClassifier):
     >>> from krein import MKLClassifier
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
-    >>> model = MKLClassifier(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLClassifier().fit(X, y)
     >>> model.classes_.tolist()
     ['high', 'low']
     >>> bool(model.score(X, y) > 0.9)
@@ -2322,6 +2330,7 @@ class MKLClassifier(BaseClassifier):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 import types
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from . import _context, _library, _rows
 from . import _interface as c
 from ._context import Context, _Callback, _keep, _start
 from ._report import Report, _WORDS, copied, read
-from .errors import ArgumentError
+from .errors import ArgumentError, DataError, KreinError
 
 _lib = _library.library
 _predict_into = _lib.krein_predict_into
@@ -111,8 +111,9 @@ class Model:
     """
 
     def __init__(self, handle: int, context: Context) -> None:
-        self._handle = handle
+        self._handle: Optional[int] = handle
         self._context = context
+        context.hold()
         info = _library.sized(c.krein_model_info)
         _lib.krein_model_describe(handle, ctypes.byref(info))
         self._outputs: int = info.outputs
@@ -131,6 +132,7 @@ class Model:
         handle, self._handle = getattr(self, "_handle", None), None
         if handle is not None:
             _lib.krein_model_destroy(handle)
+            self._context.drop()
 
     # ---- files ----
 
@@ -282,6 +284,15 @@ class Model:
             or (callable(X) and not hasattr(X, "__array__"))
         ):
             return self._streamed(X, wanted, threads, max_memory, options)
+
+        def compute(rows: Any) -> np.ndarray:
+            return self._predicted(rows, wanted, threads, max_memory, options)
+
+        return _either_form(compute, X)
+
+    def _predicted(
+        self, X: Any, wanted: str, threads: int, max_memory: int, options: Any
+    ) -> np.ndarray:
         named = self.columns is not None
         context = _context.take(threads, max_memory)
         try:
@@ -388,6 +399,13 @@ class Model:
     def transform(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
         """Features of rows by the model's map, as float32."""
         threads, most = _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+
+        def compute(rows: Any) -> np.ndarray:
+            return self._features(rows, threads, most)
+
+        return _either_form(compute, X)
+
+    def _features(self, X: Any, threads: int, most: int) -> np.ndarray:
         context, filled = _context.take(threads, most), ctypes.c_int64()
         try:
             with _rows.Data(context, X, named=self.columns is not None) as data:
@@ -447,6 +465,34 @@ class Model:
                 return read(metrics)
             finally:
                 _lib.krein_metrics_clear(context.handle, ctypes.byref(metrics))
+
+
+_BLOCK = 1 << 23  # numbers of dense rows that are made of sparse ones at a time
+
+
+def _either_form(compute: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """The library takes dense rows for a model of dense rows, and sparse ones for one of sparse
+    rows. Here both will do: where the first row is welcome in the other form, all are."""
+    try:
+        return compute(X)
+    except DataError as problem:
+        if _rows.is_sparse(X):
+            rows = X.tocsr()
+            step = max(1, _BLOCK // max(1, rows.shape[1]))
+            starts = range(0, rows.shape[0], step)
+            parts: Iterator[Any] = (rows[i : i + step].toarray() for i in starts)
+        elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
+            from scipy.sparse import csr_matrix
+
+            rows = X
+            parts = iter((csr_matrix(X),))
+        else:
+            raise
+        try:
+            compute(rows[:1].toarray() if _rows.is_sparse(X) else csr_matrix(rows[:1]))
+        except KreinError:
+            raise problem from None
+        return np.concatenate([compute(part) for part in parts])
 
 
 def named(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

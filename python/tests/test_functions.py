@@ -1,19 +1,15 @@
 """Functions: kernel values against formulas, reports against the program's, generated rows, lists."""
 import doctest
 import json
-import os
 import pickle
-import subprocess
-import tempfile
 import unittest
 
 import numpy as np
 
-import krein
+from common import Case, krein, needs_pandas, needs_program, needs_sklearn, pandas, program
 from krein import functions
 from krein._tables import TABLES
 
-PROGRAM = os.environ.get("KREIN")
 X, Y = krein.generate("friedman", 120, 5)
 
 
@@ -21,7 +17,7 @@ def distances(A, B, p):
     return (np.abs(A[:, None, :].astype(float) - B[None, :, :].astype(float)) ** p).sum(2)
 
 
-class Gram(unittest.TestCase):
+class Gram(Case):
     FORMULAS = {
         "gaussian(sigma=0.7)": lambda A, B: np.exp(-distances(A, B, 2) / (2 * 0.7**2)),
         "laplacian(sigma=2)": lambda A, B: np.exp(-distances(A, B, 1) / 2),
@@ -54,11 +50,10 @@ class Gram(unittest.TestCase):
         wanted = ((A - shift) / factor) @ ((A[:10] - shift) / factor).T
         np.testing.assert_allclose(krein.gram(A, A[:10], "linear"), wanted, rtol=1e-4, atol=1e-5)
 
+    @needs_sklearn
     def test_scikit_learn(self):
-        try:
-            from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
-        except ImportError:
-            self.skipTest("scikit-learn is not installed")
+        from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
         K = krein.gram(X, X[:7], "gaussian(sigma=2)", scale="none")
         np.testing.assert_allclose(K, rbf_kernel(X, X[:7], gamma=1 / 8), rtol=1e-5)
         K = krein.gram(X, X[:7], "laplacian(sigma=2)", scale="none")
@@ -115,7 +110,7 @@ class Gram(unittest.TestCase):
             krein.gram(X, kernle="linear")
 
 
-class Reports(unittest.TestCase):
+class Reports(Case):
     def test_approx(self):
         report = krein.approx(
             X, maps=["rff", "nystrom"], features=[32, 120], repeats=2, kernel="gaussian(sigma=2)"
@@ -182,11 +177,8 @@ class Reports(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "kernle.*lambda_"):
             krein.plan(X, Y, kernle="linear")
 
+    @needs_pandas
     def test_labels_by_name(self):
-        try:
-            import pandas
-        except ImportError:
-            self.skipTest("pandas is not installed")
         frame = pandas.DataFrame(X, columns=list("abcde"))
         frame["y"] = Y
         with_name = krein.select(frame, "y", kernels="linear", criteria="loo")
@@ -203,7 +195,7 @@ class Reports(unittest.TestCase):
                 self.assertIn(keyword, function.__doc__)
 
 
-class Generate(unittest.TestCase):
+class Generate(Case):
     def test_every_generator(self):
         for name in TABLES["generators"]:
             rows, y = krein.generate(name, 50, random_state=3)
@@ -234,7 +226,7 @@ class Generate(unittest.TestCase):
                 call()
 
 
-class Lists(unittest.TestCase):
+class Lists(Case):
     def test_all(self):
         tables = krein.list_methods()
         self.assertEqual(list(tables), list(TABLES))
@@ -249,26 +241,16 @@ class Lists(unittest.TestCase):
             krein.list_methods("kernel")
 
 
-@unittest.skipIf(PROGRAM is None, "KREIN does not name the program")
-class Program(unittest.TestCase):
+@needs_program
+class Program(Case):
     """The program gives the same for the same rows."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         np.save(self.path("rows.npy"), np.column_stack([Y, X]))
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def run_program(self, *words):
-        done = subprocess.run([PROGRAM, *words], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
     def ask(self, command, *words):
-        return json.loads(self.run_program(command, self.path("rows.npy"), "-q", "--json", *words))
+        return json.loads(program(command, self.path("rows.npy"), "-q", "--json", *words))
 
     def test_gram(self):
         self.ask("gram", "-k", "matern", "-o", self.path("k.npy"))
@@ -281,7 +263,7 @@ class Program(unittest.TestCase):
     def test_generate(self):
         for spec, options in (("spiral(turns=3)", {"turns": 3}), ("arm", {})):
             name = spec.split("(")[0]
-            self.run_program(
+            program(
                 "generate", spec, "-n", "77", "-s", "5", "-q", "-o", self.path("g.npy")
             )
             rows, y = krein.generate(name, 77, random_state=5, **options)
