@@ -1,4 +1,5 @@
 """Feature maps, principal components and clusters in the manner of scikit-learn."""
+
 from __future__ import annotations
 
 import ctypes
@@ -72,7 +73,7 @@ class _Unsupervised(BaseKrein):
             n_jobs=getattr(self, "n_jobs"),
             max_memory=getattr(self, "max_memory"),
             verbose=getattr(self, "verbose"),
-            **keywords
+            **keywords,
         ) as (context, data):
             self.report_: Report = _calls.reported(
                 context,
@@ -373,9 +374,7 @@ class KernelPCA(_Transformer):
         self.verbose = verbose
 
     def _run(self, context: Context, data: Any, asked: Any, report: Any, model: Any) -> int:
-        return _lib.krein_pca(
-            context.handle, data.handle, ctypes.byref(asked), None, report, model
-        )
+        return _lib.krein_pca(context.handle, data.handle, ctypes.byref(asked), None, report, model)
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Finds the components of rows.

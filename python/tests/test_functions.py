@@ -1,4 +1,5 @@
 """Functions: kernel values against formulas, reports against the program's, generated rows, lists."""
+
 import doctest
 import json
 import pickle
@@ -64,7 +65,9 @@ class Gram(Case):
 
         K = krein.gram(X, kernel="gaussian(sigma=2)", scale="none")
         blocks = lambda: (X[i : i + 32] for i in range(0, 120, 32))
-        np.testing.assert_array_equal(krein.gram(blocks, kernel="gaussian(sigma=2)", scale="none"), K)
+        np.testing.assert_array_equal(
+            krein.gram(blocks, kernel="gaussian(sigma=2)", scale="none"), K
+        )
         sparse = krein.gram(scipy.sparse.csr_matrix(X), kernel="gaussian(sigma=2)", scale="none")
         np.testing.assert_allclose(sparse, K, rtol=1e-5)
         both = krein.gram(blocks, X[:9], "gaussian(sigma=2)", scale="none")
@@ -254,18 +257,14 @@ class Program(Case):
 
     def test_gram(self):
         self.ask("gram", "-k", "matern", "-o", self.path("k.npy"))
-        np.testing.assert_array_equal(
-            krein.gram(X, kernel="matern"), np.load(self.path("k.npy"))
-        )
+        np.testing.assert_array_equal(krein.gram(X, kernel="matern"), np.load(self.path("k.npy")))
         K = krein.gram(self.path("rows.npy"), kernel="matern", label="first")
         np.testing.assert_array_equal(K, np.load(self.path("k.npy")))
 
     def test_generate(self):
         for spec, options in (("spiral(turns=3)", {"turns": 3}), ("arm", {})):
             name = spec.split("(")[0]
-            program(
-                "generate", spec, "-n", "77", "-s", "5", "-q", "-o", self.path("g.npy")
-            )
+            program("generate", spec, "-n", "77", "-s", "5", "-q", "-o", self.path("g.npy"))
             rows, y = krein.generate(name, 77, random_state=5, **options)
             told = np.load(self.path("g.npy"))
             np.testing.assert_array_equal(rows, told[:, 1:])

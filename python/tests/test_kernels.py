@@ -1,4 +1,5 @@
 """Kernel objects: what they print, how they combine, and that the library takes them as they print."""
+
 import copy
 import doctest
 import pickle

@@ -1,5 +1,6 @@
 """Feature maps, principal components and clusters: scikit-learn's checks, independent computations,
 and what the program writes for the same rows, to the last bit."""
+
 import doctest
 import pickle
 import unittest
@@ -327,7 +328,10 @@ class Program(Case):
         )
 
     def test_clusters(self):
-        for method, kind in (("kmeans", krein.KernelKMeans), ("spectral", krein.SpectralClustering)):
+        for method, kind in (
+            ("kmeans", krein.KernelKMeans),
+            ("spectral", krein.SpectralClustering),
+        ):
             self.ask("cluster", "-c", "4", "--method", method, "-o", self.path("c.txt"))
             labels = kind(4).fit(X).labels_
             np.testing.assert_array_equal(labels + 1, np.loadtxt(self.path("c.txt"), dtype=int))

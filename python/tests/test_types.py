@@ -1,4 +1,5 @@
 """Type hints by mypy, which also finds syntax that Python 3.9 does not have."""
+
 import os
 import subprocess
 import sys
