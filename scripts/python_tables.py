@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python_tables.py [--check] -- writes what of the Python package follows from the library's tables.
+"""python_tables.py [--check] -- writes the parts of the Python package that follow from the tables.
 
     python/krein/_tables.py       every method with its options, defaults, ranges and help, and for
                                   learners what they can do
@@ -10,6 +10,7 @@ KREIN_LIBRARY names the library (build/libkrein.so). What a learner can do is fo
 to: it is trained on a few rows. With --check nothing is written, and the exit status is 1 where a
 file is not what would be written.
 """
+
 import os
 import re
 import sys
@@ -40,8 +41,8 @@ NAMES = {
     ("kgd", "classification"): "GradientDescentClassifier",
 }
 
-# Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts the
-# rows into another order and asks for the same numbers to 1e-7.
+# Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
+# the rows into another order and asks for the same numbers to 1e-7.
 ORDER = "folds and the end of the iterations (tol) depend on the order of the rows"
 SUMS = "sums of float32 features depend on the order of the rows"
 EXPLAINED = {
@@ -56,7 +57,7 @@ EXPLAINED = {
 SEVERAL = {"mkl": "gaussian; laplacian; linear"}
 
 # Keywords of all classes: name, type, text. None is the library's default.
-LEARNER = ("learner", "str", "Learner with its options, as \"krr\" or \"svm(C=10)\"; \"krr\" when None.")
+LEARNER = ("learner", "str", 'Learner with its options, as "krr" or "svm(C=10)"; "krr" when None.')
 COMMON = [
     (
         "kernel",
@@ -64,7 +65,11 @@ COMMON = [
         'Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen by '
         "held-out error, with a metric.",
     ),
-    ("map", "str", 'Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.'),
+    (
+        "map",
+        "str",
+        'Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.',
+    ),
     ("features", "int", "Number of features, in place of the map's D."),
     ("lambda_", "float", "Regularisation; chosen by held-out error when None."),
     (
@@ -81,7 +86,11 @@ COMMON = [
     ("effort", "float", "How much is tried before the fit: 1, less or more."),
     ("clip", "float", "Scaled inputs are cut at +-clip; 8 when None and no kernel is given."),
     ("max_exact", "int", "Most rows of a kernel matrix."),
-    ("max_memory", "int or str", 'Most bytes to use, as 2**30 or "1G"; most of what is free when None.'),
+    (
+        "max_memory",
+        "int or str",
+        'Most bytes to use, as 2**30 or "1G"; most of what is free when None.',
+    ),
     ("time_limit", "float", "Seconds for reading, choosing and fitting."),
     ("n_jobs", "int", "Threads; all CPUs when None or -1. The results do not depend on it."),
     ("random_state", "int or RandomState", "Seed of all random numbers; 1 when None."),
@@ -89,8 +98,8 @@ COMMON = [
     (
         "missing",
         '{"auto", "error", "mean", "drop"}',
-        "What is done with missing cells (NaN). When None: the mean and an indicator; texts become a "
-        "category of their own.",
+        "What is done with missing cells (NaN). When None: the mean and an indicator; texts become "
+        "a category of their own.",
     ),
     (
         "categories",
@@ -112,8 +121,8 @@ COMMON = [
 PROBABILITIES = (
     "probabilities",
     "bool",
-    "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see the "
-    "best class elsewhere than `predict`, which goes by the scores.",
+    "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see "
+    "the best class elsewhere than `predict`, which goes by the scores.",
 )
 LAST = [
     ("verbose", "bool or int", "Progress and decisions on standard error."),
@@ -134,7 +143,7 @@ ATTRIBUTES = [
 ]
 
 
-# ---- the tables ------------------------------------------------------------------------------------
+# ---- the tables ---------------------------------------------------------------------------------
 
 
 def read_tables():
@@ -254,7 +263,9 @@ def quoted(text, indent):
             line = ""
         line += word
     parts.append(line)
-    lines = ['"%s"' % p.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for p in parts]
+    lines = [
+        '"%s"' % p.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for p in parts
+    ]
     pad = "\n" + " " * (indent + 4)
     return "(" + pad + pad.join(lines) + "\n" + " " * indent + ")"
 
@@ -298,12 +309,12 @@ def write_tables(tables, able):
     return "\n".join(lines + ["}", ""])
 
 
-# ---- the classes -----------------------------------------------------------------------------------
+# ---- the classes --------------------------------------------------------------------------------
 
 FRONT = '''"""Estimators in the manner of scikit-learn: one for any learner, and one a learner.
 
-Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
-_base.py.
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
+in _base.py.
 """
 from __future__ import annotations
 
@@ -367,8 +378,12 @@ def write_class(name, task, learner, summary, details, options, probabilities):
 
     def wrapped(text, indent):
         return textwrap.wrap(
-            text, 100 - indent, initial_indent=" " * indent, subsequent_indent=" " * indent,
-            break_long_words=False, break_on_hyphens=False,
+            text,
+            100 - indent,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
 
     if learner in SEVERAL:
@@ -446,7 +461,8 @@ def write_estimators(tables, able):
             name,
             task,
             None,
-            "A kernel machine for %s that chooses kernel, features and regularisation itself" % what,
+            "A kernel machine for %s that chooses kernel, features and regularisation itself"
+            % what,
             "Every choice can be made by a keyword instead.",
             [],
             "asked",

@@ -3,6 +3,7 @@
 The classes work without scikit-learn. Where it is installed they are its estimators, regressors and
 classifiers.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -24,7 +25,7 @@ from .model import Model, named
 _lib = _library.library
 
 
-# ---- scikit-learn, where it is --------------------------------------------------------------------
+# ---- scikit-learn, where it is ------------------------------------------------------------------
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -116,7 +117,7 @@ class available:
         return types.MethodType(self.function, instance)
 
 
-# ---- keywords for the library ----------------------------------------------------------------------
+# ---- keywords for the library -------------------------------------------------------------------
 
 
 def spec(name: str, options: Dict[str, Any]) -> str:
@@ -229,7 +230,7 @@ def train(
     categories: Any = None,
     unknown: Any = None,
     types: Any = None,
-    **options: Any
+    **options: Any,
 ) -> Tuple[Model, Report]:
     """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame."""
     columns: Dict[str, Any] = {}
@@ -247,13 +248,11 @@ def train(
         categories=categories,
         unknown=unknown,
         types=types,
-        **columns
+        **columns,
     )
     if isinstance(y, np.ndarray) and y.ndim == 2 and task == "regression":
         given.targets = y.shape[1]
-    context = Context(
-        _context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0)
-    )
+    context = Context(_context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0))
     handle, report = ctypes.c_void_p(), _library.sized(c.krein_report)
     joined = _join(context, comm)
     try:
@@ -290,7 +289,7 @@ def _join(context: Context, comm: Any) -> bool:
     return True
 
 
-# ---- what fit is given -----------------------------------------------------------------------------
+# ---- what fit is given --------------------------------------------------------------------------
 
 
 def is_stream(X: Any) -> bool:
@@ -403,12 +402,12 @@ def _same_length(X: Any, weights: np.ndarray) -> None:
         )
 
 
-# ---- the classes -----------------------------------------------------------------------------------
+# ---- the classes --------------------------------------------------------------------------------
 
 # Checks of scikit-learn that no estimator which tunes itself can pass, and why.
 _REPEATED = (
-    "leave-one-out leaves out a row with all its weight, but only one of several equal rows, and the "
-    "default map depends on the number of rows"
+    "leave-one-out leaves out a row with all its weight, but only one of several equal rows, and "
+    "the default map depends on the number of rows"
 )
 EXPLAINED = {
     "check_sample_weight_equivalence_on_dense_data": _REPEATED,
@@ -460,9 +459,7 @@ class BaseKrein(BaseEstimator):
         if not is_stream(X):
             self._take_names(X, first=True)
         keywords = self._keywords()
-        model, report = train(
-            X, y, sample_weight, groups, task=self._task, **keywords
-        )
+        model, report = train(X, y, sample_weight, groups, task=self._task, **keywords)
         self.model_ = model
         self.report_ = report
         self.n_features_in_ = model.n_features_in
@@ -500,9 +497,7 @@ class BaseKrein(BaseEstimator):
         if known is None and names is not None:
             self._warn("X has feature names, but %s was fitted without feature names")
         elif known is not None and names is None:
-            self._warn(
-                "X does not have valid feature names, but %s was fitted with feature names"
-            )
+            self._warn("X does not have valid feature names, but %s was fitted with feature names")
         elif known is not None and names is not None and list(known) != names:
             raise ArgumentError(_names_differ(list(known), names))
         if d != self.n_features_in_:

@@ -4,10 +4,11 @@ A context serves one thread at a time. Contexts for short calls (predictions) wa
 which a call takes one and to which it gives it back; what is made by a call and stays, a model, has
 a context of its own, which lives as long.
 
-A signal handler that raises (Ctrl-C) runs when the library calls back into Python. ctypes prints and
-drops an exception out of a callback, and one that comes as a Python function begins cannot be caught
-inside it. A generator is resumed inside of its `try`, so the callbacks are generators.
+A signal handler that raises (Ctrl-C) runs when the library calls back into Python. ctypes prints
+and drops an exception out of a callback, and one that comes as a Python function begins cannot be
+caught inside it. A generator is resumed inside of its `try`, so the callbacks are generators.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -113,7 +114,7 @@ class Context:
         self.handle = handle.value
 
     def hold(self) -> None:
-        """For what must go before the context. In garbage with cycles it may be told to go after."""
+        """For what must go before the context. In garbage with cycles it may be told later."""
         self.holders += 1
 
     def drop(self) -> None:

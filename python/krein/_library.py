@@ -1,4 +1,5 @@
 """Finds libkrein, loads it and declares its functions. `library` is the loaded one."""
+
 from __future__ import annotations
 
 import _ctypes
@@ -17,7 +18,7 @@ _Struct = TypeVar("_Struct", bound=ctypes.Structure)
 
 
 def _candidates() -> List[str]:
-    """Where the library may be: $KREIN_LIBRARY alone, else beside the package, else the system's."""
+    """Where it may be: $KREIN_LIBRARY alone, else beside the package, else the system's."""
     named = os.environ.get("KREIN_LIBRARY")
     if named:
         return [named]

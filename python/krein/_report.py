@@ -1,4 +1,5 @@
 """Reports of the library as Python objects, with everything copied out of them."""
+
 from __future__ import annotations
 
 import ctypes

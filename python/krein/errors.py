@@ -1,5 +1,6 @@
 """Exceptions and warnings. All exceptions are of the family KreinError, and each is also of the
 built-in class that fits, so that `except ValueError` works as usual."""
+
 from __future__ import annotations
 
 import re
@@ -9,7 +10,7 @@ from . import _interface as c
 
 
 class KreinError(Exception):
-    """The library could not do what it was asked for; the text says what, where, and the way out."""
+    """The library could not do what it was asked; the text says what, where, and the way out."""
 
 
 class ArgumentError(KreinError, ValueError):

@@ -1,7 +1,7 @@
 """Estimators in the manner of scikit-learn: one for any learner, and one a learner.
 
-Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
-_base.py.
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
+in _base.py.
 """
 from __future__ import annotations
 
@@ -2077,8 +2077,9 @@ class MKLRegressor(BaseRegressor):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
-    "gaussian; laplacian; linear".
+    kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
+    average and of single kernels are reported, unless `select=none`. Where no kernels are given
+    they are "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2233,8 +2234,9 @@ class MKLClassifier(BaseClassifier):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them. Where no kernels are given they are
-    "gaussian; laplacian; linear".
+    kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
+    average and of single kernels are reported, unless `select=none`. Where no kernels are given
+    they are "gaussian; laplacian; linear".
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
 """Models: what training makes, and what a model file holds."""
+
 from __future__ import annotations
 
 import ctypes
@@ -16,6 +17,8 @@ from .errors import ArgumentError, DataError, KreinError
 
 _lib = _library.library
 _predict_into = _lib.krein_predict_into
+_data_from_rows = _lib.krein_data_from_rows
+_data_close = _lib.krein_data_close
 _ARRAYS_SIZE = ctypes.sizeof(c.krein_prediction_arrays)
 _DTYPES = {
     c.KREIN_TYPE_BYTES: np.int8,
@@ -116,6 +119,7 @@ class Model:
         context.hold()
         info = _library.sized(c.krein_model_info)
         _lib.krein_model_describe(handle, ctypes.byref(info))
+        self._refuses_dense = False
         self._outputs: int = info.outputs
         self._probabilities = bool(info.probabilities)
         self.task: str = _WORDS["task"][info.task]
@@ -148,9 +152,7 @@ class Model:
         """The model of the bytes of a model file."""
         context, handle = Context(), ctypes.c_void_p()
         data = bytes(data)
-        status = _lib.krein_model_load_memory(
-            context.handle, data, len(data), ctypes.byref(handle)
-        )
+        status = _lib.krein_model_load_memory(context.handle, data, len(data), ctypes.byref(handle))
         return cls._made(context, handle, status)
 
     @classmethod
@@ -178,9 +180,7 @@ class Model:
             ask = _lib.krein_model_save_memory
             context.end(ask(context.handle, self._handle, None, 0, ctypes.byref(size)))
             buffer = ctypes.create_string_buffer(max(1, size.value))
-            context.end(
-                ask(context.handle, self._handle, buffer, size.value, ctypes.byref(size))
-            )
+            context.end(ask(context.handle, self._handle, buffer, size.value, ctypes.byref(size)))
             return buffer.raw[: size.value]
         finally:
             _context.give(context)
@@ -284,11 +284,39 @@ class Model:
             or (callable(X) and not hasattr(X, "__array__"))
         ):
             return self._streamed(X, wanted, threads, max_memory, options)
+        if options is None and _rows.is_plain(X) and not self._refuses_dense:
+            return self._plain(X, wanted, threads, max_memory)
 
         def compute(rows: Any) -> np.ndarray:
             return self._predicted(rows, wanted, threads, max_memory, options)
 
         return _either_form(compute, X)
+
+    def _plain(self, X: np.ndarray, wanted: str, threads: int, max_memory: int) -> np.ndarray:
+        """The same for an array as it mostly comes, with as little in between as there can be."""
+        n, d = X.shape
+        if d != self.n_features_in:
+            self._check_width(d)
+        out = self._room(n, wanted)
+        view = _rows.plain_view(X, n, d)
+        arrays = c.krein_prediction_arrays(_ARRAYS_SIZE, n)
+        setattr(arrays, wanted, _rows.address(out))
+        handle = ctypes.c_void_p()
+        context = _context.take(threads, max_memory)
+        try:
+            status = _data_from_rows(context.handle, ctypes.byref(view), None, ctypes.byref(handle))
+            if status == c.KREIN_OK:
+                status = _predict_into(context.handle, self._handle, handle, ctypes.byref(arrays))
+                _data_close(handle)
+            if status == c.KREIN_EDATA and context.stopped is None:
+                self._refuses_dense = True  # perhaps; the general way finds out, and says it
+                context.warned.clear()
+            else:
+                context.end(status)
+                return out
+        finally:
+            _context.give(context, threads, max_memory)
+        return self._results(X, wanted, threads, max_memory)
 
     def _predicted(
         self, X: Any, wanted: str, threads: int, max_memory: int, options: Any

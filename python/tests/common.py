@@ -2,6 +2,7 @@
 
 Environment: KREIN_LIBRARY (build/libkrein.so), KREIN (the program, build/krein), TMPDIR.
 """
+
 import os
 import shutil
 import subprocess

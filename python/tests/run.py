@@ -4,6 +4,7 @@
 A subtest counts as a test. The last line is "N passed, N failed[, N skipped]"; the exit status is 1
 where something failed.
 """
+
 import glob
 import os
 import sys

@@ -1,4 +1,5 @@
 """Estimators: scikit-learn's own checks, its tools, keywords, examples."""
+
 import doctest
 import inspect
 import io
@@ -151,7 +152,9 @@ class Fits(Case):
         rows = np.repeat(np.arange(120), w)
         fit = krein.KernelRidge(kernel="gaussian(sigma=1)", lambda_=1e-2)
         np.testing.assert_allclose(
-            fit.fit(X, y, sample_weight=w).predict(X), fit.fit(X[rows], y[rows]).predict(X), rtol=1e-9
+            fit.fit(X, y, sample_weight=w).predict(X),
+            fit.fit(X[rows], y[rows]).predict(X),
+            rtol=1e-9,
         )
 
     def test_rows_without_weight(self):

@@ -1,4 +1,5 @@
 """The generated files are current, and the structs are those of the C compiler."""
+
 import ctypes
 import os
 import shutil
@@ -18,7 +19,8 @@ def structs():
     return {
         name: value
         for name, value in vars(_interface).items()
-        if isinstance(value, type) and issubclass(value, ctypes.Structure)
+        if isinstance(value, type)
+        and issubclass(value, ctypes.Structure)
         and value is not ctypes.Structure
     }
 

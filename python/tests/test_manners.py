@@ -1,4 +1,5 @@
 """Ctrl-C, warnings, errors, threads, fork, and wrong input of every kind."""
+
 import gc
 import io
 import os
@@ -425,7 +426,17 @@ class WrongInput(Case):
         """Arrays of random shape, type, order and content."""
         draw = np.random.RandomState(7)
         fit = krein.KernelRidge(kernel="gaussian").fit(*numbers())
-        kinds = [np.float32, np.float64, np.int8, np.int32, np.uint16, np.int64, bool, object, ">f8"]
+        kinds = [
+            np.float32,
+            np.float64,
+            np.int8,
+            np.int32,
+            np.uint16,
+            np.int64,
+            bool,
+            object,
+            ">f8",
+        ]
         for _ in range(300):
             shape = tuple(draw.randint(0, 6, draw.randint(0, 4)))
             table = (draw.standard_cauchy(shape) * 10.0 ** draw.randint(-3, 30)).astype(np.float64)

@@ -1,4 +1,5 @@
 """Models: files, bytes, what they tell of themselves, and the program's."""
+
 import gc
 import pickle
 import threading
@@ -147,8 +148,11 @@ class Program(Case):
         data = write_csv(self.path("data.csv"), y, X)
         for name, flags, keywords in (
             ("ridge", ["-k", "gaussian"], {"kernel": "gaussian"}),
-            ("features", ["-k", "gaussian(sigma=1)", "-m", "orf(D=32)"],
-             {"kernel": "gaussian(sigma=1)", "map": "orf(D=32)"}),
+            (
+                "features",
+                ["-k", "gaussian(sigma=1)", "-m", "orf(D=32)"],
+                {"kernel": "gaussian(sigma=1)", "map": "orf(D=32)"},
+            ),
             ("default", [], {}),
         ):
             with self.subTest(name):
@@ -207,7 +211,10 @@ class Loading(Case):
         environment = dict(os.environ, PYTHONPATH=os.path.join(ROOT, "python"))
         environment["KREIN_LIBRARY"] = self.path("libnone.so")
         done = subprocess.run(
-            [sys.executable, "-c", "import krein"], env=environment, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", "import krein"],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.assertEqual(done.returncode, 1)
         self.assertIn("KREIN_LIBRARY", done.stderr)

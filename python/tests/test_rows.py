@@ -1,4 +1,5 @@
 """Rows of all kinds give the same predictions, and are not copied where that can be avoided."""
+
 import unittest
 
 import numpy as np
@@ -56,7 +57,16 @@ class Arrays(Case):
                 self.same(self.fit.predict(array), expected)
 
     def test_small_types(self):
-        for dtype in (bool, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64, np.float16):
+        for dtype in (
+            bool,
+            np.int8,
+            np.uint8,
+            np.int16,
+            np.uint16,
+            np.uint32,
+            np.uint64,
+            np.float16,
+        ):
             with self.subTest(np.dtype(dtype).name):
                 X = np.random.RandomState(1).randint(0, 2, (50, 3)).astype(dtype)
                 self.same(self.fit.predict(X), self.fit.predict(X.astype(np.float64)))
@@ -324,7 +334,13 @@ class Options(Case):
     def test_memory(self):
         from krein._context import bytes_of
 
-        for text, value in (("512M", 2**29), ("1.5 GB", 3 * 2**29), ("100", 100), (7, 7), (None, 0)):
+        for text, value in (
+            ("512M", 2**29),
+            ("1.5 GB", 3 * 2**29),
+            ("100", 100),
+            (7, 7),
+            (None, 0),
+        ):
             self.assertEqual(bytes_of(text), value)
         for wrong in ("", "G", "1X", -1, 0, float("nan"), True, [], "1Gx", 1e30):
             with self.subTest(wrong=wrong), self.assertRaises(ValueError):
