@@ -40,6 +40,7 @@ python3-numpy        python numpy
 python3-scipy        python scipy
 python3-sklearn      python sklearn
 python3-pandas       python pandas
+mypy                 python mypy
 liblinear-dev        header linear.h'
 mpi='
 libopenmpi-dev       command mpicc

@@ -1,4 +1,5 @@
 """Calls that are no training: keywords become options, rows become data, reports become objects."""
+
 from __future__ import annotations
 
 import ctypes
@@ -66,7 +67,7 @@ def texts(values: Any, name: str) -> Any:
 
 
 def kernel_list(kernels: Any) -> Any:
-    """"k1; k2; ..." of a text or a list."""
+    """ "k1; k2; ..." of a text or a list."""
     if kernels is None or isinstance(kernels, str) or not hasattr(kernels, "__iter__"):
         return kernels
     return "; ".join(str(kernel) for kernel in kernels)
@@ -96,19 +97,15 @@ def opened(
     n_jobs: Any = None,
     max_memory: Any = None,
     verbose: Any = False,
-    **reading: Any
+    **reading: Any,
 ) -> Iterator[Tuple[Context, Any]]:
     """A context and the rows on it."""
     y, classes = labelled(y, reading)
     given = _rows.data_options(**reading)
     if y is not None and y.ndim == 2 and not classes and y.shape[1] > 1:
         given.targets = y.shape[1]
-    context = Context(
-        _context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0)
-    )
-    with _rows.Data(
-        context, X, y, sample_weight, groups, classes=classes, options=given
-    ) as data:
+    context = Context(_context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0))
+    with _rows.Data(context, X, y, sample_weight, groups, classes=classes, options=given) as data:
         yield context, data
 
 

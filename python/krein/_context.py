@@ -155,7 +155,7 @@ def _start(generator: _Callback) -> Callable[[Any], int]:
 def _arguments(send: Callable[[Any], int]) -> Callable[..., int]:
     """A callable of several arguments, without a Python function, that sends one after the other
     (max asks for the key of each)."""
-    return functools.partial(max, key=send)
+    return functools.partial(max, key=send)  # type: ignore[return-value]
 
 
 def _keep(context: Context, problem: BaseException) -> None:

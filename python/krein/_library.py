@@ -67,7 +67,7 @@ def _open(path: str) -> ctypes.CDLL:
         if better and settings.set("OPENBLAS_CORETYPE", better):
             # It chooses when it is loaded. Where something else holds the same OpenBLAS it stays,
             # and the library says in a warning what to do.
-            _ctypes.dlclose(library._handle)
+            _ctypes.dlclose(library._handle)  # type: ignore[attr-defined]
             library = ctypes.CDLL(path)
         return library
     finally:

@@ -1,4 +1,5 @@
 """Kernel values, comparisons of maps and kernels, plans, generated rows, and what there is."""
+
 from __future__ import annotations
 
 import ctypes
@@ -38,7 +39,7 @@ def gram(
     n_jobs: Any = None,
     random_state: Any = None,
     verbose: Any = False,
-    **reading: Any
+    **reading: Any,
 ) -> Any:
     """Kernel values of rows with rows.
 
@@ -96,9 +97,10 @@ def gram(
         raise ArgumentError("`repair` is one of %s, not %r" % (", ".join(_REPAIRS), repair))
     if repair is not None and Y is not None:
         raise ArgumentError("`repair` is for the matrix of the rows of X alone: leave Y out")
-    with _calls.opened(
-        X, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading
-    ) as (context, data):
+    with _calls.opened(X, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading) as (
+        context,
+        data,
+    ):
         if repair is not None:
             K, report = _repaired(context, data, asked, _REPAIRS[repair])
         elif Y is None:
@@ -184,7 +186,7 @@ def approx(
     n_jobs: Any = None,
     random_state: Any = None,
     verbose: Any = False,
-    **reading: Any
+    **reading: Any,
 ) -> Report:
     """How well feature maps approximate a kernel on a sample of rows.
 
@@ -233,13 +235,16 @@ def approx(
         random_state=random_state,
     )
     names = _calls.texts(maps, "maps")
+    if len(names) == 0:
+        raise ArgumentError("approx needs at least one map: `maps`")
     asked.maps, asked.nmaps = names, len(names)
     if features is not None:
         sizes = _sizes(features)
         asked.features, asked.nfeatures = sizes.ctypes.data, len(sizes)
-    with _calls.opened(
-        X, y, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading
-    ) as (context, data):
+    with _calls.opened(X, y, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading) as (
+        context,
+        data,
+    ):
         return _calls.reported(
             context,
             c.krein_approx_report,
@@ -252,9 +257,7 @@ def approx(
 def _sizes(features: Any) -> np.ndarray:
     array = np.atleast_1d(np.asarray(features))
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentError(
-            "`features` is a whole number or a list of them, not %r" % (features,)
-        )
+        raise ArgumentError("`features` is a whole number or a list of them, not %r" % (features,))
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
@@ -274,7 +277,7 @@ def select(
     n_jobs: Any = None,
     random_state: Any = None,
     verbose: Any = False,
-    **reading: Any
+    **reading: Any,
 ) -> Report:
     """Scores kernels by criteria.
 
@@ -335,7 +338,7 @@ def select(
         n_jobs=n_jobs,
         max_memory=max_memory,
         verbose=verbose,
-        **reading
+        **reading,
     ) as (context, data):
         found = _calls.reported(
             context,
@@ -361,7 +364,7 @@ def advise(
     n_jobs: Any = None,
     random_state: Any = None,
     verbose: Any = False,
-    **reading: Any
+    **reading: Any,
 ) -> Report:
     """What learning theory asks for: regularisation, features, landmarks and parts.
 
@@ -442,7 +445,7 @@ def plan(
     n_jobs: Any = None,
     random_state: Any = None,
     verbose: Any = False,
-    **keywords: Any
+    **keywords: Any,
 ) -> Report:
     """What training would need: memory, operations, passes over the rows. Nothing is trained.
 
@@ -488,7 +491,7 @@ def plan(
         n_jobs=n_jobs,
         max_memory=max_memory,
         verbose=verbose,
-        **reading
+        **reading,
     ) as (context, data):
         return _calls.reported(
             context,
@@ -508,7 +511,7 @@ def generate(
     random_state: Any = None,
     n_jobs: Any = None,
     verbose: Any = False,
-    **options: Any
+    **options: Any,
 ) -> Tuple[np.ndarray, np.ndarray]:
     """Rows of a synthetic data set, the same as the program ``krein generate`` writes.
 

@@ -9,6 +9,7 @@ wherever a kernel is asked for; the text of it does as well.
 >>> gaussian(sigma=1) - 0.25 * gaussian(sigma=4)
 gaussian(sigma=1) - 0.25*gaussian(sigma=4)
 """
+
 from __future__ import annotations
 
 import inspect
@@ -199,8 +200,10 @@ def _is_leaf(text: str) -> bool:
     (Names of files may hold some as well; such a kernel then is printed in parentheses.)"""
     name, _, rest = text.partition("(")
     inside = rest[:-1] if rest.endswith(")") else rest
-    return name.strip().isidentifier() and not any(c in inside for c in "()+*") and (
-        not rest or rest.endswith(")")
+    return (
+        name.strip().isidentifier()
+        and not any(c in inside for c in "()+*")
+        and (not rest or rest.endswith(")"))
     )
 
 
@@ -238,9 +241,7 @@ def _value(kernel: Method, option: Option, value: Any) -> str:
     if isinstance(value, (bool, np.bool_)) and option.type == "yes|no":
         return "yes" if value else "no"
     if not _is_number(value):
-        raise ArgumentTypeError(
-            "%s: `%s` is a number, not %r" % (kernel.name, option.name, value)
-        )
+        raise ArgumentTypeError("%s: `%s` is a number, not %r" % (kernel.name, option.name, value))
     return _number(value)
 
 
@@ -277,9 +278,7 @@ def _function(method: Method, name: str) -> Callable[..., Kernel]:
         for key in given:
             if key not in options:
                 known = ", ".join(options) if options else "none"
-                raise ArgumentTypeError(
-                    "%s() has no keyword `%s`; it has: %s" % (name, key, known)
-                )
+                raise ArgumentTypeError("%s() has no keyword `%s`; it has: %s" % (name, key, known))
         parts = [
             "%s=%s" % (option.name, _value(method, option, given[key]))
             for key, option in options.items()

@@ -1,4 +1,5 @@
 """Feature maps, principal components and clusters in the manner of scikit-learn."""
+
 from __future__ import annotations
 
 import ctypes
@@ -72,7 +73,7 @@ class _Unsupervised(BaseKrein):
             n_jobs=getattr(self, "n_jobs"),
             max_memory=getattr(self, "max_memory"),
             verbose=getattr(self, "verbose"),
-            **keywords
+            **keywords,
         ) as (context, data):
             self.report_: Report = _calls.reported(
                 context,
@@ -102,13 +103,23 @@ class _Transformer(TransformerMixin, _Unsupervised):
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the inputs. They are not used, and are there for the sake of pipelines.
+            Names of the inputs, which must be those of the fit. They are not used, and are there
+            for the sake of pipelines.
 
         Returns
         -------
         array of str
         """
         self._fitted()
+        if input_features is not None:
+            known = getattr(self, "feature_names_in_", None)
+            if len(input_features) != self.n_features_in_:
+                raise ArgumentError(
+                    "input_features should have length equal to number of features (%d), got %d"
+                    % (self.n_features_in_, len(input_features))
+                )
+            if known is not None and list(known) != list(input_features):
+                raise ArgumentError("input_features is not equal to feature_names_in_")
         name = type(self).__name__.lower()
         return np.array([name + str(i) for i in range(self._width())], dtype=object)
 
@@ -363,9 +374,7 @@ class KernelPCA(_Transformer):
         self.verbose = verbose
 
     def _run(self, context: Context, data: Any, asked: Any, report: Any, model: Any) -> int:
-        return _lib.krein_pca(
-            context.handle, data.handle, ctypes.byref(asked), None, report, model
-        )
+        return _lib.krein_pca(context.handle, data.handle, ctypes.byref(asked), None, report, model)
 
     def fit(self, X: Any, y: Any = None) -> "KernelPCA":
         """Finds the components of rows.

@@ -1,4 +1,5 @@
 """Kernel objects: what they print, how they combine, and that the library takes them as they print."""
+
 import copy
 import doctest
 import pickle
@@ -6,7 +7,7 @@ import unittest
 
 import numpy as np
 
-import krein
+from common import Case, krein, needs_sklearn
 from krein import kernels
 from krein._tables import TABLES
 from krein.kernels import Kernel, gaussian, laplacian, linear, poly, precomputed
@@ -18,7 +19,7 @@ def values(kernel):
     return krein.gram(X, kernel=kernel, scale="none")
 
 
-class Printing(unittest.TestCase):
+class Printing(Case):
     def test_texts(self):
         g, l = gaussian(sigma=2.0), laplacian()
         for kernel, text in (
@@ -88,7 +89,7 @@ class Printing(unittest.TestCase):
         self.assertEqual(str(3 * again), "3*(2*gaussian(sigma=1) + linear)")
 
 
-class Values(unittest.TestCase):
+class Values(Case):
     """Combinations of kernels are combinations of their matrices."""
 
     def test_combinations(self):
@@ -115,16 +116,15 @@ class Values(unittest.TestCase):
         several = krein.Regressor(kernels=[gaussian(), linear()]).fit(X, y)
         self.assertTrue(several.kernel_.startswith(("gaussian", "linear")))
 
+    @needs_sklearn
     def test_clone(self):
-        try:
-            from sklearn.base import clone
-        except ImportError:
-            self.skipTest("scikit-learn is not installed")
+        from sklearn.base import clone
+
         copied = clone(krein.KernelRidge(kernel=2 * gaussian(sigma=2)))
         self.assertEqual(copied.kernel, "2*gaussian(sigma=2)")
 
 
-class Refusals(unittest.TestCase):
+class Refusals(Case):
     def refused(self, kind, words, function):
         with self.assertRaises(kind) as raised:
             function()
