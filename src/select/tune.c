@@ -126,15 +126,16 @@ static bool full_fits(const krein_tuner *t) {
     return t->o->metric == KREIN_METRIC_FULL && t->s.d * (t->s.d + 1) / 2 <= t->s.n;
 }
 
-/* Whose gradients make the metric: the best kernel without one. Those of the L1 kernel have no form
- * as a matrix product, and are too slow for many columns and targets. */
+/* Whose gradients make the metric: the first kernel, or that of the other distance where it was
+ * better without a metric. Gradients of the L1 kernel have no form as a matrix product, and are too
+ * slow for many columns and targets. */
 static const krein_tuner_candidate *learner(const krein_tuner *t) {
     enum { MANY = 1000 };
     const krein_tuner_candidate *best = krein__tuner_plain_of(t, 0);
     for (int i = 1; i < t->bases; i++) {
         const krein_tuner_candidate *next = krein__tuner_plain_of(t, i);
         bool slow = t->base[i].metric == 1 && t->s.d * (t->s.k + 1) > MANY;
-        if (!slow && next->loss < best->loss) best = next;
+        if (t->base[i].metric != t->base[0].metric && !slow && next->loss < best->loss) best = next;
     }
     return best;
 }
