@@ -47,7 +47,7 @@ static void every_kernel_is_here(void) {
         if (((const krein_kernel_class *)krein__kernels[i])->family == KREIN_FAMILY_TABLE)
             continue; /* test_table.c */
         for (int b = 0; b < BASES; b++) {
-            krein_kernel *k = kernel(bases[b]);
+            krein_kernel *k = kernel_of(bases[b]);
             found = found || (&k->kernel->cls == krein__kernels[i] && formula_of(k));
             krein__kernel_destroy(ctx, k);
         }
@@ -121,7 +121,7 @@ static void class_functions(const krein_kernel *k, int64_t d) {
 static void values(void) {
     static const int64_t dims[] = {1, 3, 8, 19};
     for (int b = 0; b < BASES; b++) {
-        krein_kernel *k = kernel(bases[b]);
+        krein_kernel *k = kernel_of(bases[b]);
         for (int i = 0; i < 4 && formula_of(k); i++) class_functions(k, dims[i]);
         krein__kernel_destroy(ctx, k);
     }
@@ -143,7 +143,7 @@ static void references(void) {
     CHECK_ABS(x[0], .099833416647, 1e-12);
     CHECK_ABS(y[2], -.871575772414, 1e-12);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        krein_kernel *k = kernel(cases[i].text);
+        krein_kernel *k = kernel_of(cases[i].text);
         const krein_kernel_class *c = k->kernel;
         double value, yy = dot(3, y, y);
         if (c->rows32) {
@@ -170,7 +170,7 @@ static void extremes(void) {
         for (int w = 0; w < 4; w++) {
             char text[100];
             snprintf(text, sizeof text, "%s(sigma=%s)", c->cls.name, widths[w]);
-            krein_kernel *k = kernel(text);
+            krein_kernel *k = kernel_of(text);
             krein_gram_rows g;
             full(k, rows, rows, wide);
             CHECK(krein__gram_begin(ctx, k, rows, false, &g) == KREIN_OK);
@@ -225,7 +225,7 @@ static void gram_values(void) {
     double *out = test_new(N * M, sizeof *out);
     float *out32 = test_new(KREIN_TILE * (M + 2), sizeof *out32);
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *k = kernel(text_of(i));
+        krein_kernel *k = kernel_of(text_of(i));
         krein_rows rows = krein__rows_dense(N, D, x, D), ys = krein__rows_dense(M, D, y, D);
         krein_gram_rows g;
         full(k, rows, ys, out);
@@ -284,7 +284,7 @@ static void combinations(void) {
     snprintf(text[5], 200, "-0.3*%s + 2*(%s - 4*%s)", a, b, c);
     snprintf(text[6], 200, "(%s - %s)*(%s + 0.5*%s)", a, b, c, a);
     for (int i = 0; i < 7; i++) {
-        krein_kernel *k = kernel(text[i]);
+        krein_kernel *k = kernel_of(text[i]);
         m[i] = test_new(N * N, sizeof(double));
         full(k, rows, rows, m[i]);
         krein__kernel_destroy(ctx, k);
@@ -309,7 +309,7 @@ static void symmetric_positive(void) {
     krein_rows rows = krein__rows_dense(N, D, x, D);
     double *k = test_new(N * N, sizeof *k), w[N];
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *e = kernel(text_of(i));
+        krein_kernel *e = kernel_of(text_of(i));
         full(e, rows, rows, k);
         double asymmetry = 0, largest = 0;
         for (int a = 0; a < N; a++)
@@ -336,7 +336,7 @@ static void symmetric_positive(void) {
         krein__kernel_destroy(ctx, e);
     }
     /* What does not claim it is not: the difference has a negative eigenvalue. */
-    krein_kernel *e = kernel("gaussian(sigma=1.3) - gaussian(sigma=3)");
+    krein_kernel *e = kernel_of("gaussian(sigma=1.3) - gaussian(sigma=3)");
     full(e, rows, rows, k);
     CHECK(krein__eigen(ctx, N, k, N, w) == KREIN_OK && w[0] < -0.1);
     krein__kernel_destroy(ctx, e);
@@ -354,7 +354,7 @@ static void sparse_rows(void) {
     double *a = test_new(N * M, sizeof *a), *b = test_new(N * M, sizeof *b);
     float *f = test_new(KREIN_TILE * M, sizeof *f);
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *k = kernel(text_of(i));
+        krein_kernel *k = kernel_of(text_of(i));
         krein_gram_rows g;
         if (dense_only(k->kernel)) {
             CHECK(krein__gram_begin(ctx, k, sy, false, &g) == KREIN_EDATA);
@@ -403,7 +403,7 @@ static void bits(void) {
         csr cx = {0}, cy = {0};
         if (shape == 1) dx = sparse(N, D, x, &cx), dy = sparse(M, D, y, &cy);
         for (int i = 0; i < ALL; i++) {
-            krein_kernel *k = kernel(text_of(i));
+            krein_kernel *k = kernel_of(text_of(i));
             if (shape == 1 && dense_only(k->kernel)) {
                 krein__kernel_destroy(ctx, k);
                 continue;
@@ -448,7 +448,7 @@ static void short_tiles(void) {
     static const int64_t sizes[] = {1, 2, 5, 12, 13, 100, 191};
     for (int i = 0; i < ALL; i++)
         for (int shape = 0; shape < 2; shape++) {
-            krein_kernel *k = kernel(text_of(i));
+            krein_kernel *k = kernel_of(text_of(i));
             krein_gram_rows g, wide;
             if (shape == 1 && dense_only(k->kernel)) {
                 krein__kernel_destroy(ctx, k);
