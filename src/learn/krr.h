@@ -1,5 +1,5 @@
 /* krr.h -- the parts of kernel ridge regression: the fit (krr.c), the choice of lambda
- * (krr_lambda.c), both by conjugate gradients (krr_pcg.c, krr_kernel_pcg.c), and probabilities
+ * (krr_lambda.c), both by conjugate gradients (krr_pcg.c and krr_pcg_choice.c, krr_kernel_pcg.c), and probabilities
  * (krr_calibrate.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H

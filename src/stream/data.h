@@ -175,6 +175,10 @@ bool krein__stream_shared(const krein_stream *s);
 int krein__stream_root(const krein_stream *s);
 const krein_encoding *krein__stream_encoding(const krein_stream *s);
 int64_t krein__stream_labels(const krein_stream *s); /* columns of krein_block.label, 0: none */
+/* Of the streamed rows, of which all processes have `total`, this one has first .. end - 1. */
+void krein__stream_range(const krein_stream *s, int64_t *first, int64_t *end, int64_t *total);
+/* Fails: there are other rows than at the first pass. */
+krein_status krein__stream_changed(const krein_stream *s);
 /* The rows with the given ascending numbers among the streamed ones, and their labels
  * (n x nlabel), weights and groups (any may be NULL). One pass. Where the processes share the rows,
  * all of them ask for the same ones, and get them. */
