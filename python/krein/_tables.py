@@ -1516,7 +1516,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Weights are not negative, sum to one and belong to kernels of unit mean diagonal. "
                 "method is one of the weighings, and takes its options too: mkl(method=easymkl, "
                 "lambda=0.2). The sum itself is regularised by `lambda_`, as under its base alone. "
-                "`map` takes one map for all kernels, or as many as kernels, with ';' between them."
+                "`map` takes one map for all kernels, or as many as kernels, with ';' between "
+                "them. Held-out errors of the sum, of the average and of single kernels are "
+                "reported, unless `select=none`."
             ),
             "gonen2011",
             "",

@@ -82,8 +82,8 @@ class Regressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -224,8 +224,8 @@ class Classifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -382,8 +382,8 @@ class KernelRidge(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -544,8 +544,8 @@ class KernelRidgeClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -698,8 +698,8 @@ class DividedRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -848,8 +848,8 @@ class DividedClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -999,8 +999,8 @@ class SemiSupervisedRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1148,8 +1148,8 @@ class SemiSupervisedClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1318,8 +1318,8 @@ class SVC(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1494,8 +1494,8 @@ class SVR(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1657,8 +1657,8 @@ class GradientDescentRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1811,8 +1811,8 @@ class GradientDescentClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1967,8 +1967,8 @@ class LogisticRegression(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -2072,7 +2072,8 @@ class MKLRegressor(BaseRegressor):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
+    average and of single kernels are reported, unless `select=none`.
 
     Parameters
     ----------
@@ -2128,8 +2129,8 @@ class MKLRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -2226,7 +2227,8 @@ class MKLClassifier(BaseClassifier):
     Weights are not negative, sum to one and belong to kernels of unit mean diagonal. method is
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
-    kernels, or as many as kernels, with ';' between them.
+    kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
+    average and of single kernels are reported, unless `select=none`.
 
     Parameters
     ----------
@@ -2285,8 +2287,8 @@ class MKLClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
