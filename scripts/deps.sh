@@ -37,7 +37,10 @@ clang                command clang
 libomp-dev           clangomp -
 python3              command python3
 python3-numpy        python numpy
+python3-scipy        python scipy
 python3-sklearn      python sklearn
+python3-pandas       python pandas
+mypy                 python mypy
 liblinear-dev        header linear.h'
 mpi='
 libopenmpi-dev       command mpicc

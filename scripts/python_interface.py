@@ -13,6 +13,7 @@ so that an address (`array.ctypes.data`) can be given for every array of numbers
 is not understood is an error: nothing is left out in silence. With --check nothing is written, and
 the exit status is 1 where the file is not what would be written.
 """
+
 import os
 import re
 import sys
@@ -78,7 +79,9 @@ class Header:
         match = re.fullmatch(r"typedef struct (\w+) \{(.*)\} \1", text)
         if match:
             name, body = match.groups()
-            fields = [field for line in body.split(";") if line.strip() for field in self.fields(line)]
+            fields = [
+                field for line in body.split(";") if line.strip() for field in self.fields(line)
+            ]
             self.structs.append((name, fields))
             self.order.append(name)
             return
@@ -116,7 +119,7 @@ class Header:
             yield name, "CFUNCTYPE(%s)" % ", ".join(types)
             return
         base = re.match(r"(?:const )?(\w+)", text).group(0)
-        for declarator in text[len(base):].split(","):
+        for declarator in text[len(base) :].split(","):
             name = re.search(r"(\w+)\s*$", declarator).group(1)
             yield name, self.type(base + declarator[: declarator.rindex(name)])
 
@@ -162,7 +165,9 @@ def write(header):
         '"""',
         "from ctypes import (",
     ]
-    names = sorted(set(SCALARS.values()) | {"c_char_p", "c_void_p", "CFUNCTYPE", "POINTER", "Structure"})
+    names = sorted(
+        set(SCALARS.values()) | {"c_char_p", "c_void_p", "CFUNCTYPE", "POINTER", "Structure"}
+    )
     lines += ["    %s," % name for name in names] + [")", ""]
     lines += ['VERSION = "%s"' % header.version, ""]
     lines += ["# Status -> (name, text)", "STATUS = {"]

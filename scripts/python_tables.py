@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python_tables.py [--check] -- writes what of the Python package follows from the library's tables.
+"""python_tables.py [--check] -- writes the parts of the Python package that follow from the tables.
 
     python/krein/_tables.py       every method with its options, defaults, ranges and help, and for
                                   learners what they can do
@@ -10,6 +10,7 @@ KREIN_LIBRARY names the library (build/libkrein.so). What a learner can do is fo
 to: it is trained on a few rows. With --check nothing is written, and the exit status is 1 where a
 file is not what would be written.
 """
+
 import os
 import re
 import sys
@@ -40,20 +41,25 @@ NAMES = {
     ("kgd", "classification"): "GradientDescentClassifier",
 }
 
-# Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts the
-# rows into another order and asks for the same numbers to 1e-7.
+# Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
+# the rows into another order and asks for the same numbers to 1e-7.
 ORDER = "folds and the end of the iterations (tol) depend on the order of the rows"
+SUMS = "sums of float32 features depend on the order of the rows"
 EXPLAINED = {
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
-    "SemiSupervisedClassifier": {
-        "check_sample_weights_invariance": "sums of float32 features depend on the order of the rows"
-    },
+    "DividedRegressor": {"check_sample_weights_invariance": SUMS},
+    "DividedClassifier": {"check_sample_weights_invariance": SUMS},
+    "SemiSupervisedRegressor": {"check_sample_weights_invariance": SUMS},
+    "SemiSupervisedClassifier": {"check_sample_weights_invariance": SUMS},
 }
 
+# Learners of several kernels, and those that they combine where none are given.
+SEVERAL = {"mkl": "gaussian; laplacian; linear"}
+
 # Keywords of all classes: name, type, text. None is the library's default.
-LEARNER = ("learner", "str", "Learner with its options, as \"krr\" or \"svm(C=10)\"; \"krr\" when None.")
+LEARNER = ("learner", "str", 'Learner with its options, as "krr" or "svm(C=10)"; "krr" when None.')
 COMMON = [
     (
         "kernel",
@@ -61,7 +67,11 @@ COMMON = [
         'Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen by '
         "held-out error, with a metric.",
     ),
-    ("map", "str", 'Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.'),
+    (
+        "map",
+        "str",
+        'Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.',
+    ),
     ("features", "int", "Number of features, in place of the map's D."),
     ("lambda_", "float", "Regularisation; chosen by held-out error when None."),
     (
@@ -78,16 +88,20 @@ COMMON = [
     ("effort", "float", "How much is tried before the fit: 1, less or more."),
     ("clip", "float", "Scaled inputs are cut at +-clip; 8 when None and no kernel is given."),
     ("max_exact", "int", "Most rows of a kernel matrix."),
-    ("max_memory", "int or str", 'Most bytes to use, as 2**30 or "1G"; most of what is free when None.'),
+    (
+        "max_memory",
+        "int or str",
+        'Most bytes to use, as 2**30 or "1G"; most of what is free when None.',
+    ),
     ("time_limit", "float", "Seconds for reading, choosing and fitting."),
     ("n_jobs", "int", "Threads; all CPUs when None or -1. The results do not depend on it."),
-    ("random_state", "int or RandomState", "Seed of all random numbers; 0 when None."),
+    ("random_state", "int or RandomState", "Seed of all random numbers; 1 when None."),
     ("scale", '{"standard", "minmax", "unit", "none"}', "Scaling of the inputs."),
     (
         "missing",
         '{"auto", "error", "mean", "drop"}',
-        "What is done with missing cells (NaN). When None: the mean and an indicator; texts become a "
-        "category of their own.",
+        "What is done with missing cells (NaN). When None: the mean and an indicator; texts become "
+        "a category of their own.",
     ),
     (
         "categories",
@@ -109,8 +123,8 @@ COMMON = [
 PROBABILITIES = (
     "probabilities",
     "bool",
-    "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see the "
-    "best class elsewhere than `predict`, which goes by the scores.",
+    "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see "
+    "the best class elsewhere than `predict`, which goes by the scores.",
 )
 LAST = [
     ("verbose", "bool or int", "Progress and decisions on standard error."),
@@ -132,7 +146,7 @@ ATTRIBUTES = [
 ]
 
 
-# ---- the tables ------------------------------------------------------------------------------------
+# ---- the tables ---------------------------------------------------------------------------------
 
 
 def read_tables():
@@ -252,7 +266,9 @@ def quoted(text, indent):
             line = ""
         line += word
     parts.append(line)
-    lines = ['"%s"' % p.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for p in parts]
+    lines = [
+        '"%s"' % p.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for p in parts
+    ]
     pad = "\n" + " " * (indent + 4)
     return "(" + pad + pad.join(lines) + "\n" + " " * indent + ")"
 
@@ -296,12 +312,12 @@ def write_tables(tables, able):
     return "\n".join(lines + ["}", ""])
 
 
-# ---- the classes -----------------------------------------------------------------------------------
+# ---- the classes --------------------------------------------------------------------------------
 
 FRONT = '''"""Estimators in the manner of scikit-learn: one for any learner, and one a learner.
 
-Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
-_base.py.
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
+in _base.py.
 """
 from __future__ import annotations
 
@@ -365,10 +381,16 @@ def write_class(name, task, learner, summary, details, options, probabilities):
 
     def wrapped(text, indent):
         return textwrap.wrap(
-            text, 100 - indent, initial_indent=" " * indent, subsequent_indent=" " * indent,
-            break_long_words=False, break_on_hyphens=False,
+            text,
+            100 - indent,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
         )
 
+    if learner in SEVERAL:
+        details += ' Where no kernels are given they are "%s".' % SEVERAL[learner]
     first = summary[:1].upper() + summary[1:] + "."
     out += wrapped('"""' + first, 4) + [""]
     if details:
@@ -389,6 +411,8 @@ def write_class(name, task, learner, summary, details, options, probabilities):
         out.append('    _learner = "%s"' % learner)
         names = ", ".join('"%s"' % o["name"] for o in options)
         out.append("    _options = (%s)" % (names + ("," if len(options) == 1 else "")))
+        if learner in SEVERAL:
+            out.append('    _kernels = "%s"' % SEVERAL[learner])
         if name in EXPLAINED:
             out.append("    _explained = {")
             for check, why in EXPLAINED[name].items():
@@ -405,8 +429,7 @@ def write_class(name, task, learner, summary, details, options, probabilities):
 
 
 def example(name, task):
-    kernels = ', kernels=["gaussian", "linear"]' if name.startswith("MKL") else ""
-    made = "%s(%s)" % (name, kernels[2:])
+    made = "%s()" % name
     lines = [
         ">>> import numpy as np",
         ">>> from krein import %s" % name,
@@ -441,7 +464,8 @@ def write_estimators(tables, able):
             name,
             task,
             None,
-            "A kernel machine for %s that chooses kernel, features and regularisation itself" % what,
+            "A kernel machine for %s that chooses kernel, features and regularisation itself"
+            % what,
             "Every choice can be made by a keyword instead.",
             [],
             "asked",

@@ -276,6 +276,17 @@ static void nowhere_to_write(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Threads share a model while one of them saves it. This number cannot be stored to. */
+static void saving_stores_nothing(void) {
+    static const int64_t fixed = 3;
+    krein_ctx *ctx = test_ctx(1);
+    krein_archive *a = NULL;
+    CHECK(krein__archive_create(ctx, &a) == KREIN_OK);
+    CHECK(krein__archive_int(a, "fixed", (int64_t *)(uintptr_t)&fixed, 0, 9) == KREIN_OK);
+    krein__archive_destroy(a);
+    krein_ctx_destroy(ctx);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(there_and_back);
@@ -284,5 +295,6 @@ int main(void) {
     RUN(rows_stand_alone);
     RUN(every_allocation_fails);
     RUN(nowhere_to_write);
+    RUN(saving_stores_nothing);
     return DONE();
 }

@@ -4,10 +4,11 @@ A context serves one thread at a time. Contexts for short calls (predictions) wa
 which a call takes one and to which it gives it back; what is made by a call and stays, a model, has
 a context of its own, which lives as long.
 
-A signal handler that raises (Ctrl-C) runs when the library calls back into Python. ctypes prints and
-drops an exception out of a callback, and one that comes as a Python function begins cannot be caught
-inside it. A generator is resumed inside of its `try`, so the callbacks are generators.
+A signal handler that raises (Ctrl-C) runs when the library calls back into Python. ctypes prints
+and drops an exception out of a callback, and one that comes as a Python function begins cannot be
+caught inside it. A generator is resumed inside of its `try`, so the callbacks are generators.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -86,11 +87,13 @@ class Context:
         "stopped",
         "warned",
         "bar",
+        "holders",
         "__weakref__",
     )
 
     def __init__(self, threads: int = 0, max_memory: int = 0, verbose: int = 0) -> None:
         self.handle = None
+        self.holders = 1  # itself, and the models that were made on it
         self.verbose = verbose
         self.stopped: Optional[BaseException] = None
         self.warned: List[str] = []
@@ -110,10 +113,18 @@ class Context:
             raise of_status(status, (_message(None) or b"").decode("utf-8", "replace"))
         self.handle = handle.value
 
-    def __del__(self) -> None:
-        if self.handle is not None:
+    def hold(self) -> None:
+        """For what must go before the context. In garbage with cycles it may be told later."""
+        self.holders += 1
+
+    def drop(self) -> None:
+        self.holders -= 1
+        if self.holders == 0 and self.handle is not None:
             _destroy(self.handle)
             self.handle = None
+
+    def __del__(self) -> None:
+        self.drop()
 
     def end(self, status: int) -> None:
         """After every call that returns a status: warnings, and the exception where it failed."""
@@ -144,7 +155,7 @@ def _start(generator: _Callback) -> Callable[[Any], int]:
 def _arguments(send: Callable[[Any], int]) -> Callable[..., int]:
     """A callable of several arguments, without a Python function, that sends one after the other
     (max asks for the key of each)."""
-    return functools.partial(max, key=send)
+    return functools.partial(max, key=send)  # type: ignore[return-value]
 
 
 def _keep(context: Context, problem: BaseException) -> None:

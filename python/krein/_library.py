@@ -1,4 +1,5 @@
 """Finds libkrein, loads it and declares its functions. `library` is the loaded one."""
+
 from __future__ import annotations
 
 import _ctypes
@@ -17,7 +18,7 @@ _Struct = TypeVar("_Struct", bound=ctypes.Structure)
 
 
 def _candidates() -> List[str]:
-    """Where the library may be: $KREIN_LIBRARY alone, else beside the package, else the system's."""
+    """Where it may be: $KREIN_LIBRARY alone, else beside the package, else the system's."""
     named = os.environ.get("KREIN_LIBRARY")
     if named:
         return [named]
@@ -66,7 +67,7 @@ def _open(path: str) -> ctypes.CDLL:
         if better and settings.set("OPENBLAS_CORETYPE", better):
             # It chooses when it is loaded. Where something else holds the same OpenBLAS it stays,
             # and the library says in a warning what to do.
-            _ctypes.dlclose(library._handle)
+            _ctypes.dlclose(library._handle)  # type: ignore[attr-defined]
             library = ctypes.CDLL(path)
         return library
     finally:

@@ -1,8 +1,9 @@
 """Reports of the library as Python objects, with everything copied out of them."""
+
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Dict, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Tuple
 
 import numpy as np
 
@@ -41,6 +42,12 @@ _WORDS = {
 
 class Report:
     """What the library reports, as attributes."""
+
+    if TYPE_CHECKING:  # each has attributes of its own
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, **facts: Any) -> None:
         self.__dict__.update(facts)

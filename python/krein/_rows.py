@@ -4,6 +4,7 @@ Nothing is copied that the library can read as it is: float32, float64, int32 an
 and with any stride, compressed sparse rows, columns of a frame. Other numbers are converted, texts
 become categories.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -164,7 +165,9 @@ def _number_column(array: np.ndarray, view: Any, keep: List[Any]) -> None:
 def _object_column(array: np.ndarray, name: str, view: Any, keep: List[Any]) -> None:
     """Numbers where all of them are numbers or missing, else categories."""
     for value in array[:1000]:
-        if not (value is None or np.isscalar(value) or _missing(value) or hasattr(value, "isoformat")):
+        if not (
+            value is None or np.isscalar(value) or _missing(value) or hasattr(value, "isoformat")
+        ):
             float(value)  # raises: "argument must be a string or a real number"
     try:
         if any(isinstance(value, (str, bytes)) for value in array):
@@ -221,9 +224,7 @@ def _table(view: Any, columns: Sequence[Any], names: Optional[List[str]], keep: 
         try:
             _column(column, names[j] if names else str(j), views[j], keep)
         except TypeError as problem:
-            raise ArgumentTypeError(
-                "column %s: %s" % (names[j] if names else j, problem)
-            ) from None
+            raise ArgumentTypeError("column %s: %s" % (names[j] if names else j, problem)) from None
     view.d = len(columns)
     view.columns = views
     keep.append(views)
@@ -273,6 +274,22 @@ def _sparse(view: Any, X: Any, keep: List[Any]) -> None:
     view.indptr, view.indices, view.values = (a.ctypes.data for a in arrays)
     view.indptr_type, view.index_type, view.type = (ELEMENTS[a.dtype] for a in arrays)
     keep += arrays
+
+
+def is_plain(X: Any) -> bool:
+    """Rows of numbers one after the other, which the library reads as they are."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in ELEMENTS or not X.size:
+        return False
+    flags = X.flags
+    return flags.c_contiguous and flags.aligned
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def plain_view(X: np.ndarray, n: int, d: int) -> Any:
+    return c.krein_rows_view(_VIEW_SIZE, n, d, address(X), ELEMENTS[X.dtype], d, 1)
 
 
 def as_table(X: Any) -> Any:
@@ -429,7 +446,7 @@ def data_options(**given: Any) -> Any:
                 value = ",".join(map(str, value))
             setattr(made, name, text(value, name))
         elif name == "delimiter":
-            made.delimiter = text(value, name)[:1]
+            made.delimiter = (text(value, name) or b"")[:1]
         else:  # header, targets
             setattr(made, name, int(value))
     return made
@@ -469,9 +486,9 @@ class Source:
         )
         self.send = send
         source = self.source = _library.sized(c.krein_rows_source)
-        for name, function in (("next", self.next), ("rewind", self.rewind)):
-            declared = dict(c.krein_rows_source._fields_)[name]
-            setattr(source, name, ctypes.cast(function, declared))
+        declared: Any = {field[0]: field[1] for field in c.krein_rows_source._fields_}
+        source.next = ctypes.cast(self.next, declared["next"])
+        source.rewind = ctypes.cast(self.rewind, declared["rewind"])
         source.user = id(send)
 
     def restart(self) -> None:
@@ -490,7 +507,8 @@ class Source:
                 raise ArgumentError(
                     "a block is X, (X, y) or (X, y, sample_weight), not a tuple of %d" % len(parts)
                 )
-            self.block = View(*parts, classes=self.classes)
+            X, y, weights = (tuple(parts) + (None, None))[:3]
+            self.block = View(X, y, weights, classes=self.classes)
             if self.check is not None:
                 self.check(self.block.view.d)
             if self.block.view.n > 0:
@@ -539,6 +557,7 @@ class Data:
         named: bool = True,
         check: Any = None,
     ) -> None:
+        self.context = context  # lives as long as the data
         self.handle: Optional[int] = None
         self.source: Optional[Source] = None
         self.rows = -1  # unknown

@@ -1,5 +1,6 @@
 """Exceptions and warnings. All exceptions are of the family KreinError, and each is also of the
 built-in class that fits, so that `except ValueError` works as usual."""
+
 from __future__ import annotations
 
 import re
@@ -9,7 +10,7 @@ from . import _interface as c
 
 
 class KreinError(Exception):
-    """The library could not do what it was asked for; the text says what, where, and the way out."""
+    """The library could not do what it was asked; the text says what, where, and the way out."""
 
 
 class ArgumentError(KreinError, ValueError):
@@ -74,12 +75,24 @@ OF_STATUS: Dict[int, Type[KreinError]] = {
 }
 
 # The library's options that have another name as keywords.
-KEYWORDS = {"lambda": "lambda_", "threads": "n_jobs", "seed": "random_state"}
+KEYWORDS = {
+    "lambda": "lambda_",
+    "threads": "n_jobs",
+    "seed": "random_state",
+    "components": "n_components",
+    "clusters": "n_clusters",
+    "neighbours": "n_neighbors",
+    "restarts": "n_init",
+}
+# Options that are classes here.
+_CLASSES = {"`method=kmeans`": "KernelKMeans", "`method=spectral`": "SpectralClustering"}
 _NAMED = re.compile(r"`(%s)(?=[`=])" % "|".join(KEYWORDS))
 
 
 def keywords(text: str) -> str:
     """A text of the library, which has options in backquotes, with the names of the keywords."""
+    for option, name in _CLASSES.items():
+        text = text.replace(option, name)
     return _NAMED.sub(lambda match: "`" + KEYWORDS[match.group(1)], text)
 
 

@@ -1,7 +1,7 @@
 """Estimators in the manner of scikit-learn: one for any learner, and one a learner.
 
-Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is in
-_base.py.
+Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
+in _base.py.
 """
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Regressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -204,7 +204,7 @@ class Classifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -365,7 +365,7 @@ class KernelRidge(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -524,7 +524,7 @@ class KernelRidgeClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -681,7 +681,7 @@ class DividedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -733,6 +733,11 @@ class DividedRegressor(BaseRegressor):
 
     _learner = "dckrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -831,7 +836,7 @@ class DividedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -885,6 +890,11 @@ class DividedClassifier(BaseClassifier):
 
     _learner = "dckrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -982,7 +992,7 @@ class SemiSupervisedRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1034,6 +1044,11 @@ class SemiSupervisedRegressor(BaseRegressor):
 
     _learner = "sskrr"
     _options = ("parts", "order")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "sums of float32 features depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -1131,7 +1146,7 @@ class SemiSupervisedClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1298,7 +1313,7 @@ class SVC(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1477,7 +1492,7 @@ class SVR(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1640,7 +1655,7 @@ class GradientDescentRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1794,7 +1809,7 @@ class GradientDescentClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -1950,7 +1965,7 @@ class LogisticRegression(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2073,7 +2088,8 @@ class MKLRegressor(BaseRegressor):
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
     kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
-    average and of single kernels are reported, unless `select=none`.
+    average and of single kernels are reported, unless `select=none`. Where no kernels are given
+    they are "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2112,7 +2128,7 @@ class MKLRegressor(BaseRegressor):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2155,7 +2171,7 @@ class MKLRegressor(BaseRegressor):
     >>> from krein import MKLRegressor
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
-    >>> model = MKLRegressor(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLRegressor().fit(X, y)
     >>> model.predict(X[:5]).shape
     (5,)
     >>> bool(model.score(X, y) > 0.9)
@@ -2164,6 +2180,7 @@ class MKLRegressor(BaseRegressor):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,
@@ -2228,7 +2245,8 @@ class MKLClassifier(BaseClassifier):
     one of the weighings, and takes its options too: mkl(method=easymkl, lambda=0.2). The sum
     itself is regularised by `lambda_`, as under its base alone. `map` takes one map for all
     kernels, or as many as kernels, with ';' between them. Held-out errors of the sum, of the
-    average and of single kernels are reported, unless `select=none`.
+    average and of single kernels are reported, unless `select=none`. Where no kernels are given
+    they are "gaussian; laplacian; linear".
 
     Parameters
     ----------
@@ -2267,7 +2285,7 @@ class MKLClassifier(BaseClassifier):
     n_jobs : int, optional
         Threads; all CPUs when None or -1. The results do not depend on it.
     random_state : int or RandomState, optional
-        Seed of all random numbers; 0 when None.
+        Seed of all random numbers; 1 when None.
     scale : {"standard", "minmax", "unit", "none"}, optional
         Scaling of the inputs.
     missing : {"auto", "error", "mean", "drop"}, optional
@@ -2315,7 +2333,7 @@ class MKLClassifier(BaseClassifier):
     >>> from krein import MKLClassifier
     >>> X = np.random.RandomState(0).rand(100, 2)
     >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
-    >>> model = MKLClassifier(kernels=["gaussian", "linear"]).fit(X, y)
+    >>> model = MKLClassifier().fit(X, y)
     >>> model.classes_.tolist()
     ['high', 'low']
     >>> bool(model.score(X, y) > 0.9)
@@ -2324,6 +2342,7 @@ class MKLClassifier(BaseClassifier):
 
     _learner = "mkl"
     _options = ("method", "base", "C")
+    _kernels = "gaussian; laplacian; linear"
 
     def __init__(
         self,

@@ -1,10 +1,11 @@
 """Models: what training makes, and what a model file holds."""
+
 from __future__ import annotations
 
 import ctypes
 import os
 import types
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from . import _context, _library, _rows
 from . import _interface as c
 from ._context import Context, _Callback, _keep, _start
 from ._report import Report, _WORDS, copied, read
-from .errors import ArgumentError
+from .errors import ArgumentError, DataError, KreinError
 
 _lib = _library.library
 _predict_into = _lib.krein_predict_into
+_data_from_rows = _lib.krein_data_from_rows
+_data_close = _lib.krein_data_close
 _ARRAYS_SIZE = ctypes.sizeof(c.krein_prediction_arrays)
 _DTYPES = {
     c.KREIN_TYPE_BYTES: np.int8,
@@ -111,10 +114,12 @@ class Model:
     """
 
     def __init__(self, handle: int, context: Context) -> None:
-        self._handle = handle
+        self._handle: Optional[int] = handle
         self._context = context
+        context.hold()
         info = _library.sized(c.krein_model_info)
         _lib.krein_model_describe(handle, ctypes.byref(info))
+        self._refuses_dense = False
         self._outputs: int = info.outputs
         self._probabilities = bool(info.probabilities)
         self.task: str = _WORDS["task"][info.task]
@@ -131,6 +136,7 @@ class Model:
         handle, self._handle = getattr(self, "_handle", None), None
         if handle is not None:
             _lib.krein_model_destroy(handle)
+            self._context.drop()
 
     # ---- files ----
 
@@ -146,9 +152,7 @@ class Model:
         """The model of the bytes of a model file."""
         context, handle = Context(), ctypes.c_void_p()
         data = bytes(data)
-        status = _lib.krein_model_load_memory(
-            context.handle, data, len(data), ctypes.byref(handle)
-        )
+        status = _lib.krein_model_load_memory(context.handle, data, len(data), ctypes.byref(handle))
         return cls._made(context, handle, status)
 
     @classmethod
@@ -176,9 +180,7 @@ class Model:
             ask = _lib.krein_model_save_memory
             context.end(ask(context.handle, self._handle, None, 0, ctypes.byref(size)))
             buffer = ctypes.create_string_buffer(max(1, size.value))
-            context.end(
-                ask(context.handle, self._handle, buffer, size.value, ctypes.byref(size))
-            )
+            context.end(ask(context.handle, self._handle, buffer, size.value, ctypes.byref(size)))
             return buffer.raw[: size.value]
         finally:
             _context.give(context)
@@ -282,6 +284,43 @@ class Model:
             or (callable(X) and not hasattr(X, "__array__"))
         ):
             return self._streamed(X, wanted, threads, max_memory, options)
+        if options is None and _rows.is_plain(X) and not self._refuses_dense:
+            return self._plain(X, wanted, threads, max_memory)
+
+        def compute(rows: Any) -> np.ndarray:
+            return self._predicted(rows, wanted, threads, max_memory, options)
+
+        return _either_form(compute, X)
+
+    def _plain(self, X: np.ndarray, wanted: str, threads: int, max_memory: int) -> np.ndarray:
+        """The same for an array as it mostly comes, with as little in between as there can be."""
+        n, d = X.shape
+        if d != self.n_features_in:
+            self._check_width(d)
+        out = self._room(n, wanted)
+        view = _rows.plain_view(X, n, d)
+        arrays = c.krein_prediction_arrays(_ARRAYS_SIZE, n)
+        setattr(arrays, wanted, _rows.address(out))
+        handle = ctypes.c_void_p()
+        context = _context.take(threads, max_memory)
+        try:
+            status = _data_from_rows(context.handle, ctypes.byref(view), None, ctypes.byref(handle))
+            if status == c.KREIN_OK:
+                status = _predict_into(context.handle, self._handle, handle, ctypes.byref(arrays))
+                _data_close(handle)
+            if status == c.KREIN_EDATA and context.stopped is None:
+                self._refuses_dense = True  # perhaps; the general way finds out, and says it
+                context.warned.clear()
+            else:
+                context.end(status)
+                return out
+        finally:
+            _context.give(context, threads, max_memory)
+        return self._results(X, wanted, threads, max_memory)
+
+    def _predicted(
+        self, X: Any, wanted: str, threads: int, max_memory: int, options: Any
+    ) -> np.ndarray:
         named = self.columns is not None
         context = _context.take(threads, max_memory)
         try:
@@ -388,6 +427,13 @@ class Model:
     def transform(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
         """Features of rows by the model's map, as float32."""
         threads, most = _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+
+        def compute(rows: Any) -> np.ndarray:
+            return self._features(rows, threads, most)
+
+        return _either_form(compute, X)
+
+    def _features(self, X: Any, threads: int, most: int) -> np.ndarray:
         context, filled = _context.take(threads, most), ctypes.c_int64()
         try:
             with _rows.Data(context, X, named=self.columns is not None) as data:
@@ -447,6 +493,34 @@ class Model:
                 return read(metrics)
             finally:
                 _lib.krein_metrics_clear(context.handle, ctypes.byref(metrics))
+
+
+_BLOCK = 1 << 23  # numbers of dense rows that are made of sparse ones at a time
+
+
+def _either_form(compute: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """The library takes dense rows for a model of dense rows, and sparse ones for one of sparse
+    rows. Here both will do: where the first row is welcome in the other form, all are."""
+    try:
+        return compute(X)
+    except DataError as problem:
+        if _rows.is_sparse(X):
+            rows = X.tocsr()
+            step = max(1, _BLOCK // max(1, rows.shape[1]))
+            starts = range(0, rows.shape[0], step)
+            parts: Iterator[Any] = (rows[i : i + step].toarray() for i in starts)
+        elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
+            from scipy.sparse import csr_matrix
+
+            rows = X
+            parts = iter((csr_matrix(X),))
+        else:
+            raise
+        try:
+            compute(rows[:1].toarray() if _rows.is_sparse(X) else csr_matrix(rows[:1]))
+        except KreinError:
+            raise problem from None
+        return np.concatenate([compute(part) for part in parts])
 
 
 def named(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

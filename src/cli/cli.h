@@ -70,6 +70,13 @@ void cli_on_log(void *app, krein_log_level level, const char *text);
 
 krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_data **out);
 void cli_train_options(const cli_args *args, krein_train_options *out);
+/* What train and plan are given: options, and data that the options name too. */
+typedef struct cli_training {
+    krein_train_options options;
+    krein_data *data, *test, *unlabeled;
+} cli_training;
+krein_status cli_training_open(cli_app *app, cli_training *out);
+void cli_training_close(cli_training *t);
 /* A warning for options that the model decides; predict and evaluate. */
 void cli_warn_ignored(cli_app *app);
 

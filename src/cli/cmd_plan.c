@@ -26,23 +26,13 @@ static void print_text(const krein_report *r) {
 int cli_cmd_plan(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
-    krein_train_options options;
     krein_report r = KREIN_SIZED(krein_report);
-    krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
+    cli_training t = {0};
     int status = CLI_OK;
     if (a->test && a->holdout > 0)
         return cli_error(CLI_USAGE, "plan: --test and --holdout exclude each other");
-    cli_train_options(a, &options);
-    TRY(cli_open(app, a->operand[0], a->labels, &data));
-    if (a->test) {
-        TRY(cli_open(app, a->test, a->test_labels, &test));
-        options.test = test;
-    }
-    if (a->unlabeled) {
-        TRY(cli_open(app, a->unlabeled, NULL, &unlabeled));
-        options.unlabeled = unlabeled;
-    }
-    TRY(krein_plan(app->ctx, data, &options, &r));
+    TRY(cli_training_open(app, &t));
+    TRY(krein_plan(app->ctx, t.data, &t.options, &r));
     cli_progress_erase(app);
     if (a->json)
         cli_print_json(json_pack(
@@ -66,8 +56,6 @@ int cli_cmd_plan(cli_app *app) {
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_report_clear(app->ctx, &r);
-    krein_data_close(test);
-    krein_data_close(unlabeled);
-    krein_data_close(data);
+    cli_training_close(&t);
     return status;
 }

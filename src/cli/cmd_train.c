@@ -17,28 +17,16 @@ void cli_trained_clear(cli_app *app, cli_trained *out) {
 int cli_train(cli_app *app, const char *output, cli_trained *out) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
-    krein_train_options options;
-    krein_data *data = NULL, *test = NULL, *unlabeled = NULL;
+    cli_training t = {0};
     *out = (cli_trained){.report = KREIN_SIZED(krein_report)};
-    cli_train_options(a, &options);
-    TRY(cli_open(app, a->operand[0], a->labels, &data));
-    if (a->test) {
-        TRY(cli_open(app, a->test, a->test_labels, &test));
-        options.test = test;
-    }
-    if (a->unlabeled) {
-        TRY(cli_open(app, a->unlabeled, NULL, &unlabeled));
-        options.unlabeled = unlabeled;
-    }
-    TRY(krein_train(app->ctx, data, &options, &out->report, &out->model));
+    TRY(cli_training_open(app, &t));
+    TRY(krein_train(app->ctx, t.data, &t.options, &out->report, &out->model));
     if (cli_silent()) goto done; /* the first process writes */
     TRY(krein_model_save(app->ctx, out->model, output));
     out->bytes = cli_file_size(output);
     if (a->checkpoint) remove(a->checkpoint); /* the model is safe */
 done:
-    krein_data_close(test);
-    krein_data_close(unlabeled);
-    krein_data_close(data);
+    cli_training_close(&t);
     cli_progress_erase(app);
     if (st == KREIN_OK) return CLI_OK;
     const int status = cli_failure(app, st);

@@ -48,6 +48,26 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     o->probabilities = a->probabilities;
 }
 
+krein_status cli_training_open(cli_app *app, cli_training *out) {
+    const cli_args *a = &app->args;
+    krein_status st = KREIN_OK;
+    *out = (cli_training){0};
+    cli_train_options(a, &out->options);
+    TRY(cli_open(app, a->operand[0], a->labels, &out->data));
+    if (a->test) TRY(cli_open(app, a->test, a->test_labels, &out->test));
+    if (a->unlabeled) TRY(cli_open(app, a->unlabeled, NULL, &out->unlabeled));
+    out->options.test = out->test;
+    out->options.unlabeled = out->unlabeled;
+done:
+    return st;
+}
+
+void cli_training_close(cli_training *t) {
+    krein_data_close(t->test);
+    krein_data_close(t->unlabeled);
+    krein_data_close(t->data);
+}
+
 void cli_warn_ignored(cli_app *app) {
     const cli_args *a = &app->args;
     const struct {

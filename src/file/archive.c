@@ -403,8 +403,9 @@ krein_status krein__archive_int(krein_archive *a, const char *name, int64_t *val
     if (st == KREIN_OK && a->reading && (number < low || number > high))
         st = krein__fail(a->ctx, KREIN_EMODEL, "%s: the model is damaged (\"%s\" is out of range)",
                          a->path, name);
-    /* A count that is wrong must not reach loops that release what was read before. */
-    if (st == KREIN_OK) *value = number;
+    /* A count that is wrong must not reach loops that release what was read before. Nothing is
+     * stored while writing: other threads may be using the model. */
+    if (st == KREIN_OK && a->reading) *value = number;
     return st;
 }
 

@@ -82,15 +82,14 @@ static bool second_moment(const double *p) {
     return false;
 }
 
-static const krein_option options[] = {
-    {.name = "c",
-     .value = 1,
-     .low = 0,
-     .low_open = true,
-     .high = 1e6,
-     .help = "weight of a column"},
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
-    {0}};
+static const krein_option options[] = {{.name = "c",
+                                        .value = 1,
+                                        .low = 0,
+                                        .low_open = true,
+                                        .high = 1e6,
+                                        .help = "weight of a column"},
+                                       KREIN_OPTION_SIGMA("length"),
+                                       {0}};
 
 const krein_kernel_class krein__kernel_anova = {
     .cls = {"anova", "prod_j (1 + c exp(-|x_j-y_j| / sigma)) / (1 + c)", "stitson1999", options,

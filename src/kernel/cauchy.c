@@ -47,9 +47,7 @@ static double quantile(const double *p, double u) {
     return (u < 0.5 ? log(2 * u) : -log(2 * (1 - u))) / p[0];
 }
 
-static const krein_option options[] = {
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "scale"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_SIGMA("scale"), {0}};
 
 const krein_kernel_class krein__kernel_cauchy = {
     .cls = {"cauchy", "prod_j 1 / (1 + ((x_j-y_j)/sigma)^2)", "rahimi2007", options, NULL},

@@ -37,9 +37,7 @@ static bool second_moment(const double *p) {
     return false;
 }
 
-static const krein_option options[] = {
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_SIGMA("length"), {0}};
 
 const krein_kernel_class krein__kernel_exponential = {
     .cls = {"exponential", "exp(-|x-y| / sigma)", "rasmussen2006", options,

@@ -57,9 +57,7 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return true;
 }
 
-static const krein_option options[] = {
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "bandwidth"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_SIGMA("bandwidth"), {0}};
 
 const krein_kernel_class krein__kernel_gaussian = {
     .cls = {"gaussian", "exp(-|x-y|^2 / (2 sigma^2))", "rahimi2007", options, NULL},

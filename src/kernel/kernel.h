@@ -29,6 +29,10 @@ typedef enum krein_definite {
     KREIN_DEFINITE_NO = 2
 } krein_definite;
 
+/* The option of kernels with a width, which is chosen from the data when not given. */
+#define KREIN_OPTION_SIGMA(what)                                                                   \
+    { .name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = what }
+
 /* A kernel is computed from inner products (values32, values64) or row by row (rows32, rows64,
  * and coordinate and finish for sparse rows). */
 typedef struct krein_kernel_class {

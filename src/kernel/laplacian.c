@@ -75,9 +75,7 @@ static bool second_moment(const double *p) {
     return false;
 }
 
-static const krein_option options[] = {
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "bandwidth"},
-    {0}};
+static const krein_option options[] = {KREIN_OPTION_SIGMA("bandwidth"), {0}};
 
 const krein_kernel_class krein__kernel_laplacian = {
     .cls = {"laplacian", "exp(-|x-y|_1 / sigma)", "rahimi2007", options, NULL},

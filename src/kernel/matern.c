@@ -106,7 +106,7 @@ static bool second_moment(const double *p) { return p[NU] > 1; }
 
 static const krein_option options[] = {
     {.name = "nu", .value = 1.5, .low = 0.05, .high = 50, .help = "smoothness"},
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
+    KREIN_OPTION_SIGMA("length"),
     {0}};
 
 const krein_kernel_class krein__kernel_matern = {

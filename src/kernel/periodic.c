@@ -80,7 +80,7 @@ static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, dou
 
 static const krein_option options[] = {
     {.name = "p", .value = 1, .low = 0, .low_open = true, .high = 1e30, .help = "period"},
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "bandwidth"},
+    KREIN_OPTION_SIGMA("bandwidth"),
     {0}};
 
 const krein_kernel_class krein__kernel_periodic = {

@@ -89,7 +89,7 @@ static double density(const double *p, int64_t d, double r) {
 
 static const krein_option options[] = {
     {.name = "alpha", .value = 1, .low = 0.01, .high = 1e6, .help = "power; large: gaussian"},
-    {.name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = "length"},
+    KREIN_OPTION_SIGMA("length"),
     {0}};
 
 const krein_kernel_class krein__kernel_rq = {

@@ -33,6 +33,10 @@ void krein__krr_weights(krein_job *job, const krein_krr *b, const double *w);
 krein_status krein__krr_solve(krein_ctx *ctx, const krein_system *system, const int8_t *sign,
                               double lambda, double *w, double *intercept);
 
+/* What both fits by conjugate gradients begin with: lambda is not 0; the targets of all rows, owned
+ * by the caller. */
+krein_status krein__krr_pcg_targets(krein_job *job, krein_targets *out);
+void krein__krr_pcg_targets_clear(krein_ctx *ctx, krein_targets *t);
 /* The whole fit by conjugate gradients; needs lambda > 0. What it costs; what is `in` in out is
  * read. */
 krein_status krein__krr_pcg(krein_job *job);

@@ -25,8 +25,8 @@ enum {
     SHARE = 10, /* and this part of the rows */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
-    TRIO = 3,           /* lambdas at a time */
-    MORE = 4,           /* times that the search goes on beyond them */
+    TRIO = 3,          /* lambdas at a time */
+    MORE = 4,          /* times that the search goes on beyond them */
     CHOICE_STEPS = 12, /* unfinished solutions of a small lambda are near those of a larger one */
     STEPS = 40,
     STEPS_MEAN = 60 /* that a solution takes, for what it costs */
@@ -81,7 +81,7 @@ typedef struct fitting {
     krein_job *job;
     krein_half K;
     krein_kernel_pcg *pcg;
-    krein_targets all; /* of all rows */
+    krein_targets all; /* of all rows, owned */
     int32_t *fold;
     double *alpha, *intercept, *fit; /* of some lambdas */
     double deadline;
@@ -241,6 +241,7 @@ static void end(fitting *f) {
     void *all[] = {f->fold, f->alpha, f->fit, f->intercept};
     krein__kernel_pcg_destroy(f->pcg);
     krein__half_clear(&f->K);
+    krein__krr_pcg_targets_clear(ctx, &f->all);
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
@@ -266,20 +267,9 @@ done:
 }
 
 krein_status krein__krr_kernel_pcg(krein_job *job) {
-    krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_model *m = job->model;
     fitting f = {.job = job};
-    double *y = NULL, *weight = NULL;
-    int32_t *class = NULL;
-    if (job->lambda == 0)
-        return krein__fail(ctx, KREIN_EARG,
-                           "krr(solver=pcg) needs lambda > 0; give a small `lambda`, or auto");
-    NEW(y, job->n * m->k);
-    if (job->data->has_weight) NEW(weight, job->n);
-    if (krein__job_classes(job)) NEW(class, job->n);
-    TRY(krein__job_targets(job, y, class, weight, NULL));
-    f.all = (krein_targets){job->n, m->k, y, weight, class};
+    TRY(krein__krr_pcg_targets(job, &f.all));
     TRY(begin(&f, job->lambda < 0 ? TRIO : 1));
     if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
         f.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
@@ -289,8 +279,5 @@ krein_status krein__krr_kernel_pcg(krein_job *job) {
     if (job->probabilities) TRY(calibrate(&f));
 done:
     end(&f);
-    krein__free(ctx, y);
-    krein__free(ctx, weight);
-    krein__free(ctx, class);
     return st;
 }

@@ -543,6 +543,30 @@ done:
     return st;
 }
 
+krein_status krein__krr_pcg_targets(krein_job *job, krein_targets *out) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    double *y = NULL, *weight = NULL;
+    int32_t *class = NULL;
+    if (job->lambda == 0)
+        return krein__fail(ctx, KREIN_EARG,
+                           "krr(solver=pcg) needs lambda > 0; give a small `lambda`, or auto");
+    NEW(y, job->n * job->model->k);
+    if (job->data->has_weight) NEW(weight, job->n);
+    if (krein__job_classes(job)) NEW(class, job->n);
+    TRY(krein__job_targets(job, y, class, weight, NULL));
+done:
+    *out = (krein_targets){job->n, job->model->k, y, weight, class};
+    return st;
+}
+
+void krein__krr_pcg_targets_clear(krein_ctx *ctx, krein_targets *t) {
+    krein__free(ctx, (void *)(uintptr_t)t->y);
+    krein__free(ctx, (void *)(uintptr_t)t->weight);
+    krein__free(ctx, (void *)(uintptr_t)t->class);
+    *t = (krein_targets){0};
+}
+
 krein_status krein__krr_pcg(krein_job *job) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -552,18 +576,12 @@ krein_status krein__krr_pcg(krein_job *job) {
     krein_basis basis = {0};
     krein_pcg *pcg = NULL;
     krein_pcg_result result;
-    double *y = NULL, *weight = NULL, *w = NULL;
-    int32_t *class = NULL;
-    if (job->lambda == 0)
-        return krein__fail(ctx, KREIN_EARG,
-                           "krr(solver=pcg) needs lambda > 0; give a small `lambda`, or auto");
-    NEW(y, job->n * m->k);
-    if (job->data->has_weight) NEW(weight, job->n);
-    if (krein__job_classes(job)) NEW(class, job->n);
-    TRY(krein__job_targets(job, y, class, weight, NULL));
+    krein_targets targets = {0};
+    double *w = NULL;
+    TRY(krein__krr_pcg_targets(job, &targets));
     TRY(source_begin(job, &shape, &s));
-    krein_pcg_rows rows = {.features = &s.features, .k = m->k, .y = y, .weight = weight};
-    krein_targets targets = {job->n, m->k, y, weight, class};
+    krein_pcg_rows rows = {
+        .features = &s.features, .k = m->k, .y = targets.y, .weight = targets.weight};
     if (shape.loo) TRY(choose_loo(job, &s.features, &targets));
     shape.pcg.seed = job->seed;
     if (shape.values) {
@@ -575,7 +593,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     }
     TRY(krein__pcg_create(&rows, &shape.pcg, &pcg));
     if (job->lambda < 0) {
-        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
+        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = targets.class};
         c.folds = job->folds;
         if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
             c.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
@@ -590,7 +608,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     report(ctx, &result);
     TRY(hand_over(job, &s, w));
     if (job->probabilities) {
-        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = class};
+        chooser c = {.job = job, .pcg = pcg, .shape = &shape, .rows = rows, .class = targets.class};
         c.folds = krein__fold_count(job->folds, job->n);
         c.deadline = job->deadline;
         TRY(calibrate(&c));
@@ -600,8 +618,6 @@ done:
     krein__basis_clear(&basis);
     source_end(&s);
     krein__free(ctx, w);
-    krein__free(ctx, y);
-    krein__free(ctx, weight);
-    krein__free(ctx, class);
+    krein__krr_pcg_targets_clear(ctx, &targets);
     return st;
 }

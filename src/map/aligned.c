@@ -78,12 +78,7 @@ done:
 
 static const krein_option options[] = {
     KREIN_OPTION_D,
-    {.name = "pool",
-     .type = KREIN_OPTION_INTEGER,
-     .value = 10,
-     .low = 1,
-     .high = 1000,
-     .help = "candidates for each frequency that is kept"},
+    KREIN_OPTION_POOL(10),
     {.name = "rho",
      .type = KREIN_OPTION_NUMBER,
      .value = 0,

@@ -4,6 +4,13 @@
 
 #include "map/fourier.h"
 
+/* The option that says how many candidates there are. */
+#define KREIN_OPTION_POOL(usual)                                                                   \
+    {                                                                                              \
+        .name = "pool", .type = KREIN_OPTION_INTEGER, .value = usual, .low = 1, .high = 1000,      \
+        .help = "candidates for each frequency that is kept"                                       \
+    }
+
 /* Rows of a sample, and targets in the spirit of labels -1 and +1: each of the k columns of y has
  * mean zero, and their squares add up to n. */
 typedef struct krein_sample {

@@ -50,14 +50,7 @@ done:
     return st;
 }
 
-static const krein_option options[] = {KREIN_OPTION_D,
-                                       {.name = "pool",
-                                        .type = KREIN_OPTION_INTEGER,
-                                        .value = 4,
-                                        .low = 1,
-                                        .high = 1000,
-                                        .help = "candidates for each frequency that is kept"},
-                                       {0}};
+static const krein_option options[] = {KREIN_OPTION_D, KREIN_OPTION_POOL(4), {0}};
 
 const krein_map_class krein__map_surrogate = {
     .cls = {"surrogate", "frequencies by surrogate leverage scores", "liu2020", options,

@@ -14,26 +14,16 @@ enum { FEW = 7, STRIP = 64 };
 
 static int64_t tile(int64_t n) { return n < 4096 ? 256 : 512; }
 
-/* Row tile k of U'x = b is solved for; columns j .. j + t - 1 then lose what it explains. */
-static void take_out(int64_t rows, int64_t t, const double *u, int64_t lda, int64_t m,
-                     const double *x, double *b, int64_t ldb) {
+/* b -= U x, or U'x where transposed; U is rows x t. */
+static void take_out(bool transposed, int64_t rows, int64_t t, const double *u, int64_t lda,
+                     int64_t m, const double *x, double *b, int64_t ldb) {
     if (m > FEW) {
-        krein__dgemm(false, false, m, t, rows, -1, x, ldb, u, lda, 1, b, ldb);
+        krein__dgemm(false, !transposed, m, transposed ? t : rows, transposed ? rows : t, -1, x,
+                     ldb, u, lda, 1, b, ldb);
         return;
     }
     for (int64_t c = 0; c < m; c++)
-        krein__dgemv(true, rows, t, -1, u, lda, x + c * ldb, 1, 1, b + c * ldb);
-}
-
-/* b (rows) -= U x, U rows x t. */
-static void take_sum(int64_t rows, int64_t t, const double *u, int64_t lda, int64_t m,
-                     const double *x, double *b, int64_t ldb) {
-    if (m > FEW) {
-        krein__dgemm(false, true, m, rows, t, -1, x, ldb, u, lda, 1, b, ldb);
-        return;
-    }
-    for (int64_t c = 0; c < m; c++)
-        krein__dgemv(false, rows, t, -1, u, lda, x + c * ldb, 1, 1, b + c * ldb);
+        krein__dgemv(transposed, rows, t, -1, u, lda, x + c * ldb, 1, 1, b + c * ldb);
 }
 
 void krein__triangle_solve(krein_ctx *ctx, bool transposed, int64_t n, const double *u, int64_t lda,
@@ -51,7 +41,7 @@ void krein__triangle_solve(krein_ctx *ctx, bool transposed, int64_t n, const dou
             if (!transposed) {
 #pragma omp for schedule(static)
                 for (int64_t i = 0; i < t; i += STRIP)
-                    take_sum(krein__min(STRIP, t - i), rest, row + i * lda + at + t, lda, m,
+                    take_out(false, krein__min(STRIP, t - i), rest, row + i * lda + at + t, lda, m,
                              b + at + t, b + at + i, ldb);
             }
 #pragma omp for schedule(static)
@@ -60,7 +50,7 @@ void krein__triangle_solve(krein_ctx *ctx, bool transposed, int64_t n, const dou
             if (transposed) {
 #pragma omp for schedule(static)
                 for (int64_t j = 0; j < rest; j += T)
-                    take_out(t, krein__min(T, rest - j), row + at + t + j, lda, m, b + at,
+                    take_out(true, t, krein__min(T, rest - j), row + at + t + j, lda, m, b + at,
                              b + at + t + j, ldb);
             }
         }

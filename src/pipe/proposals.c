@@ -173,14 +173,9 @@ done:
 
 /* Behind the candidates of a metric, where one was learned. */
 static krein_status report(const proposals *p) {
-    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_tuned *to = &p->t->tuning.tuned;
-    krein_tried *all = NULL;
-    ZNEW(all, to->n + p->n);
-    if (to->n > 0) memcpy(all, to->tried, (size_t)to->n * sizeof *all);
-    krein__free(ctx, to->tried);
-    to->tried = all;
+    TRY(krein__tried_room(p->ctx, to, p->n));
     for (int64_t i = 0; i < p->n; i++)
         if (has_score(&p->c[i])) TRY(report_one(p, i, &to->tried[to->n++]));
 done:

@@ -25,6 +25,7 @@ typedef struct krein_tuning {
     double clip;              /* INFINITY: none */
     krein_model *from;        /* the model whose metric is taken, or NULL */
     krein_tuned tuned;
+    const char *map; /* where the kernel matrix is too large; NULL: landmarks */
 } krein_tuning;
 
 /* What choosing takes. */
@@ -72,6 +73,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
 /* What the options say of metric, clip and effort; a default list of kernels. */
 krein_status krein__tuning_begin(krein_training *t);
 void krein__tuning_end(krein_training *t);
+/* Landmarks or random features for the kernel that was chosen (tuned_map.c). */
+krein_status krein__tuning_map(krein_training *t);
 /* In so many bytes; zero where nothing is tuned. More bytes than that where it does not fit. */
 krein_tuning_cost krein__tuning_cost(const krein_training *t, double room);
 /* "k1; k2; ...", of which one will be taken; NULL: there is one kernel, or a sum. */

@@ -60,11 +60,10 @@ static krein_status parse_metric(krein_training *t, bool given) {
                        text);
 }
 
-/* Landmarks keep what the kernels that compete have over the Gaussian, random features do not:
- * METRIC 8b. */
 static const char *tuned_map(const krein_pipe *p, int64_t D) {
-    (void)p, (void)D;
-    return "nystrom";
+    const krein_training *t = p->purpose.user;
+    (void)D;
+    return t->tuning.map ? t->tuning.map : "nystrom";
 }
 
 /* Landmarks: fewer where the error hardly falls with the rows, more with the effort; never more
@@ -372,6 +371,8 @@ static krein_status tune(krein_training *t) {
     tuned->kernel = NULL;
     TRY(krein__kernel_meet(ctx, p->kernel, &p->job.model->encoding));
     t->free = 0;
+    /* It takes less memory than the choice of the kernel with that effort. */
+    if (cost.effort >= 0.5 && !krein__late(o.deadline)) TRY(krein__tuning_map(t));
 done:
     return st;
 }

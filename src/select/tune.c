@@ -3,14 +3,13 @@
  *     1  every kernel without a metric, on few rows: scale and lambda by leave-one-out, error on V
  *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
  *        where the error on V is less by more than its standard error
- *     2  the metric: gradients of the first kernel's predictor on all of S, up to STEPS times; the
- *        step of least error on V is kept (radhakrishnan2024)
- *     3  the other kernels under that metric, the L1 kernel under its square too, on few rows
- *     4  the best without and the best with a metric, and others not far behind, on all of S
- *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
- *        the error, and leave no more rows in a wrong class
- *     6  with more effort sums of the winner and another kernel (tune_mix.c); on few rows support
- *        vector machines (tune_svm.c)
+ *     2  the metric: gradients of the predictor of the best kernel on all of S, up to STEPS times;
+ * the step of least error on V is kept (radhakrishnan2024) 3  the other kernels under that metric,
+ * the L1 kernel under its square too, on few rows 4  the best without and the best with a metric,
+ * and others not far behind, on all of S 5  least squared error on V wins; a metric must win by
+ * more than chance, 1.5 / sqrt(|V|) of the error, and leave no more rows in a wrong class 6  with
+ * more effort sums of the winner and another kernel (tune_mix.c); on few rows support vector
+ * machines (tune_svm.c)
  *
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
@@ -127,6 +126,19 @@ static bool full_fits(const krein_tuner *t) {
     return t->o->metric == KREIN_METRIC_FULL && t->s.d * (t->s.d + 1) / 2 <= t->s.n;
 }
 
+/* Whose gradients make the metric: the best kernel without one. Those of the L1 kernel have no form
+ * as a matrix product, and are too slow for many columns and targets. */
+static const krein_tuner_candidate *learner(const krein_tuner *t) {
+    enum { MANY = 1000 };
+    const krein_tuner_candidate *best = krein__tuner_plain_of(t, 0);
+    for (int i = 1; i < t->bases; i++) {
+        const krein_tuner_candidate *next = krein__tuner_plain_of(t, i);
+        bool slow = t->base[i].metric == 1 && t->s.d * (t->s.k + 1) > MANY;
+        if (!slow && next->loss < best->loss) best = next;
+    }
+    return best;
+}
+
 static krein_status procedure(krein_tuner *t) {
     krein_status st = KREIN_OK;
     krein_tuner_candidate best = {0};
@@ -136,13 +148,11 @@ static krein_status procedure(krein_tuner *t) {
     bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense &&
                   t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !krein__tuner_late(t);
     if (metric) {
-        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL,
-                                      krein__tuner_plain_of(t, KREIN_TUNER_LEARNER), &best));
+        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, learner(t), &best));
         if (best.view > 0 && !krein__tuner_late(t)) TRY(krein__tuner_users(t, &best));
     }
     if (metric && full_fits(t) && !krein__tuner_late(t)) {
-        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_FULL,
-                                      krein__tuner_plain_of(t, KREIN_TUNER_LEARNER), &best));
+        TRY(krein__tuner_learn_metric(t, KREIN_METRIC_FULL, learner(t), &best));
         if (best.view > 0 && !krein__tuner_late(t)) TRY(krein__tuner_users(t, &best));
     }
     if (!krein__tuner_late(t)) TRY(finals(t));
@@ -169,6 +179,17 @@ void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t) {
     krein__free(ctx, t->factor);
     krein__tried_clear(ctx, t->tried, t->n);
     *t = (krein_tuned){0};
+}
+
+krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more) {
+    krein_status st = KREIN_OK;
+    krein_tried *all = NULL;
+    ZNEW(all, t->n + more);
+    if (t->n > 0) memcpy(all, t->tried, (size_t)t->n * sizeof *all);
+    krein__free(ctx, t->tried);
+    t->tried = all;
+done:
+    return st;
 }
 
 /* A third of the rows scores the others, at most HELD. */

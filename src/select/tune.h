@@ -14,8 +14,7 @@
 #include "select/select.h"
 
 typedef struct krein_tune_options {
-    const char *kernels; /* "k1; k2; ...", each with one free parameter, its scale; gradients are
-                            taken of the first */
+    const char *kernels;      /* "k1; k2; ...", each with one free parameter, its scale */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
     double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
@@ -45,6 +44,8 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
 void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);
+/* Room for more candidates behind those tried, for the caller to fill. */
+krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more);
 /* Rows of the sample at most, flops and bytes, for plan and refusal. */
 double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort);
 double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads);

@@ -1,5 +1,5 @@
 /* tune_metric.c -- the metric of tune.c: steps along the average gradient outer product (agop.h) of
- * the first kernel's predictor, then every kernel under the best of them. */
+ * the best kernel's predictor, then every kernel under the best of them. */
 #include "select/tuner.h"
 
 #include "select/agop.h"
@@ -115,7 +115,7 @@ done:
     return st;
 }
 
-/* The other kernels under the metric of the learner's best step. */
+/* Every kernel under the metric of the best step. */
 krein_status krein__tuner_users(krein_tuner *t, const krein_tuner_candidate *best) {
     krein_status st = KREIN_OK;
     krein_tuner_candidate c[2 * KREIN_TUNER_BASES];

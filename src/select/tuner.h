@@ -7,7 +7,6 @@
 enum { KREIN_TUNER_BASES = 8, KREIN_TUNER_VIEWS = 24, KREIN_TUNER_CANDIDATES = 52 };
 enum { KREIN_TUNER_FEW = 600 };   /* rows for a first look */
 enum { KREIN_TUNER_STEPS = 6 };   /* of a metric */
-enum { KREIN_TUNER_LEARNER = 0 }; /* the kernel whose gradients are taken */
 
 /* A kernel; its scale is free, but of a mixture. */
 typedef struct krein_tuner_base {
@@ -77,7 +76,7 @@ krein_status krein__tuner_logs(krein_tuner *t);
 krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
                                        const krein_tuner_candidate *from,
                                        krein_tuner_candidate *best);
-/* The other kernels under the metric of the learner's best step. */
+/* Every kernel under the metric of the best step. */
 krein_status krein__tuner_users(krein_tuner *t, const krein_tuner_candidate *best);
 /* Sums of the winner and another kernel; *winner is the sum where that is surely better. */
 krein_status krein__tuner_mixtures(krein_tuner *t, const krein_tuner_candidate **winner);

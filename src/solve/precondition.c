@@ -25,8 +25,8 @@
  * is so small that the noise in z, noise^2 / jitter, would not be. Steps are powers of ten, so that
  * lambdas share a factor.
  *
- * S and U, K and T share a square each: 16 n^2 bytes for both. n^3 / 3 flops a factor and as many
- * for S. */
+ * S and U, K and T share a square each: 16 n^2 bytes for both, and 4 n^2 while S or U is made. n^3
+ * / 3 flops a factor and as many for S; T is in double, S and U are made in single precision. */
 #include "solve/precondition.h"
 
 #include "num/blas.h"
@@ -142,32 +142,41 @@ static void end(krein_factor *f) {
     }
 }
 
-/* A tile of TT' / n - mean mean', rows from i and columns from j <= i. corner: TILE^2. */
-static void product_tile(const krein_basis *b, const double *mean, int64_t i, int64_t j,
-                         double *corner, double *s) {
-    int64_t n = b->n, ti = krein__min(TILE, n - i), tj = krein__min(TILE, n - j);
-    int64_t after = i + ti;
-    double scale = 1 / (double)n;
+/* T in float32, zeros below the diagonal: an error of the preconditioner alone. Products of its
+ * rows are off by 2^-24 of their lengths, which are those of kernel values: as a matrix that is
+ * 2^-24 / sqrt(n), far below every lambda. */
+static void narrow(const krein_basis *b, float *t) {
+    int64_t n = b->n;
+#pragma omp parallel for num_threads(b->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        memset(t + i * n, 0, (size_t)i * sizeof *t);
+        for (int64_t j = i; j < n; j++) t[i * n + j] = (float)b->k[i * n + j];
+    }
+}
+
+/* A tile of TT' / n - mean mean', rows from i and columns from j <= i. own: TILE^2. */
+static void product_tile(int64_t n, const float *t, const double *mean, int64_t i, int64_t j,
+                         float *own, double *s) {
+    int64_t ti = krein__min(TILE, n - i), tj = krein__min(TILE, n - j);
+    krein__sgemm(false, true, ti, tj, n - i, 1 / (float)n, t + i * n + i, n, t + j * n + i, n, 0,
+                 own, tj);
     for (int64_t a = 0; a < ti; a++)
-        for (int64_t c = 0; c < ti; c++) /* K stands below T's diagonal */
-            corner[a * ti + c] = c < a ? 0 : b->k[(i + a) * n + i + c];
-    krein__dgemm(false, true, ti, tj, ti, scale, corner, ti, i == j ? corner : b->k + j * n + i,
-                 i == j ? ti : n, 0, s + i * n + j, n);
-    krein__dgemm(false, true, ti, tj, n - after, scale, b->k + i * n + after, n,
-                 b->k + j * n + after, n, 1, s + i * n + j, n);
-    for (int64_t a = 0; a < ti; a++)
-        for (int64_t c = 0; c < tj; c++) s[(i + a) * n + j + c] -= mean[i + a] * mean[j + c];
+        for (int64_t c = 0; c < tj; c++)
+            s[(i + a) * n + j + c] = (double)own[a * tj + c] - mean[i + a] * mean[j + c];
 }
 
 krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
     int64_t n = b->n, tiles = (n + TILE - 1) / TILE;
-    double *mean = NULL, *corner = NULL;
+    double *mean = NULL;
+    float *t = NULL, *own = NULL;
     if (!f->s) TRY(begin(ctx, n, f));
     f->lambda = -1;
     ZNEW(mean, n);
-    NEW(corner, ctx->threads * TILE * TILE);
+    NEW(t, n * n);
+    NEW(own, ctx->threads * TILE * TILE);
+    narrow(b, t);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) mean[i] += b->k[i * n + j] / (double)n;
     krein_compute compute = krein__compute_begin();
@@ -178,15 +187,16 @@ krein_status krein__factor_of_basis(const krein_basis *b, krein_factor *f) {
 #pragma omp for schedule(dynamic, 1)
         for (int64_t q = 0; q < tiles * tiles; q++)
             if (q / tiles >= q % tiles)
-                product_tile(b, mean, q / tiles * TILE, q % tiles * TILE,
-                             corner + omp_get_thread_num() * TILE * TILE, f->s);
+                product_tile(n, t, mean, q / tiles * TILE, q % tiles * TILE,
+                             own + omp_get_thread_num() * TILE * TILE, f->s);
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
     end(f);
 done:
     krein__free(ctx, mean);
-    krein__free(ctx, corner);
+    krein__free(ctx, t);
+    krein__free(ctx, own);
     return st;
 }
 
@@ -229,9 +239,7 @@ static krein_status to_basis(const krein_basis *b, int64_t rows, float *r) {
     int64_t n = b->n;
     float *t = NULL;
     NEW(t, n * n);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = i; j < n; j++) t[i * n + j] = (float)b->k[i * n + j];
+    narrow(b, t);
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
     for (int64_t i = 0; i < rows; i += ROWS) {
@@ -267,10 +275,45 @@ void krein__factor_clear(krein_factor *f) {
     memset(f, 0, sizeof *f);
 }
 
+/* In float32, which is enough for a preconditioner where S + lambda is positive to that: errors are
+ * parts of 2^-24 of the diagonal, entry by entry. *made: it was. */
+static krein_status factor32(krein_factor *f, double lambda, bool *made) {
+    krein_ctx *ctx = f->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = f->n;
+    float *u = NULL;
+    *made = false;
+    NEW(u, n * n);
+    restore(ctx, n, f->s, f->diagonal, lambda);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) u[i * n + j] = (float)f->s[i * n + j];
+    st = krein__cholesky32(ctx, n, u, n, NULL);
+    if (st == KREIN_ENUMERIC) {
+        ctx->status = st = KREIN_OK;
+        ctx->message[0] = 0;
+        goto done;
+    }
+    TRY(st);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) f->s[i * n + j] = (double)u[i * n + j];
+    *made = true;
+done:
+    krein__free(ctx, u);
+    return st;
+}
+
 krein_status krein__factor_at(krein_factor *f, double lambda) {
     krein_status st = KREIN_OK;
+    bool single = false;
     if (f->lambda == lambda) return KREIN_OK;
     f->lambda = -1;
+    if ((st = factor32(f, lambda, &single)) != KREIN_OK) return st;
+    if (single) {
+        f->lambda = lambda;
+        return KREIN_OK;
+    }
     /* S is rounded: a lambda below that is lifted, in the preconditioner alone. */
     for (double lift = lambda, least = 1e-15 * f->trace;; lift = fmax(100 * lift, least)) {
         restore(f->ctx, f->n, f->s, f->diagonal, lift);
@@ -318,5 +361,5 @@ done:
 
 double krein__factor_bytes(int64_t n, int threads) {
     double tile = (double)krein__max(TILE, krein__syrk_tile(n));
-    return 8 * (double)n * (double)n + 32 * (double)n + 8 * threads * tile * tile + 8192;
+    return 12 * (double)n * (double)n + 32 * (double)n + 8 * threads * tile * tile + 8192;
 }

@@ -139,7 +139,7 @@ ok "a map of the L1 kernel"
 json "a map of the L1 kernel" 'j["map"].startswith("binning") and all(c["kernel"].startswith("laplacian") for c in j["candidates"])'
 run train data.csv -m arccos -o m.krein
 status "a map of none of them" 2
-has "a map of none of them" err 'arccos needs arccos'
+has "a map of none of them" err 'arccos needs arc-cosine'
 
 # ---- outliers: one cell does not take the room of a column ----
 sed '3s/^\([^,]*\),[^,]*,/\1,1e6,/' data.csv >outlier.csv
@@ -215,6 +215,13 @@ map=$("$PYTHON" -c 'import json; print(json.load(open("out"))["map"])')
 run train big.csv --effort "$effort" -m "$map" -o kept.krein
 ok "rows in memory"
 cmp -s streamed.krein kept.krein && pass || fail "streamed and in memory: the same bytes"
+
+# ---- more rows than a kernel matrix takes: landmarks or random features by their errors ----
+[[ $SANITIZED ]] || {
+    run train big.csv --effort 0.5 --max-exact 4000 --json -o many.krein
+    ok "landmarks or random features"
+    json "landmarks or random features" '[c["map"].split("(")[0] for c in j["candidates"]][-2:] == ["nystrom", "orf"] and (j["map"].startswith("nystrom") == (j["candidates"][-2]["error"] <= j["candidates"][-1]["error"]))'
+}
 
 # ---- plan ----
 run plan data.csv

@@ -1,0 +1,604 @@
+"""Kernel values, comparisons of maps and kernels, plans, generated rows, and what there is."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from typing import Any, Dict, List, Tuple, Union
+
+import numpy as np
+
+from . import _calls, _library, _rows
+from . import _interface as c
+from ._base import spec, train_options
+from ._context import Context, bytes_of, threads_of
+from ._report import Report, read
+from .errors import ArgumentError
+
+__all__ = ["gram", "approx", "select", "advise", "plan", "generate", "list_methods"]
+
+_lib = _library.library
+_REPAIRS = {
+    "none": c.KREIN_REPAIR_NONE,
+    "clip": c.KREIN_REPAIR_CLIP,
+    "flip": c.KREIN_REPAIR_FLIP,
+    "shift": c.KREIN_REPAIR_SHIFT,
+}
+
+
+def gram(
+    X: Any,
+    Y: Any = None,
+    kernel: Any = None,
+    *,
+    repair: Any = None,
+    return_report: bool = False,
+    max_exact: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **reading: Any,
+) -> Any:
+    """Kernel values of rows with rows.
+
+    The columns are scaled by the mean and standard deviation that they have in X, as before
+    training; ``scale="none"`` takes the rows as they are.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name, or callable that returns blocks
+    Y : the same, optional
+        Other rows; those of X when None.
+    kernel : str or Kernel, optional
+        "gaussian" when None. A free scale is the median distance of the rows.
+    repair : {"none", "clip", "flip", "shift"}, optional
+        Makes the matrix of X positive semidefinite, by its negative eigenvalues: they become 0, or
+        positive, or the diagonal grows. The report then has the eigenvalues from before, with
+        "none" too.
+    return_report : bool
+        Whether to return the report as well.
+    max_exact : int, optional
+        Most rows of a matrix without Y; 10,000 when None.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G".
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1.
+    random_state : int or RandomState, optional
+        Seed of the rows for the median distance; 1 when None.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    **reading
+        How rows are read: scale, missing, categories, unknown, types, and of files label, weights,
+        group, id, ignore, header, delimiter, format.
+
+    Returns
+    -------
+    array of shape (n, n) or (n, m), float64
+        With `return_report` a pair of it and the report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> krein.gram(X, kernel="linear", scale="none")
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 4.]])
+    >>> K, report = krein.gram(X, kernel="tanh(c=-1)", repair="clip", return_report=True)
+    >>> report.negative > 0, bool(np.linalg.eigvalsh(K).min() > -1e-12)
+    (True, True)
+    """
+    _calls.known(reading, _calls.READING, "gram")
+    asked = train_options(kernel=kernel, max_exact=max_exact, random_state=random_state)
+    if repair is not None and repair not in _REPAIRS:
+        raise ArgumentError("`repair` is one of %s, not %r" % (", ".join(_REPAIRS), repair))
+    if repair is not None and Y is not None:
+        raise ArgumentError("`repair` is for the matrix of the rows of X alone: leave Y out")
+    with _calls.opened(X, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading) as (
+        context,
+        data,
+    ):
+        if repair is not None:
+            K, report = _repaired(context, data, asked, _REPAIRS[repair])
+        elif Y is None:
+            K, report = _values(context, data, None, asked)
+        else:
+            with _rows.Data(context, Y, options=_rows.data_options(**reading)) as other:
+                K, report = _values(context, data, other, asked)
+    return (K, report) if return_report else K
+
+
+def _values(context: Context, data: Any, other: Any, asked: Any) -> Tuple[np.ndarray, Report]:
+    second = None if other is None else other.handle
+    columns = data.rows if other is None else other.rows
+
+    def call(out: Any, room: int) -> Report:
+        return _calls.reported(
+            context,
+            c.krein_transform_report,
+            lambda report: _lib.krein_gram_values(
+                context.handle, data.handle, second, ctypes.byref(asked), out, room, report
+            ),
+        )
+
+    if data.rows >= 0 and columns >= 0:
+        values = np.empty(data.rows * columns)
+        report = call(values.ctypes.data, values.size)
+        if report.n * report.D < values.size:  # rows were left out for missing cells
+            values = values[: report.n * report.D].copy()
+        return values.reshape(report.n, report.D), report
+    with _npy() as path:  # nobody knows how many rows there are
+        report = _calls.reported(
+            context,
+            c.krein_transform_report,
+            lambda report: _lib.krein_gram(
+                context.handle, data.handle, second, ctypes.byref(asked), path, report
+            ),
+        )
+        return np.load(path), report
+
+
+def _repaired(context: Context, data: Any, asked: Any, how: int) -> Tuple[np.ndarray, Report]:
+    spectrum = _library.sized(c.krein_gram_spectrum)
+    with _npy() as path:
+        report = _calls.reported(
+            context,
+            c.krein_transform_report,
+            lambda report: _lib.krein_gram_check(
+                context.handle,
+                data.handle,
+                ctypes.byref(asked),
+                how,
+                path,
+                ctypes.byref(spectrum),
+                report,
+            ),
+        )
+        report.__dict__.update(read(spectrum).__dict__)
+        return np.load(path), report
+
+
+class _npy:
+    """The name of a temporary .npy file."""
+
+    def __enter__(self) -> bytes:
+        self.folder = tempfile.TemporaryDirectory(prefix="krein-")
+        return os.fsencode(os.path.join(self.folder.name, "values.npy"))
+
+    def __exit__(self, *unused: Any) -> None:
+        self.folder.cleanup()
+
+
+def approx(
+    X: Any,
+    y: Any = None,
+    *,
+    maps: Any = ("rff", "orf", "nystrom"),
+    kernel: Any = None,
+    features: Any = None,
+    rows: Any = None,
+    repeats: Any = None,
+    max_exact: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **reading: Any,
+) -> Report:
+    """How well feature maps approximate a kernel on a sample of rows.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name, or callable that returns blocks
+    y : array of shape (n,), or str, optional
+        Labels, for maps that use them, or the name of their column.
+    maps : str or list of str
+        Feature maps, as "orf" or "nystrom(D=500)".
+    kernel : str or Kernel, optional
+        "gaussian" when None. A free scale is the median distance of the rows.
+    features : int or list of int, optional
+        Numbers of features to try, for the maps that do not say theirs.
+    rows : int, optional
+        Rows of the sample; 1,000 when None.
+    repeats : int, optional
+        Draws of the features; 10 when None.
+    max_exact, max_memory, n_jobs, random_state, verbose, **reading
+        As for `gram`.
+
+    Returns
+    -------
+    Report
+        `results` has one for each map and number of features: map, D, error_mean, error_sd (of
+        |K - Khat| / |K|, Frobenius norms), worst, seconds, refused, facts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.RandomState(0).rand(200, 3)
+    >>> report = krein.approx(X, maps=["rff", "orf"], features=[64, 1024], repeats=3)
+    >>> [(result.map, result.D) for result in report.results]
+    [('rff(D=64, phase=no)', 64), ('rff(D=1024, phase=no)', 1024), ('orf(D=64)', 64), ('orf(D=1024)', 1024)]
+    >>> report.results[1].error_mean < report.results[0].error_mean
+    True
+    """
+    _calls.known(reading, _calls.READING, "approx")
+    asked = _calls.options(
+        c.krein_approx_options,
+        kernel=kernel,
+        rows=rows,
+        repeats=repeats,
+        max_exact=max_exact,
+        random_state=random_state,
+    )
+    names = _calls.texts(maps, "maps")
+    if len(names) == 0:
+        raise ArgumentError("approx needs at least one map: `maps`")
+    asked.maps, asked.nmaps = names, len(names)
+    if features is not None:
+        sizes = _sizes(features)
+        asked.features, asked.nfeatures = sizes.ctypes.data, len(sizes)
+    with _calls.opened(X, y, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading) as (
+        context,
+        data,
+    ):
+        return _calls.reported(
+            context,
+            c.krein_approx_report,
+            lambda report: _lib.krein_approx(
+                context.handle, data.handle, ctypes.byref(asked), report
+            ),
+        )
+
+
+def _sizes(features: Any) -> np.ndarray:
+    array = np.atleast_1d(np.asarray(features))
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentError("`features` is a whole number or a list of them, not %r" % (features,))
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def select(
+    X: Any,
+    y: Any = None,
+    *,
+    kernels: Any = None,
+    criteria: Any = None,
+    map: Any = None,
+    features: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    time_limit: Any = None,
+    max_exact: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **reading: Any,
+) -> Report:
+    """Scores kernels by criteria.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name, or callable that returns blocks
+    y : array of shape (n,), or str, optional
+        Labels, or the name of their column; some criteria do without.
+    kernels : str or list, optional
+        Kernels; a range makes a family, as "gaussian(sigma=0.1..10:20)". Gaussians of 21 widths
+        around the median distance when None.
+    criteria : str or list of str, optional
+        "loo" when None; see ``list_methods("criteria")``.
+    map : str, optional
+        Feature map to score by; the kernel matrix itself on few rows, else by the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    sample_weight, groups : array of shape (n,), optional
+    time_limit : float, optional
+        Seconds after which no kernel is begun.
+    max_exact, max_memory, n_jobs, random_state, verbose, **reading
+        As for `gram`; ``task`` says "regression" or "classification" where the labels do not.
+
+    Returns
+    -------
+    Report
+        `kernels` are complete specs. `rankings` has one for each criterion: criterion, larger
+        (whether the larger score is better), scores (score, lambda_, refused), best (number of the
+        kernel, or -1). `best` is the best kernel by the first criterion, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = X @ [1.0, -2.0]
+    >>> krein.select(X, y, kernels=["laplacian(sigma=0.1)", "linear"]).best
+    'linear'
+    """
+    _calls.known(reading, _calls.READING, "select")
+    asked = _calls.options(
+        c.krein_select_options,
+        kernels=_calls.kernel_list(kernels),
+        map=map,
+        features=features,
+        time_limit=time_limit,
+        max_exact=max_exact,
+        random_state=random_state,
+    )
+    if criteria is not None:
+        names = _calls.texts(criteria, "criteria")
+        asked.criteria, asked.ncriteria = names, len(names)
+    with _calls.opened(
+        X,
+        y,
+        sample_weight,
+        groups,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+        verbose=verbose,
+        **reading,
+    ) as (context, data):
+        found = _calls.reported(
+            context,
+            c.krein_select_report,
+            lambda report: _lib.krein_select(
+                context.handle, data.handle, ctypes.byref(asked), report
+            ),
+        )
+    first = found.rankings[0].best if found.rankings else -1
+    found.best = found.kernels[first] if first >= 0 else None
+    return found
+
+
+def advise(
+    X: Any,
+    y: Any = None,
+    *,
+    kernel: Any = None,
+    rows: Any = None,
+    sample_weight: Any = None,
+    max_exact: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **reading: Any,
+) -> Report:
+    """What learning theory asks for: regularisation, features, landmarks and parts.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name, or callable that returns blocks
+    y : array of shape (n,), or str, optional
+        Labels, or the name of their column.
+    kernel : str or Kernel, optional
+        "gaussian" when None. A free scale is the median distance of the rows.
+    rows : int, optional
+        Rows of the sample; 2,000 when None.
+    sample_weight : array of shape (n,), optional
+    max_exact, max_memory, n_jobs, random_state, verbose, **reading
+        As for `gram`.
+
+    Returns
+    -------
+    Report
+        gamma, decay, r, lambda_, dimension, features, landmarks, parts by theory; sample_lambda,
+        practical_lambda, practical_features, practical_parts with the constants of the sample;
+        spectrum: the effective dimension at powers of ten.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.RandomState(0).rand(300, 2)
+    >>> report = krein.advise(X, np.sin(3 * X[:, 0]), kernel="gaussian(sigma=1)")
+    >>> report.rows, 0 < report.gamma <= 1, report.practical_features > 0
+    (300, True, True)
+    """
+    _calls.known(reading, _calls.READING, "advise")
+    asked = _calls.options(
+        c.krein_advise_options,
+        kernel=kernel,
+        rows=rows,
+        max_exact=max_exact,
+        random_state=random_state,
+    )
+    with _calls.opened(
+        X, y, sample_weight, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading
+    ) as (context, data):
+        return _calls.reported(
+            context,
+            c.krein_advise_report,
+            lambda report: _lib.krein_advise(
+                context.handle, data.handle, ctypes.byref(asked), report
+            ),
+        )
+
+
+_TRAINING = (
+    "learner",
+    "kernel",
+    "map",
+    "features",
+    "lambda_",
+    "kernels",
+    "select",
+    "metric",
+    "effort",
+    "clip",
+    "max_exact",
+    "time_limit",
+    "holdout",
+    "probabilities",
+)
+
+
+def plan(
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **keywords: Any,
+) -> Report:
+    """What training would need: memory, operations, passes over the rows. Nothing is trained.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name, or callable that returns blocks
+    y : array of shape (n,) or (n, targets), or str, optional
+        Labels, or the name of their column.
+    sample_weight, groups : array of shape (n,), optional
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    n_jobs, random_state, verbose
+        As for `gram`.
+    **keywords
+        Those of `Regressor` and `Classifier`: learner, kernel, map, features, lambda_, kernels,
+        select, metric, effort, clip, max_exact, time_limit, holdout, probabilities; and how rows
+        are read, as for `gram`.
+
+    Returns
+    -------
+    Report
+        n, d, D, passes, flops, bytes_peak, fits (whether it is within `max_memory`), advice (what
+        would fit, where it does not), learner, kernel, map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> X = np.random.RandomState(0).rand(500, 2)
+    >>> report = krein.plan(X, X[:, 0], kernel="gaussian", map="rff(D=100)")
+    >>> report.n, report.D, bool(report.fits)
+    (500, 100, True)
+    """
+    _calls.known(keywords, _TRAINING + _calls.READING, "plan")
+    training = {name: value for name, value in keywords.items() if name in _TRAINING}
+    reading = {name: value for name, value in keywords.items() if name not in _TRAINING}
+    asked = train_options(random_state=random_state, **training)
+    with _calls.opened(
+        X,
+        y,
+        sample_weight,
+        groups,
+        n_jobs=n_jobs,
+        max_memory=max_memory,
+        verbose=verbose,
+        **reading,
+    ) as (context, data):
+        return _calls.reported(
+            context,
+            c.krein_report,
+            lambda report: _lib.krein_plan(
+                context.handle, data.handle, ctypes.byref(asked), report
+            ),
+        )
+
+
+def generate(
+    name: str,
+    n: int = 1000,
+    d: Any = None,
+    *,
+    noise: Any = None,
+    random_state: Any = None,
+    n_jobs: Any = None,
+    verbose: Any = False,
+    **options: Any,
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Rows of a synthetic data set, the same as the program ``krein generate`` writes.
+
+    Parameters
+    ----------
+    name : str
+        Generator, as "friedman" or "spiral(turns=3)"; see ``list_methods("generators")``.
+    n : int
+        Number of rows.
+    d : int, optional
+        Number of inputs; the generator's own when None.
+    noise : float, optional
+        Standard deviation of the noise; the generator's own when None.
+    random_state : int or RandomState, optional
+        Seed; 1 when None.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1.
+    verbose : bool or int, optional
+        Progress on standard error.
+    **options
+        Those of the generator, as turns=3.
+
+    Returns
+    -------
+    X : array of shape (n, d), float32
+    y : array of shape (n,)
+        Numbers as float32, or classes as int64.
+
+    Examples
+    --------
+    >>> import krein
+    >>> X, y = krein.generate("moons", 100, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 2), [0, 1])
+    >>> X, y = krein.generate("spiral", 50, turns=3)
+    """
+    asked = _calls.options(
+        c.krein_generate_options, n=n, d=d, noise=noise, random_state=random_state
+    )
+    text = _rows.text(spec(str(name), options), "name")
+    context = Context(threads_of(n_jobs), verbose=int(verbose or 0))
+    with _npy() as path:
+        context.end(_lib.krein_generate(context.handle, text, ctypes.byref(asked), path))
+        rows = np.load(path)
+    y = rows[:, 0].copy()
+    if np.array_equal(y, np.rint(y)):
+        y = y.astype(np.int64)
+    return np.ascontiguousarray(rows[:, 1:]), y
+
+
+def list_methods(table: Any = None) -> Union[List[Report], Dict[str, List[Report]]]:
+    """What there is: kernels, maps, learners, criteria, weighings, solvers and generators.
+
+    Parameters
+    ----------
+    table : str, optional
+        One of these; all when None.
+
+    Returns
+    -------
+    list of Report, or dict of them by table
+        Each has name, summary, details, cite, kernels, time, family, alias and options (name, type,
+        default_value, range, help, low, high).
+
+    Examples
+    --------
+    >>> import krein
+    >>> [method.name for method in krein.list_methods("learners")][:3]
+    ['krr', 'dckrr', 'sskrr']
+    >>> krein.list_methods("kernels")[0].options[0].name
+    'sigma'
+    """
+    tables: Dict[str, List[Report]] = {}
+    i = 0
+    while True:
+        entry = _library.sized(c.krein_entry)
+        if not _lib.krein_list(i, ctypes.byref(entry)):
+            break
+        method = read(entry)
+        tables.setdefault(method.__dict__.pop("table"), []).append(method)
+        method.options = []
+        option = _library.sized(c.krein_option_info)
+        while _lib.krein_list_option(i, len(method.options), ctypes.byref(option)):
+            method.options.append(read(option))
+        i += 1
+    if table is None:
+        return tables
+    if table not in tables:
+        raise ArgumentError("`table` is one of %s, not %r" % (", ".join(tables), table))
+    return tables[table]
