@@ -190,6 +190,7 @@ class krein_data_options(Structure):
         ("targets", c_int64),
         ("categories", c_int),
         ("types", c_int),
+        ("own_rows", c_int),
     ]
 
 

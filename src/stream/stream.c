@@ -5,6 +5,7 @@
  */
 #include "base/threads.h"
 #include "stream/data.h"
+#include "stream/memory.h"
 #include "dist/dist.h"
 #include "encode/labels.h"
 #include "num/blas.h"
@@ -287,7 +288,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
             int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
             if (at < 0) continue;
             if (s->cat[k].texts == KREIN_TEXTS_TARGET) {
-                encode_means(s, &s->cat[k], code, raw->from.row + i, x);
+                encode_means(s, &s->cat[k], code, krein__data_row(s->data, raw->from.row + i), x);
                 continue;
             }
             if (code >= 0) encode_code(e, &s->cat[k], code, x);
@@ -397,10 +398,11 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
                                            ? from->column[data->labels ? 0 : data->label_column]
                                                  .dict.word[(int64_t)y]
                                            : krein__number_text(y, text);
-                    return krein__fail(ctx, KREIN_EDATA,
-                                       "%s: row %lld has the class \"%.60s\", which was never seen "
-                                       "in training",
-                                       data->name, (long long)(raw->from.row + row + 1), word);
+                    return krein__fail(
+                        ctx, KREIN_EDATA,
+                        "%s: %s has the class \"%.60s\", which was never seen in "
+                        "training",
+                        data->name, krein__row_text(data->reader, raw->from.row + row).text, word);
                 }
                 y = (double)class;
             }
