@@ -3,13 +3,14 @@
  *     1  every kernel without a metric, on few rows: scale and lambda by leave-one-out, error on V
  *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
  *        where the error on V is less by more than its standard error
- *     2  the metric: gradients of the predictor of the best kernel on all of S, up to STEPS times;
- * the step of least error on V is kept (radhakrishnan2024) 3  the other kernels under that metric,
- * the L1 kernel under its square too, on few rows 4  the best without and the best with a metric,
- * and others not far behind, on all of S 5  least squared error on V wins; a metric must win by
- * more than chance, 1.5 / sqrt(|V|) of the error, and leave no more rows in a wrong class 6  with
- * more effort sums of the winner and another kernel (tune_mix.c); on few rows support vector
- * machines (tune_svm.c)
+ *     2  the metric: gradients of the better of the L1 and the L2 kernel on all of S, some times;
+ *        the step of least error on V is kept (radhakrishnan2024)
+ *     3  every kernel under that metric, the L1 kernel under its square too, on few rows
+ *     4  the best without and the best with a metric, and others not far behind, on all of S
+ *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
+ *        the error, and leave no more rows in a wrong class
+ *     6  with more effort sums of the winner and another kernel (tune_mix.c); on few rows support
+ *        vector machines (tune_svm.c)
  *
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
