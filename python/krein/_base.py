@@ -232,8 +232,8 @@ def train(
     types: Any = None,
     **options: Any,
 ) -> Tuple[Model, Report]:
-    """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame. With
-    comm, a communicator or _together.Others, the rows are those of this process."""
+    """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame.
+    With comm, a communicator or _together.Others, the rows are those of this process."""
     columns: Dict[str, Any] = {}
     if isinstance(y, str):
         columns["label"], y = y, None
@@ -470,7 +470,8 @@ class BaseKrein(BaseEstimator):
             del self.feature_names_in_
 
     def _take_names(self, X: Any, first: bool, few: bool = False) -> Any:
-        """The rows as a table whose columns are those of the fit. few: other processes have more."""
+        """The rows as a table whose columns are those of the fit. few: other processes have
+        more."""
         X = _rows.as_table(X)
         names = _rows.column_names(X)
         n, d = X.shape

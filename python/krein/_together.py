@@ -24,7 +24,7 @@ class Alone:
     def __enter__(self) -> "Alone":
         return self
 
-    def __exit__(self, *unused: Any) -> None:
+    def __exit__(self, kind: Any, problem: Optional[BaseException], trace: Any) -> None:
         pass
 
     def begin(self, context: Any) -> None:
@@ -56,7 +56,8 @@ class Others(Alone):
         mine = None
         if problem is not None:
             kind: Type[BaseException] = type(problem)
-            mine = (kind if issubclass(kind, KreinError) else KreinError, str(problem) or repr(problem))
+            kind = kind if issubclass(kind, KreinError) else KreinError
+            mine = (kind, str(problem) or repr(problem))
         told = self.comm.allgather(mine)
         if problem is not None:
             return  # it is being raised
@@ -64,7 +65,7 @@ class Others(Alone):
             if failed is not None:
                 raise failed[0]("process %d: %s" % (process, failed[1]))
 
-    def __exit__(self, kind: Any, problem: Optional[BaseException], *unused: Any) -> None:
+    def __exit__(self, kind: Any, problem: Optional[BaseException], trace: Any) -> None:
         if problem is not None and not self.met:
             self.meet(problem)
 

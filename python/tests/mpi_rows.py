@@ -155,8 +155,9 @@ def frames():
         same(many, "frame, " + deal)
     frame["y"] = y  # the labels in a column
     many = krein.Regressor(comm=comm, **FIXED).fit(mine(frame), "y")
-    close(many.predict(frame.drop(columns="y")), one.predict(frame.drop(columns="y")), "label column")
-    other = mine(frame.drop(columns="y"))
+    frame = frame.drop(columns="y")
+    close(many.predict(frame), one.predict(frame), "label column")
+    other = mine(frame)
     if rank == size - 1:
         other = other.rename(columns={"b": "c"})
     if size > 1:
@@ -209,15 +210,14 @@ def wrong():
     if size > 1:
         rows = mine(X)[:, : 3 if last else 4]
         raises(ValueError, "3 columns", lambda: some.fit(rows, mine(y)), "wrong columns")
-        raises(ValueError, "process %d" % (size - 1), lambda: some.fit(rows, mine(y)), "which process")
+        whose = "process %d" % (size - 1)
+        raises(ValueError, whose, lambda: some.fit(rows, mine(y)), "which process")
         label = mine(y) if last else np.column_stack([mine(y), mine(y)])
         raises(ValueError, "2 targets", lambda: some.fit(mine(X), label), "wrong labels")
         weight = None if last else mine(weights)
         raises(ValueError, "weights", lambda: some.fit(mine(X), mine(y), weight), "weights on some")
-        classifier = krein.SVC(comm=comm)
-        raises(
-            ValueError, "one process", lambda: classifier.fit(mine(X), mine(classes)), "another learner"
-        )
+        machine = krein.SVC(comm=comm)
+        raises(ValueError, "one process", lambda: machine.fit(mine(X), mine(classes)), "svm")
     # One process alone fails before the library is called: the others learn of it.
     rows = mine(X)[:, 0] if last else mine(X)
     raises(ValueError, "Expected 2D array", lambda: some.fit(rows, mine(y)), "no table")
@@ -243,8 +243,9 @@ def wrong():
         check(last, "a source that breaks: its own exception")
     except krein.KreinError as problem:
         check(not last, "a source that breaks: %s" % problem)
-    raises(ValueError, "one class", lambda: krein.Classifier(comm=comm, learner="krr", **FIXED).fit(
-        mine(X), np.ones(len(mine(X)), dtype=int)), "one class")
+    ones = np.ones(len(mine(X)), dtype=int)
+    machine = krein.Classifier(comm=comm, learner="krr", **FIXED)
+    raises(ValueError, "one class", lambda: machine.fit(mine(X), ones), "one class")
     raises(TypeError, "mpi4py", lambda: krein.Regressor(comm=3).fit(X, y), "no communicator")
     some.fit(mine(X), mine(y))  # and it goes on
     same(some, "after failures")
