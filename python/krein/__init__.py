@@ -1,4 +1,5 @@
 """Krein: large-scale kernel machines."""
+
 from . import estimators as _estimators
 from . import functions as _functions
 from . import kernels

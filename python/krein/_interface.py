@@ -2,6 +2,7 @@
 
 Written by scripts/python_interface.py from include/krein.h. Do not edit.
 """
+
 from ctypes import (
     CFUNCTYPE,
     POINTER,

@@ -3,6 +3,7 @@
 Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
 in _base.py.
 """
+
 from __future__ import annotations
 
 from typing import Any, List, Optional, Union
