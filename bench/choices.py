@@ -131,11 +131,11 @@ class Job:
         self.part, self.name, self.seed, self.split, self.runs = part, name, seed, split, runs
 
     def measure(self, store, options):
-        todo = {m: r for m, r in self.runs.items() if (self.part, self.name, self.seed, m) not in store.all}
-        if not todo:
+        unmeasured = {m: r for m, r in self.runs.items() if (self.part, self.name, self.seed, m) not in store.all}
+        if not unmeasured:
             return
         split = self.split()
-        for method, (training, predicting) in todo.items():
+        for method, (training, predicting) in unmeasured.items():
             if tabular.running.stopped:
                 break
             self.run(store, options, split, method, training, predicting)

@@ -167,8 +167,8 @@ def splits_of(part, name, method, most):
 # ---- measurements -------------------------------------------------------------------------------
 
 
-def measure(part, name, rows, number, todo, records, work):
-    """The methods of todo on one split."""
+def measure(part, name, rows, number, unmeasured, records, work):
+    """The methods that have no record of one split."""
     _, share, _, _, threads = PLAN[part]
     here = work / f"{part}.{name.replace(' ', '')}.{number}"
     here.mkdir()
@@ -176,7 +176,7 @@ def measure(part, name, rows, number, todo, records, work):
     for file, half in zip(("train.csv", "test.csv"), split(rows, share, number)):
         np.savetxt(here / file, half, delimiter=",", fmt="%.9g")
         files.append(here / file)
-    for method, arguments in todo.items():
+    for method, arguments in unmeasured.items():
         r = common.krein("train", files[0], "--label", "first", "--no-header", "-t", "classification", *arguments,
                          "--test", files[1], "-o", here / "model.krein", threads=threads)
         test = r["test"]
@@ -207,8 +207,8 @@ def measure_all(part, names, most, only, records, jobs):
     jobs_of = [(name, number, missing(part, name, sets[name], number, most or PLAN[part][2], only, records))
                for name in order for number in range(most or PLAN[part][2])]
     with ThreadPoolExecutor(1 if part == "nsmkl" else jobs) as pool:
-        futures = [pool.submit(measure, part, name, sets[name], number, todo, records, work)
-                   for name, number, todo in jobs_of if todo]
+        futures = [pool.submit(measure, part, name, sets[name], number, unmeasured, records, work)
+                   for name, number, unmeasured in jobs_of if unmeasured]
         try:
             for future in futures:
                 future.result()

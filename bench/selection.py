@@ -222,9 +222,9 @@ def measure_all(parts, names, splits, records, data, jobs):
     order = sorted(sets, key=lambda name: len(sets[name]))
     for part in parts:
         chosen = [name for name in order if part != "path" or len(sets[name]) < SMALL]
-        todo = [(name, number) for name in chosen for number in range(min(splits, 3) if part == "times" else splits)]
+        pairs = [(name, number) for name in chosen for number in range(min(splits, 3) if part == "times" else splits)]
         with ThreadPoolExecutor(1 if part == "times" else jobs) as pool:
-            futures = [pool.submit(measure, part, name, sets[name], k, records, work) for name, k in todo]
+            futures = [pool.submit(measure, part, name, sets[name], k, records, work) for name, k in pairs]
             try:
                 for future in futures:
                     future.result()

@@ -103,8 +103,8 @@ def measure_all(part, seeds, runs, records, jobs):
     with ThreadPoolExecutor(jobs) as pool:
         futures = []
         for split in seeds:
-            todo = [run for run in runs if (part, run[0], split, f"{run[1]} {run[2]:g}") not in records.all]
-            futures.append(pool.submit(measure, part, split, todo, records, work))
+            unmeasured = [run for run in runs if (part, run[0], split, f"{run[1]} {run[2]:g}") not in records.all]
+            futures.append(pool.submit(measure, part, split, unmeasured, records, work))
         for future in futures:
             future.result()
 

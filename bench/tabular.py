@@ -275,11 +275,11 @@ def measure(name, seed, method, split, options):
 
 
 def measure_split(name, entry, seed, stores, work, options):
-    todo = [m for m in options.methods if ("tabular", name, seed, m) not in stores[m].all]
-    if not todo:
+    unmeasured = [m for m in options.methods if ("tabular", name, seed, m) not in stores[m].all]
+    if not unmeasured:
         return
     split = Split(name, entry, seed, work)
-    for method in todo:
+    for method in unmeasured:
         if running.stopped:
             break
         record = measure(name, seed, method, split, options)

@@ -136,10 +136,14 @@ KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
  *
  * All processes of the communicator call join, and then krein_train, krein_predict (and its short
  * forms), krein_evaluate and krein_select, in the same order with the same options. They divide the
- * rows of files among them; rows in the caller's arrays must be the same on all, and each computes
- * with all of them. Every process gets the same status, report and model, and the first one alone
- * the predictions. When one fails all return its status and message. Other calls are as before:
- * each process works by itself.
+ * rows of files among them. Rows in the caller's arrays, or of a source, are either the same on all
+ * processes, and each computes with all of them; or each process gives rows of its own (own_rows in
+ * krein_data_options), the same columns on all, and the data are those of process 0, then of process
+ * 1, ...: the model is that of one process with all of these rows. A process may have none (n = 0,
+ * or a source that ends at once), and its columns then do not matter. Every process gets the same
+ * status, report and model; of a file the first one alone gets the predictions, of rows of its own
+ * each gets those of its own, numbered from 0. When one fails all return its status and message.
+ * Other calls are as before: each process works by itself, with its own rows where it gave such.
  *
  * Threads and memory that the options did not give become this process's share of its machine,
  * until it leaves. One context of a process at a time may have joined. */
@@ -248,6 +252,9 @@ typedef struct krein_data_options {
     int64_t targets; /* 0: one; K: the first K columns are the target */
     krein_categories categories;
     krein_types types;
+    int own_rows; /* rows in memory, after krein_ctx_join: 1: these are the rows of this process
+                     alone, and the data are the rows of process 0, then of process 1, ...; 0: all
+                     processes give the same rows */
 } krein_data_options;
 
 KREIN_API void krein_data_options_init_sized(krein_data_options *options, size_t size);
@@ -315,7 +322,8 @@ typedef struct krein_rows_view {
 /* Rows in memory. They are neither copied nor changed: the arrays (not the structs and names) must
  * live and keep their values as long as the data. The same numbers in a file, with the labels in
  * its first columns, give the same model. Of the options those about files do not apply; label,
- * weights, group and ignore may name columns of a table or of named dense rows. */
+ * weights, group and ignore may name columns of a table or of named dense rows. Where processes work
+ * together, own_rows says whose rows they are. */
 KREIN_API krein_status krein_data_from_rows(krein_ctx *ctx, const krein_rows_view *view,
                                             const krein_data_options *options, krein_data **out);
 

@@ -44,7 +44,8 @@ mypy                 python mypy
 liblinear-dev        header linear.h'
 mpi='
 libopenmpi-dev       command mpicc
-openmpi-bin          command mpirun'
+openmpi-bin          command mpirun
+python3-mpi4py       python mpi4py'
 tsan='
 clang                command clang
 libomp-dev           clangomp -

@@ -131,7 +131,8 @@ LAST = [
     (
         "comm",
         "mpi4py.MPI.Comm",
-        "Processes that train together. All call `fit` with the same rows and get the same model.",
+        "Processes that train together. All call `fit`, each with rows of its own (a file is "
+        "divided among them), and get the same model.",
     ),
 ]
 ATTRIBUTES = [

@@ -344,6 +344,7 @@ krein_status krein_select(krein_ctx *ctx, krein_data *data, const krein_select_o
     double start = krein__clock();
     krein__call_begin(ctx);
     TRY(krein__report_check(ctx, report, "krein_select_report"));
+    TRY(krein__data_agree(data));
     TRY(begin(&k, options));
     bool labels = needs_labels(&k);
     TRY(scan(&k, data, labels));

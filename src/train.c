@@ -218,6 +218,7 @@ krein_status krein_train(krein_ctx *ctx, krein_data *data, const krein_train_opt
     *out = NULL;
     krein__call_begin(ctx);
     krein_status st = krein__report_check(ctx, report, "krein_report");
+    if (st == KREIN_OK) st = krein__data_agree(data);
     if (st == KREIN_OK) st = krein__training_begin(ctx, options, data->options.group != NULL, &t);
     if (st == KREIN_OK) st = krein__training_together(&t);
     if (st == KREIN_OK && t.o.checkpoint) st = krein__training_checkpoint(&t, data, &c);

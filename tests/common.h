@@ -3,6 +3,7 @@
  *   double det(i, j, s)              sin(1.7 i + 0.9 j + 0.3 i j + 0.1 + s): the inputs of every
  *                                    reference value in FORMULAS.md
  *   krein_ctx *test_ctx(threads)     a plain context; exits when there is none
+ *   test_ctx_small(threads, bytes)   one with a budget
  *   test_memory                      an allocator that counts live blocks and fails one allocation:
  *                                        test_memory m;
  *                                        krein_ctx *ctx = test_ctx_with(1, &m);
@@ -27,6 +28,7 @@
  *                                    between its loops (spinning on a busy machine costs most)
  *   test_dense(n, d, s)              n x d of det(i, j, s) as float32
  *   test_solve(n, m, a, b)           a x = b by elimination
+ *   test_ridge(n, k, K, y, ...)      kernel ridge regression by it
  *   test_random                      a tiny generator of its own (xorshift), for inputs only
  */
 #ifndef KREIN_TEST_COMMON_H
@@ -140,6 +142,20 @@ static inline krein_ctx *test_ctx_with(int threads, test_memory *memory) {
     return test_ctx_full(threads, memory, NULL);
 }
 static inline krein_ctx *test_ctx(int threads) { return test_ctx_full(threads, NULL, NULL); }
+
+/* With a budget of so many bytes. */
+static inline krein_ctx *test_ctx_small(int threads, uint64_t bytes) {
+    krein_ctx_options o;
+    krein_ctx *ctx = NULL;
+    krein_ctx_options_init(&o);
+    o.threads = threads;
+    o.max_memory = bytes;
+    if (krein_ctx_create(&o, &ctx) != KREIN_OK) {
+        printf("no context\n");
+        exit(1);
+    }
+    return ctx;
+}
 
 /* One turn of the loop below; true: go on with k. */
 static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before, const char *file,
@@ -342,6 +358,34 @@ static inline void test_solve(int64_t n, int64_t m, double *a, double *b) {
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++) b[i * m + j] /= a[i * n + i];
+}
+
+/* Ridge regression on a kernel matrix, of the rows that `in` has (NULL: all) and that have a weight
+ * (NULL: one): (K + diag(shift / w)) alpha + b 1 = y, sum alpha = 0, by elimination; the
+ * predictions f (n x k) for all rows. */
+static inline void test_ridge(int64_t n, int64_t k, const double *K, const double *y,
+                              const double *weight, const bool *in, double shift, bool intercept,
+                              double *f) {
+    int64_t m = 0, *row = test_new(n, sizeof *row);
+    for (int64_t i = 0; i < n; i++)
+        if ((!in || in[i]) && (!weight || weight[i] > 0)) row[m++] = i;
+    int64_t N = m + intercept;
+    double *A = test_new(N * N, sizeof *A), *x = test_new(N * k, sizeof *x);
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < m; j++) A[i * N + j] = K[row[i] * n + row[j]];
+        A[i * N + i] += shift / (weight ? weight[row[i]] : 1);
+        if (intercept) A[i * N + m] = A[m * N + i] = 1;
+        for (int64_t c = 0; c < k; c++) x[i * k + c] = y[row[i] * k + c];
+    }
+    test_solve(N, k, A, x);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++) {
+            f[i * k + c] = intercept ? x[m * k + c] : 0;
+            for (int64_t j = 0; j < m; j++) f[i * k + c] += K[i * n + row[j]] * x[j * k + c];
+        }
+    free(A);
+    free(x);
+    free(row);
 }
 
 #endif

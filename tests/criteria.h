@@ -7,12 +7,10 @@
 #ifndef KREIN_TEST_CRITERIA_H
 #define KREIN_TEST_CRITERIA_H
 
-#include "common.h"
+#include "parsed.h"
 
 #include "num/blas.h"
 #include "select/select.h"
-
-static krein_ctx *ctx;
 
 enum { INPUTS = 3, SEED = 7 };
 
@@ -332,32 +330,6 @@ static inline double tail_value(const problem *p, const asked *a) {
 
 /* ---- ridge regression --------------------------------------------------- */
 
-/* The model of rows `in` with targets y (n x k): (K + diag(shift / w)) alpha + b 1 = y, sum alpha =
- * 0; its predictions (n x k) for all rows. Rows without a weight do not take part. */
-static inline void ridge_fit(const problem *p, int64_t k, const double *y, const bool *in,
-                             double shift, bool intercept, double *f) {
-    int64_t n = p->n, m = 0, *row = test_new(n, sizeof *row);
-    for (int64_t i = 0; i < n; i++)
-        if (in[i] && weight_of(p, i) > 0) row[m++] = i;
-    int64_t N = m + intercept;
-    double *A = test_new(N * N, sizeof *A), *x = test_new(N * k, sizeof *x);
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < m; j++) A[i * N + j] = p->K[row[i] * n + row[j]];
-        A[i * N + i] += shift / weight_of(p, row[i]);
-        if (intercept) A[i * N + m] = A[m * N + i] = 1;
-        for (int64_t c = 0; c < k; c++) x[i * k + c] = y[row[i] * k + c];
-    }
-    test_solve(N, k, A, x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++) {
-            f[i * k + c] = intercept ? x[m * k + c] : 0;
-            for (int64_t j = 0; j < m; j++) f[i * k + c] += p->K[i * n + row[j]] * x[j * k + c];
-        }
-    free(A);
-    free(x);
-    free(row);
-}
-
 /* Share of wrong classes, or root mean square (for classes too: `square`), of held-out predictions.
  */
 static inline double error_of(const problem *p, const double *f, bool by_square) {
@@ -388,7 +360,7 @@ static inline double held_out(const problem *p, const asked *a) {
             in[i] = fold[i] != g;
             W += in[i] || !a->folds ? weight_of(p, i) : 0;
         }
-        ridge_fit(p, k, p->y, in, W * a->number, a->intercept, f);
+        test_ridge(n, k, p->K, p->y, p->weight, in, W * a->number, a->intercept, f);
         for (int64_t i = 0; i < n; i++)
             if (fold[i] == g) memcpy(score + i * k, f + i * k, (size_t)k * sizeof *f);
     }
@@ -416,7 +388,7 @@ static inline double gcv_value(const problem *p, const asked *a) {
         unit[i * n + i] = 1;
         heavy += weight_of(p, i) > 0;
     }
-    ridge_fit(p, n, unit, in, W * a->number, true, H);
+    test_ridge(n, n, p->K, unit, p->weight, in, W * a->number, true, H);
     for (int64_t i = 0; i < n; i++) trace += weight_of(p, i) > 0 ? H[i * n + i] : 0;
     for (int64_t c = 0; c < k; c++) {
         used += output_used(p, c);

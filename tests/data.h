@@ -105,6 +105,20 @@ static inline void forget(learned *l) {
     memset(l, 0, sizeof *l);
 }
 
+/* Learning from the file with allocation k failing: out of memory or well, and nothing is left. */
+static inline krein_status learn_failing(const char *path, const krein_data_options *o, int64_t k) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    test_fail_at(&memory, k);
+    learned l = learn_file(ctx, path, o, KREIN_KEEP_AUTO, 0, 1);
+    krein_status st = l.st;
+    CHECK_ELSE(st == KREIN_OK || st == KREIN_EMEMORY, "%s at %d", krein_message(ctx), (int)k);
+    forget(&l);
+    CHECK(test_live(&memory) == 0);
+    krein_ctx_destroy(ctx);
+    return st;
+}
+
 #define CHECK_ROW(t, i, ...)                                                                       \
     do {                                                                                           \
         static const double want_[] = {__VA_ARGS__};                                               \

@@ -3,20 +3,7 @@
 #ifndef KREIN_TEST_FITTED_H
 #define KREIN_TEST_FITTED_H
 
-#include "common.h"
-
-#include "map/map.h"
-
-static krein_ctx *ctx;
-
-static inline krein_kernel *kernel_of(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
-}
+#include "mapped.h"
 
 typedef struct source {
     krein_data *data;
@@ -66,16 +53,5 @@ static inline krein_map *need(const char *spec, const char *kernel, uint64_t see
         test_bad++;
     }
     return map;
-}
-static inline float *features(const krein_map *map, const krein_rows *x) {
-    float *z = test_new(x->n * map->D, sizeof *z);
-    CHECK(krein__map_apply(map, x, z) == KREIN_OK);
-    return z;
-}
-static inline double inner(const krein_map *map, const float *a, const float *b) {
-    double sum = 0;
-    for (int64_t f = 0; f < map->D; f++)
-        sum += (map->sign ? map->sign[f] : 1) * (double)a[f] * (double)b[f];
-    return sum;
 }
 #endif

@@ -2,7 +2,7 @@
 #ifndef KREIN_TEST_KERNELS_H
 #define KREIN_TEST_KERNELS_H
 
-#include "common.h"
+#include "parsed.h"
 
 #include "kernel/kernel.h"
 #include "num/matrix.h"
@@ -237,17 +237,6 @@ static inline bool rough(const char *text) {
 }
 static inline bool dense_only(const krein_kernel_class *c) {
     return c && c->rows32 && !c->coordinate;
-}
-
-static krein_ctx *ctx;
-
-static krein_kernel *kernel(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
 }
 
 /* About two thirds of the cells of x are set to zero, and the same rows as CSR. Row 1 is empty. */

@@ -7,16 +7,14 @@
  *   source                      rows as a stream: source_dense, source_libsvm, source_close
  *   make, need                  a fitted map; need counts a failure
  *   raw, need_raw, product      raw features in double, and sum_i s_i z_i(x) z_i(y) of two rows
- *   through_file                saves and loads a map
+ *   mapped.h                    features in float32, through_file
  *   declined(ctx, status)       the map itself refused a size or the rows
  *   maps_start, maps_done       first and last in main: ctx, points
  */
 #ifndef KREIN_TEST_MAPS_H
 #define KREIN_TEST_MAPS_H
 
-#include "common.h"
-
-#include "map/map.h"
+#include "mapped.h"
 
 /* ---- kernels, variants of maps ------------------------------------------ */
 
@@ -53,8 +51,6 @@ static const char *const kernels[] = {
     "chi2 + intersection",
     "rq(sigma=2)*periodic(p=3, sigma=2) - 0.3*exponential(sigma=3)"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
-
-static krein_ctx *ctx; /* one thread */
 
 static inline krein_kernel *kernel_on(krein_ctx *on, const char *text) {
     krein_kernel *k = NULL;
@@ -281,23 +277,6 @@ static inline int some_of(const char *spec, int most, int turn, int *out) {
         at = (at + STEP) % KERNELS;
     }
     return n;
-}
-
-/* Saves and loads a map; *out is NULL on failure. */
-static inline krein_status through_file(krein_ctx *on, krein_map *map, const char *path,
-                                        krein_map **out) {
-    krein_status st = KREIN_OK;
-    krein_archive *a = NULL, *b = NULL;
-    *out = NULL;
-    TRY(krein__archive_create(on, &a));
-    TRY(krein__map_io(on, a, map->d, map->sparse, &map));
-    TRY(krein__archive_save(a, path));
-    TRY(krein__archive_load(on, path, &b));
-    TRY(krein__map_io(on, b, map->d, map->sparse, out));
-done:
-    krein__archive_destroy(a);
-    krein__archive_destroy(b);
-    return st;
 }
 
 /* ---- main --------------------------------------------------------------- */

@@ -109,21 +109,11 @@ static void what_is_refused(void) {
 
 /* ---- the budget --------------------------------------------------------- */
 
-static krein_ctx *small_ctx(uint64_t most, int threads) {
-    krein_ctx_options c;
-    krein_ctx *ctx = NULL;
-    krein_ctx_options_init(&c);
-    c.threads = threads;
-    c.max_memory = most;
-    if (krein_ctx_create(&c, &ctx) != KREIN_OK) exit(1);
-    return ctx;
-}
-
 static void budget(void) {
     rows r = friedman(3000, 1, 15);
     static const char *const maps[] = {"orf(D=4096)", "exact", "nystrom(D=2500)"};
     for (int k = 0; k < 3; k++) {
-        krein_ctx *ctx = small_ctx((uint64_t)16 << 20, 2);
+        krein_ctx *ctx = test_ctx_small(2, (uint64_t)16 << 20);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
         krein_train_options o = defaults();
         krein_model *m = NULL;
@@ -156,7 +146,7 @@ static void budget(void) {
         krein_ctx_destroy(ctx);
     }
     /* A default number of features shrinks to what fits. */
-    krein_ctx *ctx = small_ctx((uint64_t)24 << 20, 1);
+    krein_ctx *ctx = test_ctx_small(1, (uint64_t)24 << 20);
     krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);
     krein_train_options o = defaults();
     krein_model *m = NULL;

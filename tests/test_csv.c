@@ -182,18 +182,7 @@ static void missing_same_rows(void) {
 /* Every allocation may fail. */
 static void missing_no_memory(void) {
     const char *path = test_write("data.csv", holes);
-    for (int64_t k = 1;; k++) {
-        test_memory memory;
-        krein_ctx *ctx = test_ctx_with(1, &memory);
-        test_fail_at(&memory, k - 1);
-        learned l = learn_file(ctx, path, NULL, KREIN_KEEP_AUTO, 0, 1);
-        CHECK(l.st == KREIN_OK || l.st == KREIN_EMEMORY);
-        krein_status st = l.st;
-        forget(&l);
-        CHECK(test_live(&memory) == 0);
-        krein_ctx_destroy(ctx);
-        if (st != KREIN_EMEMORY) break;
-    }
+    for (int64_t k = 0; learn_failing(path, NULL, k) == KREIN_EMEMORY;) k++;
 }
 
 int main(void) {

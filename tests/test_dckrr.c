@@ -245,12 +245,10 @@ static void same_bits(void) {
         snprintf(path, sizeof path, "%s", write_rows(name, k % 3 == 2 ? &few : &r));
         snprintf(spec, sizeof spec, "dckrr(parts=5%s)", k / 3 ? ", order=shuffle" : "");
         for (int run = 0; run < 5; run++) {
-            krein_ctx_options c;
-            krein_ctx *ctx = NULL;
-            krein_ctx_options_init(&c);
-            c.threads = run == 0 || run == 4 ? 1 : run == 3 ? 3 : 2;
-            c.max_memory = run == 3 ? (uint64_t)48 << 20 : (uint64_t)1 << 30;
-            CHECK(krein_ctx_create(&c, &ctx) == KREIN_OK);
+            krein_ctx *ctx = test_ctx_small(run == 0 || run == 4 ? 1
+                                            : run == 3           ? 3
+                                                                 : 2,
+                                            run == 3 ? (uint64_t)48 << 20 : (uint64_t)1 << 30);
             krein_data *data = from_file(ctx, path);
             krein_train_options o = with(spec, "gaussian(sigma=2)", maps[k % 3], lambda);
             krein_report report = KREIN_SIZED(krein_report);
@@ -417,12 +415,7 @@ static void budget(void) {
     rows r = friedman(4000, 1, 6), c = rings(1500, 3, 6);
     static const char *const maps[] = {"orf(D=128)", "nystrom(D=100)", "exact"};
     for (int k = 0; k < 12; k++) {
-        krein_ctx_options opt;
-        krein_ctx *ctx = NULL;
-        krein_ctx_options_init(&opt);
-        opt.threads = 1 + k % 2;
-        opt.max_memory = (uint64_t)100 << 20;
-        CHECK(krein_ctx_create(&opt, &ctx) == KREIN_OK);
+        krein_ctx *ctx = test_ctx_small(1 + k % 2, (uint64_t)100 << 20);
         krein_data *data = open_rows(ctx, k / 6 ? &c : &r, NULL, KREIN_TASK_AUTO);
         krein_train_options o =
             with(k % 4 < 2 ? "dckrr(parts=12)" : "dckrr(parts=12, order=shuffle)",

@@ -1,9 +1,7 @@
 /* test_dot.c -- explicit, maclaurin, tensorsketch: maps of dot-product kernels. */
-#include "common.h"
+#include "mapped.h"
 
 #include "map/tensorsketch.h"
-
-static krein_ctx *ctx;
 
 /* ---- rows and maps ------------------------------------------------------ */
 
@@ -50,17 +48,6 @@ static krein_map *need(const char *spec, const char *kernel, int64_t D, uint64_t
     }
     return map;
 }
-static float *apply(const krein_map *map, const krein_rows *x) {
-    float *z = test_new(x->n * map->D, sizeof *z);
-    CHECK(krein__map_apply(map, x, z) == KREIN_OK);
-    return z;
-}
-static double product(const krein_map *map, const float *a, const float *b) {
-    double sum = 0;
-    for (int64_t i = 0; i < map->D; i++)
-        sum += (map->sign ? map->sign[i] : 1) * (double)a[i] * (double)b[i];
-    return sum;
-}
 /* n x n kernel values */
 static void gram(const char *kernel, const krein_rows *x, double *K) {
     krein_kernel *e = NULL;
@@ -103,11 +90,11 @@ static void reference_sketch(void) {
     CHECK(k->parts == 1 && k->width == 6 && k->part[0].degree == 2 && k->part[0].length == 8);
     memcpy(k->hash, h, sizeof h);
     memcpy(k->sign, s, sizeof s);
-    float *z = apply(map, &rows);
+    float *z = features(map, &rows);
     for (int i = 0; i < 16; i++) CHECK_ABS((double)z[i], ts[i], 5e-7);
     free(z);
     k->part[0].degree = 1; /* the first CountSketch alone */
-    z = apply(map, &rows);
+    z = features(map, &rows);
     for (int i = 0; i < 8; i++) CHECK_ABS((double)z[i], c1[i], 2e-7);
     free(z);
     free(x);
@@ -125,7 +112,7 @@ static void square_features(void) {
     const double want[] = {c,         sqrt(2 * c) * a, sqrt(2 * c) * b, sqrt(2 * c) * e, a * a,
                            r * a * b, r * a * e,       b * b,           r * b * e,       e * e};
     CHECK(map->D == 10);
-    float *z = apply(map, &rows);
+    float *z = features(map, &rows);
     for (int i = 0; i < 10; i++) CHECK_ABS((double)z[i], want[i], 3e-7);
     free(z);
     krein__map_destroy(map);
@@ -159,11 +146,10 @@ static void explicit_is_exact(void) {
         gram(cases[c].kernel, &rows, K);
         krein_map *map = need("explicit", cases[c].kernel, 0, 1, d);
         CHECK(map->D == cases[c].D && map->cls->features(map, 1) == map->D);
-        float *z = apply(map, &rows);
+        float *z = features(map, &rows);
         for (int i = 0; i < ROWS * ROWS; i++) {
             top = fmax(top, fabs(K[i]));
-            off =
-                fmax(off, fabs(product(map, z + i / ROWS * map->D, z + i % ROWS * map->D) - K[i]));
+            off = fmax(off, fabs(inner(map, z + i / ROWS * map->D, z + i % ROWS * map->D) - K[i]));
         }
         if (!(off <= 4e-6 * top)) printf("%s: %g of %g\n", cases[c].kernel, off, top);
         CHECK(off <= 4e-6 * top);
@@ -197,10 +183,9 @@ static void epanechnikov_is_polynomial(void) {
         source_open(ctx, ROWS, DIM, x, &s);
         CHECK(make(ctx, "explicit", some[k], 0, 1, DIM, s.stream, &map) == KREIN_OK);
         CHECK(map->D == made[k] && !map->sign);
-        float *z = apply(map, &rows);
+        float *z = features(map, &rows);
         for (int i = 0; i < ROWS * ROWS; i++)
-            off =
-                fmax(off, fabs(product(map, z + i / ROWS * map->D, z + i % ROWS * map->D) - K[i]));
+            off = fmax(off, fabs(inner(map, z + i / ROWS * map->D, z + i % ROWS * map->D) - K[i]));
         CHECK(off <= 1e-6);
         free(z);
         krein__map_destroy(map);
@@ -281,10 +266,10 @@ static void estimates(const char *spec, const char *kernel, int64_t D, int64_t d
     double sum[PAIRS] = {0}, squares[PAIRS] = {0};
     for (int64_t seed = 0; seed < R; seed++) {
         krein_map *map = need(spec, kernel, D, (uint64_t)seed, d);
-        float *z = apply(map, &rows);
+        float *z = features(map, &rows);
         for (int a = 0, p = 0; a < ROWS; a++)
             for (int b = 0; b <= a; b++, p++) {
-                double value = product(map, z + a * map->D, z + b * map->D);
+                double value = inner(map, z + a * map->D, z + b * map->D);
                 sum[p] += value;
                 squares[p] += value * value;
             }
@@ -347,8 +332,8 @@ static void variance_of(const char *spec, const char *kernel, int64_t D, int64_t
     *second = *fourth = 0;
     for (int64_t seed = 0; seed < R; seed++) {
         krein_map *map = need(spec, kernel, D, (uint64_t)seed, d);
-        float *z = apply(map, &rows);
-        double off = product(map, z, z + map->D) - want_mean;
+        float *z = features(map, &rows);
+        double off = inner(map, z, z + map->D) - want_mean;
         *second += off * off / (double)R;
         *fourth += off * off * off * off / (double)R;
         free(z);
@@ -450,21 +435,6 @@ static void splits(void) {
 
 /* ---- models, memory, sparse rows on kernels for rows of length one ------- */
 
-static krein_status through_file(krein_ctx *on, krein_map *map, const char *path, krein_map **out) {
-    krein_status st = KREIN_OK;
-    krein_archive *a = NULL, *b = NULL;
-    *out = NULL;
-    TRY(krein__archive_create(on, &a));
-    TRY(krein__map_io(on, a, map->d, map->sparse, &map));
-    TRY(krein__archive_save(a, path));
-    TRY(krein__archive_load(on, path, &b));
-    TRY(krein__map_io(on, b, map->d, map->sparse, out));
-done:
-    krein__archive_destroy(a);
-    krein__archive_destroy(b);
-    return st;
-}
-
 /* Saved and loaded, with every allocation failing once. */
 static void models(void) {
     enum { N = 20, DIM = 5 };
@@ -521,7 +491,7 @@ static void wide_sparse_rows(void) {
     krein_rows sparse = {N, WIDE, NULL, 0, ptr, col, val};
     for (int i = 0; i < 2; i++) {
         krein_map *map = need(specs[i], "poly(degree=3, c=0.4) - 0.1*linear*linear", 300, 1, WIDE);
-        float *a = apply(map, &dense), *b = apply(map, &sparse);
+        float *a = features(map, &dense), *b = features(map, &sparse);
         double worst = 0, top = 0;
         for (int64_t j = 0; j < N * map->D; j++) {
             worst = fmax(worst, fabs((double)(a[j] - b[j])));

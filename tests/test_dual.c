@@ -1,66 +1,6 @@
 /* test_dual.c -- lambda in the dual by steps (a Cholesky factorisation each) against the path of
  * one eigendecomposition, and the parts that the steps are made of. */
-#include "common.h"
-
-#include "num/blas.h"
-#include "solve/ridge.h"
-
-/* ---- inputs ------------------------------------------------------------- */
-
-/* Noisy targets of rows in the plane, with the Gaussian kernel of width s. */
-typedef struct problem {
-    int64_t n, k;
-    double *K, *y, *weight;
-    int32_t *class;
-} problem;
-
-static problem make(int64_t n, int64_t k, int classes, bool weights, double s, double noise) {
-    problem p = {.n = n, .k = k};
-    double *x = test_new(2 * n, sizeof *x);
-    test_random_state = 88172645463325252u;
-    p.K = test_new(n * n, sizeof *p.K);
-    p.y = test_new(n * k, sizeof *p.y);
-    if (classes) p.class = test_new(n, sizeof *p.class);
-    if (weights) p.weight = test_new(n, sizeof *p.weight);
-    for (int64_t i = 0; i < 2 * n; i++) x[i] = 2 * test_random();
-    for (int64_t i = 0; i < n; i++) {
-        double a = x[2 * i], b = x[2 * i + 1];
-        for (int64_t c = 0; c < k; c++)
-            p.y[i * k + c] =
-                sin((2 + (double)c) * a) + cos(b * (double)c + a) + noise * test_random();
-        if (classes) {
-            p.class[i] = (int32_t)(fabs(a + sin(3 * b) + noise * test_random() + 9)) % classes;
-            for (int64_t c = 0; c < k; c++)
-                p.y[i * k + c] = p.class[i] == (k == 1 ? 1 : (int32_t)c) ? 1 : -1;
-        }
-        if (weights) p.weight[i] = (double)(i % 5) / 2; /* zero as well */
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double a = x[2 * i] - x[2 * j], b = x[2 * i + 1] - x[2 * j + 1];
-            p.K[i * n + j] = exp(-(a * a + b * b) / (2 * s * s));
-        }
-    free(x);
-    return p;
-}
-static void drop(problem *p) {
-    free(p->K);
-    free(p->y);
-    free(p->weight);
-    free(p->class);
-}
-static krein_targets targets(const problem *p) {
-    return (krein_targets){p->n, p->k, p->y, p->weight, p->class};
-}
-static double *copy_of(const problem *p) {
-    double *K = test_new(p->n * p->n, sizeof *K);
-    memcpy(K, p->K, (size_t)(p->n * p->n) * sizeof *K);
-    return K;
-}
-
-static bool same_bits(int64_t n, const double *a, const double *b) {
-    return memcmp(a, b, (size_t)n * sizeof *a) == 0;
-}
+#include "dual.h"
 
 /* ---- the diagonal of the inverse ---------------------------------------- */
 
@@ -373,14 +313,9 @@ static void default_fits(void) {
     krein_train_options_init(&o);
     o.kernel = "gaussian(sigma=0.7)";
     for (int small = 0; small < 2; small++) {
-        krein_ctx_options c;
-        krein_ctx *ctx = NULL;
         krein_report report = KREIN_SIZED(krein_report), plan = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
-        krein_ctx_options_init(&c);
-        c.threads = 2;
-        c.max_memory = (uint64_t)(small ? 40 : 400) << 20;
-        if (krein_ctx_create(&c, &ctx) != KREIN_OK) exit(1);
+        krein_ctx *ctx = test_ctx_small(2, (uint64_t)(small ? 40 : 400) << 20);
         krein_data *data = open_rows(ctx, n, x, y);
         CHECK(krein_plan(ctx, data, &o, &plan) == KREIN_OK);
         CHECK(plan.fits && (strcmp(plan.map, "exact") == 0) == !small);

@@ -1,61 +1,16 @@
 /* test_dual_at.c -- leave-one-out and cross-validation on a kernel matrix, at one lambda and over a
  * path, against refitting; GCV and evidence from its eigenvalues, against dense formulas. */
-#include "common.h"
+#include "dual.h"
 
-#include "num/blas.h"
-#include "solve/ridge.h"
 #include "solve/smoother.h"
 
 /* ---- inputs ------------------------------------------------------------- */
 
-typedef struct problem {
-    int64_t n, k;
-    double *K, *y, *weight;
-    int32_t *class;
-} problem;
-
-/* Rows in the plane with the Gaussian kernel of width s; classes: as many as outputs, or none. */
-static problem make(int64_t n, int64_t k, bool classes, bool weights, double s) {
-    problem p = {.n = n, .k = k};
-    double *x = test_new(2 * n, sizeof *x);
-    test_random_state = 88172645463325252u;
-    p.K = test_new(n * n, sizeof *p.K);
-    p.y = test_new(n * k, sizeof *p.y);
-    if (weights) p.weight = test_new(n, sizeof *p.weight);
-    if (classes) p.class = test_new(n, sizeof *p.class);
-    for (int64_t i = 0; i < 2 * n; i++) x[i] = 2 * test_random();
-    for (int64_t i = 0; i < n; i++) {
-        double a = x[2 * i], b = x[2 * i + 1];
-        for (int64_t c = 0; c < k; c++)
-            p.y[i * k + c] = 1 + sin((2 + (double)c) * a) + cos(b) + .5 * test_random();
-        if (classes) {
-            p.class[i] = (int32_t)(9 + 2 * a + sin(3 * b)) % (int32_t)(k == 1 ? 2 : k);
-            for (int64_t c = 0; c < k; c++)
-                p.y[i * k + c] = p.class[i] == (k == 1 ? 1 : (int32_t)c) ? 1 : -1;
-        }
-        if (weights) p.weight[i] = (double)(i % 5) / 2; /* zero as well */
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double a = x[2 * i] - x[2 * j], b = x[2 * i + 1] - x[2 * j + 1];
-            p.K[i * n + j] = exp(-(a * a + b * b) / (2 * s * s));
-        }
-    free(x);
+/* Classes: as many as outputs, or two; targets that are not around zero. */
+static problem make_at(int64_t n, int64_t k, bool classes, bool weights, double s) {
+    problem p = make(n, k, classes ? (int)krein__max(2, k) : 0, weights, s, .5);
+    for (int64_t e = 0; e < n * k && !classes; e++) p.y[e] += 1;
     return p;
-}
-static void drop(problem *p) {
-    free(p->K);
-    free(p->y);
-    free(p->weight);
-    free(p->class);
-}
-static krein_targets targets(const problem *p) {
-    return (krein_targets){p->n, p->k, p->y, p->weight, p->class};
-}
-static double *copy_of(const problem *p) {
-    double *K = test_new(p->n * p->n, sizeof *K);
-    memcpy(K, p->K, (size_t)(p->n * p->n) * sizeof *K);
-    return K;
 }
 static double weight_of(const problem *p, int64_t i) { return p->weight ? p->weight[i] : 1; }
 static double total(const problem *p) {
@@ -69,35 +24,12 @@ static int64_t heavy(const problem *p) {
     for (int64_t i = 0; i < p->n; i++) count += weight_of(p, i) > 0;
     return count;
 }
-static bool same_bits(int64_t n, const double *a, const double *b) {
-    return memcmp(a, b, (size_t)n * sizeof *a) == 0;
-}
 
 /* ---- the obvious way ---------------------------------------------------- */
 
-/* The model of the rows that `in` has (NULL: all) and that have a weight: (K + diag(shift / w))
- * alpha + b 1 = y, sum alpha = 0, by elimination; its predictions (n x k) for all rows. */
+/* The predictions (n x k) of the model of the rows that `in` has (NULL: all). */
 static void refit(const problem *p, const bool *in, double shift, bool intercept, double *f) {
-    int64_t n = p->n, k = p->k, m = 0, *row = test_new(n, sizeof *row);
-    for (int64_t i = 0; i < n; i++)
-        if ((!in || in[i]) && weight_of(p, i) > 0) row[m++] = i;
-    int64_t N = m + intercept;
-    double *A = test_new(N * N, sizeof *A), *x = test_new(N * k, sizeof *x);
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < m; j++) A[i * N + j] = p->K[row[i] * n + row[j]];
-        A[i * N + i] += shift / weight_of(p, row[i]);
-        if (intercept) A[i * N + m] = A[m * N + i] = 1;
-        for (int64_t c = 0; c < k; c++) x[i * k + c] = p->y[row[i] * k + c];
-    }
-    test_solve(N, k, A, x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++) {
-            f[i * k + c] = intercept ? x[m * k + c] : 0;
-            for (int64_t j = 0; j < m; j++) f[i * k + c] += p->K[i * n + row[j]] * x[j * k + c];
-        }
-    free(A);
-    free(x);
-    free(row);
+    test_ridge(p->n, p->k, p->K, p->y, p->weight, in, shift, intercept, f);
 }
 
 /* Held-out scores, each fold by itself; the penalty is W_{-F} lambda, or W lambda where kept. */
@@ -132,15 +64,15 @@ static krein_path errors_of(const problem *p, double lambda, const double *score
 /* Residuals over the degrees of freedom that are left, from the smoother H: f = Hy. */
 static double dense_gcv(const problem *p, double lambda, bool intercept) {
     int64_t n = p->n, k = p->k;
-    problem unit = {n, n, p->K, test_new(n * n, sizeof *unit.y), p->weight, NULL};
+    double *unit = test_new(n * n, sizeof *unit);
     double *H = test_new(n * n, sizeof *H), *f = test_new(n * k, sizeof *f), W = total(p);
     double left = (double)heavy(p), residual = 0;
-    for (int64_t i = 0; i < n; i++) unit.y[i * n + i] = 1;
-    refit(&unit, NULL, W * lambda, intercept, H);
+    for (int64_t i = 0; i < n; i++) unit[i * n + i] = 1;
+    test_ridge(n, n, p->K, unit, p->weight, NULL, W * lambda, intercept, H);
     krein__dgemm(false, false, n, k, n, 1, H, n, p->y, k, 0, f, k);
     for (int64_t i = 0; i < n; i++) left -= H[i * n + i]; /* zero without a weight */
     for (int64_t e = 0; e < n * k; e++) residual += weight_of(p, e / k) * pow(p->y[e] - f[e], 2);
-    free(unit.y);
+    free(unit);
     free(H);
     free(f);
     return residual / (W * (double)k) / pow(left / (double)heavy(p), 2);
@@ -150,7 +82,8 @@ static double dense_gcv(const problem *p, double lambda, bool intercept) {
  * is an intercept. */
 static problem framed(const problem *p, bool intercept) {
     int64_t n = p->n, k = p->k;
-    problem r = {n, k, test_new(n * n, sizeof *r.K), test_new(n * k, sizeof *r.y), NULL, NULL};
+    problem r = {
+        .n = n, .k = k, .K = test_new(n * n, sizeof *r.K), .y = test_new(n * k, sizeof *r.y)};
     double *M = test_new(n * n, sizeof *M), *half = test_new(n * n, sizeof *half), W = total(p);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -233,7 +166,7 @@ static void loo_is_refitting(void) {
     for (int i = 0; i < n; i++) own[i] = i;
     for (int which = 0; which < 16; which++) {
         bool intercept = which & 1, weights = which & 2, classes = which & 4;
-        problem p = make(n, which & 8 ? 3 : 1, classes, weights, .8);
+        problem p = make_at(n, which & 8 ? 3 : 1, classes, weights, .8);
         krein_targets rows = targets(&p);
         double *K = copy_of(&p), score[n * 3], want[n * 3];
         for (double lambda = 1e-5; lambda < 5; lambda *= 30) {
@@ -266,7 +199,7 @@ static void loo_is_refitting(void) {
 static void path_is_one_by_one(void) {
     krein_ctx *ctx = test_ctx(2);
     for (int which = 0; which < 4; which++) {
-        problem p = make(200, 2, false, which & 2, .5);
+        problem p = make_at(200, 2, false, which & 2, .5);
         krein_targets rows = targets(&p);
         double *K = copy_of(&p);
         bool intercept = which & 1;
@@ -311,7 +244,7 @@ static void folds_are_refitting(void) {
     static const int64_t counts[] = {2, 3, 5, 8, 20, n};
     krein_ctx *ctx = test_ctx(2);
     for (int which = 0; which < 8; which++) {
-        problem p = make(n, which & 4 ? 3 : 1, which & 4, which & 2, .8);
+        problem p = make_at(n, which & 4 ? 3 : 1, which & 4, which & 2, .8);
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             int32_t fold[n];
             if (test_sanitized() && counts[c] == 20) continue;
@@ -329,7 +262,7 @@ static void folds_are_refitting(void) {
 static void uneven_folds(void) {
     enum { n = 60 };
     krein_ctx *ctx = test_ctx(1);
-    problem p = make(n, 2, false, true, .8);
+    problem p = make_at(n, 2, false, true, .8);
     int32_t fold[n];
     for (int intercept = 0; intercept < 2; intercept++) {
         for (int i = 0; i < n; i++) fold[i] = i / 5;
@@ -359,7 +292,7 @@ static void uneven_folds(void) {
 static void indefinite(void) {
     enum { n = 30, folds = 10 };
     krein_ctx *ctx = test_ctx(2);
-    problem p = make(n, 2, false, false, .7), wide = make(n, 1, false, false, 3);
+    problem p = make_at(n, 2, false, false, .7), wide = make_at(n, 1, false, false, 3);
     krein_targets rows = targets(&p);
     int32_t own[n], fold[n];
     double score[n * 2], want[n * 2], K[n * n], s[n], q[n];
@@ -388,7 +321,7 @@ static void indefinite(void) {
 static void singular(void) {
     enum { n = 24 };
     krein_ctx *ctx = test_ctx(1);
-    problem p = make(n, 1, false, false, .6);
+    problem p = make_at(n, 1, false, false, .6);
     krein_targets rows = targets(&p);
     double K[n * n], score[n];
     krein_path path;
@@ -452,7 +385,7 @@ static void criteria_are_dense(void) {
     krein_ctx *ctx = test_ctx(1);
     for (int which = 0; which < 8; which++) {
         bool intercept = which & 1;
-        problem p = make(n, which & 4 ? 2 : 1, false, which & 2, .6);
+        problem p = make_at(n, which & 4 ? 2 : 1, false, which & 2, .6);
         double s[n], q[n], W = total(&p);
         krein_smoother a = spectrum(ctx, &p, intercept, s, q);
         krein_path path = {.n = 4, .lambda = {1e-5, 1e-3, .02, 3}}, grid = {0};
@@ -544,7 +477,7 @@ static krein_status ask(krein_ctx *ctx, const problem *p, double *K, answers *a)
 
 static void same_bits_on_any_threads(void) {
     static answers a[3];
-    problem p = make(test_sanitized() ? 300 : 600, 2, false, false, .3);
+    problem p = make_at(test_sanitized() ? 300 : 600, 2, false, false, .3);
     double *K = copy_of(&p);
     for (int t = 0; t < 3; t++) {
         krein_ctx *ctx = test_ctx(t + 1);
@@ -562,7 +495,7 @@ static void every_allocation_fails(void) {
     static answers a;
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
-    problem p = make(20, 2, true, false, .8);
+    problem p = make_at(20, 2, true, false, .8);
     double *K = copy_of(&p);
     for (int sign = 0; sign < 2; sign++) {
         TEST_EVERY_ALLOCATION(&memory, k) {

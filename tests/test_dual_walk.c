@@ -1,71 +1,20 @@
 /* test_dual_walk.c -- leave-one-out on the kernel matrix in float32: against the eigendecomposition
  * in float64, against fits without the row, and what float32 does not resolve. */
-#include "common.h"
-
-#include "num/blas.h"
-#include "solve/ridge.h"
+#include "dual.h"
 
 /* ---- inputs ------------------------------------------------------------- */
 
-typedef struct problem {
-    int64_t n, k;
-    float *K;
-    double *wide; /* the same numbers */
-    double *y, *weight;
-    int32_t *class;
-} problem;
-
-static problem make(int64_t n, int64_t k, int classes, bool weights, double s, double noise) {
-    problem p = {.n = n, .k = k};
-    double *x = test_new(2 * n, sizeof *x);
-    test_random_state = 88172645463325252u;
-    p.K = test_new(n * n, sizeof *p.K);
-    p.wide = test_new(n * n, sizeof *p.wide);
-    p.y = test_new(n * k, sizeof *p.y);
-    if (classes) p.class = test_new(n, sizeof *p.class);
-    if (weights) p.weight = test_new(n, sizeof *p.weight);
-    for (int64_t i = 0; i < 2 * n; i++) x[i] = 2 * test_random();
-    for (int64_t i = 0; i < n; i++) {
-        double a = x[2 * i], b = x[2 * i + 1];
-        for (int64_t c = 0; c < k; c++)
-            p.y[i * k + c] = 7 + sin((2 + (double)c) * a) + cos(b + a) + noise * test_random();
-        if (classes) {
-            p.class[i] = (int32_t)(fabs(a + sin(3 * b) + noise * test_random() + 9)) % classes;
-            for (int64_t c = 0; c < k; c++)
-                p.y[i * k + c] = p.class[i] == (k == 1 ? 1 : (int32_t)c) ? 1 : -1;
-        }
-        if (weights) p.weight[i] = (double)(i % 5) / 2; /* zero as well */
+/* Targets far from zero, and a kernel that is 3 on the diagonal; K has the numbers of float32. */
+static problem make_narrow(int64_t n, int64_t k, int classes, bool weights, double s,
+                           double noise) {
+    problem p = make(n, k, classes, weights, s, noise);
+    p.narrow = test_new(n * n, sizeof *p.narrow);
+    for (int64_t e = 0; e < n * n; e++) {
+        p.narrow[e] = (float)(3 * p.K[e]);
+        p.K[e] = (double)p.narrow[e];
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double a = x[2 * i] - x[2 * j], b = x[2 * i + 1] - x[2 * j + 1];
-            p.K[i * n + j] = (float)(3 * exp(-(a * a + b * b) / (2 * s * s)));
-            p.wide[i * n + j] = (double)p.K[i * n + j];
-        }
-    free(x);
+    for (int64_t e = 0; e < n * k && !classes; e++) p.y[e] += 7;
     return p;
-}
-
-static void drop(problem *p) {
-    free(p->K);
-    free(p->wide);
-    free(p->y);
-    free(p->weight);
-    free(p->class);
-}
-
-static krein_targets targets(const problem *p) {
-    return (krein_targets){p->n, p->k, p->y, p->weight, p->class};
-}
-
-static double *copy_of(const problem *p) {
-    double *K = test_new(p->n * p->n, sizeof *K);
-    memcpy(K, p->wide, (size_t)(p->n * p->n) * sizeof *K);
-    return K;
-}
-
-static bool same_bits(int64_t n, const double *a, const double *b) {
-    return memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
 /* ---- the factor --------------------------------------------------------- */
@@ -125,7 +74,7 @@ static void walk_is_path(void) {
     for (size_t t = 0; t < sizeof all / sizeof *all; t++) {
         if (all[t].n > 1000 && test_sanitized()) continue;
         problem p =
-            make(all[t].n, all[t].k, all[t].classes, all[t].weights, all[t].s, all[t].noise);
+            make_narrow(all[t].n, all[t].k, all[t].classes, all[t].weights, all[t].s, all[t].noise);
         krein_targets rows = targets(&p);
         int64_t size = p.n * p.k;
         double *alpha = test_new(size, sizeof *alpha), b[3], *again = test_new(size, sizeof *again);
@@ -133,12 +82,12 @@ static void walk_is_path(void) {
         krein_path walk = {0}, same, whole = {0}, one;
         bool below = true, solved = false;
         double start = 0;
-        CHECK(krein__dual_start(ctx, NULL, p.K, &rows, p.n / 3, 1, &start) == KREIN_OK);
+        CHECK(krein__dual_start(ctx, NULL, p.narrow, &rows, p.n / 3, 1, &start) == KREIN_OK);
         CHECK(start > 0);
-        CHECK(krein__dual_walk_from(ctx, p.K, &rows, start, &walk, alpha, b, score, &below) ==
+        CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, start, &walk, alpha, b, score, &below) ==
               KREIN_OK);
         CHECK(!below && walk.n >= 3 && walk.n <= 9);
-        for (int64_t e = 0; e < p.n * p.n; e++) CHECK((double)p.K[e] == p.wide[e]);
+        for (int64_t e = 0; e < p.n * p.n; e++) CHECK((double)p.narrow[e] == p.K[e]);
         /* Every lambda visited. */
         same = walk;
         double *K = copy_of(&p);
@@ -148,22 +97,23 @@ static void walk_is_path(void) {
             if (p.class) CHECK_ABS(walk.error[l], same.error[l], 1.5 / (double)p.n);
         }
         /* The least loss on the whole grid is within what another visit would have promised. */
-        memcpy(K, p.wide, (size_t)(p.n * p.n) * sizeof *K);
+        memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
         CHECK(krein__dual_path(ctx, K, &rows, &whole) == KREIN_OK);
         CHECK(walk.loss[krein__path_least(&walk)] < 1.004 * whole.loss[krein__path_least(&whole)]);
         /* The solution and the scores are those of the lambda chosen. */
         double lambda = walk.lambda[walk.best], scale = 0;
-        memcpy(K, p.wide, (size_t)(p.n * p.n) * sizeof *K);
+        memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
         CHECK(krein__dual_solve(ctx, K, &rows, lambda, again, c) == KREIN_OK);
         for (int64_t e = 0; e < size; e++) scale = fmax(scale, fabs(again[e]));
         for (int64_t e = 0; e < size; e++) CHECK_ABS(alpha[e], again[e], 1e-7 * scale);
         for (int64_t o = 0; o < p.k; o++) CHECK_ABS(b[o], c[o], 1e-7 * (1 + fabs(c[o])));
-        memcpy(K, p.wide, (size_t)(p.n * p.n) * sizeof *K);
+        memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
         CHECK(krein__dual_loo_at(ctx, K, &rows, lambda, true, &one, other) == KREIN_OK);
         for (int64_t e = 0; e < size; e++) CHECK_ABS(score[e], other[e], 1e-4 * (1 + fabs(p.y[e])));
         CHECK_REL(walk.loss[walk.best], one.loss[0], 1e-4);
         /* Given, the lambda leads to the same bits. */
-        CHECK(krein__dual_fit32(ctx, p.K, &rows, lambda, again, c, other, &solved) == KREIN_OK);
+        CHECK(krein__dual_fit32(ctx, p.narrow, &rows, lambda, again, c, other, &solved) ==
+              KREIN_OK);
         CHECK(solved && same_bits(size, alpha, again) && same_bits(p.k, b, c) &&
               same_bits(size, score, other));
         free(K);
@@ -181,7 +131,7 @@ static void brute_force(void) {
     enum { n = 12, k = 2 };
     krein_ctx *ctx = test_ctx(1);
     for (int weights = 0; weights < 2; weights++) {
-        problem p = make(n, k, 0, weights, .7, .3);
+        problem p = make_narrow(n, k, 0, weights, .7, .3);
         krein_targets rows = targets(&p);
         double alpha[n * k], b[k], score[n * k], total = 0;
         krein_path walk = {0};
@@ -189,7 +139,7 @@ static void brute_force(void) {
         if (weights)
             for (int i = 0; i < n; i++) p.weight[i] = .5 + i % 3;
         for (int i = 0; i < n; i++) total += weights ? p.weight[i] : 1;
-        CHECK(krein__dual_walk_from(ctx, p.K, &rows, .01, &walk, alpha, b, score, &below) ==
+        CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, .01, &walk, alpha, b, score, &below) ==
               KREIN_OK);
         double shift = walk.lambda[walk.best] * total, loss = 0;
         for (int out = 0; out < n; out++) {
@@ -199,7 +149,7 @@ static void brute_force(void) {
             for (int i = 0; i < n; i++)
                 if (i != out) at[m++] = i;
             for (int i = 0; i < n - 1; i++) {
-                for (int j = 0; j < n - 1; j++) K[i * (n - 1) + j] = p.wide[at[i] * n + at[j]];
+                for (int j = 0; j < n - 1; j++) K[i * (n - 1) + j] = p.K[at[i] * n + at[j]];
                 for (int o = 0; o < k; o++) y[i * k + o] = p.y[at[i] * k + o];
                 weight[i] = weights ? p.weight[at[i]] : 1;
                 rest += weight[i];
@@ -208,7 +158,7 @@ static void brute_force(void) {
             CHECK(krein__dual_solve(ctx, K, &others, shift / rest, left, c) == KREIN_OK);
             for (int o = 0; o < k; o++) {
                 double f = c[o], e;
-                for (int i = 0; i < n - 1; i++) f += p.wide[out * n + at[i]] * left[i * k + o];
+                for (int i = 0; i < n - 1; i++) f += p.K[out * n + at[i]] * left[i * k + o];
                 CHECK_ABS(score[out * k + o], f, 1e-4);
                 e = p.y[out * k + o] - f;
                 loss += (weights ? p.weight[out] : 1) * e * e / k / total;
@@ -225,23 +175,25 @@ static void brute_force(void) {
 /* Targets without noise and a wide kernel want a lambda that takes float64. */
 static void smooth_is_below(void) {
     krein_ctx *ctx = test_ctx(2);
-    problem p = make(400, 1, 0, false, 2, 0);
+    problem p = make_narrow(400, 1, 0, false, 2, 0);
     krein_targets rows = targets(&p);
     double *alpha = test_new(p.n, sizeof *alpha), b;
     krein_path walk = {0};
     bool below = false, solved = true;
-    CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-5, &walk, alpha, &b, NULL, &below) == KREIN_OK);
+    CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-5, &walk, alpha, &b, NULL, &below) ==
+          KREIN_OK);
     CHECK(below && isfinite(walk.loss[walk.best]));
-    CHECK(krein__dual_fit32(ctx, p.K, &rows, 1e-12, alpha, &b, NULL, &solved) == KREIN_OK);
+    CHECK(krein__dual_fit32(ctx, p.narrow, &rows, 1e-12, alpha, &b, NULL, &solved) == KREIN_OK);
     CHECK(!solved);
     /* From where float32 begins, when the start is below that. */
-    CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-14, &walk, alpha, &b, NULL, &below) ==
+    CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-14, &walk, alpha, &b, NULL, &below) ==
           KREIN_OK);
     CHECK(below);
     for (int64_t l = 0; l < walk.n; l++) CHECK(walk.lambda[l] > 1e-9);
     /* No lambda near the start makes the negative matrix positive. */
-    for (int64_t e = 0; e < p.n * p.n; e++) p.K[e] = -p.K[e];
-    CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-9, &walk, alpha, &b, NULL, &below) == KREIN_OK);
+    for (int64_t e = 0; e < p.n * p.n; e++) p.narrow[e] = -p.narrow[e];
+    CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-9, &walk, alpha, &b, NULL, &below) ==
+          KREIN_OK);
     CHECK(below);
     free(alpha);
     drop(&p);
@@ -250,13 +202,13 @@ static void smooth_is_below(void) {
 
 static void refusals(void) {
     krein_ctx *ctx = test_ctx(1);
-    problem p = make(20, 1, 0, true, 1, .5);
+    problem p = make_narrow(20, 1, 0, true, 1, .5);
     krein_targets rows = targets(&p);
     double alpha[20], b;
     krein_path path = {0};
     bool below;
     for (int64_t i = 0; i < p.n; i++) p.weight[i] = 0;
-    CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-3, &path, alpha, &b, NULL, &below) ==
+    CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-3, &path, alpha, &b, NULL, &below) ==
           KREIN_EDATA);
     drop(&p);
     krein_ctx_destroy(ctx);
@@ -265,7 +217,7 @@ static void refusals(void) {
 /* ---- threads, memory ---------------------------------------------------- */
 
 static void same_bits_on_any_threads(void) {
-    problem p = make(test_sanitized() ? 400 : 1700, 2, 0, true, .5, .5);
+    problem p = make_narrow(test_sanitized() ? 400 : 1700, 2, 0, true, .5, .5);
     krein_targets rows = targets(&p);
     double *alpha[3], b[3][2];
     krein_path path[3];
@@ -274,7 +226,7 @@ static void same_bits_on_any_threads(void) {
         bool below;
         memset(&path[t], 0, sizeof path[t]);
         alpha[t] = test_new(p.n * p.k, sizeof **alpha);
-        CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-3, &path[t], alpha[t], b[t], NULL,
+        CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-3, &path[t], alpha[t], b[t], NULL,
                                     &below) == KREIN_OK);
         CHECK(path[t].n == path[0].n && path[t].best == path[0].best);
         CHECK(same_bits(path[0].n, path[t].loss, path[0].loss));
@@ -288,12 +240,12 @@ static void same_bits_on_any_threads(void) {
 static void bytes_are_enough(void) {
     for (int threads = 1; threads <= 2; threads++) {
         krein_ctx *ctx = test_ctx(threads);
-        problem p = make(500, 3, 0, true, .5, .5);
+        problem p = make_narrow(500, 3, 0, true, .5, .5);
         krein_targets rows = targets(&p);
         double *alpha = test_new(p.n * p.k, sizeof *alpha), b[3];
         krein_path path = {0};
         bool below;
-        CHECK(krein__dual_walk_from(ctx, p.K, &rows, 1e-3, &path, alpha, b, NULL, &below) ==
+        CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, 1e-3, &path, alpha, b, NULL, &below) ==
               KREIN_OK);
         CHECK((double)krein_ctx_peak_bytes(ctx) <= krein__dual_walk_bytes(p.n, p.k, threads));
         free(alpha);
@@ -305,19 +257,19 @@ static void bytes_are_enough(void) {
 static void every_allocation_fails(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
-    problem p = make(30, 2, 0, true, 1, .5);
+    problem p = make_narrow(30, 2, 0, true, 1, .5);
     krein_targets rows = targets(&p);
     double alpha[60], b[2], score[60];
     TEST_EVERY_ALLOCATION(&memory, k) {
         krein_path path = {0};
         bool below;
         krein_status st =
-            krein__dual_walk_from(ctx, p.K, &rows, 1e-3, &path, alpha, b, score, &below);
+            krein__dual_walk_from(ctx, p.narrow, &rows, 1e-3, &path, alpha, b, score, &below);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
     }
     TEST_EVERY_ALLOCATION(&memory, k) {
         bool solved;
-        krein_status st = krein__dual_fit32(ctx, p.K, &rows, 1e-3, alpha, b, score, &solved);
+        krein_status st = krein__dual_fit32(ctx, p.narrow, &rows, 1e-3, alpha, b, score, &solved);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
     }
     drop(&p);

@@ -9,7 +9,7 @@
 static const double NONE = 1e18; /* bytes beside which nothing is kept */
 
 static void parse_all(krein_kernel **k) {
-    for (int i = 0; i < ALL; i++) k[i] = kernel(text_of(i));
+    for (int i = 0; i < ALL; i++) k[i] = kernel_of(text_of(i));
 }
 static void destroy_all(krein_kernel **k) {
     for (int i = 0; i < ALL; i++) krein__kernel_destroy(ctx, k[i]);
@@ -121,8 +121,7 @@ static void symmetric32(krein_rows x) {
         CHECK(krein__gram_symmetric32(ctx, k[i], &x, a) == KREIN_OK);
         CHECK(krein__gram_symmetric32(two, k[i], &x, b) == KREIN_OK);
         CHECK(memcmp(a, b, bytes) == 0);
-        bytes_most =
-            fmax(bytes_most, krein__gram_symmetric_bytes(k[i], n, x.ptr ? 1024 : x.d, 2));
+        bytes_most = fmax(bytes_most, krein__gram_symmetric_bytes(k[i], n, x.ptr ? 1024 : x.d, 2));
         CHECK((double)krein_ctx_peak_bytes(two) <= bytes_most);
         for (int64_t e = 0; e < n * n; e++) {
             double got = (double)a[e];
@@ -180,7 +179,8 @@ static void wide_rows(void) {
     enum { N = 130, D = 700, LD = 703 };
     float *x = test_dense(N, LD, 0.2);
     krein_rows rows = krein__rows_dense(N, D, x, LD);
-    krein_kernel *k[2] = {kernel("gaussian(sigma=20)*laplacian(sigma=500)"), kernel("linear")};
+    krein_kernel *k[2] = {kernel_of("gaussian(sigma=20)*laplacian(sigma=500)"),
+                          kernel_of("linear")};
     krein_gram_shared s;
     double *want = test_new(N * N, 8), *got = test_new(N * N, 8);
     CHECK(krein__gram_share(ctx, &rows, k, 2, 0, &s) == KREIN_OK);
@@ -205,7 +205,7 @@ static void at_the_same_time(void) {
     krein_gram_shared s;
     double *K[2][MATRICES];
     for (int i = 0; i < MATRICES; i++) {
-        k[i] = kernel(text_of(ALL - 1 - i));
+        k[i] = kernel_of(text_of(ALL - 1 - i));
         K[0][i] = test_new(N * N, 8), K[1][i] = test_new(N * N, 8);
     }
     CHECK(krein__gram_share(ctx, &rows, k, MATRICES, 0, &s) == KREIN_OK);
@@ -243,7 +243,7 @@ static void kept_is_what_is_needed(void) {
     float *x = test_dense(20, 3, 0.2);
     krein_rows rows = krein__rows_dense(20, 3, x, 3);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        krein_kernel *k = kernel(cases[i].text);
+        krein_kernel *k = kernel_of(cases[i].text);
         krein_gram_shared s;
         CHECK(krein__gram_share(ctx, &rows, &k, 1, 0, &s) == KREIN_OK);
         CHECK((s.basis[KREIN_GRAM_DOT] != NULL) == cases[i].dot);
@@ -259,7 +259,7 @@ static void little_memory(void) {
     enum { N = 700, D = 4 };
     float *x = test_dense(N, D, 0.2);
     krein_rows rows = krein__rows_dense(N, D, x, D);
-    krein_kernel *k = kernel("gaussian(sigma=1.3)*laplacian(sigma=2)");
+    krein_kernel *k = kernel_of("gaussian(sigma=1.3)*laplacian(sigma=2)");
     double *want = test_new(N * N, 8), work = krein__gram_shared_full_bytes(k, N, D, 1);
     krein_gram_shared s;
     CHECK(krein__gram_share(ctx, &rows, &k, 1, 0, &s) == KREIN_OK);
@@ -297,7 +297,7 @@ static void tables(void) {
     fclose(f);
     char text[300];
     snprintf(text, sizeof text, "0.5*precomputed(file=\"%s\") + linear", path);
-    krein_kernel *k = kernel(text);
+    krein_kernel *k = kernel_of(text);
     static const float x[] = {2, 0, 1};
     krein_rows rows = krein__rows_dense(3, 1, x, 1);
     krein_gram_shared s;
@@ -368,7 +368,8 @@ static void every_allocation_fails(void) {
     float *x = test_dense(N, D, 0.2);
     csr c;
     krein_rows sx = sparse(N, D, x, &c), dx = krein__rows_dense(N, D, x, D);
-    krein_kernel *k = kernel("gaussian(sigma=2) + 2*laplacian(sigma=1)*linear - cauchy(sigma=1)");
+    krein_kernel *k =
+        kernel_of("gaussian(sigma=2) + 2*laplacian(sigma=1)*linear - cauchy(sigma=1)");
     double K[N * N];
     for (int shape = 0; shape < 2; shape++) TEST_EVERY_ALLOCATION(&m, i) {
             krein_gram_shared s;

@@ -100,12 +100,7 @@ static void budget(void) {
     problem p = make();
     krein_rows first = krein__rows_dense(ROWS, DIM, p.x, DIM);
     for (int k = 0; k < 8; k++) {
-        krein_ctx_options o;
-        krein_ctx *ctx = NULL;
-        krein_ctx_options_init(&o);
-        o.threads = 3;
-        o.max_memory = (uint64_t)1 << (26 + k);
-        CHECK(krein_ctx_create(&o, &ctx) == KREIN_OK);
+        krein_ctx *ctx = test_ctx_small(3, (uint64_t)1 << (26 + k));
         krein_map *map = make_map(ctx, "orf(D=512)", &first);
         krein_blocks z = {0};
         krein_ridge ridge = {0};
@@ -120,7 +115,7 @@ static void budget(void) {
         bool one = st == KREIN_OK && krein__group_full(group);
         CHECK(one == (said == 0));
         CHECK(one ? took < 1024 : took <= said && said < 1.1 * took);
-        CHECK(one || took <= (double)o.max_memory / 16);
+        CHECK(one || took <= (double)ctx->budget / 16);
         if (k == 0) CHECK(one);
         if (k == 7) CHECK(!one);
         krein__group_end(group);

@@ -47,7 +47,7 @@ static void every_kernel_is_here(void) {
         if (((const krein_kernel_class *)krein__kernels[i])->family == KREIN_FAMILY_TABLE)
             continue; /* test_table.c */
         for (int b = 0; b < BASES; b++) {
-            krein_kernel *k = kernel(bases[b]);
+            krein_kernel *k = kernel_of(bases[b]);
             found = found || (&k->kernel->cls == krein__kernels[i] && formula_of(k));
             krein__kernel_destroy(ctx, k);
         }
@@ -121,7 +121,7 @@ static void class_functions(const krein_kernel *k, int64_t d) {
 static void values(void) {
     static const int64_t dims[] = {1, 3, 8, 19};
     for (int b = 0; b < BASES; b++) {
-        krein_kernel *k = kernel(bases[b]);
+        krein_kernel *k = kernel_of(bases[b]);
         for (int i = 0; i < 4 && formula_of(k); i++) class_functions(k, dims[i]);
         krein__kernel_destroy(ctx, k);
     }
@@ -143,7 +143,7 @@ static void references(void) {
     CHECK_ABS(x[0], .099833416647, 1e-12);
     CHECK_ABS(y[2], -.871575772414, 1e-12);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        krein_kernel *k = kernel(cases[i].text);
+        krein_kernel *k = kernel_of(cases[i].text);
         const krein_kernel_class *c = k->kernel;
         double value, yy = dot(3, y, y);
         if (c->rows32) {
@@ -170,7 +170,7 @@ static void extremes(void) {
         for (int w = 0; w < 4; w++) {
             char text[100];
             snprintf(text, sizeof text, "%s(sigma=%s)", c->cls.name, widths[w]);
-            krein_kernel *k = kernel(text);
+            krein_kernel *k = kernel_of(text);
             krein_gram_rows g;
             full(k, rows, rows, wide);
             CHECK(krein__gram_begin(ctx, k, rows, false, &g) == KREIN_OK);
@@ -225,7 +225,7 @@ static void gram_values(void) {
     double *out = test_new(N * M, sizeof *out);
     float *out32 = test_new(KREIN_TILE * (M + 2), sizeof *out32);
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *k = kernel(text_of(i));
+        krein_kernel *k = kernel_of(text_of(i));
         krein_rows rows = krein__rows_dense(N, D, x, D), ys = krein__rows_dense(M, D, y, D);
         krein_gram_rows g;
         full(k, rows, ys, out);
@@ -284,7 +284,7 @@ static void combinations(void) {
     snprintf(text[5], 200, "-0.3*%s + 2*(%s - 4*%s)", a, b, c);
     snprintf(text[6], 200, "(%s - %s)*(%s + 0.5*%s)", a, b, c, a);
     for (int i = 0; i < 7; i++) {
-        krein_kernel *k = kernel(text[i]);
+        krein_kernel *k = kernel_of(text[i]);
         m[i] = test_new(N * N, sizeof(double));
         full(k, rows, rows, m[i]);
         krein__kernel_destroy(ctx, k);
@@ -309,7 +309,7 @@ static void symmetric_positive(void) {
     krein_rows rows = krein__rows_dense(N, D, x, D);
     double *k = test_new(N * N, sizeof *k), w[N];
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *e = kernel(text_of(i));
+        krein_kernel *e = kernel_of(text_of(i));
         full(e, rows, rows, k);
         double asymmetry = 0, largest = 0;
         for (int a = 0; a < N; a++)
@@ -336,7 +336,7 @@ static void symmetric_positive(void) {
         krein__kernel_destroy(ctx, e);
     }
     /* What does not claim it is not: the difference has a negative eigenvalue. */
-    krein_kernel *e = kernel("gaussian(sigma=1.3) - gaussian(sigma=3)");
+    krein_kernel *e = kernel_of("gaussian(sigma=1.3) - gaussian(sigma=3)");
     full(e, rows, rows, k);
     CHECK(krein__eigen(ctx, N, k, N, w) == KREIN_OK && w[0] < -0.1);
     krein__kernel_destroy(ctx, e);
@@ -354,7 +354,7 @@ static void sparse_rows(void) {
     double *a = test_new(N * M, sizeof *a), *b = test_new(N * M, sizeof *b);
     float *f = test_new(KREIN_TILE * M, sizeof *f);
     for (int i = 0; i < ALL; i++) {
-        krein_kernel *k = kernel(text_of(i));
+        krein_kernel *k = kernel_of(text_of(i));
         krein_gram_rows g;
         if (dense_only(k->kernel)) {
             CHECK(krein__gram_begin(ctx, k, sy, false, &g) == KREIN_EDATA);
@@ -403,7 +403,7 @@ static void bits(void) {
         csr cx = {0}, cy = {0};
         if (shape == 1) dx = sparse(N, D, x, &cx), dy = sparse(M, D, y, &cy);
         for (int i = 0; i < ALL; i++) {
-            krein_kernel *k = kernel(text_of(i));
+            krein_kernel *k = kernel_of(text_of(i));
             if (shape == 1 && dense_only(k->kernel)) {
                 krein__kernel_destroy(ctx, k);
                 continue;
@@ -448,7 +448,7 @@ static void short_tiles(void) {
     static const int64_t sizes[] = {1, 2, 5, 12, 13, 100, 191};
     for (int i = 0; i < ALL; i++)
         for (int shape = 0; shape < 2; shape++) {
-            krein_kernel *k = kernel(text_of(i));
+            krein_kernel *k = kernel_of(text_of(i));
             krein_gram_rows g, wide;
             if (shape == 1 && dense_only(k->kernel)) {
                 krein__kernel_destroy(ctx, k);
@@ -483,98 +483,6 @@ static void short_tiles(void) {
     csr_free(&cy);
     free(x), free(y), free(xs), free(ys);
     free(a), free(b), free(a64), free(b64);
-}
-
-/* ---- median ------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-/* All distances between different rows, sorted; returns how many are not zero. */
-static int64_t distances(int64_t n, int64_t d, const float *x, int metric, double *out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++) {
-            double sum = 0;
-            for (int64_t k = 0; k < d; k++) {
-                double delta = (double)x[i * d + k] - (double)x[j * d + k];
-                sum += metric == 1 ? fabs(delta) : delta * delta;
-            }
-            if (sum > 0) out[count++] = metric == 1 ? sum : sqrt(sum);
-        }
-    qsort(out, (size_t)count, sizeof *out, ascending);
-    return count;
-}
-
-static void median(void) {
-    enum { N = 700, D = 4 };
-    float *x = test_dense(N, D, 0.2);
-    double *all = test_new(N * N / 2, sizeof *all), got;
-    for (int metric = 1; metric <= 2; metric++) {
-        static const int64_t sizes[] = {2, 3, 4, 50, 101, 512};
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            int64_t n = sizes[s], count = distances(n, D, x, metric, all);
-            krein_rows rows = krein__rows_dense(n, D, x, D);
-            CHECK(krein__median_distance(ctx, &rows, metric, &got) == KREIN_OK);
-            /* of an even number either of the two in the middle, or between them */
-            CHECK(got >= all[(count - 1) / 2] * (1 - 1e-12) && got <= all[count / 2] * (1 + 1e-12));
-        }
-        /* More rows than are looked at: close to the median of all. */
-        int64_t count = distances(N, D, x, metric, all);
-        krein_rows rows = krein__rows_dense(N, D, x, D);
-        CHECK(krein__median_distance(ctx, &rows, metric, &got) == KREIN_OK);
-        CHECK(got > all[count * 45 / 100] && got < all[count * 55 / 100]);
-        /* The same rows as CSR. */
-        csr c;
-        float *y = test_dense(90, D, 0.6);
-        krein_rows sy = sparse(90, D, y, &c), dy = krein__rows_dense(90, D, y, D);
-        double other;
-        CHECK(krein__median_distance(ctx, &sy, metric, &got) == KREIN_OK);
-        CHECK(krein__median_distance(ctx, &dy, metric, &other) == KREIN_OK);
-        CHECK_REL(got, other, 1e-12);
-        csr_free(&c);
-        free(y);
-    }
-    /* No two rows differ, or there is one: some positive number. */
-    float same[6] = {2, 3, 2, 3, 2, 3};
-    for (int64_t n = 1; n <= 3; n++) {
-        krein_rows rows = krein__rows_dense(n, 2, same, 2);
-        CHECK(krein__median_distance(ctx, &rows, 2, &got) == KREIN_OK);
-        CHECK(got > 0 && isfinite(got));
-    }
-    free(x);
-    free(all);
-}
-
-static void set_median(void) {
-    enum { N = 80, D = 4 };
-    float *x = test_dense(N, D, 0.2);
-    krein_rows rows = krein__rows_dense(N, D, x, D);
-    test_log log;
-    krein_ctx *mine = test_ctx_full(1, NULL, &log);
-    krein_kernel *k = NULL, *leaf;
-    int64_t slot;
-    double one, two;
-    CHECK(krein__median_distance(mine, &rows, 1, &one) == KREIN_OK);
-    CHECK(krein__median_distance(mine, &rows, 2, &two) == KREIN_OK);
-    CHECK(krein__kernel_parse(mine, "gaussian + 2*laplacian*matern(sigma=7) - cauchy", &k) ==
-          KREIN_OK);
-    CHECK(krein__kernel_set_median_rows(mine, k, &rows) == KREIN_OK);
-    CHECK(krein__kernel_free(k, 0, &leaf, &slot) == 0);
-    krein_term t[KREIN_TERMS_MAX];
-    int64_t n;
-    CHECK(krein__kernel_terms(mine, k, t, &n) == KREIN_OK && n == 3);
-    CHECK_REL(t[0].leaf[0]->values.number[0], two, 1e-3);
-    CHECK_REL(t[1].leaf[0]->values.number[0], one, 1e-3);
-    CHECK(t[1].leaf[1]->values.number[1] == 7);
-    CHECK_REL(t[2].leaf[0]->values.number[0], two * t[2].leaf[0]->kernel->spread, 1e-3);
-    CHECK(log.infos == 3);
-    CHECK_HAS(log.text, "gaussian: sigma set to ");
-    krein__kernel_destroy(mine, k);
-    CHECK(atomic_load(&mine->held) == 0);
-    krein_ctx_destroy(mine);
-    free(x);
 }
 
 static void every_allocation_fails(void) {
@@ -621,8 +529,6 @@ int main(int argc, char **argv) {
     RUN(sparse_rows);
     RUN(bits);
     RUN(short_tiles);
-    RUN(median);
-    RUN(set_median);
     RUN(every_allocation_fails);
     CHECK(atomic_load(&ctx->held) == 0);
     krein_ctx_destroy(ctx);

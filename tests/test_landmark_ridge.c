@@ -345,15 +345,6 @@ static void failing_memory(void) {
 
 /* ---- the learner -------------------------------------------------------- */
 
-static krein_train_options options(const char *learner, const char *map) {
-    krein_train_options o = defaults();
-    o.kernel = "gaussian(sigma=1.5)";
-    o.learner = learner;
-    o.map = map;
-    o.holdout = .25;
-    return o;
-}
-
 /* All rows are landmarks: kernel ridge regression itself, which map=exact solves in double. */
 static void as_exact(void) {
     for (int classes = 0; classes < 2; classes++) {
@@ -364,7 +355,7 @@ static void as_exact(void) {
             for (int k = 0; k < 2; k++) {
                 krein_model *m = NULL;
                 krein_data *data = from_memory(ctx, &r);
-                krein_train_options o = options("krr", k ? "nystrom(D=1500)" : "exact");
+                krein_train_options o = gaussian_options("krr", k ? "nystrom(D=1500)" : "exact");
                 o.lambda = lambda;
                 CHECK(krein_train(ctx, data, &o, report + k, &m) == KREIN_OK);
                 krein_model_destroy(m);
@@ -385,7 +376,7 @@ static void as_exact(void) {
 
 /* A training whose lambda starts where the caller says; the lambda that comes out. */
 static double lambda_from(krein_ctx *ctx, const rows *r, double start) {
-    krein_train_options o = options("krr(solver=pcg)", "nystrom(D=1024)");
+    krein_train_options o = gaussian_options("krr(solver=pcg)", "nystrom(D=1024)");
     krein_training t = {0};
     krein_need need;
     double lambda = NAN;
@@ -442,7 +433,7 @@ static void plan_and_again(void) {
     double lambda = -1;
     for (int kind = 0; kind < 3; kind++) {
         krein_ctx *one = test_ctx(2), *two = test_ctx(kind == 1 ? 1 : 2);
-        krein_train_options o = options("krr", "nystrom(D=1024)");
+        krein_train_options o = gaussian_options("krr", "nystrom(D=1024)");
         krein_report plan = KREIN_SIZED(krein_report), report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.holdout = 0;
@@ -485,7 +476,7 @@ static void others_keep_the_mix(void) {
     krein_ctx *ctx = test_ctx(2);
     rows r = friedman(1100, 1, 7);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        krein_train_options o = options("krr", all[k].map);
+        krein_train_options o = gaussian_options("krr", all[k].map);
         krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.kernel = all[k].kernel;

@@ -70,13 +70,9 @@ static void models_have_the_same_bits(void) {
         test_bytes first = {0};
         bool recomputed = false;
         for (int run = 0; run < 4; run++) {
-            krein_ctx_options c;
-            krein_ctx *ctx = NULL;
             krein_model *m = NULL;
-            krein_ctx_options_init(&c);
-            c.threads = 1 + run % 2;
-            c.max_memory = run < 2 ? (uint64_t)1 << 30 : (uint64_t)12 << 20;
-            if (krein_ctx_create(&c, &ctx) != KREIN_OK) exit(1);
+            krein_ctx *ctx =
+                test_ctx_small(1 + run % 2, run < 2 ? (uint64_t)1 << 30 : (uint64_t)12 << 20);
             krein_status st = train(ctx, &r, true, &o, NULL, &m);
             CHECK(st == KREIN_OK);
             if (st == KREIN_OK) {

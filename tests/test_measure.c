@@ -1,20 +1,9 @@
 /* test_measure.c -- Omega_d, non-negative least squares, signed radial measures, against the
  * reference values of the formulas and of a linear program. */
-#include "common.h"
+#include "parsed.h"
 
 #include "kernel/measure.h"
 #include "num/nnls.h"
-
-static krein_ctx *ctx;
-
-static krein_kernel *kernel(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
-}
 
 /* ---- Omega --------------------------------------------------------------- */
 
@@ -149,7 +138,7 @@ static void difference_of_gaussians(void) {
                                    {-.001436355619, -3.608940624923, .012636055411, .506153654774}};
     static const double quantile[2][3] = {{2.251891156532, 2.710051073960, 3.196725584182},
                                           {.225178065658, .270995698841, .319660141523}};
-    krein_kernel *k = kernel("gaussian(sigma=1) - gaussian(sigma=10)");
+    krein_kernel *k = kernel_of("gaussian(sigma=1) - gaussian(sigma=10)");
     for (int i = 0; i < 3; i++) {
         krein_component c[KREIN_TERMS_MAX];
         int64_t n;
@@ -174,7 +163,7 @@ static void laws_give_the_kernel(void) {
         "gaussian(sigma=0.01) - 0.3*gaussian(sigma=100)"};
     for (int i = 0; i < 3; i++)
         for (int64_t d = 1; d < 300; d = 4 * d + 1) {
-            krein_kernel *k = kernel(some[i]);
+            krein_kernel *k = kernel_of(some[i]);
             krein_component c[KREIN_TERMS_MAX];
             int64_t n, steps = 4000;
             krein_law law = {0};
@@ -197,7 +186,7 @@ static void laws_give_the_kernel(void) {
     static const char *const without[] = {"linear", "laplacian(sigma=1)",
                                           "gaussian(sigma=1) + poly(degree=2)"};
     for (int i = 0; i < 3; i++) {
-        krein_kernel *k = kernel(without[i]);
+        krein_kernel *k = kernel_of(without[i]);
         int64_t n = 7;
         CHECK(krein__kernel_components(ctx, k, 3, c, &n) == KREIN_OK && n == 0);
         krein__kernel_destroy(ctx, k);
@@ -245,7 +234,7 @@ static void atoms_beside_the_linear_program(void) {
                  {1.869, 1.927, 1.944}}}};
     for (size_t k = 0; k < sizeof ref / sizeof *ref; k++)
         for (int i = 0; i < 5; i += test_sanitized() ? 4 : 1) {
-            krein_kernel *e = kernel(ref[k].kernel);
+            krein_kernel *e = kernel_of(ref[k].kernel);
             krein_atom_grid grid;
             krein_atoms atoms;
             CHECK(krein__atom_grid(ctx, e, true, dims[i], 2, &grid) == KREIN_OK);

@@ -1,19 +1,8 @@
 /* test_neural.c -- arc-cosine and tangent kernels: reference values, and the maps arccos, ntkrf and
  * ntksketch: means, variances, rates, widths. */
-#include "common.h"
+#include "parsed.h"
 
 #include "map/map.h"
-
-static krein_ctx *ctx;
-
-static krein_kernel *kernel_of(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
-}
 
 static krein_status try_map(const char *spec, const char *kernel, int64_t D, uint64_t seed,
                             int64_t d, krein_map **out) {

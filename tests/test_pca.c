@@ -448,14 +448,9 @@ static void refusals(void) {
 /* Too little memory for the kernel matrix: features where the map was not asked for. */
 static void memory_budget(void) {
     enum { M = 1000 };
-    krein_ctx_options c;
-    krein_ctx *small = NULL;
     krein_pca_report r = KREIN_SIZED(krein_pca_report);
-    krein_ctx_options_init(&c);
-    c.threads = 1;
-    c.max_memory = 7 << 20;
     float *x = test_dense(M, D, 0.3);
-    CHECK(krein_ctx_create(&c, &small) == KREIN_OK);
+    krein_ctx *small = test_ctx_small(1, 7 << 20);
     krein_data *data = rows_on(small, M, D, x, NULL);
     krein_pca_options o = asked("gaussian(sigma=1)", "exact", 2);
     CHECK(krein_pca(small, data, &o, NULL, &r, NULL) == KREIN_EMEMORY);

@@ -26,15 +26,6 @@ static void drop_fit(krein_ctx *ctx, fit *f) {
     free(f->bytes.at);
 }
 
-static krein_train_options options(const char *learner, const char *map) {
-    krein_train_options o = defaults();
-    o.kernel = "gaussian(sigma=1.5)";
-    o.learner = learner;
-    o.map = map;
-    o.holdout = .25;
-    return o;
-}
-
 /* As with normal equations: numbers and classes, maps with a mix, fewer rows than features; the
  * model again from its learner and lambda. */
 static void as_direct(void) {
@@ -50,7 +41,7 @@ static void as_direct(void) {
     krein_ctx *ctx = test_ctx(2);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         rows r = all[k].classes ? rings(all[k].n, all[k].classes, 3) : friedman(all[k].n, 1, 4);
-        krein_train_options o = options("krr(solver=direct)", all[k].map);
+        krein_train_options o = gaussian_options("krr(solver=direct)", all[k].map);
         fit direct = train(ctx, from_memory(ctx, &r), &o);
         o.learner = "krr(solver=pcg)";
         fit chosen = train(ctx, from_memory(ctx, &r), &o);
@@ -84,7 +75,7 @@ static void as_direct(void) {
 static void many_features(void) {
     krein_ctx *ctx = test_ctx(2);
     rows r = friedman(6000, 1, 12);
-    krein_train_options o = options("krr(solver=direct)", "orf(D=1024)");
+    krein_train_options o = gaussian_options("krr(solver=direct)", "orf(D=1024)");
     o.lambda = 1e-5;
     fit direct = train(ctx, from_memory(ctx, &r), &o);
     o.learner = "krr(solver=pcg)";
@@ -104,7 +95,7 @@ static void many_features(void) {
 static void lambda_by_held_rows(void) {
     krein_ctx *ctx = test_ctx(2);
     rows r = friedman(11200, 1, 5);
-    krein_train_options o = options("krr", "orf(D=40)");
+    krein_train_options o = gaussian_options("krr", "orf(D=40)");
     fit direct = train(ctx, from_memory(ctx, &r), &o);
     o.learner = "krr(solver=pcg)";
     fit held = train(ctx, from_memory(ctx, &r), &o);
@@ -115,7 +106,7 @@ static void lambda_by_held_rows(void) {
     drop_fit(ctx, &held);
     drop(&r);
     r = rings(600, 3, 6);
-    o = options("krr(solver=pcg)", "orf(D=50)");
+    o = gaussian_options("krr(solver=pcg)", "orf(D=50)");
     o.select = "cv(k=3)";
     fit folds = train(ctx, from_memory(ctx, &r), &o);
     CHECK(folds.report.folds == 3 && folds.report.loo < .2);
@@ -123,16 +114,6 @@ static void lambda_by_held_rows(void) {
     drop_fit(ctx, &folds);
     drop(&r);
     krein_ctx_destroy(ctx);
-}
-
-static krein_ctx *small_ctx(uint64_t most) {
-    krein_ctx_options c;
-    krein_ctx *ctx = NULL;
-    krein_ctx_options_init(&c);
-    c.threads = 1;
-    c.max_memory = most;
-    if (krein_ctx_create(&c, &ctx) != KREIN_OK) exit(1);
-    return ctx;
 }
 
 /* Threads, rows from a file (kept or streamed), and features made again change no byte. */
@@ -143,8 +124,9 @@ static void same_model(void) {
     test_bytes first = {0};
     uint64_t peak = 0;
     for (int kind = 0; kind < 5; kind++) {
-        krein_ctx *ctx = kind == 4 ? small_ctx((uint64_t)8 << 20) : test_ctx(kind == 1 ? 3 : 1);
-        krein_train_options o = options("krr(solver=pcg)", "orf(D=256)");
+        krein_ctx *ctx =
+            kind == 4 ? test_ctx_small(1, (uint64_t)8 << 20) : test_ctx(kind == 1 ? 3 : 1);
+        krein_train_options o = gaussian_options("krr(solver=pcg)", "orf(D=256)");
         o.lambda = 1e-4;
         o.holdout = 0;
         ctx->keep_rows = kind == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_AUTO;
@@ -170,9 +152,9 @@ static void same_model(void) {
 static void small_budget(void) {
     for (int few = 0; few < 2; few++) {
         uint64_t most = (uint64_t)(few ? 1000 : 70) << 20;
-        krein_ctx *ctx = small_ctx(most);
+        krein_ctx *ctx = test_ctx_small(1, most);
         rows r = friedman(few ? 100 : 2600, 1, 8);
-        krein_train_options o = options("krr", few ? "orf(D=2600)" : "orf(D=2400)");
+        krein_train_options o = gaussian_options("krr", few ? "orf(D=2600)" : "orf(D=2400)");
         krein_report plan = KREIN_SIZED(krein_report);
         o.holdout = 0;
         if (!few) o.lambda = 1e-2;
@@ -205,7 +187,7 @@ static void plan_is_a_bound(void) {
                {"orf(D=1024)", NULL, 9000, -1, 0, 2},    {"orf(D=1024)", NULL, 4500, .01, 3, 1}};
     for (size_t k = test_sanitized(); k < sizeof all / sizeof *all; k++) {
         rows r = all[k].classes ? rings(all[k].n, all[k].classes, 16) : friedman(all[k].n, 1, 17);
-        krein_train_options o = options("krr(solver=pcg)", all[k].map);
+        krein_train_options o = gaussian_options("krr(solver=pcg)", all[k].map);
         krein_ctx *one = test_ctx(all[k].threads), *two = test_ctx(all[k].threads);
         krein_data *data = from_memory(one, &r);
         krein_report plan = KREIN_SIZED(krein_report);
@@ -238,7 +220,7 @@ static void refusals(void) {
     krein_ctx *ctx = test_ctx(1);
     rows r = friedman(60, 1, 9);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        krein_train_options o = options(all[k].learner, all[k].map);
+        krein_train_options o = gaussian_options(all[k].learner, all[k].map);
         krein_model *m = NULL;
         o.lambda = all[k].lambda;
         krein_data *data = from_memory(ctx, &r);
@@ -248,7 +230,7 @@ static void refusals(void) {
     }
     /* The kernel matrix as a default gives way where the kernel is indefinite; asked for, it is
      * refused. */
-    krein_train_options o = options("krr(solver=pcg)", NULL);
+    krein_train_options o = gaussian_options("krr(solver=pcg)", NULL);
     fit f = train(ctx, from_memory(ctx, &r), &o);
     CHECK(f.st == KREIN_OK && f.report.D > 0 && strstr(f.report.map, "exact"));
     drop_fit(ctx, &f);
@@ -277,7 +259,7 @@ static int count(void *user) {
 
 /* Rows that lambda is chosen on by folds: every part of the fit is there. */
 static krein_status train_once(krein_ctx *ctx, const rows *r) {
-    krein_train_options o = options("krr(solver=pcg)", "rff(D=12)");
+    krein_train_options o = gaussian_options("krr(solver=pcg)", "rff(D=12)");
     krein_model *m = NULL;
     o.select = "cv(k=2)";
     o.holdout = 0;

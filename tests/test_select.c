@@ -141,16 +141,6 @@ static void signed_maps(void) {
     drop_table(&data);
 }
 
-static krein_ctx *small_ctx(double bytes, int threads) {
-    krein_ctx_options o;
-    krein_ctx *on = NULL;
-    krein_ctx_options_init(&o);
-    o.threads = threads;
-    o.max_memory = (uint64_t)bytes;
-    CHECK(krein_ctx_create(&o, &on) == KREIN_OK);
-    return on;
-}
-
 /* ---- the same bits ------------------------------------------------------ */
 
 static void same_bits(const krein_select_report *a, int64_t i, const krein_select_report *b,
@@ -171,7 +161,7 @@ static void any_way_the_same(void) {
         "exponential(sigma=2)";
     static const char *const maps[] = {"rff", "nystrom"};
     table data = make_table(4000, 3);
-    krein_ctx *one = test_ctx(1), *little = small_ctx(1.2e7, 2);
+    krein_ctx *one = test_ctx(1), *little = test_ctx_small(2, 12000000);
     for (int m = 0; m < 2; m++) {
         call c = {.kernels = kernels,
                   .map = maps[m],
@@ -515,7 +505,7 @@ static void every_allocation_fails(void) {
 /* Whatever the budget is: an answer (true), or the sentence that says how to get one before any
  * work is done; never out of memory half-way. */
 static bool fits(const table *t, const call *c, double bytes, int threads) {
-    krein_ctx *on = small_ctx(bytes, threads);
+    krein_ctx *on = test_ctx_small(threads, (uint64_t)bytes);
     krein_select_report r = KREIN_SIZED(krein_select_report);
     krein_status st = run(on, t, c, &r);
     const char *says = krein_message(on);

@@ -1,25 +1,14 @@
 /* test_signed.c -- grff, gorf, srf, digmm: layouts and their variance, unbiasedness, errors on
  * rows of length one, facts, refusals. The contract of all maps is in test_maps.c. */
-#include "common.h"
+#include "parsed.h"
 
 #include "kernel/mixture.h"
 #include "map/signed.h"
-
-static krein_ctx *ctx;
 
 /* epanechnikov(a=3, m=1), epanechnikov(a=2, m=3) on rows of length one, and Delta-Gaussian */
 static const char EPAN[] = "0.2222222222222222*poly(degree=1, c=3.5)";
 static const char CUBE[] = "0.125*poly(degree=3, c=1)";
 static const char DELTA[] = "gaussian(sigma=1) - gaussian(sigma=10)";
-
-static krein_kernel *kernel(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
-}
 
 /* ---- rows and maps -------------------------------------------------------- */
 
@@ -60,7 +49,7 @@ static void close_rows(source *s) {
 }
 static krein_map *fit(const char *spec, const char *text, int64_t D, uint64_t seed, source *s,
                       krein_status *status) {
-    krein_kernel *k = kernel(text);
+    krein_kernel *k = kernel_of(text);
     krein_map *map = NULL;
     krein_status st = krein__map_create(ctx, spec, k, D, seed, &map);
     if (st == KREIN_OK) st = krein__map_fit(map, s->rows.d, false, s->stream, s->rows.n);
@@ -165,7 +154,7 @@ static void counts(void) {
 /* Mean and variance of many draws of a layout at distance z are the formula's. */
 static void check_draws(const krein_layout *p, const krein_omega_table *omega, double z,
                         double want, int64_t R, double slack) {
-    krein_kernel *k = kernel("gaussian(sigma=1)");
+    krein_kernel *k = kernel_of("gaussian(sigma=1)");
     float *x = test_new(2 * p->d, sizeof *x);
     double none[8] = {0}, K[4], mean = 0, second = 0, fourth = 0;
     for (int64_t j = 0; j < p->d; j++) x[j] = (float)(z / sqrt((double)p->d)); /* and row 1 is 0 */
@@ -200,7 +189,7 @@ static void variance_of_draws(void) {
     krein_law law = {0};
     krein_layout p;
     int64_t n, R = test_sanitized() ? 100 : 600;
-    krein_kernel *k = kernel("gaussian(sigma=1) - gaussian(sigma=2)");
+    krein_kernel *k = kernel_of("gaussian(sigma=1) - gaussian(sigma=2)");
     CHECK(krein__omega_table(ctx, 8, 60, &omega) == KREIN_OK);
     CHECK(krein__kernel_components(ctx, k, 8, c, &n) == KREIN_OK);
     CHECK(krein__law_make(ctx, 8, c, n, &law) == KREIN_OK);
@@ -239,7 +228,7 @@ static void unbiased(void) {
             for (int m = 0; m < 4; m++) {
                 double K[ROWS * ROWS], P[ROWS * ROWS], sum[ROWS * ROWS] = {0};
                 double square[ROWS * ROWS] = {0}, bias = 0;
-                krein_kernel *e = kernel(kernels[k]);
+                krein_kernel *e = kernel_of(kernels[k]);
                 CHECK(krein__gram_full(ctx, e, &s.rows, &s.rows, K) == KREIN_OK);
                 krein__kernel_destroy(ctx, e);
                 for (int64_t seed = 0; seed < R; seed++) {
@@ -271,7 +260,7 @@ static double relative_error(const char *spec, const char *text, int64_t D, sour
                              double *expected) {
     int64_t n = s->rows.n, R = 4;
     double *K = test_new(n * n, sizeof *K), *P = test_new(n * n, sizeof *P), mean = 0;
-    krein_kernel *e = kernel(text);
+    krein_kernel *e = kernel_of(text);
     CHECK(krein__gram_full(ctx, e, &s->rows, &s->rows, K) == KREIN_OK);
     krein__kernel_destroy(ctx, e);
     for (int64_t seed = 1; seed <= R; seed++) {
@@ -328,7 +317,7 @@ static void mixtures(void) {
                {DELTA, false, 1e-4, 2}};
     for (int i = 0; i < 5; i++) {
         krein_mixture m;
-        krein_kernel *k = kernel(ref[i].kernel);
+        krein_kernel *k = kernel_of(ref[i].kernel);
         CHECK(krein__mixture_fit(ctx, k, true, 16, 2, ref[i].clip, &m) == KREIN_OK);
         double mass = m.law.mass[0] + m.law.mass[1];
         if (!(m.error <= 1.5 * ref[i].error && mass <= 1.2 * ref[i].mass))

@@ -81,7 +81,7 @@ static void laws(void) {
                                        "rq(alpha=0.3, sigma=0.7)"};
     static const int64_t dims[] = {1, 3, 8};
     for (int b = 0; b < BASES + 5; b++) {
-        krein_kernel *k = kernel(b < BASES ? bases[b] : more[b - BASES]);
+        krein_kernel *k = kernel_of(b < BASES ? bases[b] : more[b - BASES]);
         for (int q = 0; q < 3 && k->kernel->frequency; q++) check_law(k, dims[q]);
         krein__kernel_destroy(ctx, k);
     }
@@ -91,7 +91,7 @@ static void laws(void) {
  * cos, and sin(t)/t, is k(s). By the trapezoid rule in log r. */
 static void densities(void) {
     for (int b = 0; b < BASES; b++) {
-        krein_kernel *k = kernel(bases[b]);
+        krein_kernel *k = kernel_of(bases[b]);
         const krein_kernel_class *c = k->kernel;
         static const int64_t dims[] = {1, 3, 40};
         for (int q = 0; q < 3 && c->density; q++) {
@@ -117,7 +117,7 @@ static void periodic_law(void) {
     for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++) {
         char text[64];
         snprintf(text, sizeof text, "periodic(p=2, sigma=%g)", sigmas[s]);
-        krein_kernel *k = kernel(text);
+        krein_kernel *k = kernel_of(text);
         double z = 1 / (sigmas[s] * sigmas[s]), below = 0.5;
         for (int j = 0; j < 6; j++) {
             double p = 0;
@@ -138,7 +138,8 @@ static void periodic_law(void) {
         krein__kernel_destroy(ctx, k);
     }
     /* The normal expansion takes over at z = 1e4 without a step. */
-    krein_kernel *a = kernel("periodic(sigma=0.010001)"), *b = kernel("periodic(sigma=0.009999)");
+    krein_kernel *a = kernel_of("periodic(sigma=0.010001)"),
+                 *b = kernel_of("periodic(sigma=0.009999)");
     int different = 0;
     for (double u = 1e-6; u < 1; u += 0.00093) {
         double left = a->kernel->quantile(a->values.number, u);
@@ -178,7 +179,7 @@ static void series(void) {
                  {"2*arccos*poly(degree=2) - tanh(gamma=0.5)", false, true}};
     double a[COUNT], reach;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        krein_kernel *k = kernel(cases[i].text);
+        krein_kernel *k = kernel_of(cases[i].text);
         for (int unit = 0; unit < 2; unit++) {
             bool has = krein__kernel_series(ctx, k, unit, COUNT, a, &reach) == KREIN_OK;
             CHECK(has == (unit ? cases[i].unit : cases[i].any));
@@ -198,7 +199,7 @@ static void series(void) {
     }
     /* More coefficients than there is room for: said, not cut. */
     double *many = test_new(5000, sizeof *many);
-    krein_kernel *k = kernel("ntk");
+    krein_kernel *k = kernel_of("ntk");
     CHECK(krein__kernel_series(ctx, k, true, 5000, many, &reach) == KREIN_ESPEC);
     krein__kernel_destroy(ctx, k);
     free(many);
@@ -207,7 +208,7 @@ static void series(void) {
 /* ---- reference values --------------------------------------------------- */
 
 static double value(const char *text, int64_t d, const double *x, const double *y) {
-    krein_kernel *k = kernel(text);
+    krein_kernel *k = kernel_of(text);
     double v = 0, yy = 0, xx = 0;
     for (int64_t j = 0; j < d; j++) v += x[j] * y[j], xx += x[j] * x[j], yy += y[j] * y[j];
     if (k->kernel->rows64)
@@ -327,7 +328,7 @@ static void zeta(void) {
 /* ---- what is said without data ------------------------------------------ */
 
 static void settle(void) {
-    krein_kernel *k = kernel("tl1 + 2*tl1(rho=3)*gaussian(sigma=1)");
+    krein_kernel *k = kernel_of("tl1 + 2*tl1(rho=3)*gaussian(sigma=1)");
     CHECK(krein__kernel_free(k, -1, NULL, NULL) == 0); /* not free: it follows from the columns */
     char *text = krein__kernel_text(ctx, k);
     CHECK(strcmp(text, "tl1 + 2*tl1(rho=3)*gaussian(sigma=1)") == 0);
@@ -337,7 +338,7 @@ static void settle(void) {
     CHECK(strcmp(text, "tl1(rho=7) + 2*tl1(rho=3)*gaussian(sigma=1)") == 0);
     krein__free(ctx, text);
     krein__kernel_destroy(ctx, k);
-    k = kernel("sigmoid(c=2)");
+    k = kernel_of("sigmoid(c=2)");
     text = krein__kernel_text(ctx, k);
     CHECK(strcmp(text, "tanh(gamma=1, c=2)") == 0);
     krein__free(ctx, text);
@@ -358,20 +359,20 @@ static void definite(void) {
                  {"epanechnikov(m=0.5)", KREIN_DEFINITE_NO},
                  {"gaussian - rq", KREIN_DEFINITE_NO}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        krein_kernel *k = kernel(cases[i].text);
+        krein_kernel *k = kernel_of(cases[i].text);
         CHECK(krein__kernel_definite(k) == cases[i].want);
         krein__kernel_destroy(ctx, k);
     }
 }
 
 static void domains(void) {
-    krein_kernel *k = kernel("gaussian(sigma=1)*chi2");
+    krein_kernel *k = kernel_of("gaussian(sigma=1)*chi2");
     CHECK(krein__kernel_check_inputs(ctx, k, 0, 1e9, true) == KREIN_OK);
     CHECK(krein__kernel_check_inputs(ctx, k, -0.5, 1, false) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "chi2 wants inputs that are not negative");
     CHECK_HAS(krein_message(ctx), "`scale=minmax`");
     krein__kernel_destroy(ctx, k);
-    k = kernel("spline + tl1");
+    k = kernel_of("spline + tl1");
     CHECK(krein__kernel_check_inputs(ctx, k, 0, 1, false) == KREIN_OK);
     CHECK(krein__kernel_check_inputs(ctx, k, 0, 1.5, false) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "between 0 and 1");

@@ -2,14 +2,12 @@
  * by, their laws, bias and variance. The contract that all maps share is in test_maps.c; it runs
  * on few columns, where these maps multiply by W, so what it says of bits, memory and sparse
  * rows is said again here of the fast products. */
-#include "common.h"
+#include "mapped.h"
 
 #include "map/structured.h"
 #include "num/hadamard.h"
 
 #include <float.h>
-
-static krein_ctx *ctx; /* one thread */
 
 static const char *const specs[] = {"sorf", "fastfood", "scrf", "pmodel",
                                     "pmodel(matrix=hadamard)"};
@@ -47,18 +45,6 @@ static bool accepts(const char *spec, const char *kernel) {
     krein__kernel_destroy(ctx, k);
     return yes;
 }
-static float *features(const krein_map *map, const krein_rows *x) {
-    float *z = test_new(x->n * map->D, sizeof *z);
-    CHECK(krein__map_apply(map, x, z) == KREIN_OK);
-    return z;
-}
-static double product(const krein_map *map, const float *a, const float *b) {
-    double sum = 0;
-    for (int64_t i = 0; i < map->D; i++)
-        sum += (map->sign ? map->sign[i] : 1) * (double)a[i] * (double)b[i];
-    return sum;
-}
-
 /* ---- reference values --------------------------------------------------- */
 
 static void close_to(const float *got, const double *want, int n) {
@@ -296,7 +282,7 @@ static void estimates(const char *spec, double r, int64_t R, double *out[WAYS]) 
         krein_rows rows = krein__rows_dense(WAYS + 1, DIM, x, DIM);
         krein_map *map = need(spec, "gaussian(sigma=1)", 128, (uint64_t)seed, DIM, false);
         float *z = features(map, &rows);
-        for (int w = 0; w < WAYS; w++) out[w][seed] = product(map, z, z + (w + 1) * map->D);
+        for (int w = 0; w < WAYS; w++) out[w][seed] = inner(map, z, z + (w + 1) * map->D);
         free(z);
         krein__map_destroy(map);
     }
@@ -355,7 +341,7 @@ static void toeplitz_variance(void) {
         for (int64_t seed = 0; seed < R; seed++) {
             krein_map *map = need("pmodel", "gaussian(sigma=1)", 2 * S, (uint64_t)seed, DIM, false);
             float *z = features(map, &rows);
-            v[seed] = product(map, z, z + map->D);
+            v[seed] = inner(map, z, z + map->D);
             free(z);
             krein__map_destroy(map);
         }
@@ -396,7 +382,7 @@ static void unbiased(void) {
                 for (int64_t seed = 0; seed < R; seed++) {
                     krein_map *map = need(specs[m], kernels[k], 40, (uint64_t)seed, d, false);
                     float *z = features(map, &rows);
-                    v[seed] = product(map, z, z + map->D);
+                    v[seed] = inner(map, z, z + map->D);
                     free(z);
                     krein__map_destroy(map);
                 }

@@ -391,22 +391,13 @@ static void probabilities(void) {
 
 /* ---- memory, time -------------------------------------------------------------------- */
 
-static krein_ctx *small_ctx(uint64_t most) {
-    krein_ctx_options c;
-    krein_ctx *ctx = NULL;
-    krein_ctx_options_init(&c);
-    c.threads = 2;
-    c.max_memory = most;
-    if (krein_ctx_create(&c, &ctx) != KREIN_OK) exit(1);
-    return ctx;
-}
-
 /* Features that are made again for every visit: the same bytes, in less memory. */
 static void memory_is_bounded(void) {
     rows r = make_rows(20000, 2, 1, 13);
     krein_train_options o = options_of("svm(C=0.5, tol=0.05)", "rff(D=256)");
     const uint64_t features = 4u * 256u * (uint64_t)r.n, most = features + features / 4 + 5000000;
-    krein_ctx *large = test_ctx(2), *small = small_ctx(most < features / 2 * 3 ? most : features);
+    krein_ctx *large = test_ctx(2),
+              *small = test_ctx_small(2, most < features / 2 * 3 ? most : features);
     krein_model *a = fitted(large, &r, &o, NULL), *b = fitted(small, &r, &o, NULL);
     test_bytes x = test_model_bytes(large, a), y = test_model_bytes(small, b);
     CHECK(test_same(x, y));

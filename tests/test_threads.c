@@ -76,12 +76,7 @@ static krein_status use(krein_ctx *ctx, worker *w) {
 
 static void *run(void *user) {
     worker *w = user;
-    krein_ctx_options o;
-    krein_ctx *ctx = NULL;
-    krein_ctx_options_init(&o);
-    o.threads = w->threads;
-    o.max_memory = w->budget;
-    if (krein_ctx_create(&o, &ctx) != KREIN_OK) exit(1);
+    krein_ctx *ctx = test_ctx_small(w->threads, w->budget);
     w->out.score = test_new(ROWS * 40, sizeof *w->out.score);
     w->out.st = use(ctx, w);
     snprintf(w->out.message, sizeof w->out.message, "%.190s", krein_message(ctx));

@@ -42,15 +42,6 @@ static const asked RIDGE[] = {
     {.spec = "evidence(lambda=0.3, scale=one)", .value = evidence_value, .number = .3, .one = true}};
 /* clang-format on */
 
-static krein_kernel *kernel_of(const char *text) {
-    krein_kernel *k = NULL;
-    if (krein__kernel_parse(ctx, text, &k) != KREIN_OK) {
-        printf("%s: %s\n", text, krein_message(ctx));
-        exit(1);
-    }
-    return k;
-}
-
 static krein_map *map_of(const char *spec, const char *kernel) {
     krein_kernel *k = kernel_of(kernel);
     krein_map *map = NULL;

@@ -91,6 +91,15 @@ static inline krein_train_options defaults(void) {
     krein_train_options_init(&o);
     return o;
 }
+/* A kernel, and a quarter of the rows held out. */
+static inline krein_train_options gaussian_options(const char *learner, const char *map) {
+    krein_train_options o = defaults();
+    o.kernel = "gaussian(sigma=1.5)";
+    o.learner = learner;
+    o.map = map;
+    o.holdout = .25;
+    return o;
+}
 
 /* ---- where the rows are ------------------------------------------------- */
 

@@ -1,5 +1,4 @@
 """Krein: large-scale kernel machines."""
-
 from . import estimators as _estimators
 from . import functions as _functions
 from . import kernels

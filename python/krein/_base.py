@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from . import _context, _library, _rows
+from . import _context, _library, _rows, _together
 from . import _interface as c
 from ._context import Context
 from ._report import Report, read
@@ -232,7 +232,8 @@ def train(
     types: Any = None,
     **options: Any,
 ) -> Tuple[Model, Report]:
-    """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame."""
+    """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame.
+    With comm, a communicator or _together.Others, the rows are those of this process."""
     columns: Dict[str, Any] = {}
     if isinstance(y, str):
         columns["label"], y = y, None
@@ -252,43 +253,30 @@ def train(
     )
     if isinstance(y, np.ndarray) and y.ndim == 2 and task == "regression":
         given.targets = y.shape[1]
-    context = Context(
-        _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
-    )
     handle, report = ctypes.c_void_p(), _library.sized(c.krein_report)
-    joined = _join(context, comm)
-    try:
+    with _together.of(comm) as others:
+        context = Context(
+            _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
+        )
+        given.own_rows = int(others.on and not isinstance(X, (str, bytes, os.PathLike)))
         with _rows.Data(
             context, X, y, sample_weight, groups, classes=task == "classification", options=given
         ) as data:
-            status = _lib.krein_train(
-                context.handle,
-                data.handle,
-                ctypes.byref(asked),
-                ctypes.byref(report),
-                ctypes.byref(handle),
-            )
+            others.begin(context)
+            asked.seed = others.first(asked.seed)
             try:
+                status = _lib.krein_train(
+                    context.handle,
+                    data.handle,
+                    ctypes.byref(asked),
+                    ctypes.byref(report),
+                    ctypes.byref(handle),
+                )
                 model = Model._made(context, handle, status)
                 return model, read(report)
             finally:
                 _lib.krein_report_clear(context.handle, ctypes.byref(report))
-    finally:
-        if joined:
-            _lib.krein_ctx_leave(context.handle)
-
-
-def _join(context: Context, comm: Any) -> bool:
-    if comm is None:
-        return False
-    try:
-        from mpi4py import MPI
-    except ImportError:
-        raise ArgumentError("`comm` is a communicator of mpi4py, which is not installed") from None
-    if not isinstance(comm, MPI.Comm):
-        raise ArgumentTypeError("`comm` is a communicator of mpi4py, not %s" % type(comm).__name__)
-    context.end(_lib.krein_ctx_join(context.handle, MPI._addressof(comm)))
-    return True
+                others.end(context)
 
 
 # ---- what fit is given --------------------------------------------------------------------------
@@ -457,10 +445,11 @@ class BaseKrein(BaseEstimator):
             given["kernels"] = self._kernels
         return given
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, others: Any) -> None:
         if not is_stream(X):
-            self._take_names(X, first=True)
+            self._take_names(X, first=True, few=others.on)
         keywords = self._keywords()
+        keywords["comm"] = others
         model, report = train(X, y, sample_weight, groups, task=self._task, **keywords)
         self.model_ = model
         self.report_ = report
@@ -469,7 +458,7 @@ class BaseKrein(BaseEstimator):
         self.regularization_ = model.lambda_
         factors = model.arrays.get("encoding.metric")
         self.importances_ = None if factors is None else np.array(factors).ravel()
-        if is_stream(X) or isinstance(y, str):
+        if is_stream(X) or isinstance(y, str) or others.on:
             self._take_columns(model.columns)
 
     # ---- names and numbers of columns ----
@@ -480,14 +469,15 @@ class BaseKrein(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _take_names(self, X: Any, first: bool) -> Any:
-        """The rows as a table whose columns are those of the fit."""
+    def _take_names(self, X: Any, first: bool, few: bool = False) -> Any:
+        """The rows as a table whose columns are those of the fit. few: other processes have
+        more."""
         X = _rows.as_table(X)
         names = _rows.column_names(X)
         n, d = X.shape
-        if n == 0:
+        if n == 0 and not few:
             raise _rows._too_few(n, "sample", X.shape)
-        if first and n == 1:
+        if first and n == 1 and not few:
             raise ArgumentError(
                 "%s needs at least 2 rows, and there is one sample (n_samples=1)."
                 % type(self).__name__
@@ -555,6 +545,14 @@ class BaseKrein(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
 
+    def __getstate__(self) -> Dict[str, Any]:
+        """Everything but the communicator, which is of the running processes."""
+        inherited = getattr(super(), "__getstate__", None)
+        state = dict((inherited() if inherited else self.__dict__) or {})
+        if "comm" in state:
+            state["comm"] = None
+        return state
+
 
 def _names_differ(known: List[str], given: List[str]) -> str:
     """In scikit-learn's words."""
@@ -606,12 +604,14 @@ class BaseRegressor(RegressorMixin, BaseKrein):
         -------
         self
         """
-        _need_labels(self, X, y)
-        X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
-        if y is not None and not isinstance(y, str):
-            known = self._described()
-            y = as_targets(y, known is not None and known.unlabelled)
-        self._fit(X, y, sample_weight, groups)
+        with _together.of(getattr(self, "comm", None)) as others:
+            _need_labels(self, X, y)
+            if not others.on:
+                X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
+            if y is not None and not isinstance(y, str):
+                known = self._described()
+                y = as_targets(y, known is not None and known.unlabelled)
+            self._fit(X, y, sample_weight, groups, others)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -679,18 +679,21 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         -------
         self
         """
-        _need_labels(self, X, y)
-        X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
         classes = None
-        if y is not None and not isinstance(y, str):
-            described = self._described()
-            y, classes = as_classes(y, described is not None and described.unlabelled)
-            if len(classes) < 2:
-                raise ArgumentError(
-                    "%s needs rows of at least 2 classes, but the labels have only one class: %r"
-                    % (type(self).__name__, classes.tolist()[0] if len(classes) else None)
-                )
-        self._fit(X, y, sample_weight, groups)
+        with _together.of(getattr(self, "comm", None)) as others:
+            _need_labels(self, X, y)
+            if not others.on:
+                X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
+            if y is not None and not isinstance(y, str):
+                described = self._described()
+                y, classes = as_classes(y, described is not None and described.unlabelled)
+                if len(classes) < 2 and not others.on:
+                    raise ArgumentError(
+                        "%s needs rows of at least 2 classes, but the labels have only one class: "
+                        "%r" % (type(self).__name__, classes.tolist()[0] if len(classes) else None)
+                    )
+            self._fit(X, y, sample_weight, groups, others)
+            classes = others.union(classes)
         known = self.model_.classes
         self.classes_ = known if classes is None else _same_classes(known, classes)
         return self

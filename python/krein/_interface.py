@@ -2,7 +2,6 @@
 
 Written by scripts/python_interface.py from include/krein.h. Do not edit.
 """
-
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -191,6 +190,7 @@ class krein_data_options(Structure):
         ("targets", c_int64),
         ("categories", c_int),
         ("types", c_int),
+        ("own_rows", c_int),
     ]
 
 

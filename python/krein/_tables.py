@@ -2,7 +2,6 @@
 
 Written by scripts/python_tables.py from the library's tables. Do not edit.
 """
-
 from typing import Dict, NamedTuple, Tuple
 
 
@@ -1273,7 +1272,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "sskrr",
             "ridge regression that learns from rows without labels too",
             (
-                'Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. '
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
                 "They sharpen what is known of the inputs: labels stand against the features of "
                 "all rows. On features only; lambda by exact leave-one-out unless `lambda_` is "
                 "given. See docs/divide.md."

@@ -3,7 +3,6 @@
 Written by scripts/python_tables.py from the library's tables. Do not edit: what the classes do is
 in _base.py.
 """
-
 from __future__ import annotations
 
 from typing import Any, List, Optional, Union
@@ -83,8 +82,8 @@ class Regressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -225,8 +224,8 @@ class Classifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -383,8 +382,8 @@ class KernelRidge(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -545,8 +544,8 @@ class KernelRidgeClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -699,8 +698,8 @@ class DividedRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -854,8 +853,8 @@ class DividedClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1010,8 +1009,8 @@ class SemiSupervisedRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1164,8 +1163,8 @@ class SemiSupervisedClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1334,8 +1333,8 @@ class SVC(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1510,8 +1509,8 @@ class SVR(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1673,8 +1672,8 @@ class GradientDescentRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1827,8 +1826,8 @@ class GradientDescentClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -1983,8 +1982,8 @@ class LogisticRegression(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -2146,8 +2145,8 @@ class MKLRegressor(BaseRegressor):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------
@@ -2306,8 +2305,8 @@ class MKLClassifier(BaseClassifier):
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
-        Processes that train together. All call `fit` with the same rows and get the same
-        model.
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
 
     Attributes
     ----------

@@ -244,6 +244,64 @@ class Lists(Case):
             krein.list_methods("kernel")
 
 
+class WrongInput(Case):
+    """Arrays and labels of random shape, type and content: a result, or an error of the family."""
+
+    KINDS = (np.float32, np.float64, np.int8, np.int64, bool, object, ">f8", str, complex)
+    CALLS = (
+        lambda X, y: krein.gram(X),
+        lambda X, y: krein.gram(X, X, "laplacian"),
+        lambda X, y: krein.gram(X, repair="clip"),
+        lambda X, y: krein.approx(X, y, maps="rff(D=8)", repeats=1),
+        lambda X, y: krein.select(X, y, kernels="gaussian; linear"),
+        lambda X, y: krein.advise(X, y),
+        lambda X, y: krein.plan(X, y),
+        lambda X, y: krein.FeatureMap(map="aligned", features=8).fit(X, y).transform(X),
+        lambda X, y: krein.KernelPCA().fit(X).transform(X),
+        lambda X, y: krein.KernelKMeans(2).fit(X).predict(X),
+        lambda X, y: krein.SpectralClustering(2, graph="knn", n_neighbors=2).fit(X),
+    )
+
+    def table(self, draw):
+        shape = tuple(draw.randint(0, 7, draw.choice([0, 1, 2, 2, 2, 2, 3])))
+        values = np.asarray(draw.standard_cauchy(shape) * 10.0 ** draw.randint(-3, 38))
+        values = np.where(np.asarray(draw.rand(*shape)) < draw.choice([0, 0.3]), np.nan, values)
+        with np.errstate(all="ignore"):
+            values = values.astype(self.KINDS[draw.randint(len(self.KINDS))])
+        values = values.T if draw.rand() < 0.3 else values[::-1] if values.ndim else values
+        if draw.rand() < 0.3:
+            values.flags.writeable = False
+        return values
+
+    def labels(self, draw, n):
+        return (
+            None,
+            draw.randn(n),
+            draw.randint(0, 2, n),
+            np.array(["a", "b"])[draw.randint(0, 2, n)],
+            draw.randn(n + 1),
+            draw.randn(n, 2),
+            np.full(n, np.nan),
+            "no such column",
+            object(),
+            [None] * n,
+            3,
+        )[draw.randint(11)]
+
+    def test_any(self):
+        draw, made = np.random.RandomState(3), 0
+        for _ in range(600):
+            X = self.table(draw)
+            y = self.labels(draw, len(X) if X.ndim else 1)
+            call = self.CALLS[draw.randint(len(self.CALLS))]
+            try:
+                call(X, y)
+                made += 1
+            except krein.KreinError:
+                pass
+        self.assertGreater(made, 60)
+
+
 @needs_program
 class Program(Case):
     """The program gives the same for the same rows."""

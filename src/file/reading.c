@@ -276,6 +276,17 @@ void krein__reading_look(krein_reading_search *s, const char *text, size_t lengt
     s->hours = s->hours || memchr(text, ':', length);
 }
 
+/* A form that is possible for all cells was so at each of them: which of them said yes or no does
+ * not depend on their order. */
+void krein__reading_add(krein_reading_search *s, const krein_reading_search *behind) {
+    if (!s->any) memcpy(s->first, behind->first, sizeof s->first);
+    s->possible &= behind->possible;
+    s->any = s->any || behind->any;
+    s->yes = s->yes || behind->yes;
+    s->no = s->no || behind->no;
+    s->hours = s->hours || behind->hours;
+}
+
 krein_reading krein__reading_end(const krein_reading_search *s) {
     for (int k = 0; s->any && candidate(k).as != KREIN_AS_PLAIN; k++) {
         krein_reading r = candidate(k);

@@ -59,6 +59,8 @@ typedef struct krein_reading_search {
 } krein_reading_search;
 void krein__reading_begin(krein_reading_search *s);
 void krein__reading_look(krein_reading_search *s, const char *text, size_t length);
+/* As if the cells of `behind` came behind those of s. */
+void krein__reading_add(krein_reading_search *s, const krein_reading_search *behind);
 krein_reading krein__reading_end(const krein_reading_search *s);
 /* The last number of the first cell, a good shift; 0 where there is none. */
 double krein__reading_first(const krein_reading_search *s, krein_reading r);

@@ -1,6 +1,6 @@
-/* krr.h -- the parts of kernel ridge regression: the fit (krr.c), the choice of lambda
- * (krr_lambda.c), both by conjugate gradients (krr_pcg.c, krr_kernel_pcg.c), and probabilities
- * (krr_calibrate.c). */
+/* krr.h -- the parts of kernel ridge regression: the fit on features (krr.c) and on the kernel
+ * matrix (krr_kernel.c), the choice of lambda (krr_lambda.c), all by conjugate gradients
+ * (krr_pcg.c, krr_pcg_choice.c, krr_kernel_pcg.c), and probabilities (krr_calibrate.c). */
 #ifndef KREIN_KRR_H
 #define KREIN_KRR_H
 
@@ -46,7 +46,12 @@ void krein__krr_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path, 
  * equations, or less. */
 bool krein__krr_pcg_faster(const krein_map *map, int64_t n, int64_t k);
 
-/* The same on the kernel matrix of a positive definite kernel (krr_kernel_pcg.c); whether it is
+/* The fit on the kernel matrix, and what it costs. */
+krein_status krein__krr_kernel(krein_job *job);
+void krein__krr_kernel_cost(const krein_map *map, int64_t n, int64_t k, bool path, krein_cost *out,
+                            int64_t *passes);
+
+/* The same by conjugate gradients, for a positive definite kernel (krr_kernel_pcg.c); whether it is
  * shorter than so many flops of factorisations. */
 krein_status krein__krr_kernel_pcg(krein_job *job);
 void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool path,

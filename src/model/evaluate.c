@@ -305,8 +305,9 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
                            "use predict",
                            m->learner);
     krein__call_begin(ctx);
+    st = krein__data_agree(data);
     data->share_rows = true;
-    st = krein__data_match(data, &m->encoding, true);
+    if (st == KREIN_OK) st = krein__data_match(data, &m->encoding, true);
     if (st == KREIN_OK) st = krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, &own);
     st = krein__call_end(ctx, st);
     krein__report_finish(st, metrics, &own);

@@ -143,7 +143,8 @@ krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *m, const 
 
 /* ---- prediction --------------------------------------------------------- */
 
-/* Where processes share the rows, the first one tells of all, in order, when all have scored. */
+/* Where processes share the rows of a file, the first one tells of all, in order, when all have
+ * scored. Of rows of their own each tells of its own. */
 krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
                            krein_predict_fn fn, void *user) {
     krein_status st = KREIN_OK;
@@ -155,7 +156,8 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     int64_t rows = krein__block_rows(m->encoding.d);
     krein__call_begin(ctx);
     TRY(krein__model_need_head(ctx, m, "predict"));
-    data->share_rows = true;
+    TRY(krein__data_agree(data));
+    data->share_rows = !data->options.own_rows;
     TRY(krein__data_match(data, &m->encoding, false));
     TRY(krein__stream_open(data, &m->encoding, -1, &stream));
     TRY(krein__predictor_begin(ctx, m, &predictor));

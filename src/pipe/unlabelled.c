@@ -16,6 +16,10 @@ done:
     return st;
 }
 
+static const char *whose(bool shared) {
+    return shared ? "divided among the processes" : "in memory, the same on all processes";
+}
+
 krein_status krein__training_unlabelled(krein_training *t) {
     krein_status st = KREIN_OK;
     krein_data *data = t->pipe.job.data, *more = t->o.unlabeled;
@@ -30,16 +34,17 @@ krein_status krein__training_unlabelled(krein_training *t) {
         u->streams++;
     }
     if (more) {
-        more->share_rows = krein__stream_shared(t->pipe.job.rows);
+        const bool shared = krein__stream_shared(t->pipe.job.rows);
+        TRY(krein__data_agree(more));
+        more->share_rows = shared || more->options.own_rows;
         TRY(krein__data_match(more, e, false));
         TRY(krein__stream_open(more, e, KREIN_PART_TRAIN, next));
         u->streams++;
-        if (krein__stream_shared(*next) != krein__stream_shared(t->pipe.job.rows)) {
-            st =
-                krein__fail(t->pipe.ctx, KREIN_EARG,
-                            "%s: the processes divide the rows of a file, and these are in memory; "
-                            "write them to a file, as those with labels are",
-                            more->name);
+        if (krein__stream_shared(*next) != shared) {
+            st = krein__fail(t->pipe.ctx, KREIN_EARG,
+                             "%s: the rows without labels are %s, and those with labels are %s; "
+                             "give both as files, or both as rows in memory with `own_rows`",
+                             more->name, whose(!shared), whose(shared));
             goto done;
         }
         TRY(count_rows(*next, &u->here));

@@ -3,13 +3,14 @@
  *     1  every kernel without a metric, on few rows: scale and lambda by leave-one-out, error on V
  *     1a again with the logarithms of all heavy-tailed columns (log.h), if there are any: they stay
  *        where the error on V is less by more than its standard error
- *     2  the metric: gradients of the predictor of the best kernel on all of S, up to STEPS times;
- * the step of least error on V is kept (radhakrishnan2024) 3  the other kernels under that metric,
- * the L1 kernel under its square too, on few rows 4  the best without and the best with a metric,
- * and others not far behind, on all of S 5  least squared error on V wins; a metric must win by
- * more than chance, 1.5 / sqrt(|V|) of the error, and leave no more rows in a wrong class 6  with
- * more effort sums of the winner and another kernel (tune_mix.c); on few rows support vector
- * machines (tune_svm.c)
+ *     2  the metric: gradients of the better of the L1 and the L2 kernel on all of S, some times;
+ *        the step of least error on V is kept (radhakrishnan2024)
+ *     3  every kernel under that metric, the L1 kernel under its square too, on few rows
+ *     4  the best without and the best with a metric, and others not far behind, on all of S
+ *     5  least squared error on V wins; a metric must win by more than chance, 1.5 / sqrt(|V|) of
+ *        the error, and leave no more rows in a wrong class
+ *     6  with more effort sums of the winner and another kernel (tune_mix.c); on few rows support
+ *        vector machines (tune_svm.c)
  *
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
@@ -126,15 +127,16 @@ static bool full_fits(const krein_tuner *t) {
     return t->o->metric == KREIN_METRIC_FULL && t->s.d * (t->s.d + 1) / 2 <= t->s.n;
 }
 
-/* Whose gradients make the metric: the best kernel without one. Those of the L1 kernel have no form
- * as a matrix product, and are too slow for many columns and targets. */
+/* Whose gradients make the metric: the first kernel, or that of the other distance where it was
+ * better without a metric. Gradients of the L1 kernel have no form as a matrix product, and are too
+ * slow for many columns and targets. */
 static const krein_tuner_candidate *learner(const krein_tuner *t) {
     enum { MANY = 1000 };
     const krein_tuner_candidate *best = krein__tuner_plain_of(t, 0);
     for (int i = 1; i < t->bases; i++) {
         const krein_tuner_candidate *next = krein__tuner_plain_of(t, i);
         bool slow = t->base[i].metric == 1 && t->s.d * (t->s.k + 1) > MANY;
-        if (!slow && next->loss < best->loss) best = next;
+        if (t->base[i].metric != t->base[0].metric && !slow && next->loss < best->loss) best = next;
     }
     return best;
 }

@@ -14,7 +14,8 @@
 #include "select/select.h"
 
 typedef struct krein_tune_options {
-    const char *kernels;      /* "k1; k2; ...", each with one free parameter, its scale */
+    const char *kernels;      /* "k1; k2; ...", each with one free parameter, its scale; gradients
+                            are those of the first, or of one of the other distance */
     krein_metric_kind metric; /* the most that may be learned */
     double effort;            /* 1: normal */
     double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);

@@ -6,6 +6,8 @@
  * has some, others may have none. Where row numbers must be looked for (text), all processes
  * look together (survey.h).
  *
+ * Rows that each process has of its own are where they are: those of rank 0 come first.
+ *
  * What the ranks found is put together in the order of the ranks, which is that of the file. A
  * dictionary is in order of first appearance; behind each other, without those that were there
  * before, the words of the ranks are again in that order. */
@@ -70,10 +72,20 @@ done:
     return st;
 }
 
+void krein__share_own(krein_ctx *ctx, krein_share *s) {
+    *s = (krein_share){0};
+    s->on = s->own = krein__comm_size(ctx) > 1;
+}
+
+krein_status krein__share_number(krein_ctx *ctx, int64_t rows, krein_share *s) {
+    s->rows = s->total = rows;
+    return krein__comm_before(ctx, 1, &s->total, &s->first);
+}
+
 krein_status krein__share_begin(krein_share *s, krein_reader *rows, krein_reader *labels) {
     krein_status st = KREIN_OK;
     s->left = s->rows;
-    if (s->rows == 0) goto done;
+    if (s->own || s->rows == 0) goto done;
     TRY(krein__reader_seek(rows, &s->from));
     if (labels) TRY(krein__reader_seek(labels, &s->labels));
 done:

@@ -1,7 +1,8 @@
 /* share.h -- data that several processes read together: which rows are whose, and what they found
  * in them put together, so that all hold what one process would have found.
  *
- * Everything here but krein__share_begin is collective: all processes call it in the same order. */
+ * Everything here but krein__share_own and krein__share_begin is collective: all processes call it
+ * in the same order. */
 #ifndef KREIN_SHARE_H
 #define KREIN_SHARE_H
 
@@ -11,6 +12,7 @@
 /* The rows of a file that this process reads, where several share it; off: all. */
 typedef struct krein_share {
     bool on;
+    bool own; /* they are all that the reader has: each process has rows of its own */
     int64_t first, rows, total; /* rows first .. first + rows - 1 of all */
     krein_mark from, labels;    /* where the first of them stands, in both files */
     int64_t left;               /* of them, in the pass that is being made */
@@ -19,6 +21,11 @@ typedef struct krein_share {
 /* Divides the rows of the file: the columns have their roles. labels: the separate file of them, or
  * NULL. Leaves *s off where there is one process. */
 krein_status krein__share_find(krein_reader *rows, krein_reader *labels, krein_share *s);
+/* Each process has rows of its own, as many as there are when they have been read. */
+void krein__share_own(krein_ctx *ctx, krein_share *s);
+krein_status krein__share_number(krein_ctx *ctx, int64_t rows, krein_share *s);
+/* The reader may have rows behind those of this process. */
+static inline bool krein__share_cut(const krein_share *s) { return s->on && !s->own; }
 /* A pass over the rows of this process begins: after both readers did. */
 krein_status krein__share_begin(krein_share *s, krein_reader *rows, krein_reader *labels);
 /* n numbers of rows here: count becomes those of all processes, before those of the processes

@@ -16,9 +16,8 @@
 /* Whole numbers beyond it are not all doubles. */
 static const double WHOLE_MAX = 9007199254740992.0;
 
-/* The row of the data, from 1. */
-static long long row_number(const krein_reader *r, int64_t i) {
-    return (long long)(r->state->row + i + 1);
+static krein_row_text row_of(const krein_reader *r, int64_t i) {
+    return krein__row_text(r, r->state->row + i);
 }
 
 /* ---- numbers ------------------------------------------------------------ */
@@ -37,21 +36,21 @@ static krein_status bad_number(krein_reader *r, const krein_memory *s, const kre
         krein__column_text(r, j, column);
         if (isnan(v) && !r->missing_ok)
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld, %s is NaN; drop such rows with `missing=drop` or fill "
+                               "%s, %s is NaN; drop such rows with `missing=drop` or fill "
                                "them with `missing=mean`",
-                               row_number(r, i), column);
+                               row_of(r, i).text, column);
         if (isinf(v))
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld, %s is infinite; values must be finite, or NaN where "
+                               "%s, %s is infinite; values must be finite, or NaN where "
                                "missing",
-                               row_number(r, i), column);
+                               row_of(r, i).text, column);
         if (fabs(v - c->shift) > (double)FLT_MAX)
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld, %s is %s, too large for single precision; features must "
+                               "%s, %s is %s, too large for single precision; features must "
                                "stay below 3.4e38",
-                               row_number(r, i), column, krein__number_text(v, number));
+                               row_of(r, i).text, column, krein__number_text(v, number));
     }
-    return krein__fail(r->ctx, KREIN_EIO, "row %lld changed while it was read", row_number(r, i));
+    return krein__fail(r->ctx, KREIN_EIO, "%s changed while it was read", row_of(r, i).text);
 }
 
 /* CASE(T): `body` with p, the array as elements of type T. */
@@ -108,12 +107,11 @@ static krein_status read_texts(krein_reader *r, const krein_memory *s, int64_t j
         char column[96], cell[48];
         if (length > 0 && !krein__read_cell(c->reading, text, length, v) &&
             !krein__missing_word(text, length))
-            return krein__fail(
-                r->ctx, KREIN_EDATA,
-                "row %lld, %s has not the form of the cells before it: \"%s\"; correct "
-                "it, or take the column for text with `types=plain`",
-                row_number(r, i), krein__column_text(r, j, column),
-                krein__cell_text(text, length, cell));
+            return krein__fail(r->ctx, KREIN_EDATA,
+                               "%s, %s has not the form of the cells before it: \"%s\"; correct "
+                               "it, or take the column for text with `types=plain`",
+                               row_of(r, i).text, krein__column_text(r, j, column),
+                               krein__cell_text(text, length, cell));
         for (int64_t k = 0; k < parts; k++)
             out[i * ld + k] = (float)(v[k] - (k == parts - 1 ? c->shift : 0));
     }
@@ -163,9 +161,9 @@ static krein_status numbers(krein_reader *r, const krein_memory *s, int64_t m, k
 static krein_status unknown_word(krein_reader *r, int64_t i, int64_t j, const char *word) {
     char column[96], cell[48];
     return krein__fail(r->ctx, KREIN_EDATA,
-                       "row %lld: %s holds a category never seen in training: \"%s\"; pass "
+                       "%s: %s holds a category never seen in training: \"%s\"; pass "
                        "`unknown_ignore` to take it as none",
-                       row_number(r, i), krein__column_text(r, j, column),
+                       row_of(r, i).text, krein__column_text(r, j, column),
                        krein__cell_text(word, strlen(word), cell));
 }
 
@@ -213,9 +211,9 @@ static krein_status codes(krein_reader *r, const krein_memory *s, int64_t j, int
         if (k == -1) continue;
         if (k < 0 || k >= c->words || !c->word[k]) {
             st = krein__fail(ctx, KREIN_EDATA,
-                             "row %lld, %s: code %lld, but the words are 0 to %lld, and -1 is for "
+                             "%s, %s: code %lld, but the words are 0 to %lld, and -1 is for "
                              "a missing one",
-                             row_number(r, i), krein__column_text(r, j, column), (long long)k,
+                             row_of(r, i).text, krein__column_text(r, j, column), (long long)k,
                              (long long)c->words - 1);
             goto done;
         }
@@ -233,9 +231,9 @@ static krein_status categories(krein_reader *r, int64_t j, int64_t k, int64_t m,
     for (int64_t i = 0; i < m; i++) {
         if (code[i] == -1 && !r->missing_ok)
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld, %s is missing; drop such rows with `missing=drop` or "
+                               "%s, %s is missing; drop such rows with `missing=drop` or "
                                "fill them with `missing=mean`",
-                               row_number(r, i), krein__column_text(r, j, column));
+                               row_of(r, i).text, krein__column_text(r, j, column));
         raw->any_missing = raw->any_missing || code[i] == -1;
         raw->cat[i * raw->ncat + k] = (int32_t)code[i];
     }
@@ -251,17 +249,17 @@ static krein_status labels(krein_reader *r, const krein_memory *s, int64_t j, in
         double v = !code ? krein__cells_number(c, s->at + i) : code[i] < 0 ? NAN : (double)code[i];
         if (isnan(v) && !r->label_optional)
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld has no label%s; give it one, or drop such rows with "
+                               "%s has no label%s; give it one, or drop such rows with "
                                "`missing=drop`",
-                               row_number(r, i), code ? "" : " (NaN)");
+                               row_of(r, i).text, code ? "" : " (NaN)");
         if (isinf(v))
-            return krein__fail(r->ctx, KREIN_EDATA, "row %lld has a label that is infinite",
-                               row_number(r, i));
+            return krein__fail(r->ctx, KREIN_EDATA, "%s has a label that is infinite",
+                               row_of(r, i).text);
         if (!code && c->type == KREIN_INT64 && fabs(v) > WHOLE_MAX)
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld has the class %lld; whole numbers above 2^53 cannot be "
+                               "%s has the class %lld; whole numbers above 2^53 cannot be "
                                "told apart: give them as texts",
-                               row_number(r, i), (long long)v);
+                               row_of(r, i).text, (long long)v);
         raw->label[i * raw->nlabel + k] = v;
     }
     return KREIN_OK;
@@ -272,8 +270,8 @@ static krein_status weights(krein_reader *r, const krein_memory *s, int64_t j, i
     for (int64_t i = 0; i < m; i++) {
         raw->weight[i] = krein__cells_number(&s->cells[j], s->at + i);
         if (!(raw->weight[i] >= 0) || isinf(raw->weight[i]))
-            return krein__fail(r->ctx, KREIN_EDATA, "row %lld: a weight is a finite number >= 0",
-                               row_number(r, i));
+            return krein__fail(r->ctx, KREIN_EDATA, "%s: a weight is a finite number >= 0",
+                               row_of(r, i).text);
     }
     return KREIN_OK;
 }
@@ -296,9 +294,8 @@ static krein_status groups(krein_reader *r, const krein_memory *s, int64_t j, in
             if (st != KREIN_OK) return st;
         }
         if (group < 0)
-            return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld has no group; every row needs one, or none",
-                               row_number(r, i));
+            return krein__fail(r->ctx, KREIN_EDATA, "%s has no group; every row needs one, or none",
+                               row_of(r, i).text);
         raw->group[i] = (int32_t)group;
     }
     return KREIN_OK;
@@ -328,16 +325,16 @@ static void sort_entries(krein_raw *raw, int64_t from, int64_t to) {
 static krein_status entry(krein_reader *r, int64_t i, int64_t col, int64_t d, double v) {
     if (col < 0 || col >= d)
         return krein__fail(r->ctx, KREIN_EDATA,
-                           "row %lld: column index %lld of a sparse row; there are %lld columns, "
+                           "%s: column index %lld of a sparse row; there are %lld columns, "
                            "counted from 0",
-                           row_number(r, i), (long long)col, (long long)d);
+                           row_of(r, i).text, (long long)col, (long long)d);
     if (isnan(v) && !r->missing_ok)
         return krein__fail(r->ctx, KREIN_EDATA,
-                           "row %lld, column %lld is NaN; drop such rows with `missing=drop` or "
+                           "%s, column %lld is NaN; drop such rows with `missing=drop` or "
                            "fill them with `missing=mean`",
-                           row_number(r, i), (long long)col + 1);
+                           row_of(r, i).text, (long long)col + 1);
     if (fabs(v) > (double)FLT_MAX)
-        return krein__fail(r->ctx, KREIN_EDATA, "row %lld, column %lld is %s", row_number(r, i),
+        return krein__fail(r->ctx, KREIN_EDATA, "%s, column %lld is %s", row_of(r, i).text,
                            (long long)col + 1,
                            isinf(v) ? "infinite; values must be finite, or NaN where missing"
                                     : "too large for single precision; features must stay below "
@@ -368,8 +365,8 @@ static krein_status sparse_row(krein_reader *r, const krein_memory *s, int64_t i
     for (int64_t k = first + 1; !sorted && k < at; k++)
         if (raw->col[k] == raw->col[k - 1])
             return krein__fail(r->ctx, KREIN_EDATA,
-                               "row %lld: column index %lld comes twice; add such entries up",
-                               row_number(r, i), (long long)raw->col[k]);
+                               "%s: column index %lld comes twice; add such entries up",
+                               row_of(r, i).text, (long long)raw->col[k]);
     int64_t kept = first, most = r->max_index > 0 ? r->max_index : v->d;
     for (int64_t k = first; k < at; k++) {
         if (raw->val[k] == 0 || raw->col[k] >= most) continue;

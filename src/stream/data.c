@@ -67,6 +67,13 @@ krein_status krein_data_open(krein_ctx *ctx, const char *path, const krein_data_
                                     .delimiter = data->options.delimiter,
                                     .header = data->options.header,
                                     .plain = data->options.types == KREIN_TYPES_PLAIN};
+    if (data->options.own_rows) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s: `own_rows` is for rows in memory; the processes divide the rows of a "
+                         "file",
+                         path);
+        goto done;
+    }
     TRY(krein__reader_open(ctx, path, &reading, &data->reader));
     if (data->options.labels_file) {
         krein_reader_options plain = {.header = -1};
@@ -145,6 +152,23 @@ static krein_status memory_opened(krein_data *data, krein_status st) {
     return st;
 }
 
+krein_status krein__data_reopen(krein_data *data, const krein_rows_view *view) {
+    krein_status st = KREIN_OK;
+    krein_reader *reader = NULL;
+    krein_data_options *o = &data->options;
+    TRY(krein__memory_open(data->ctx, view, &reader));
+    krein__data_reset(data);
+    krein__reader_close(data->reader);
+    data->reader = reader;
+    if (o->group && o->group == data->owned[OWN_GROUP]) o->group = NULL;
+    krein__free(data->ctx, data->owned[OWN_GROUP]);
+    data->owned[OWN_GROUP] = NULL;
+    o->targets = 0;
+    st = memory_options(data, view);
+done:
+    return st;
+}
+
 krein_status krein_data_from_rows(krein_ctx *ctx, const krein_rows_view *view,
                                   const krein_data_options *options, krein_data **out) {
     krein_data *data = NULL;
@@ -162,7 +186,8 @@ krein_status krein_data_from_source(krein_ctx *ctx, const krein_rows_source *sou
     *out = NULL;
     krein_status st = create(ctx, "(memory)", options, &data);
     if (st != KREIN_OK) return st;
-    st = memory_opened(data, krein__source_open(ctx, source, &data->reader));
+    st = memory_opened(data,
+                       krein__source_open(ctx, source, data->options.own_rows != 0, &data->reader));
     if (st == KREIN_OK) *out = data;
     return st;
 }
@@ -429,20 +454,27 @@ static krein_status changed(const krein_data *data, krein_ctx *ctx) {
 }
 
 krein_status krein__data_share(krein_data *data) {
-    const bool wanted = data->share_rows && !data->reader->memory;
+    const bool wanted = data->share_rows, own = data->options.own_rows;
     data->share = (krein_share){0}; /* of a call before: others may have left, or joined */
     data->share_rows = false;
-    return wanted ? krein__share_find(data->reader, data->labels, &data->share) : KREIN_OK;
+    if (own) krein__memory_process(data->reader);
+    if (wanted && own) krein__share_own(data->ctx, &data->share);
+    if (!wanted || data->reader->memory) return KREIN_OK;
+    return krein__share_find(data->reader, data->labels, &data->share);
+}
+
+int64_t krein__data_row(const krein_data *data, int64_t row) {
+    return data->share.own ? data->share.first + row : row;
 }
 
 krein_status krein__data_fetch(krein_data *data, krein_ctx *ctx, krein_raw *raw) {
     krein_share *share = &data->share;
     krein_status st = KREIN_OK;
     raw->n = 0;
-    if (share->on && share->left == 0) return KREIN_OK;
+    if (krein__share_cut(share) && share->left == 0) return KREIN_OK;
     st = krein__reader_next(data->reader, raw);
     if (st != KREIN_OK) return st;
-    if (share->on) { /* a batch may go on behind the share */
+    if (krein__share_cut(share)) { /* a batch may go on behind the share */
         if (raw->n == 0) return changed(data, ctx);
         raw->n = krein__min(raw->n, share->left);
         share->left -= raw->n;

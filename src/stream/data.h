@@ -64,9 +64,14 @@ struct krein_data {
 /* Inside the room: roles of the columns, one batch, memory of batches. */
 /* Rows that a pass over the raw rows gives, once known. */
 int64_t krein__data_rows_here(const krein_data *data);
+/* The number among the rows of all processes of a row of a raw batch, from 0; after the scan. */
+int64_t krein__data_row(const krein_data *data, int64_t row);
+/* The rows in memory become others, of the same options. */
+krein_status krein__data_reopen(krein_data *data, const krein_rows_view *view);
 krein_status krein__data_side_roles(krein_data *data);
 krein_status krein__data_label_role(krein_data *data);
-/* Divides the rows of the file among the processes, where they are to share them. */
+/* Divides the rows of the file among the processes, where they are to share them; rows of their own
+ * are divided already. */
 krein_status krein__data_share(krein_data *data);
 krein_status krein__data_begin(krein_data *data);
 krein_status krein__data_read(krein_data *data, krein_raw *raw);
@@ -129,6 +134,11 @@ krein_status krein__data_recall(krein_data *data, const krein_scanned *l, const 
  * width. need_label: without labels it is an error; else a label column is ignored. */
 krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool need_label);
 
+/* Where each process has rows of its own: all have the same columns, or the call fails; a process
+ * without rows takes over those of the others. Collective, at the beginning of a call that the
+ * processes make together (own_rows.c). */
+krein_status krein__data_agree(krein_data *data);
+
 /* A label column is not ruled out; whether there is one, the scan shows. */
 bool krein__data_may_have_labels(const krein_data *data);
 
@@ -175,6 +185,10 @@ bool krein__stream_shared(const krein_stream *s);
 int krein__stream_root(const krein_stream *s);
 const krein_encoding *krein__stream_encoding(const krein_stream *s);
 int64_t krein__stream_labels(const krein_stream *s); /* columns of krein_block.label, 0: none */
+/* Of the streamed rows, of which all processes have `total`, this one has first .. end - 1. */
+void krein__stream_range(const krein_stream *s, int64_t *first, int64_t *end, int64_t *total);
+/* Fails: there are other rows than at the first pass. */
+krein_status krein__stream_changed(const krein_stream *s);
 /* The rows with the given ascending numbers among the streamed ones, and their labels
  * (n x nlabel), weights and groups (any may be NULL). One pass. Where the processes share the rows,
  * all of them ask for the same ones, and get them. */

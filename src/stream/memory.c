@@ -10,13 +10,14 @@
  */
 #include "stream/memory.h"
 #include "base/sized.h"
+#include "dist/dist.h"
 #include "file/lines.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOK = 1000, LEAST = 1 << 16, MOST = 4 << 20 };
+enum { LEAST = 1 << 16, MOST = 4 << 20 };
 
 static krein_memory *own(const krein_reader *r) { return r->state->own; }
 
@@ -81,6 +82,7 @@ static void memory_close(krein_reader *r) {
     krein_memory *s = own(r);
     if (!s) return;
     krein__free(r->ctx, s->cells);
+    krein__free(r->ctx, s->look);
     krein__free(r->ctx, s->input);
     krein__free(r->ctx, s->shift);
     krein__free(r->ctx, s);
@@ -117,6 +119,7 @@ static krein_status make_columns(krein_reader *r) {
     NEW(r->state->dict_column, krein__max(1, n));
     NEW(r->state->dict_slot, krein__max(1, n));
     NEW(s->cells, krein__max(1, n));
+    NEW(s->look, krein__max(1, n));
     NEW(s->input, krein__max(1, inputs * KREIN_READ_PARTS));
     NEW(s->shift, krein__max(1, inputs * KREIN_READ_PARTS));
     set_cells(r);
@@ -143,34 +146,62 @@ done:
     return st;
 }
 
-/* What the texts of a column may mean. */
-static void look_at_texts(const krein_cells *cells, int64_t rows, krein_column *c) {
-    krein_reading_search search;
-    krein__reading_begin(&search);
-    for (int64_t i = 0; i < rows; i++) {
+static krein_look look_at(const krein_cells *cells, int64_t rows) {
+    krein_look seen = {0};
+    krein__reading_begin(&seen.texts);
+    for (int64_t i = 0; cells->is_text && i < rows; i++) {
         const char *text = krein__cells_text(cells, i);
         if (text && !krein__missing_word(text, strlen(text)))
-            krein__reading_look(&search, text, strlen(text));
+            krein__reading_look(&seen.texts, text, strlen(text));
     }
-    c->guess = krein__reading_end(&search);
-    if (c->guess.as) c->first = krein__reading_first(&search, c->guess);
+    for (int64_t i = 0; !cells->is_text && i < rows && !seen.found; i++) {
+        seen.number = krein__cells_number(cells, i);
+        seen.found = isfinite(seen.number);
+    }
+    return seen;
 }
 
-/* The first number of every column, a good shift, as for files: among the first rows. */
-static void look(krein_reader *r) {
+void krein__memory_look(const krein_reader *r, int64_t rows, krein_look *out) {
     const krein_memory *s = own(r);
-    int64_t rows = krein__min(LOOK, s->view.n);
+    for (int64_t j = 0; j < r->ncolumn; j++)
+        out[j] = s->source.next && rows > 0 ? s->look[j]
+                                            : look_at(&s->cells[j], krein__min(rows, s->view.n));
+}
+
+void krein__look_add(const krein_reader *r, krein_look *look, const krein_look *behind) {
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein__reading_add(&look[j].texts, &behind[j].texts);
+        if (look[j].found || !behind[j].found) continue;
+        look[j].number = behind[j].number;
+        look[j].found = true;
+    }
+}
+
+/* The first number of a column is a good shift, as for files. */
+void krein__memory_looked(krein_reader *r, const krein_look *look) {
+    if (!look) look = own(r)->look;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
-        if (c->text) look_at_texts(&s->cells[j], rows, c);
-        if (c->text) continue;
-        for (int64_t i = 0; i < rows; i++) {
-            double v = krein__cells_number(&s->cells[j], i);
-            if (!isfinite(v)) continue;
-            c->first = v;
-            break;
-        }
+        c->guess = krein__reading_end(&look[j].texts);
+        c->first = look[j].found ? look[j].number : 0;
+        if (c->guess.as) c->first = krein__reading_first(&look[j].texts, c->guess);
     }
+}
+
+/* ---- whose rows --------------------------------------------------------- */
+
+void krein__memory_process(krein_reader *r) {
+    own(r)->process = krein__comm_size(r->ctx) > 1 ? krein__comm_rank(r->ctx) : -1;
+}
+
+krein_row_text krein__row_text(const krein_reader *r, int64_t row) {
+    krein_row_text out;
+    const int process = r->memory ? own(r)->process : -1;
+    if (process < 0)
+        snprintf(out.text, sizeof out.text, "row %lld", (long long)row + 1);
+    else
+        snprintf(out.text, sizeof out.text, "row %lld of process %d", (long long)row + 1, process);
+    return out;
 }
 
 static size_t batch_bytes(const krein_ctx *ctx) {
@@ -196,6 +227,7 @@ static krein_status make_reader(krein_ctx *ctx, krein_reader **out) {
     r->state->buffer = batch_bytes(ctx);
     krein_memory *s;
     ZNEW(s, 1);
+    s->process = -1;
     r->state->own = s;
 done:
     return st;
@@ -207,7 +239,9 @@ static krein_status finish(krein_reader *r) {
     if (st != KREIN_OK) return st;
     s->first = s->view;
     s->unread = true;
-    look(r);
+    for (int64_t j = 0; j < r->ncolumn; j++)
+        s->look[j] = look_at(&s->cells[j], krein__min(KREIN_LOOK_ROWS, s->view.n));
+    krein__memory_looked(r, NULL);
     return KREIN_OK;
 }
 
@@ -229,7 +263,17 @@ done:
     return st;
 }
 
-krein_status krein__source_open(krein_ctx *ctx, const krein_rows_source *source,
+/* A source without rows: what it has is nobody's matter. */
+static void no_block(krein_reader *r) {
+    krein_memory *s = own(r);
+    s->source = KREIN_SIZED(krein_rows_source);
+    krein_rows_view_init(&s->view);
+    s->view.d = 1;
+    r->alone = false;
+    r->n = 0;
+}
+
+krein_status krein__source_open(krein_ctx *ctx, const krein_rows_source *source, bool empty,
                                 krein_reader **out) {
     krein_status st = KREIN_OK;
     krein_reader *r = NULL;
@@ -245,10 +289,11 @@ krein_status krein__source_open(krein_ctx *ctx, const krein_rows_source *source,
         goto done;
     }
     TRY(ask(r, &s->view));
-    if (s->view.n == 0) {
+    if (s->view.n == 0 && !empty) {
         st = krein__fail(ctx, KREIN_EDATA, "the source of rows has no rows");
         goto done;
     }
+    if (s->view.n == 0) no_block(r);
     TRY(finish(r));
     *out = r;
     r = NULL;

@@ -200,8 +200,8 @@ static double raw_bytes(const krein_raw *raw) {
 static bool ahead_pays(const krein_raw_pass *p) {
     const krein_data *data = p->data;
     const krein_reader *r = data->reader;
-    if (data->share.on ? data->share.left == 0
-                       : (r->n >= 0 ? p->rows >= r->n : r->bytes_done >= r->bytes))
+    if (krein__share_cut(&data->share) ? data->share.left == 0
+                                       : (r->n >= 0 ? p->rows >= r->n : r->bytes_done >= r->bytes))
         return false;
     double room = data->ahead_room >= 0 ? data->ahead_room : (double)data->ctx->budget / 16;
     return !p->alone && !r->alone && (SLOTS - 1) * p->batch_bytes <= room;

@@ -7,6 +7,7 @@
  * for every pass.
  */
 #include "stream/data.h"
+#include "stream/memory.h"
 #include "stream/scan.h"
 #include "dist/dist.h"
 
@@ -73,8 +74,8 @@ static krein_status scan_labels(krein_scan *s, const krein_raw *raw, int64_t i) 
     for (int64_t k = 0; k < raw->nlabel; k++) {
         double y = raw->label[i * raw->nlabel + k];
         if (!isfinite(y))
-            return krein__fail(s->ctx, KREIN_EDATA, "%s: row %lld has a label that is %s",
-                               s->data->name, (long long)(raw->from.row + i + 1),
+            return krein__fail(s->ctx, KREIN_EDATA, "%s: %s has a label that is %s", s->data->name,
+                               krein__row_text(s->data->reader, raw->from.row + i).text,
                                isinf(y) ? "infinite"
                                         : "NaN; drop such rows with the missing option");
         s->data->label_most = fmax(s->data->label_most, fabs(y));
@@ -154,8 +155,9 @@ static krein_status scan_file(krein_scan *s, bool holdout) {
         }
         if (memory) TRY(krein__data_keep(data, raw));
     }
-    data->nrows = data->share.on ? data->share.total : s->rows;
     data->in_memory = memory;
+    if (data->share.own) TRY(krein__share_number(ctx, s->rows, &data->share));
+    data->nrows = data->share.on ? data->share.total : s->rows;
 done:
     krein__raw_end(&pass);
     return st;
@@ -395,6 +397,8 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     e->scale = data->options.scale;
     e->missing = missing_of(data);
     e->unknown_ignore = data->options.unknown_ignore;
+    /* What the processes have agreed on is for the scan that they make together. */
+    if (data->options.own_rows && !data->share_rows) krein__memory_looked(data->reader, NULL);
     TRY(prepare_reader(data, need_label));
     if (need_label && !data->has_label) {
         st = krein__fail(ctx, KREIN_EARG, "training needs labels");

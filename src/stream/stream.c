@@ -5,6 +5,7 @@
  */
 #include "base/threads.h"
 #include "stream/data.h"
+#include "stream/memory.h"
 #include "dist/dist.h"
 #include "encode/labels.h"
 #include "num/blas.h"
@@ -202,13 +203,20 @@ int krein__stream_root(const krein_stream *s) {
 const krein_encoding *krein__stream_encoding(const krein_stream *s) { return s->e; }
 int64_t krein__stream_labels(const krein_stream *s) { return s->data->nlabel; }
 
-/* ---- rows --------------------------------------------------------------- */
+void krein__stream_range(const krein_stream *s, int64_t *first, int64_t *end, int64_t *total) {
+    const krein_data *data = s->data;
+    *first = first_row(s);
+    *end = *first + (s->part < 0 ? data->share.rows : data->here[s->part]);
+    *total = s->part < 0 ? data->share.total : data->count[s->part];
+}
 
-static krein_status changed(const krein_stream *s) {
+krein_status krein__stream_changed(const krein_stream *s) {
     return krein__fail(s->ctx, KREIN_EIO,
                        "%s changed while it was read: it has other rows than at the first pass",
                        s->data->name);
 }
+
+/* ---- rows --------------------------------------------------------------- */
 
 static void unit_length(float *x, int64_t d) {
     double square = 0;
@@ -280,7 +288,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
             int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
             if (at < 0) continue;
             if (s->cat[k].texts == KREIN_TEXTS_TARGET) {
-                encode_means(s, &s->cat[k], code, raw->from.row + i, x);
+                encode_means(s, &s->cat[k], code, krein__data_row(s->data, raw->from.row + i), x);
                 continue;
             }
             if (code >= 0) encode_code(e, &s->cat[k], code, x);
@@ -381,7 +389,7 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
             double y = raw->label[row * k + c];
             if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i] &&
                 s->part != KREIN_PART_UNLABELLED) {
-                if (s->words >= 0 && y >= (double)s->words) return changed(s);
+                if (s->words >= 0 && y >= (double)s->words) return krein__stream_changed(s);
                 int64_t class = krein__class_of(s->e, data->label_map, y);
                 if (class < 0) {
                     char text[40];
@@ -390,10 +398,11 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
                                            ? from->column[data->labels ? 0 : data->label_column]
                                                  .dict.word[(int64_t)y]
                                            : krein__number_text(y, text);
-                    return krein__fail(ctx, KREIN_EDATA,
-                                       "%s: row %lld has the class \"%.60s\", which was never seen "
-                                       "in training",
-                                       data->name, (long long)(raw->from.row + row + 1), word);
+                    return krein__fail(
+                        ctx, KREIN_EDATA,
+                        "%s: %s has the class \"%.60s\", which was never seen in "
+                        "training",
+                        data->name, krein__row_text(data->reader, raw->from.row + row).text, word);
                 }
                 y = (double)class;
             }
@@ -441,7 +450,7 @@ static krein_status next_batch(krein_stream *s) {
     s->from = s->raw->from;
     s->labels = s->raw->labels;
     if (s->data->scanned && s->file_row + s->raw->n - s->at > krein__data_rows_here(s->data))
-        st = changed(s);
+        st = krein__stream_changed(s);
     else
         st = refresh_label_map(s);
 done:
@@ -480,131 +489,7 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     s->streamed += n;
     if (data->scanned && s->part >= 0 && n < s->rows &&
         s->streamed != data->before[s->part] + data->here[s->part])
-        st = changed(s);
+        st = krein__stream_changed(s);
 done:
     return st;
-}
-
-/* The rows that this process reads. */
-static krein_status gather_here(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
-                                double *label, double *weight, int32_t *group) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_block b;
-    int64_t have = 0, d = s->e->d, k = s->data->nlabel, room = 0;
-    memset(x, 0, sizeof *x);
-    x->d = d;
-    if (s->e->sparse) {
-        NEW(x->ptr, n + 1);
-        x->ptr[0] = 0;
-    } else {
-        NEW(x->x, n * d);
-    }
-    TRY(krein__stream_rewind(s));
-    while (have < n) {
-        TRY(krein__stream_next(s, &b));
-        if (b.x.n == 0) break;
-        for (; have < n && index[have] < b.first + b.x.n; have++) {
-            int64_t i = index[have] - b.first;
-            if (b.x.ptr) {
-                int64_t from = b.x.ptr[i], count = b.x.ptr[i + 1] - from, at = x->ptr[have];
-                if (at + count > room || !x->col) {
-                    room = krein__max(2 * room, at + count + 1024);
-                    int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
-                    if (col) x->col = col;
-                    float *val = col ? krein__resize(ctx, x->val, room, sizeof *val) : NULL;
-                    if (!val) {
-                        st = ctx->status;
-                        goto done;
-                    }
-                    x->val = val;
-                }
-                memcpy(x->col + at, b.x.col + from, (size_t)count * sizeof *x->col);
-                memcpy(x->val + at, b.x.val + from, (size_t)count * sizeof *x->val);
-                x->ptr[have + 1] = at + count;
-            } else {
-                memcpy(x->x + have * d, b.x.x + i * b.x.ld, (size_t)d * sizeof(float));
-            }
-            for (int64_t c = 0; label && c < k; c++) label[have * k + c] = b.label[i * k + c];
-            if (weight) weight[have] = b.weight ? b.weight[i] : 1;
-            if (group) group[have] = b.group ? b.group[i] : (int32_t)have;
-        }
-    }
-    x->n = have;
-    x->nnz = x->ptr ? x->ptr[have] : 0;
-    if (have < n) st = changed(s);
-done:
-    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
-    return st;
-}
-
-static krein_status join_into(krein_ctx *ctx, int64_t n, size_t size, const void *mine, void *all) {
-    char *joined = NULL;
-    int64_t count;
-    krein_status st = krein__comm_join(ctx, mine, n, size, &joined, &count);
-    if (st == KREIN_OK) memcpy(all, joined, (size_t)count * size);
-    krein__free(ctx, joined);
-    return st;
-}
-
-static krein_status join_rows(krein_ctx *ctx, const krein_matrix *here, int64_t n,
-                              krein_matrix *x) {
-    krein_status st = KREIN_OK;
-    int64_t *length = NULL, *lengths = NULL, count;
-    *x = (krein_matrix){.n = n, .d = here->d};
-    if (!here->ptr)
-        return krein__comm_join(ctx, here->x, here->n * here->d, sizeof *x->x, &x->x, &count);
-    NEW(length, krein__max(1, here->n));
-    for (int64_t i = 0; i < here->n; i++) length[i] = here->ptr[i + 1] - here->ptr[i];
-    TRY(krein__comm_join(ctx, length, here->n, sizeof *length, &lengths, &count));
-    NEW(x->ptr, n + 1);
-    x->ptr[0] = 0;
-    for (int64_t i = 0; i < n; i++) x->ptr[i + 1] = x->ptr[i] + lengths[i];
-    TRY(krein__comm_join(ctx, here->col, here->nnz, sizeof *x->col, &x->col, &x->nnz));
-    TRY(krein__comm_join(ctx, here->val, here->nnz, sizeof *x->val, &x->val, &x->nnz));
-done:
-    krein__free(ctx, length);
-    krein__free(ctx, lengths);
-    return st;
-}
-
-/* Every process takes its own of them out of the stream. */
-static krein_status gather_all(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
-                               double *label, double *weight, int32_t *group) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    const krein_data *data = s->data;
-    int64_t k = data->nlabel, low = 0, high, first = first_row(s);
-    int64_t end = first + (s->part < 0 ? data->share.rows : data->here[s->part]);
-    int64_t total = s->part < 0 ? data->share.total : data->count[s->part];
-    krein_matrix here = {0};
-    double *own_label = NULL, *own_weight = NULL;
-    int32_t *own_group = NULL;
-    memset(x, 0, sizeof *x);
-    if (n > 0 && index[n - 1] >= total) return changed(s); /* nobody has it */
-    while (low < n && index[low] < first) low++;
-    for (high = low; high < n && index[high] < end;) high++;
-    int64_t m = high - low;
-    NEW(own_label, krein__max(1, m * k));
-    NEW(own_weight, krein__max(1, m));
-    NEW(own_group, krein__max(1, m));
-    TRY(gather_here(s, index + low, m, &here, label ? own_label : NULL, own_weight, own_group));
-    for (int64_t i = 0; !data->options.group && i < m; i++) own_group[i] = (int32_t)(low + i);
-    TRY(join_rows(ctx, &here, n, x));
-    if (label) TRY(join_into(ctx, m * k, sizeof *label, own_label, label));
-    if (weight) TRY(join_into(ctx, m, sizeof *weight, own_weight, weight));
-    if (group) TRY(join_into(ctx, m, sizeof *group, own_group, group));
-done:
-    krein__matrix_clear(ctx, &here);
-    krein__free(ctx, own_label);
-    krein__free(ctx, own_weight);
-    krein__free(ctx, own_group);
-    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
-    return st;
-}
-
-krein_status krein__stream_gather(krein_stream *s, const int64_t *index, int64_t n, krein_matrix *x,
-                                  double *label, double *weight, int32_t *group) {
-    return s->data->share.on ? gather_all(s, index, n, x, label, weight, group)
-                             : gather_here(s, index, n, x, label, weight, group);
 }

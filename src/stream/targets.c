@@ -31,7 +31,7 @@ typedef struct sums {
 
 static void add_row(sums *t, const krein_encoding *e, const krein_raw *raw, int64_t i) {
     double y[COLUMNS], w = raw->weight ? raw->weight[i] : 1;
-    int fold = krein__target_fold(raw->from.row + i);
+    int fold = krein__target_fold(krein__data_row(t->s->data, raw->from.row + i));
     targets_of(t->s->data, e, raw->label + i * raw->nlabel, y);
     for (int64_t k = 0; k < t->columns; k++) t->all[k] += w * y[k];
     t->weight += w;

@@ -9,9 +9,7 @@
 #   range (status and suggestion)                       options.sh (nothing written: here)
 #   a model cut off and with bits flipped, predict/info errors.sh (evaluate and the message: here)
 #   columns missing, renamed, extra, none too many      errors.sh
-#   a directory that does not exist or is read-only,
-#   /dev/full as model and predictions, a file limit    errors.sh (arrays, parent is a file, full
-#                                                       tmpfs: here)
+#   places that cannot be written                       errors.sh, outputs.sh
 #   features that do not fit in memory                  train.sh (kernel matrix, predict: here)
 #   Ctrl-C and SIGTERM in the middle                    signals.sh
 #   gzip, standard input: the same model                train.sh (each format: here)
@@ -537,55 +535,6 @@ is "broken models: nothing written" "" "$(find . -name 'refused*')"
 run predict test.csv test.csv
 status "a CSV as the model" 1
 has "a CSV as the model" err '^krein: test\.csv: .*model'
-
-# ---- places that cannot be written ----
-n_before=$(find . | wc -l)
-for c in 'train data/ref.csv -o data/ref.csv/x.krein' 'predict m.krein test.csv -o test.csv/p.csv' \
-    'gram data/ref.csv -o test.csv/K.npy' 'transform data/ref.csv -D 8 -o test.csv/z.npy' 'generate arm -n 9 -o test.csv/a.csv'; do
-    # shellcheck disable=SC2086
-    run $c
-    status "$c: the parent is a file" 1
-    has "$c: the parent is a file" err '^krein: .*(ref|test)\.csv/.*'
-done
-if [[ -w /dev/full ]]; then
-    for c in 'gram data/ref.csv -o /dev/full' 'transform data/ref.csv -D 8 -o /dev/full' 'generate arm -n 9 -o -'; do
-        # shellcheck disable=SC2086
-        "$KREIN" $c >/dev/full 2>err
-        rc=$? command=$c
-        status "$c > /dev/full" 1
-        has "$c > /dev/full" err 'No space left'
-    done
-else
-    skip "/dev/full" "not there"
-fi
-is "places that cannot be written: no new file" "$n_before" "$(find . | wc -l)"
-# A file system of 64 kB, in a mount namespace of its own.
-mkdir small
-cat >full.sh <<'SH'
-mount -t tmpfs -o size=64k tmpfs small || exit 77
-echo old >small/x.npy
-cp small/x.npy small/x.krein
-"$KREIN" "$@" >out 2>err
-echo $? >code
-ls small | tr '\n' ' ' >listing
-cat small/* >content
-SH
-for c in 'train wide.csv -k gaussian(sigma=1) -l 1e-2 -m exact -o small/x.krein' 'gram wide.csv -o small/x.npy' \
-    'transform wide.csv -D 200 -o small/x.npy' 'generate arm -n 9000 -o small/x.npy'; do
-    [[ -s wide.csv ]] || "$KREIN" generate friedman -n 400 -d 60 -o wide.csv >/dev/null
-    rm -f code
-    # shellcheck disable=SC2086
-    KREIN=$KREIN unshare -m bash full.sh $c 2>/dev/null
-    if [[ ! -s code ]]; then
-        skip "a full file system: ${c%% *}" "cannot mount one here"
-        continue
-    fi
-    rc=$(cat code) command=$c
-    status "a full file system: ${c%% *}" 1
-    has "a full file system: ${c%% *}" err '^krein: small/x\.[a-z]+: (No space left|the rows take .* room for)'
-    is "a full file system: ${c%% *}: no other file" "x.krein x.npy " "$(cat listing)"
-    is "a full file system: ${c%% *}: the old files" "old old" "$(tr '\n' ' ' <content | sed 's/ $//')"
-done
 
 # ---- nothing in it: arrays that are not there (the sanitizers look at them) ----
 {

@@ -62,15 +62,6 @@ if why=$(no_mpi "$folder"); then
     summary
 fi
 
-together() { # size args...
-    local size=$1
-    shift
-    command="$* on $size ranks"
-    launch "$size" "$KREIN" "$@" >out 2>err
-    rc=$?
-}
-once() { is "$1: once" 1 "$(grep -cE -- "$3" "$2")"; }
-
 for n in 1 2 3 4; do
     together "$n" ranks
     ok "ranks on $n"

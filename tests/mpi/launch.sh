@@ -3,6 +3,8 @@
 #
 #   no_mpi BUILD       prints why there is no MPI to test with; false when there is
 #   launch N ARGS...   runs ARGS in N processes, more than CPUs where need be
+#   together N ARGS... the program in N processes, for the checks of tests/cli/lib.sh
+#   once NAME FILE REGEX   one line of the file has it
 #
 # Open MPI wants to be told that it may run as root and on too few CPUs, and keeps sockets in
 # TMPDIR, whose name must be short: a socket's may have 107 bytes.
@@ -33,3 +35,12 @@ launch() {
     rm -rf "$folder"
     return "$status"
 }
+
+together() {
+    local size=$1
+    shift
+    command="$* on $size ranks"
+    launch "$size" "$KREIN" "$@" >out 2>err
+    rc=$?
+}
+once() { is "$1: once" 1 "$(grep -cE -- "$3" "$2")"; }

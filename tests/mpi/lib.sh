@@ -23,14 +23,6 @@ fi
 unset KREIN_MPI
 export OMP_NUM_THREADS=1 # as many as there are CPUs would wait for each other
 
-together() {
-    local size=$1
-    shift
-    command="$* on $size ranks"
-    launch "$size" "$KREIN" "$@" >out 2>err
-    rc=$?
-}
-once() { is "$1: once" 1 "$(grep -cE -- "$3" "$2")"; }
 same() {
     local answer
     if answer=$("$PYTHON" "$mpi_tests/same.py" "${@:2}" 2>&1); then
