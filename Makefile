@@ -15,7 +15,7 @@ quiet_make = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 build = $(quiet_make) cmake --build build -j $(JOBS) --target
 
 .NOTPARALLEL:
-.PHONY: all configure tests python demo check asan tsan bench bench-tabular format lint install clean help
+.PHONY: all configure tests python demo check check-python-current asan tsan bench bench-tabular format lint install clean help
 
 all: configure ## build the program and the libraries into build/ (the default)
 	@$(build) product
@@ -42,6 +42,10 @@ check: ## install what is missing, then build and test everything, again under s
 	@scripts/deps.sh wheel python test
 	@scripts/deps.sh mpi || echo "going on without MPI"
 	@scripts/check.sh
+
+check-python-current: all ## the Python package with the newest NumPy, SciPy, scikit-learn and pandas, from the package index
+	@scripts/deps.sh python
+	@scripts/python_current.sh --install
 
 asan: ## the unit and command line tests under the address and undefined sanitizers
 	@scripts/deps.sh test
@@ -77,4 +81,4 @@ clean: ## remove everything that was built
 	@rm -rf build build-check build-clang build-asan build-tsan build-lint python/krein/lib
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-22s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-27s %s\n' "$$name" "$$text"; done

@@ -2,6 +2,7 @@
 are kept, tables for docs/results."""
 
 import atexit
+import ctypes
 import json
 import os
 import platform
@@ -53,6 +54,28 @@ def krein(*arguments, threads=None):
         command += ["-j", threads]
     text, seconds = run(command)
     return {**json.loads(text), "wall": seconds}
+
+
+def library():
+    """The libkrein.so to measure: $KREIN_LIBRARY, or the one beside the program."""
+    path = Path(os.environ.get("KREIN_LIBRARY", Path(program()).parent / "libkrein.so"))
+    if not path.exists():
+        sys.exit(f"{path} is not there: build it, or name it in KREIN_LIBRARY")
+    return str(path.resolve())
+
+
+def package():
+    """Makes `import krein` find the Python package of this folder and its library. Where NumPy holds the OpenBLAS that
+    the library links, the CPU that it is to take this one for must be known before either is loaded: the program is
+    then started anew. To be called before NumPy is imported."""
+    os.environ["KREIN_LIBRARY"] = library()
+    if not os.environ.get("OPENBLAS_CORETYPE"):
+        better = ctypes.c_char_p()
+        ctypes.CDLL(os.environ["KREIN_LIBRARY"]).krein_blas_core(ctypes.byref(better))
+        if better.value:
+            os.environ["OPENBLAS_CORETYPE"] = better.value.decode()
+            os.execv(sys.executable, [sys.executable, *sys.argv])
+    sys.path.insert(0, str(ROOT / "python"))
 
 
 def cpu():

@@ -6,9 +6,10 @@
 # docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md;
 # --tabular adds tabular.py (hours) and writes docs/results/tabular.md; --small is for trying the scripts out.
 #
-#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl and bench_sketch are in bench/ beside it
+#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl, bench_sketch and bench_calls are in
+#                  bench/ beside it, and libkrein.so is beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
-#   KREIN_DATA     the real data sets for --quality and --tabular (../shared/data beside the repository)
+#   KREIN_DATA     the real data sets for python_peers.py, --quality and --tabular (../shared/data beside the repository)
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export KREIN=${KREIN:-$here/../build/krein}
@@ -53,6 +54,16 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
     part "support vector machines (liblinear.sh)" bash "$here/liblinear.sh" "${small[@]}"
     part "kernel selection (select.py)" "$python" "$here/select.py" "${small[@]}"
     part "twenty kernels (kernels.py)" "$python" "$here/kernels.py" "${small[@]}"
+    if "$python" -c 'import scipy' 2>/dev/null; then
+        part "calls from Python (python_calls.py)" "$python" "$here/python_calls.py" "${small[@]}"
+        if [[ -d ${KREIN_DATA:-$here/../../shared/data} ]]; then
+            part "regressors in Python (python_peers.py)" "$python" "$here/python_peers.py" "${small[@]}"
+        else
+            echo "python_peers.py: skipped, there are no data sets (KREIN_DATA)"
+        fi
+    else
+        echo "python_calls.py, python_peers.py: skipped, $python has no scipy (scripts/deps.sh python)"
+    fi
     if command -v mpirun >/dev/null; then
         part "several processes (scale.py)" "$python" "$here/scale.py" "${small[@]}"
     else

@@ -3,7 +3,8 @@
 #
 #   gcc      gcc -Werror into build-check/; the unit tests tests/test_*.c, those of several
 #            processes under mpirun (tests/mpi), the command line tests tests/cli/*.sh, the
-#            Python tests tests/py/*.py, those of the Python package (scripts/python.sh), its
+#            Python tests tests/py/*.py, those of the Python package (scripts/python.sh; with
+#            current releases where KREIN_PYTHON_CURRENT names a Python that has them), its
 #            wheel, the exported names, the installed package, what the documentation shows
 #   clang    clang -Werror into build-clang/; compiled, not run; tests are not linked either
 #   asan     address and undefined sanitizers into build-asan/; unit and command line tests;
@@ -318,6 +319,7 @@ tests_gcc() { # folder
     if [[ -n $interpreter ]]; then
         add python all "$interpreter" tests/py/run.py
         add python package scripts/python.sh
+        add python current scripts/python_current.sh
     else
         skip tests/py "no python3"
     fi

@@ -140,8 +140,8 @@ def seed_of(random_state: Any) -> Optional[int]:
         return None
     if isinstance(random_state, (bool, np.bool_)):
         raise ArgumentError("`random_state` is a whole number, not %r" % (random_state,))
-    if hasattr(random_state, "__index__"):
-        seed = int(random_state)
+    seed = _context.whole(random_state)
+    if seed is not None:
         if not 0 <= seed < 2**64:
             raise ArgumentError("`random_state` is at least 0 and less than 2**64, not %d" % seed)
         return seed
@@ -182,7 +182,7 @@ def number(name: str, value: Any) -> Any:
         raise ArgumentTypeError("`%s` is a number, not %r" % (keyword, value))
     try:
         made = kind(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever __int__ or __float__ of the object raises
         raise ArgumentTypeError("`%s` is a number, not %r" % (keyword, value)) from None
     if kind is int and (made != value or abs(made) >= 2**63):
         raise ArgumentError("`%s` is a whole number, not %r" % (keyword, value))
@@ -256,7 +256,7 @@ def train(
     handle, report = ctypes.c_void_p(), _library.sized(c.krein_report)
     with _together.of(comm) as others:
         context = Context(
-            _context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0)
+            _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
         )
         given.own_rows = int(others.on and not isinstance(X, (str, bytes, os.PathLike)))
         with _rows.Data(

@@ -104,7 +104,9 @@ def opened(
     given = _rows.data_options(**reading)
     if y is not None and y.ndim == 2 and not classes and y.shape[1] > 1:
         given.targets = y.shape[1]
-    context = Context(_context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0))
+    context = Context(
+        _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
+    )
     with _rows.Data(context, X, y, sample_weight, groups, classes=classes, options=given) as data:
         yield context, data
 

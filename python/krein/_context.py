@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 import os
 import sys
 import time
@@ -20,9 +21,11 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
+import numpy as np
+
 from . import _interface as c
 from . import _library
-from .errors import ArgumentError, KreinWarning, keywords, of_status
+from .errors import ArgumentError, ArgumentTypeError, KreinWarning, keywords, of_status
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _POOL_SECONDS = 10.0  # a context knows the memory that was free when it was made
@@ -220,13 +223,23 @@ def _steps(context: Context) -> _Callback:
 # ---- keywords ------------------------------------------------------------------------------------
 
 
+def whole(value: Any) -> Optional[int]:
+    """The whole number that a keyword is, or None where it is something else."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except Exception:  # whatever __index__ of the object raises
+        return None
+
+
 def threads_of(n_jobs: Optional[int]) -> int:
     """Threads of the keyword `n_jobs`: None and -1 all CPUs, -2 all but one, and so on."""
     if n_jobs is None:
         return 0
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+    count = whole(n_jobs)
+    if not count:
         raise ArgumentError("`n_jobs` is None or a whole number other than 0, not %r" % (n_jobs,))
-    count = int(n_jobs)
     if count > 0:
         return min(count, 4096)
     try:
@@ -234,6 +247,16 @@ def threads_of(n_jobs: Optional[int]) -> int:
     except AttributeError:
         cpus = os.cpu_count() or 1
     return max(1, cpus + 1 + count)
+
+
+def level_of(verbose: Any) -> int:
+    """The level of the keyword `verbose`: 0 says nothing."""
+    if verbose is None or isinstance(verbose, (bool, np.bool_)):
+        return int(bool(verbose))
+    level = whole(verbose)
+    if level is None:
+        raise ArgumentTypeError("`verbose` is a truth value or a level, not %r" % (verbose,))
+    return min(max(level, 0), 9)
 
 
 _UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

@@ -17,7 +17,7 @@ import numpy as np
 from . import _interface as c
 from . import _library
 from ._context import Context, _Callback, _keep, _start
-from .errors import ArgumentError, ArgumentTypeError
+from .errors import ArgumentError, ArgumentTypeError, MemoryLimitError
 
 _library_data_from_rows = _library.library.krein_data_from_rows
 _close = _library.library.krein_data_close
@@ -31,7 +31,14 @@ ELEMENTS = {
 _VIEW_SIZE = ctypes.sizeof(c.krein_rows_view)
 _COLUMN_SIZE = ctypes.sizeof(c.krein_column_view)
 
+_MOST_COLUMNS = 2**31 - 1
+
 # ---- one array of numbers ------------------------------------------------------------------------
+
+
+def _no_memory(problem: MemoryError) -> MemoryLimitError:
+    """For a copy in a form that the library can read."""
+    return MemoryLimitError("there is no memory for a copy of the numbers: %s" % problem)
 
 
 def _nearest(dtype: np.dtype) -> Any:
@@ -70,6 +77,8 @@ def numbers(values: Any, name: str, dimensions: Sequence[int] = (1,)) -> np.ndar
         array = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise ArgumentError("`%s` must be numbers: %s" % (name, problem)) from None
+    except MemoryError as problem:
+        raise _no_memory(problem) from None
     if len(shape) not in dimensions:
         raise ArgumentError(
             "`%s` has %d dimensions and should have %s"
@@ -330,13 +339,28 @@ class View:
         named: bool = True,
     ) -> None:
         self.keep: List[Any] = []
-        view = self.view = c.krein_rows_view()
-        view.size = _VIEW_SIZE
-        X = as_table(X)
-        shape = tuple(X.shape)
+        self.view = c.krein_rows_view()
+        self.view.size = _VIEW_SIZE
+        try:
+            self.inputs(as_table(X), named)
+            if y is not None:
+                self.label(y, classes)
+            if sample_weight is not None:
+                self.weigh(sample_weight)
+            if groups is not None:
+                self.group(groups)
+        except MemoryLimitError:
+            raise
+        except MemoryError as problem:
+            raise _no_memory(problem) from None
+
+    def inputs(self, X: Any, named: bool) -> None:
+        """The columns of a table."""
+        view, names, shape = self.view, None, tuple(X.shape)
         if shape[1] == 0:
             raise _too_few(0, "feature", shape)
-        names = None
+        if shape[1] > _MOST_COLUMNS:
+            raise ArgumentError("X has %d columns, more than %d" % (shape[1], _MOST_COLUMNS))
         if is_sparse(X):
             _sparse(view, X, self.keep)
         elif is_frame(X):
@@ -352,12 +376,6 @@ class View:
             texts = Texts(names, "columns")
             view.names = texts.at
             self.keep.append(texts)
-        if y is not None:
-            self.label(y, classes)
-        if sample_weight is not None:
-            self.weigh(sample_weight)
-        if groups is not None:
-            self.group(groups)
 
     def same_length(self, values: Any, name: str) -> None:
         if len(values) != self.view.n:
