@@ -2,8 +2,7 @@
  * the held-out errors of both on a sample of the rows, as many features each.
  *
  * At the same number landmarks are nearly always better, since they know the rows; random features
- * of kernels that are rough lose most of their advantage (METRIC 8b). Where they are as good they
- * cost less. */
+ * of kernels that are rough lose most of their advantage (METRIC 8b). */
 #include "pipe/training.h"
 
 #include "stream/together.h"
@@ -37,6 +36,13 @@ done:
     return st;
 }
 
+/* By more than chance, and with no more rows in a wrong class: with more of both the landmarks gain
+ * more. */
+static bool surely_better(const krein_score *a, const krein_score *b) {
+    static const double LITTLE = 0.05;
+    return a->loss < (1 - LITTLE) * b->loss && !(a->error > b->error);
+}
+
 krein_status krein__tuning_map(krein_training *t) {
     krein_pipe *p = &t->pipe;
     krein_ctx *ctx = p->ctx;
@@ -54,7 +60,7 @@ krein_status krein__tuning_map(krein_training *t) {
     TRY(krein__scorer_begin(&p->job, &criterion, 1, ROWS, &scorer));
     TRY(krein__scorer_run(&scorer, c, KREIN__COUNT(c)));
     TRY(report(t, c, KREIN__COUNT(c)));
-    bool features = krein__score_better(&c[1].scored.score[0], &c[0].scored.score[0]);
+    bool features = surely_better(&c[1].scored.score[0], &c[0].scored.score[0]);
     TRY(krein__stream_from_root(p->job.rows, &features, sizeof features));
     if (features) t->tuning.map = own;
 done:
