@@ -172,6 +172,7 @@ _NUMBERS = {
     "d": int,
     "noise": float,
 }
+_POSITIVE = ("features", "time_limit", "effort", "clip")
 
 
 def number(name: str, value: Any) -> Any:
@@ -187,7 +188,9 @@ def number(name: str, value: Any) -> Any:
     if kind is int and (made != value or abs(made) >= 2**63):
         raise ArgumentError("`%s` is a whole number, not %r" % (keyword, value))
     if name == "lambda" and not made >= 0:
-        raise ArgumentError("`lambda_` is a number above 0, or None, not %r" % (value,))
+        raise ArgumentError("`lambda_` is a number of at least 0, or None, not %r" % (value,))
+    if name in _POSITIVE and not made > 0:  # 0 is the library's word for None
+        raise ArgumentError("`%s` is a number above 0, or None, not %r" % (keyword, value))
     return made
 
 
@@ -256,8 +259,9 @@ def train(
     handle, report = ctypes.c_void_p(), _library.sized(c.krein_report)
     with _together.of(comm) as others:
         context = Context(
-            _context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0)
+            _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.verbosity(verbose)
         )
+        context.fit = True
         given.own_rows = int(others.on and not isinstance(X, (str, bytes, os.PathLike)))
         with _rows.Data(
             context, X, y, sample_weight, groups, classes=task == "classification", options=given
@@ -284,6 +288,10 @@ def train(
 
 def is_stream(X: Any) -> bool:
     """A file, or a function that returns blocks."""
+    if hasattr(X, "__next__"):
+        raise ArgumentTypeError(
+            "X is an iterator, which can be read only once: give a function that returns one"
+        )
     return isinstance(X, (str, bytes, os.PathLike)) or (
         callable(X) and not hasattr(X, "__array__") and not _rows.is_frame(X)
     )

@@ -97,14 +97,16 @@ def opened(
     n_jobs: Any = None,
     max_memory: Any = None,
     verbose: Any = False,
+    fit: bool = False,
     **reading: Any,
 ) -> Iterator[Tuple[Context, Any]]:
-    """A context and the rows on it."""
+    """A context and the rows on it. fit: of an estimator, which has no keyword for the label."""
     y, classes = labelled(y, reading)
     given = _rows.data_options(**reading)
     if y is not None and y.ndim == 2 and not classes and y.shape[1] > 1:
         given.targets = y.shape[1]
-    context = Context(_context.threads_of(n_jobs), _context.bytes_of(max_memory), int(verbose or 0))
+    context = Context(_context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.verbosity(verbose))
+    context.fit = fit
     with _rows.Data(context, X, y, sample_weight, groups, classes=classes, options=given) as data:
         yield context, data
 

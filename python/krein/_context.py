@@ -20,9 +20,11 @@ import warnings
 import weakref
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
+import numpy as np
+
 from . import _interface as c
 from . import _library
-from .errors import ArgumentError, KreinWarning, keywords, of_status
+from .errors import ArgumentError, ArgumentTypeError, KreinWarning, keywords, of_status
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _POOL_SECONDS = 10.0  # a context knows the memory that was free when it was made
@@ -88,6 +90,8 @@ class Context:
         "warned",
         "bar",
         "holders",
+        "fit",
+        "memory",
         "__weakref__",
     )
 
@@ -99,6 +103,8 @@ class Context:
         self.warned: List[str] = []
         self.bar = _Bar() if verbose else None
         self.born = time.monotonic()
+        self.fit = False  # see errors.keywords
+        self.memory = False
         options = _library.sized(c.krein_ctx_options)
         options.threads = _library.threads(threads)
         options.max_memory = max_memory
@@ -110,7 +116,7 @@ class Context:
         handle = ctypes.c_void_p()
         status = _create(ctypes.byref(options), ctypes.byref(handle))
         if status != c.KREIN_OK:
-            raise of_status(status, (_message(None) or b"").decode("utf-8", "replace"))
+            raise of_status(status, keywords((_message(None) or b"").decode("utf-8", "replace")))
         self.handle = handle.value
 
     def hold(self) -> None:
@@ -126,6 +132,13 @@ class Context:
     def __del__(self) -> None:
         self.drop()
 
+    def text(self, said: str) -> str:
+        """What the library says, in Python's words."""
+        return keywords(said, self.fit, self.memory)
+
+    def message(self) -> str:
+        return self.text((_message(self.handle) or b"").decode("utf-8", "replace"))
+
     def end(self, status: int) -> None:
         """After every call that returns a status: warnings, and the exception where it failed."""
         if status == c.KREIN_OK and not self.warned and self.stopped is None and self.bar is None:
@@ -137,9 +150,9 @@ class Context:
         if stopped is not None:
             raise stopped
         for text in said:
-            warnings.warn(keywords(text), KreinWarning, stacklevel=_caller())
+            warnings.warn(self.text(text), KreinWarning, stacklevel=_caller())
         if status != c.KREIN_OK:
-            raise of_status(status, (_message(self.handle) or b"").decode("utf-8", "replace"))
+            raise of_status(status, self.message())
 
 
 # ---- callbacks -----------------------------------------------------------------------------------
@@ -195,7 +208,7 @@ def _messages(context: Context) -> _Callback:
                     of().warned.append(text)
                 elif of().verbose + level > 1:
                     of().bar.close()
-                    print("krein: " + keywords(text), file=sys.stderr)
+                    print("krein: " + of().text(text), file=sys.stderr)
         except BaseException as problem:
             _keep(of(), problem)
 
@@ -234,6 +247,15 @@ def threads_of(n_jobs: Optional[int]) -> int:
     except AttributeError:
         cpus = os.cpu_count() or 1
     return max(1, cpus + 1 + count)
+
+
+def verbosity(verbose: Any) -> int:
+    """Of the keyword `verbose`: True, False, None or a number."""
+    if verbose is None or isinstance(verbose, (bool, np.bool_)):
+        return int(bool(verbose))
+    if hasattr(verbose, "__index__") and int(verbose) >= 0:
+        return int(verbose)
+    raise ArgumentTypeError("`verbose` is True, False, or a whole number, not %r" % (verbose,))
 
 
 _UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

@@ -563,7 +563,8 @@ class Data:
         self.rows = -1  # unknown
         handle = ctypes.c_void_p()
         given = ctypes.byref(options) if options is not None else None
-        if isinstance(X, (str, bytes, os.PathLike)):
+        context.memory = not isinstance(X, (str, bytes, os.PathLike))
+        if not context.memory:
             if y is not None or sample_weight is not None or groups is not None:
                 raise ArgumentError(
                     "rows of a file have their labels, weights and groups in its columns: `label`, "

@@ -12,7 +12,7 @@ import numpy as np
 from . import _calls, _library, _rows
 from . import _interface as c
 from ._base import spec, train_options
-from ._context import Context, bytes_of, threads_of
+from ._context import Context, bytes_of, threads_of, verbosity
 from ._report import Report, read
 from .errors import ArgumentError
 
@@ -552,7 +552,7 @@ def generate(
         c.krein_generate_options, n=n, d=d, noise=noise, random_state=random_state
     )
     text = _rows.text(spec(str(name), options), "name")
-    context = Context(threads_of(n_jobs), verbose=int(verbose or 0))
+    context = Context(threads_of(n_jobs), verbose=verbosity(verbose))
     with _npy() as path:
         context.end(_lib.krein_generate(context.handle, text, ctypes.byref(asked), path))
         rows = np.load(path)
