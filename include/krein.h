@@ -283,6 +283,8 @@ typedef struct krein_column_view {
     const int32_t *codes;     /* n, each the number of a category in words; -1: missing */
     const char *const *words;
     int64_t nwords;
+    int category; /* 1: texts or words are categories, whatever they look like; 0: those that are
+                     dates, amounts, yes and no are read as such, unless `types` is plain */
 } krein_column_view;
 
 /* Rows in the caller's arrays. Set up by krein_rows_view_init; what does not apply stays 0.

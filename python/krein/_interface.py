@@ -204,6 +204,7 @@ class krein_column_view(Structure):
         ("codes", c_void_p),
         ("words", POINTER(c_char_p)),
         ("nwords", c_int64),
+        ("category", c_int),
     ]
 
 

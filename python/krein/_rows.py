@@ -195,6 +195,7 @@ def _column(column: Any, name: str, view: Any, keep: List[Any]) -> None:
     dtype = column.dtype
     if hasattr(dtype, "categories") and hasattr(column, "cat"):
         _codes(column.cat.codes.to_numpy(), list(dtype.categories), name, view, keep)
+        view.category = 1  # also those that are numbers
     elif getattr(dtype, "kind", "O") == "c":
         raise ArgumentError("Complex data not supported: column %s" % name)
     elif getattr(dtype, "kind", "O") == "M":

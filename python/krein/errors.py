@@ -111,6 +111,7 @@ _FIT = _words(
 _MEMORY = _words(
     (r"\(memory\): ", ""),
     (r" in \(memory\)", ""),
+    (r"\(memory\)", "X"),
     (r", or a number from 1 to \d+", ""),
     (r"\bcolumn \d+ \(([^()]*)\)", r'column "\1"'),
 )

@@ -498,7 +498,19 @@ class Model:
         options
             Of files: label, weights, header, delimiter, ...
         """
+        return self._errors(X, y, sample_weight, n_jobs, options)
+
+    def _errors(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        n_jobs: Optional[int],
+        options: Dict[str, Any],
+        fit: bool = False,
+    ) -> Report:
         context = Context(_context.threads_of(n_jobs))
+        context.fit = fit
         metrics = _library.sized(c.krein_metrics)
         with _rows.Data(
             context,
