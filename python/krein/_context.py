@@ -116,7 +116,7 @@ class Context:
         handle = ctypes.c_void_p()
         status = _create(ctypes.byref(options), ctypes.byref(handle))
         if status != c.KREIN_OK:
-            raise of_status(status, keywords((_message(None) or b"").decode("utf-8", "replace")))
+            raise of_status(status, (_message(None) or b"").decode("utf-8", "replace"))
         self.handle = handle.value
 
     def hold(self) -> None:

@@ -135,6 +135,6 @@ def keywords(text: str, fit: bool = False, memory: bool = False) -> str:
 
 
 def of_status(status: int, message: str) -> KreinError:
-    """The exception for a status of the library, with a text that `keywords` has made."""
-    text = message or c.STATUS.get(status, ("", "unknown status"))[1]
+    """The exception for a status of the library. The text may be one that `keywords` has made."""
+    text = keywords(message) or c.STATUS.get(status, ("", "unknown status"))[1]
     return OF_STATUS.get(status, KreinError)(text)
