@@ -283,6 +283,8 @@ typedef struct krein_column_view {
     const int32_t *codes;     /* n, each the number of a category in words; -1: missing */
     const char *const *words;
     int64_t nwords;
+    int category; /* 1: texts or words are categories, whatever they look like; 0: those that are
+                     dates, amounts, yes and no are read as such, unless `types` is plain */
 } krein_column_view;
 
 /* Rows in the caller's arrays. Set up by krein_rows_view_init; what does not apply stays 0.
@@ -508,6 +510,9 @@ KREIN_API void krein_model_describe(const krein_model *model, krein_model_info *
 KREIN_API const char *krein_model_class(const krein_model *model, int64_t k);
 /* Name of the j-th input column, or NULL where the file had no header. */
 KREIN_API const char *krein_model_column(const krein_model *model, int64_t j);
+/* Number of the j-th input column, from 1, as in "column 3" of encoded names and notes: labels and
+ * other columns count too. 0 past the last. */
+KREIN_API int64_t krein_model_column_number(const krein_model *model, int64_t j);
 /* Name of the j-th of the d encoded inputs, which the factors of a metric belong to: "age",
  * "colour=red" for a category, "when (weekday)" for a part of a date, "age (missing)", "column 3"
  * where the file had no header. Cut short to size - 1 bytes. 0 past the last, else 1. */

@@ -140,7 +140,7 @@ ATTRIBUTES = [
     ("report_", "Report", "What training reports: sizes, times, errors, candidates."),
     ("kernel_, map_, learner_", "str", "Complete specs of what was chosen."),
     ("regularization_", "float", "The regularisation; NaN where the learner has none."),
-    ("importances_", "ndarray or None", "Factors of the metric, one an encoded input."),
+    ("importances_", "ndarray or None", "Factors of the metric, one a name of `model_.encoded_names`."),
     ("n_features_in_", "int", "Number of inputs."),
     ("feature_names_in_", "ndarray", "Their names, where X was a frame with names."),
 ]

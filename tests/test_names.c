@@ -41,6 +41,14 @@ static const char *mixed_file(bool header) {
     return test_write(header ? "named.csv" : "plain.csv", text);
 }
 
+/* Inputs by their number, and in the notes. */
+static void check_numbers(const krein_model *m) {
+    for (int64_t j = 0; j < 6; j++) CHECK(krein_model_column_number(m, j) == j + 2);
+    CHECK(krein_model_column_number(m, 6) == 0 && krein_model_column_number(m, -1) == 0);
+    CHECK(strcmp(krein_model_note(m, 0),
+                 "dates, year first: column 4: year, month, weekday and days") == 0);
+}
+
 static void every_kind(void) {
     static const char *const want[] = {
         "size",        "size (missing)", "colour=red",     "colour=green", "colour (missing)",
@@ -59,6 +67,7 @@ static void every_kind(void) {
     for (int header = 0; header < 2; header++) {
         krein_model *m = train_file(ctx, mixed_file(header), NULL, &t);
         if (m) check_names(m, KREIN__COUNT(want), header ? want : numbered);
+        if (m && !header) check_numbers(m);
         krein_model_info info = KREIN_SIZED(krein_model_info);
         if (m) krein_model_describe(m, &info);
         CHECK(info.metric == KREIN_METRIC_NONE && isinf(info.clip));
@@ -93,6 +102,7 @@ static void means_hashes_sparse(void) {
     const char *sparse = test_write("rows.libsvm", "1 1:1 3:2\n2 2:1\n3 1:2 2:2\n4 3:1\n");
     m = train_file(ctx, sparse, NULL, &t);
     if (m) check_names(m, 3, (const char *const[]){"column 1", "column 2", "column 3"});
+    CHECK(m && krein_model_column_number(m, 2) == 3 && krein_model_column_number(m, 3) == 0);
     krein_model_destroy(m);
     krein_ctx_destroy(ctx);
 }

@@ -275,6 +275,13 @@ static void memory(void) {
     give_back(&t);
     krein_data_close(data);
     krein__encoding_clear(ctx, &e);
+    /* categories that are said to be some */
+    c[1].category = 1;
+    CHECK(krein_data_from_rows(ctx, &v, &o, &data) == KREIN_OK);
+    CHECK(krein__data_scan(data, true, 0, 1, &e) == KREIN_OK);
+    CHECK(e.ninput == 5 && e.input[2].text && e.input[2].dict.n == 2 && !e.input[1].text);
+    krein_data_close(data);
+    krein__encoding_clear(ctx, &e);
     /* with the encoding of the file; truth values may come as numbers, dates may not */
     c[1] = (krein_column_view){.size = sizeof *c, .numbers = is_ok, .type = KREIN_INT32};
     CHECK(krein_data_from_rows(ctx, &v, &o, &data) == KREIN_OK);

@@ -172,6 +172,7 @@ _NUMBERS = {
     "d": int,
     "noise": float,
 }
+_POSITIVE = ("features", "time_limit", "effort", "clip")
 
 
 def number(name: str, value: Any) -> Any:
@@ -187,7 +188,9 @@ def number(name: str, value: Any) -> Any:
     if kind is int and (made != value or abs(made) >= 2**63):
         raise ArgumentError("`%s` is a whole number, not %r" % (keyword, value))
     if name == "lambda" and not made >= 0:
-        raise ArgumentError("`lambda_` is a number above 0, or None, not %r" % (value,))
+        raise ArgumentError("`lambda_` is a number of at least 0, or None, not %r" % (value,))
+    if name in _POSITIVE and not made > 0:  # 0 is the library's word for None
+        raise ArgumentError("`%s` is a number above 0, or None, not %r" % (keyword, value))
     return made
 
 
@@ -258,6 +261,7 @@ def train(
         context = Context(
             _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
         )
+        context.fit = True
         given.own_rows = int(others.on and not isinstance(X, (str, bytes, os.PathLike)))
         with _rows.Data(
             context, X, y, sample_weight, groups, classes=task == "classification", options=given
@@ -284,6 +288,10 @@ def train(
 
 def is_stream(X: Any) -> bool:
     """A file, or a function that returns blocks."""
+    if hasattr(X, "__next__"):
+        raise ArgumentTypeError(
+            "X is an iterator, which can be read only once: give a function that returns one"
+        )
     return isinstance(X, (str, bytes, os.PathLike)) or (
         callable(X) and not hasattr(X, "__array__") and not _rows.is_frame(X)
     )
@@ -573,6 +581,25 @@ def _names_differ(known: List[str], given: List[str]) -> str:
     return text
 
 
+def _evaluated(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Optional[Report]:
+    """The errors on rows whose labels are in a column of a file or frame, or in blocks; None where
+    they are in an array."""
+    _need_labels(estimator, X, y)
+    if not is_stream(X) and not isinstance(y, str):
+        return None
+    columns = {"label": y, "weights": sample_weight}
+    if callable(X) and (y is not None or sample_weight is not None):
+        raise ArgumentError("blocks of rows bring their labels and weights: (X, y, w)")
+    for name, value in columns.items():
+        if value is not None and not isinstance(value, str):
+            raise ArgumentError(
+                "rows whose labels are in a column have their weights there too: `y` and "
+                "`sample_weight` are names"
+            )
+    given = {name: value for name, value in columns.items() if value is not None}
+    return estimator._fitted()._errors(X, None, None, estimator.n_jobs, given, fit=True)
+
+
 def _need_labels(estimator: Any, X: Any, y: Any) -> None:
     if y is None and not is_stream(X):
         raise ArgumentError(
@@ -627,6 +654,25 @@ class BaseRegressor(RegressorMixin, BaseKrein):
         """
         values = self._predicted(X, "scores")
         return values.ravel() if values.shape[1] == 1 else values
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The coefficient of determination of the predictions.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        y : array, or str
+            Labels, or the name of their column in the file or frame. Blocks bring them.
+        sample_weight : array of shape (n,), or str
+
+        Returns
+        -------
+        float
+        """
+        report = _evaluated(self, X, y, sample_weight)
+        if report is not None:
+            return float(report.r2)
+        return super().score(X, y, sample_weight)
 
     def _more_tags(self) -> Dict[str, Any]:
         return {**super()._more_tags(), "multioutput": True}
@@ -692,6 +738,9 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
                         "%s needs rows of at least 2 classes, but the labels have only one class: "
                         "%r" % (type(self).__name__, classes.tolist()[0] if len(classes) else None)
                     )
+            elif isinstance(y, str) and _rows.is_frame(X) and y in X.columns and not others.on:
+                told = np.asarray(X[y])
+                classes = np.unique(told) if told.dtype.kind == "b" else None
             self._fit(X, y, sample_weight, groups, others)
             classes = others.union(classes)
         known = self.model_.classes
@@ -711,6 +760,25 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         """
         labels = self._predicted(X, "labels")
         return named(labels, self.classes_)  # type: ignore[arg-type]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        y : array, or str
+            Labels, or the name of their column in the file or frame. Blocks bring them.
+        sample_weight : array of shape (n,), or str
+
+        Returns
+        -------
+        float
+        """
+        report = _evaluated(self, X, y, sample_weight)
+        if report is not None:
+            return float(report.accuracy)
+        return super().score(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of rows: one a row for two classes (above 0: the second), else one a class.

@@ -97,9 +97,10 @@ def opened(
     n_jobs: Any = None,
     max_memory: Any = None,
     verbose: Any = False,
+    fit: bool = False,
     **reading: Any,
 ) -> Iterator[Tuple[Context, Any]]:
-    """A context and the rows on it."""
+    """A context and the rows on it. fit: of an estimator, which has no keyword for the label."""
     y, classes = labelled(y, reading)
     given = _rows.data_options(**reading)
     if y is not None and y.ndim == 2 and not classes and y.shape[1] > 1:
@@ -107,6 +108,7 @@ def opened(
     context = Context(
         _context.threads_of(n_jobs), _context.bytes_of(max_memory), _context.level_of(verbose)
     )
+    context.fit = fit
     with _rows.Data(context, X, y, sample_weight, groups, classes=classes, options=given) as data:
         yield context, data
 

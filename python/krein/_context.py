@@ -91,6 +91,8 @@ class Context:
         "warned",
         "bar",
         "holders",
+        "fit",
+        "memory",
         "__weakref__",
     )
 
@@ -102,6 +104,8 @@ class Context:
         self.warned: List[str] = []
         self.bar = _Bar() if verbose else None
         self.born = time.monotonic()
+        self.fit = False  # see errors.keywords
+        self.memory = False
         options = _library.sized(c.krein_ctx_options)
         options.threads = _library.threads(threads)
         options.max_memory = max_memory
@@ -129,6 +133,13 @@ class Context:
     def __del__(self) -> None:
         self.drop()
 
+    def text(self, said: str) -> str:
+        """What the library says, in Python's words."""
+        return keywords(said, self.fit, self.memory)
+
+    def message(self) -> str:
+        return self.text((_message(self.handle) or b"").decode("utf-8", "replace"))
+
     def end(self, status: int) -> None:
         """After every call that returns a status: warnings, and the exception where it failed."""
         if status == c.KREIN_OK and not self.warned and self.stopped is None and self.bar is None:
@@ -140,9 +151,9 @@ class Context:
         if stopped is not None:
             raise stopped
         for text in said:
-            warnings.warn(keywords(text), KreinWarning, stacklevel=_caller())
+            warnings.warn(self.text(text), KreinWarning, stacklevel=_caller())
         if status != c.KREIN_OK:
-            raise of_status(status, (_message(self.handle) or b"").decode("utf-8", "replace"))
+            raise of_status(status, self.message())
 
 
 # ---- callbacks -----------------------------------------------------------------------------------
@@ -198,7 +209,7 @@ def _messages(context: Context) -> _Callback:
                     of().warned.append(text)
                 elif of().verbose + level > 1:
                     of().bar.close()
-                    print("krein: " + keywords(text), file=sys.stderr)
+                    print("krein: " + of().text(text), file=sys.stderr)
         except BaseException as problem:
             _keep(of(), problem)
 

@@ -204,6 +204,7 @@ class krein_column_view(Structure):
         ("codes", c_void_p),
         ("words", POINTER(c_char_p)),
         ("nwords", c_int64),
+        ("category", c_int),
     ]
 
 
@@ -756,6 +757,7 @@ FUNCTIONS = {
     "krein_model_describe": (None, [c_void_p, POINTER(krein_model_info)]),
     "krein_model_class": (c_char_p, [c_void_p, c_int64]),
     "krein_model_column": (c_char_p, [c_void_p, c_int64]),
+    "krein_model_column_number": (c_int64, [c_void_p, c_int64]),
     "krein_model_encoded_name": (c_int, [c_void_p, c_int64, c_char_p, c_size_t]),
     "krein_model_note": (c_char_p, [c_void_p, c_int64]),
     "krein_model_fact": (c_int, [c_void_p, c_int64, POINTER(krein_fact)]),

@@ -204,6 +204,7 @@ def _column(column: Any, name: str, view: Any, keep: List[Any]) -> None:
     dtype = column.dtype
     if hasattr(dtype, "categories") and hasattr(column, "cat"):
         _codes(column.cat.codes.to_numpy(), list(dtype.categories), name, view, keep)
+        view.category = 1  # also those that are numbers
     elif getattr(dtype, "kind", "O") == "c":
         raise ArgumentError("Complex data not supported: column %s" % name)
     elif getattr(dtype, "kind", "O") == "M":
@@ -581,7 +582,8 @@ class Data:
         self.rows = -1  # unknown
         handle = ctypes.c_void_p()
         given = ctypes.byref(options) if options is not None else None
-        if isinstance(X, (str, bytes, os.PathLike)):
+        context.memory = not isinstance(X, (str, bytes, os.PathLike))
+        if not context.memory:
             if y is not None or sample_weight is not None or groups is not None:
                 raise ArgumentError(
                     "rows of a file have their labels, weights and groups in its columns: `label`, "

@@ -34,9 +34,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
         "gaussian": Method(
             "gaussian",
             "exp(-|x-y|^2 / (2 sigma^2))",
-            "",
+            "Also called rbf.",
             "rahimi2007",
-            "",
+            "rbf",
             (
                 Option(
                     "sigma",

@@ -4,7 +4,7 @@ built-in class that fits, so that `except ValueError` works as usual."""
 from __future__ import annotations
 
 import re
-from typing import Dict, Type
+from typing import Dict, Tuple, Type
 
 from . import _interface as c
 
@@ -88,15 +88,53 @@ KEYWORDS = {
 _CLASSES = {"`method=kmeans`": "KernelKMeans", "`method=spectral`": "SpectralClustering"}
 _NAMED = re.compile(r"`(%s)(?=[`=])" % "|".join(KEYWORDS))
 
+Words = Tuple[Tuple["re.Pattern[str]", str], ...]
 
-def keywords(text: str) -> str:
-    """A text of the library, which has options in backquotes, with the names of the keywords."""
+
+def _words(*pairs: Tuple[str, str]) -> Words:
+    return tuple((re.compile(pattern), by) for pattern, by in pairs)
+
+
+_OPTIONS = _words((r"pass `unknown_ignore`", 'use `unknown="ignore"`'))
+# Options of `fit`: the columns of y and the like, the class in the place of the task.
+_FIT = _words(
+    (r"; `label=none` leaves it out", ": give `y`"),
+    (r"`label(=\w+)?`", "`y`"),
+    (r"`weights`", "`sample_weight`"),
+    (r"`group`", "`groups`"),
+    (r"(pass )?`task=classification`", "a classifier"),
+    (r"(pass )?`task=regression`", "a regressor"),
+    (r" with `ignore(=\d+)?`", ""),
+    (r" \(`ignore`\)", ""),
+)
+# Rows in memory: they count from 0, and columns that have a name need no number.
+_MEMORY = _words(
+    (r"\(memory\): ", ""),
+    (r" in \(memory\)", ""),
+    (r"\(memory\)", "X"),
+    (r", or a number from 1 to \d+", ""),
+    (r"\bcolumn \d+ \(([^()]*)\)", r'column "\1"'),
+)
+_ROW = re.compile(r"\brow (\d+)\b")
+_COLUMN = re.compile(r'(?<!", )\bcolumn (\d+)\b')
+
+
+def keywords(text: str, fit: bool = False, memory: bool = False) -> str:
+    """A text of the library, which has options in backquotes, with the names of the keywords.
+
+    fit: those of the `fit` of an estimator. memory: the rows are not those of a file.
+    """
     for option, name in _CLASSES.items():
         text = text.replace(option, name)
+    for pattern, by in _OPTIONS + (_FIT if fit else ()) + (_MEMORY if memory else ()):
+        text = pattern.sub(by, text)
+    if memory:
+        text = _ROW.sub(lambda match: "row %d" % (int(match.group(1)) - 1), text)
+        text = _COLUMN.sub(lambda match: "column x%d" % (int(match.group(1)) - 1), text)
     return _NAMED.sub(lambda match: "`" + KEYWORDS[match.group(1)], text)
 
 
 def of_status(status: int, message: str) -> KreinError:
-    """The exception for a status of the library."""
+    """The exception for a status of the library. The text may be one that `keywords` has made."""
     text = keywords(message) or c.STATUS.get(status, ("", "unknown status"))[1]
     return OF_STATUS.get(status, KreinError)(text)

@@ -96,7 +96,7 @@ class Regressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -240,7 +240,7 @@ class Classifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -396,7 +396,7 @@ class KernelRidge(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -560,7 +560,7 @@ class KernelRidgeClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -712,7 +712,7 @@ class DividedRegressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -869,7 +869,7 @@ class DividedClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1023,7 +1023,7 @@ class SemiSupervisedRegressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1179,7 +1179,7 @@ class SemiSupervisedClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1349,7 +1349,7 @@ class SVC(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1523,7 +1523,7 @@ class SVR(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1686,7 +1686,7 @@ class GradientDescentRegressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1842,7 +1842,7 @@ class GradientDescentClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -1998,7 +1998,7 @@ class LogisticRegression(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -2159,7 +2159,7 @@ class MKLRegressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -2321,7 +2321,7 @@ class MKLClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray

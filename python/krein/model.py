@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import types
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
@@ -107,6 +108,8 @@ class Model:
         Number of inputs of a row.
     notes : list of str
         What was decided about the columns at training.
+    encoded_names : list of str
+        Names of the encoded inputs; inputs without a name are x0, x1, ...
     facts : dict
         What the fitted map tells of itself.
     arrays : Mapping
@@ -238,7 +241,7 @@ class Model:
             line = _lib.krein_model_note(self._handle, len(lines))
             if line is None:
                 return lines
-            lines.append(line.decode("utf-8", "replace"))
+            lines.append(self._renamed(line.decode("utf-8", "replace")))
 
     @property
     def facts(self) -> Dict[str, Any]:
@@ -251,12 +254,33 @@ class Model:
 
     @property
     def encoded_names(self) -> List[str]:
-        """Names of the encoded inputs, which the factors of a metric belong to."""
+        """Names of the encoded inputs, which the factors of a metric belong to. Inputs without a
+        name are x0, x1, ..."""
         names: List[str] = []
         buffer = ctypes.create_string_buffer(1024)
         while _lib.krein_model_encoded_name(self._handle, len(names), buffer, len(buffer)):
             names.append(buffer.value.decode("utf-8", "replace"))
-        return names
+        if self.columns is not None:
+            return names
+        numbers = self._numbers()
+        return [self._renamed(name, numbers) for name in names]
+
+    def _numbers(self) -> Dict[int, int]:
+        """Inputs by their number in the library's texts, which counts the labels too."""
+        ask = _lib.krein_model_column_number
+        return {ask(self._handle, j): j for j in range(self.n_features_in)}
+
+    def _renamed(self, text: str, numbers: Optional[Dict[int, int]] = None) -> str:
+        """A text of the library with x0, x1, ... in the place of inputs without a name."""
+        if self.columns is not None:
+            return text
+        known = self._numbers() if numbers is None else numbers
+
+        def name(match: Any) -> str:
+            number = int(match.group(1))
+            return "x%d" % known[number] if number in known else match.group()
+
+        return re.sub(r"\bcolumn (\d+)\b", name, text)
 
     def __repr__(self) -> str:
         return "Model(task=%r, learner=%r, kernel=%r, map=%r)" % (
@@ -474,7 +498,19 @@ class Model:
         options
             Of files: label, weights, header, delimiter, ...
         """
+        return self._errors(X, y, sample_weight, n_jobs, options)
+
+    def _errors(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        n_jobs: Optional[int],
+        options: Dict[str, Any],
+        fit: bool = False,
+    ) -> Report:
         context = Context(_context.threads_of(n_jobs))
+        context.fit = fit
         metrics = _library.sized(c.krein_metrics)
         with _rows.Data(
             context,

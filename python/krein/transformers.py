@@ -67,12 +67,15 @@ class _Unsupervised(BaseKrein):
         handle = ctypes.c_void_p()
         reference = ctypes.byref(handle) if wants_model else None
         keywords = {name: getattr(self, name) for name in _READING}
+        if y is None and is_stream(X):
+            keywords["label"] = "none"  # all columns of a file are inputs
         with _calls.opened(
             X,
             y,
             n_jobs=getattr(self, "n_jobs"),
             max_memory=getattr(self, "max_memory"),
             verbose=getattr(self, "verbose"),
+            fit=True,
             **keywords,
         ) as (context, data):
             self.report_: Report = _calls.reported(

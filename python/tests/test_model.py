@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 from common import Case, classes, krein, needs_program, numbers, program, write_csv
+from scipy.sparse import csr_matrix
 
 from krein import _library
 
@@ -71,6 +72,29 @@ class Files(Case):
         self.assertIsInstance(self.model.notes, list)
         landmarks = krein.KernelRidge(map="nystrom(D=20)", kernel="gaussian").fit(self.X, self.y)
         self.assertIsInstance(landmarks.model_.facts, dict)
+
+    def test_names_of_inputs_without_a_name(self):
+        X, y = krein.generate("friedman", 60, random_state=1)
+        X = X[:, :4].astype(object)
+        X[3, 1] = np.nan
+        X[:, 2] = np.where(y > 14, "2020-01-03", "2021-05-02")
+        date = ["x2 (year)", "x2 (month)", "x2 (weekday)", "x2 (days)"]
+        wanted = ["x0", "x1", "x1 (missing)"] + date + ["x3"]
+        notes = [
+            "dates, year first: x2: year, month, weekday and days",
+            "missing cells: x1: the mean, and a column that says where",
+        ]
+        ridge = krein.KernelRidge(kernel="gaussian(sigma=3)", lambda_=0.1)
+        for targets in (y, np.c_[y, y, y]):
+            model = ridge.fit(X, targets, groups=np.arange(60)).model_
+            self.assertEqual((model.encoded_names, model.notes), (wanted, notes))
+        model = krein.FeatureMap(features=8).fit(X).model_
+        self.assertEqual((model.encoded_names, model.notes), (wanted, notes))
+        np.savetxt(self.path("rows.csv"), np.c_[X[:, :2], y, X[:, 3]].astype(float), delimiter=",")
+        model = ridge.fit(self.path("rows.csv"), "3").model_
+        self.assertEqual(model.encoded_names, ["x0", "x1", "x1 (missing)", "x2"])
+        sparse = csr_matrix(np.eye(60)[:, :3])
+        self.assertEqual(ridge.fit(sparse, y).model_.encoded_names, ["x0", "x1", "x2"])
 
     def test_evaluate(self):
         told = self.model.evaluate(self.X, self.y)

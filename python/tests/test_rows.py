@@ -274,6 +274,34 @@ class Frames(Case):
         with self.assertRaises(ValueError):
             fit.predict(other)
 
+    def test_categories_that_are_numbers(self):
+        frame = pandas.DataFrame({"a": np.arange(60.0) % 7, "k": np.arange(60) % 3})
+        frame["k"] = pandas.Categorical(frame["k"])
+        y = frame["a"] + (np.arange(60) % 3 == 1)
+        fit = krein.KernelRidge(kernel="linear", lambda_=1e-6).fit(frame, y)
+        self.assertEqual(sorted(fit.model_.encoded_names), ["a", "k=0", "k=1", "k=2"])
+        self.assertGreater(fit.score(frame, y), 0.999)
+        frame.to_csv(self.path("rows.csv"), index=False)
+        self.same(fit.predict(self.path("rows.csv")), fit.predict(frame))
+
+    def test_labels_by_name(self):
+        frame = pandas.DataFrame({"a": np.arange(60.0) % 7, "b": np.arange(60.0) % 11})
+        y = frame["a"] - frame["b"]
+        full = frame.assign(w=1 + np.arange(60) % 2, y=y, side=y > 0)
+        fit = krein.KernelRidge(kernel="linear", lambda_=1e-3).fit(frame, y)
+        score = fit.score(frame, y, sample_weight=full["w"])
+        self.assertAlmostEqual(fit.score(full, "y", sample_weight="w"), score, places=12)
+        self.assertAlmostEqual(fit.score(lambda: iter([(frame, y, full["w"])])), score, places=12)
+        full.drop(columns="side").to_csv(self.path("rows.csv"), index=False)
+        path = self.path("rows.csv")
+        self.assertAlmostEqual(fit.score(path, "y", sample_weight="w"), score, places=12)
+        for wrong in (lambda: fit.score(frame), lambda: fit.score(full, "y", full["w"])):
+            self.assertRaises(krein.KreinError, wrong)
+        side = krein.SVC(kernel="linear").fit(full[["a", "b", "side"]], "side")
+        self.assertEqual(side.classes_.tolist(), [False, True])
+        self.assertEqual(side.classes_.dtype, bool)
+        self.assertEqual(side.score(full, "side"), side.score(frame, full["side"]))
+
     def test_no_copy_of_numbers(self):
         frame = pandas.DataFrame({"a": np.arange(10.0), "b": np.arange(10.0)})
         view = _rows.View(frame).view

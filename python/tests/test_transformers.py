@@ -43,6 +43,12 @@ class Checks(Case):
             warnings.simplefilter("ignore")
             check(*arguments)
 
+    def test_all_columns_of_a_file_are_inputs(self):
+        X = np.random.RandomState(0).rand(30, 4)
+        np.save(self.path("rows.npy"), X)
+        for estimator in (krein.FeatureMap(features=8), krein.KernelPCA(2), krein.KernelKMeans(2)):
+            self.assertEqual(estimator.fit(self.path("rows.npy")).n_features_in_, 4)
+
     def test_check_estimator(self):
         for kind in CLASSES:
             for estimator, check in self.generator(kind()):

@@ -86,9 +86,9 @@ static krein_status dates(notes *t) {
         char text[LENGTH], name[48] = "";
         if (!feature(in) || in->reading.as != KREIN_AS_DATE) continue;
         if (in->name) krein__cell_text(in->name, strlen(in->name), name);
-        snprintf(text, sizeof text, "dates, %s: %s%s: year, month, weekday%s and days",
-                 first[in->reading.style & 3], *name ? "" : "column ",
-                 *name ? name : krein__number_text((double)j + 1, name),
+        if (!*name) snprintf(name, sizeof name, "column %lld", (long long)j + 1);
+        snprintf(text, sizeof text, "dates, %s: %s: year, month, weekday%s and days",
+                 first[in->reading.style & 3], name,
                  in->reading.style & KREIN_DATE_HOURS ? ", hour" : "");
         krein_status st = add(t, text);
         if (st != KREIN_OK) return st;

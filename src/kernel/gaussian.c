@@ -60,7 +60,8 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
 static const krein_option options[] = {KREIN_OPTION_SIGMA("bandwidth"), {0}};
 
 const krein_kernel_class krein__kernel_gaussian = {
-    .cls = {"gaussian", "exp(-|x-y|^2 / (2 sigma^2))", "rahimi2007", options, NULL},
+    .cls = {"gaussian", "exp(-|x-y|^2 / (2 sigma^2))", "rahimi2007", options, "Also called rbf."},
+    .alias = "rbf",
     .family = KREIN_FAMILY_RADIAL,
     .map = "orf",
     .values32 = values32,

@@ -564,6 +564,14 @@ const char *krein_model_column(const krein_model *m, int64_t j) {
     return NULL;
 }
 
+int64_t krein_model_column_number(const krein_model *m, int64_t j) {
+    if (j < 0) return 0;
+    if (m->encoding.ninput == 0) return j < m->encoding.d ? j + 1 : 0; /* sparse rows */
+    for (int64_t i = 0; i < m->encoding.ninput; i++)
+        if (m->encoding.input[i].role == KREIN_ROLE_FEATURE && j-- == 0) return i + 1;
+    return 0;
+}
+
 int krein_model_encoded_name(const krein_model *m, int64_t j, char *text, size_t size) {
     if (j < 0 || j >= m->encoding.d) return 0;
     krein__encoded_name(&m->encoding, j, text, size);

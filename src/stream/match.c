@@ -67,14 +67,18 @@ static krein_status adopt(krein_data *data, const krein_input *in, krein_column 
     return in->text ? krein__dict_copy(ctx, &in->dict, &c->dict) : KREIN_OK;
 }
 
-/* Columns by name, in any order. */
+/* Columns by name, in any order. The label is the column that `label` names, else that of the
+ * training. */
 static krein_status match_names(krein_data *data, const krein_encoding *e, const krein_dict *inputs,
                                 bool need_label) {
     krein_ctx *ctx = data->ctx;
     krein_reader *r = data->reader;
     krein_status st = KREIN_OK;
+    const char *label = data->options.label;
+    const bool asked = need_label && label && strcmp(label, "none") != 0 && !data->labels;
     columns named = {0};
     TRY(index_columns(ctx, r, &named));
+    if (asked) TRY(krein__data_label_role(data));
     for (int64_t j = 0; j < r->ncolumn; j++) {
         if (r->column[j].role != KREIN_ROLE_FEATURE) continue;
         r->column[j].role = KREIN_ROLE_IGNORE;
@@ -93,7 +97,15 @@ static krein_status match_names(krein_data *data, const krein_encoding *e, const
                                  r->path, in->name);
                 goto done;
             }
+            if (asked && at == data->label_column) {
+                st = krein__fail(ctx, KREIN_EARG,
+                                 "%s: `label` names column \"%s\", which is an input of the model",
+                                 r->path, in->name);
+                goto done;
+            }
             TRY(adopt(data, in, &r->column[at]));
+        } else if (in->role == KREIN_ROLE_LABEL && asked) {
+            r->column[data->label_column].reading = in->reading;
         } else if (in->role == KREIN_ROLE_LABEL && at >= 0 && need_label) {
             r->column[at].role = KREIN_ROLE_LABEL;
             r->column[at].reading = in->reading;

@@ -149,7 +149,7 @@ done:
 static krein_look look_at(const krein_cells *cells, int64_t rows) {
     krein_look seen = {0};
     krein__reading_begin(&seen.texts);
-    for (int64_t i = 0; cells->is_text && i < rows; i++) {
+    for (int64_t i = 0; cells->is_text && !cells->category && i < rows; i++) {
         const char *text = krein__cells_text(cells, i);
         if (text && !krein__missing_word(text, strlen(text)))
             krein__reading_look(&seen.texts, text, strlen(text));

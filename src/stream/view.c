@@ -193,7 +193,8 @@ krein_cells krein__view_input(const krein_rows_view *v, int64_t j) {
                          .code = c.codes,
                          .word = c.words,
                          .words = c.nwords,
-                         .is_text = !c.numbers};
+                         .is_text = !c.numbers,
+                         .category = c.category != 0};
 }
 
 krein_cells krein__view_group(const krein_rows_view *v) {

@@ -13,7 +13,7 @@ typedef struct krein_cells {
     const int32_t *code;
     const char *const *word;
     int64_t words;
-    bool is_text;
+    bool is_text, category;
 } krein_cells;
 
 /* A copy of what the caller gave, with its defaults filled in; KREIN_EARG where it makes no sense.

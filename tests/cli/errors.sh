@@ -78,6 +78,14 @@ sed '1s/x1,/renamed,/' data.csv >renamed.csv
 run predict good.krein renamed.csv
 status "a column renamed" 1
 has "a column renamed" err 'x1'
+sed '1s/^y,/truth,/' data.csv >truth.csv
+run evaluate good.krein truth.csv
+has "the label renamed" err 'label column is missing'
+run evaluate good.krein truth.csv --label truth
+status "the label renamed and named" 0
+run evaluate good.krein truth.csv --label x1
+status "an input as the label" 2
+has "an input as the label" err 'x1.*is an input of the model'
 awk -F, -v OFS=, 'NR == 1 { print $0, "extra" } NR > 1 { print $0, 1 }' data.csv >extra.csv
 run predict good.krein extra.csv
 has "an extra column: said, as an error or a warning" err 'extra'

@@ -35,6 +35,8 @@ run info m.krein --json
 json "tl1: rho is kept" 'j["kernel"] == "tl1(rho=7)"'
 run train f.csv -k 'sigmoid(gamma=0.1)' -l 1e-2 -o m.krein --json
 json "sigmoid is tanh" 'j["kernel"] == "tanh(gamma=0.1, c=0)"'
+run train f.csv -k 'rbf(sigma=2)' -l 1e-2 -o m.krein --json
+json "rbf is gaussian" 'j["kernel"] == "gaussian(sigma=2)"'
 run gram f.csv -k tl1 --scale minmax -o K.npy
 has "gram: rho" out 'tl1\(rho=7\)'
 
