@@ -352,6 +352,7 @@ static krein_status tune(krein_training *t) {
     TRY(fit_in_memory(t, &cost));
     krein_tune_options o = {.kernels = t->tuning.kernel ? t->tuning.kernels : "exponential",
                             .metric = t->tuning.metric,
+                            .asked = t->tuning.asked,
                             .effort = cost.effort,
                             .clip = t->tuning.clip,
                             .machines = machines_fit(t),
