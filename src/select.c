@@ -118,7 +118,7 @@ static krein_status default_kernels(ranking *k, const krein_rows *x) {
     krein_kernel *one = NULL;
     char text[128];
     TRY(krein__kernel_parse(ctx, KREIN_KERNEL_DEFAULT, &one));
-    TRY(krein__kernel_set_median_rows(ctx, one, x));
+    TRY(krein__kernel_set_median_rows(ctx, one, x, KREIN_LOG_INFO));
     double median = one->values.number[0];
     snprintf(text, sizeof text, "%s(%s=%.17g..%.17g:21)", one->kernel->cls.name,
              one->kernel->cls.options[0].name, median / 32, median * 32);
@@ -140,7 +140,7 @@ static krein_status meet_one(ranking *k, krein_job *job, const krein_rows *x,
     krein_status st = KREIN_OK;
     TRY(krein__kernel_meet(k->ctx, kernel, &job->model->encoding));
     TRY(krein__kernel_meet_rows(k->ctx, kernel, job->rows, true));
-    TRY(krein__kernel_set_median_rows(k->ctx, kernel, x));
+    TRY(krein__kernel_set_median_rows(k->ctx, kernel, x, KREIN_LOG_INFO));
 done:
     return st;
 }

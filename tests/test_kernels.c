@@ -501,7 +501,7 @@ static void every_allocation_fails(void) {
             krein_kernel *k = NULL;
             krein_status st =
                 krein__kernel_parse(mine, "gaussian + 2*laplacian*linear - cauchy", &k);
-            if (st == KREIN_OK) st = krein__kernel_set_median_rows(mine, k, &few);
+            if (st == KREIN_OK) st = krein__kernel_set_median_rows(mine, k, &few, KREIN_LOG_INFO);
             if (st == KREIN_OK) st = krein__gram_full(mine, k, &rows, &few, out);
             CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
             krein__kernel_destroy(mine, k);

@@ -79,7 +79,7 @@ static void found_and_streamed(void) {
               logs.column[2] == MISSING);
         CHECK_ABS((double)logs.offset[1], 1, 1e-4); /* log(1 + v) */
 
-        CHECK(krein__encoding_trim(ctx, &l.e, 8, &x) == KREIN_OK);
+        CHECK(krein__encoding_trim(ctx, &l.e, 8, NULL, &x) == KREIN_OK);
         CHECK(krein__encoding_set_logs(ctx, &l.e, &logs) == KREIN_OK);
         CHECK(take(l.data, &l.e, KREIN_PART_TRAIN, &t) == KREIN_OK);
         double worst = 0, by_hand = 0;
@@ -224,7 +224,8 @@ static void saved_and_predicted(void) {
                        .column = (int64_t[]){0},
                        .offset = (float[]){.25f},
                        .centre = (float[]){.5f},
-                       .factor = (float[]){2}};
+                       .factor = (float[]){2},
+                       .fill = m->encoding.fill};
     CHECK(krein__encoding_set_logs(ctx, &m->encoding, &logs) == KREIN_OK);
     CHECK(krein_predict_dense(ctx, m, 4, 2, rows[0], 2, now) == KREIN_OK);
     for (int64_t i = 0; i < 4; i++) CHECK_ABS(now[i], by_hand(m, rows[i]), 1e-4);

@@ -76,7 +76,7 @@ static void set_median(void) {
     CHECK(krein__median_distance(mine, &rows, 2, &two) == KREIN_OK);
     CHECK(krein__kernel_parse(mine, "gaussian + 2*laplacian*matern(sigma=7) - cauchy", &k) ==
           KREIN_OK);
-    CHECK(krein__kernel_set_median_rows(mine, k, &rows) == KREIN_OK);
+    CHECK(krein__kernel_set_median_rows(mine, k, &rows, KREIN_LOG_INFO) == KREIN_OK);
     CHECK(krein__kernel_free(k, 0, &leaf, &slot) == 0);
     krein_term t[KREIN_TERMS_MAX];
     int64_t n;

@@ -64,7 +64,7 @@ static void scale_of_the_rest(void) {
     memcpy(factor, e.factor, sizeof factor);
     memcpy(centre, e.centre, sizeof centre);
     krein_matrix sample = {.n = N, .d = D, .x = before.x};
-    CHECK(krein__encoding_trim(ctx, &e, 8, &sample) == KREIN_OK);
+    CHECK(krein__encoding_trim(ctx, &e, 8, NULL, &sample) == KREIN_OK);
     CHECK(e.clip == 8);
     for (int64_t j = 0; j < D; j++)
         if (j != OUTLIERS) CHECK(e.factor[j] == factor[j] && e.centre[j] == centre[j]);
@@ -87,6 +87,51 @@ static void scale_of_the_rest(void) {
     free(x);
 }
 
+/* One number of 1e30 and missing cells, which hold the mean of all: the others set the scale, and
+ * missing cells get its centre. */
+static void far_away(void) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    float *x = columns();
+    krein_data *data = NULL;
+    krein_encoding e;
+    krein_unscaled *was = NULL;
+    taken before, raw, after;
+    for (int64_t i = 0; i < N; i++) {
+        if (i % 10 == 3) x[i * D + OUTLIERS] = NAN;
+        if (i == 77) x[i * D + GAUSS] = 1e30f;
+    }
+    CHECK(scan(ctx, x, KREIN_SCALE_STANDARD, &data, &e) == KREIN_OK);
+    CHECK(take(data, &e, KREIN_PART_TRAIN, &before) == KREIN_OK);
+    int64_t d = before.d; /* one more says where a cell is missing */
+    CHECK(d == D + 1);
+    krein_matrix sample = {.n = N, .d = d, .x = before.x};
+    CHECK(krein__encoding_unscale(ctx, &e, 8, &sample, &was) == KREIN_OK);
+    CHECK(was && was[GAUSS + 1].factor > 0 && was[OUTLIERS].factor == 0);
+    CHECK(e.factor[GAUSS + 1] == 1 && e.centre[GAUSS + 1] == 0);
+    CHECK(take(data, &e, KREIN_PART_TRAIN, &raw) == KREIN_OK);
+    sample.x = raw.x;
+    CHECK(krein__encoding_trim(ctx, &e, 8, was, &sample) == KREIN_OK);
+    CHECK_REL(1 / (double)e.factor[GAUSS + 1], 3, 0.1);
+    CHECK_REL(1 / (double)e.factor[OUTLIERS], 2, 0.1);
+    CHECK(take(data, &e, KREIN_PART_TRAIN, &after) == KREIN_OK);
+    CHECK(after.x[77 * d + GAUSS + 1] == 8);
+    for (int64_t i = 3; i < N; i += 10) CHECK(after.x[i * d + OUTLIERS] == 0);
+    double apart = 0;
+    for (int64_t i = 0; i < N * d; i++)
+        apart = fmax(apart, fabs((double)after.x[i] - (double)raw.x[i]));
+    CHECK_ABS(apart, 0, 2e-3);
+    give_back(&before);
+    give_back(&raw);
+    give_back(&after);
+    krein__free(ctx, was);
+    krein__encoding_clear(ctx, &e);
+    krein_data_close(data);
+    CHECK(test_live(&memory) == 0);
+    krein_ctx_destroy(ctx);
+    free(x);
+}
+
 /* Other scales keep their factors; rows of unit length, few rows. */
 static void others(void) {
     static const krein_scale scale[] = {KREIN_SCALE_MINMAX, KREIN_SCALE_NONE, KREIN_SCALE_UNIT};
@@ -101,7 +146,7 @@ static void others(void) {
         CHECK(take(data, &e, KREIN_PART_TRAIN, &rows) == KREIN_OK);
         memcpy(factor, e.factor, sizeof factor);
         krein_matrix sample = {.n = N, .d = D, .x = rows.x};
-        CHECK(krein__encoding_trim(ctx, &e, 8, &sample) == KREIN_OK);
+        CHECK(krein__encoding_trim(ctx, &e, 8, NULL, &sample) == KREIN_OK);
         CHECK(memcmp(factor, e.factor, sizeof factor) == 0);
         CHECK(krein__encoding_clips(&e) == (scale[i] != KREIN_SCALE_UNIT));
         give_back(&rows);
@@ -115,7 +160,7 @@ static void others(void) {
     CHECK(scan(ctx, x, KREIN_SCALE_STANDARD, &data, &e) == KREIN_OK);
     float three[3 * D] = {100}, factor = e.factor[0];
     krein_matrix sample = {.n = 3, .d = D, .x = three};
-    CHECK(krein__encoding_trim(ctx, &e, 8, &sample) == KREIN_OK);
+    CHECK(krein__encoding_trim(ctx, &e, 8, NULL, &sample) == KREIN_OK);
     CHECK(three[0] == 8 && e.factor[0] == factor);
     krein__encoding_clear(ctx, &e);
     krein_data_close(data);
@@ -134,7 +179,7 @@ static void without_memory(void) {
     CHECK(take(data, &e, KREIN_PART_TRAIN, &rows) == KREIN_OK);
     krein_matrix sample = {.n = N, .d = D, .x = rows.x};
     TEST_EVERY_ALLOCATION(&memory, k) {
-        krein_status st = krein__encoding_trim(ctx, &e, 8, &sample);
+        krein_status st = krein__encoding_trim(ctx, &e, 8, NULL, &sample);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
     }
     give_back(&rows);
@@ -146,6 +191,7 @@ static void without_memory(void) {
 
 int main(void) {
     RUN(scale_of_the_rest);
+    RUN(far_away);
     RUN(others);
     RUN(without_memory);
     return DONE();

@@ -34,11 +34,12 @@ done:
     return status;
 }
 
-/* The same kernel, but for its parameters, with the same kind of metric. */
+/* The same kernel, but for its parameters, with the same kind of metric, on the same map. */
 static bool alike(const krein_tried *a, const krein_tried *b) {
     size_t length = strcspn(a->kernel, "(");
     return a->metric == b->metric && strcmp(a->learner, b->learner) == 0 &&
-           strcspn(b->kernel, "(") == length && memcmp(a->kernel, b->kernel, length) == 0;
+           strcmp(a->map, b->map) == 0 && strcspn(b->kernel, "(") == length &&
+           memcmp(a->kernel, b->kernel, length) == 0;
 }
 
 /* Kernels of the list "k1; k2; ..." that a sum is of; 1: there is one kernel. The name of a file
@@ -53,17 +54,28 @@ static int64_t kernels_of(const krein_tried *c) {
     return n;
 }
 
-static void print_candidate(FILE *f, const char *label, const krein_tried *c, bool classes) {
-    enum { WIDTH = 37 };
-    char learner[64], several[64];
+/* The kernel itself: features have a number. */
+static bool exact(const krein_tried *c) { return !strchr(c->map, '('); }
+
+enum { CANDIDATE = 400 };
+
+/* "krr  gaussian(sigma=2)", with the map where it is not the kernel itself. */
+static const char *candidate_text(const krein_tried *c, char text[CANDIDATE]) {
     int64_t n = kernels_of(c);
     int length = (int)strcspn(c->learner, n > 1 ? "," : "(");
-    snprintf(learner, sizeof learner, "%.*s%s", length, c->learner, n > 1 ? ")" : "");
-    snprintf(several, sizeof several, "%" PRId64 " kernels", n);
-    const char *kernel = n > 1 ? several : c->kernel;
-    int used = (int)(strlen(learner) + strlen(kernel)) + 2;
-    cli_line(f, label, "%s  %s%*s %-9s %s%.4g%s", learner, kernel, used < WIDTH ? WIDTH - used : 0,
-             "", c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
+    if (n > 1)
+        snprintf(text, CANDIDATE, "%.*s)  %" PRId64 " kernels", length, c->learner, n);
+    else
+        snprintf(text, CANDIDATE, "%.*s  %s%s%s", length, c->learner, c->kernel,
+                 exact(c) ? "" : " on ", exact(c) ? "" : c->map);
+    return text;
+}
+
+static void print_candidate(FILE *f, const char *label, int width, const krein_tried *c,
+                            bool classes) {
+    char text[CANDIDATE];
+    cli_line(f, label, "%-*s  %-9s %s%.4g%s", width, candidate_text(c, text),
+             c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
              classes ? 100 * c->error : c->error, classes ? " % error" : "");
 }
 
@@ -77,28 +89,38 @@ static int64_t end_of(const krein_report *r, int64_t from) {
     return to;
 }
 
-/* Each kernel with and without a metric: the least error on other rows, of the candidates that were
- * fitted to the most rows. --json has all. */
+/* The least error on other rows of its kind, among candidates `from` to `to` that were fitted to
+ * the most rows (those of a map to rows of their own); without rows to score there is no error. */
+static bool best_of_kind(const krein_report *r, int64_t from, int64_t to, int64_t i) {
+    const krein_tried *c = &r->tried[i];
+    bool best = isfinite(c->error);
+    for (int64_t j = from; j < to && best; j++) {
+        const krein_tried *o = &r->tried[j];
+        if (exact(o) != exact(c)) continue;
+        bool before = o->error < c->error || (o->error == c->error && j < i);
+        best = o->rows <= c->rows && (j == i || o->rows < c->rows || !alike(c, o) || !before);
+    }
+    return best;
+}
+
+/* Each kernel with and without a metric. --json has all. */
 static void print_tried(FILE *f, const krein_report *r) {
     bool classes = r->task == KREIN_TASK_CLASSIFICATION;
     for (int64_t from = 0, to; from < r->tried_count; from = to) {
-        int64_t most = 0;
+        char text[CANDIDATE];
+        int width = 36;
+        bool first = true;
         to = end_of(r, from);
         for (int64_t i = from; i < to; i++)
-            if (r->tried[i].rows > most) most = r->tried[i].rows;
-        bool first = true;
-        for (int64_t i = from; i < to; i++) {
-            const krein_tried *c = &r->tried[i];
-            bool best = c->rows == most;
-            for (int64_t j = from; j < to && best; j++) {
-                const krein_tried *o = &r->tried[j];
-                bool before = o->error < c->error || (o->error == c->error && j < i);
-                best = j == i || o->rows < most || !alike(c, o) || !before;
+            if (best_of_kind(r, from, to, i)) {
+                int length = (int)strlen(candidate_text(&r->tried[i], text));
+                if (length > width) width = length;
             }
-            if (!best) continue;
-            print_candidate(f, first ? "tried" : "", c, classes);
-            first = false;
-        }
+        for (int64_t i = from; i < to; i++)
+            if (best_of_kind(r, from, to, i)) {
+                print_candidate(f, first ? "tried" : "", width, &r->tried[i], classes);
+                first = false;
+            }
     }
 }
 

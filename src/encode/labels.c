@@ -113,13 +113,13 @@ static bool runs(const krein_label_set *set) {
     return set->rows >= RUN_MEAN * set->n;
 }
 
-/* "the label (column 1, age)", in buf of at least 120 bytes. */
-static const char *label_text(const krein_label_column *c, char *buf) {
+/* "the label (column 1, age)", in buf of at least 120 bytes; hint: of a guess the option. */
+static const char *label_text(const krein_label_column *c, bool hint, char *buf) {
     char name[48] = "";
     if (c->name) krein__cell_text(c->name, strlen(c->name), name);
     if (c->number > 0)
-        snprintf(buf, 120, "the label (column %lld%s%s)", (long long)c->number, *name ? ", " : "",
-                 name);
+        snprintf(buf, 120, "the label (column %lld%s%s%s)", (long long)c->number, *name ? ", " : "",
+                 name, hint && c->guessed && *name ? "; `label` names another" : "");
     else
         snprintf(buf, 120, "the label");
     return buf;
@@ -129,7 +129,9 @@ static void say_guess(krein_ctx *ctx, const krein_label_column *column, bool few
                       const krein_label_set *set, const krein_dict *words,
                       const krein_encoding *e) {
     char label[120], low[40], high[40];
-    label_text(column, label);
+    label_text(column, true, label);
+    if ((words ? words->n : set->n) < 2 && e->task == KREIN_TASK_CLASSIFICATION)
+        return; /* it is refused, or the caller's own */
     if (words)
         krein__log(ctx, KREIN_LOG_INFO, "task: classification: %s is text, with %lld classes",
                    label, (long long)words->n);
@@ -151,25 +153,48 @@ static void say_guess(krein_ctx *ctx, const krein_label_column *column, bool few
         krein__log(ctx, KREIN_LOG_INFO, "task: regression: %s is a number", label);
 }
 
+/* 1, 2, 3, ... under a name of row numbers, or in many rows without any name. */
+static bool numbers_rows(const krein_label_column *column, const krein_label_set *set) {
+    enum { MANY = 100 };
+    static const char *const names[] = {"", "id", "index", "row", "no", "nr", "key", "unnamed: 0"};
+    if (!set->steps || set->rows <= 2) return false;
+    if (!column->name) return set->rows >= MANY;
+    for (int64_t k = 0; k < KREIN__COUNT(names); k++)
+        if (strcasecmp(column->name, names[k]) == 0) return true;
+    return false;
+}
+
+/* Whole numbers, all distinct, under a name such as customer_id, "User ID" or orderId. */
+static bool names_rows(const krein_label_column *column, const krein_label_set *set) {
+    size_t n = column->name ? strlen(column->name) : 0;
+    if (n < 3 || !set->whole || (!set->many && (set->n < set->rows || set->rows <= FEW_INTEGERS)))
+        return false;
+    const char *end = column->name + n - 2;
+    bool word = end[-1] == '_' || end[-1] == ' ' || end[-1] == '-' || end[-1] == '.';
+    return strcmp(end, "Id") == 0 || (strcasecmp(end, "id") == 0 && word);
+}
+
 krein_status krein__label_check(krein_ctx *ctx, const krein_label_column *column, krein_task asked,
                                 const krein_label_set *set, const krein_dict *words) {
-    static const char *const numbers[] = {"",   "id", "index", "row",
-                                          "no", "nr", "key",   "unnamed: 0"};
     char label[120];
-    label_text(column, label);
+    label_text(column, false, label);
     if (words && asked == KREIN_TASK_AUTO && words->n > FEW_WORDS && 2 * words->n > set->rows)
         return krein__fail(ctx, KREIN_EDATA,
                            "%s: %s has %lld distinct texts in %lld rows, too many to be classes: "
                            "name the label with `label=NAME`%s",
                            column->path, label, (long long)words->n, (long long)set->rows,
                            column->guessed ? "" : ", or pass `task=classification`");
-    bool suspect = column->guessed && set->steps && set->rows > 2;
-    for (int64_t k = 0; suspect && k < KREIN__COUNT(numbers); k++)
-        if (column->name && strcasecmp(column->name, numbers[k]) == 0)
-            return krein__fail(ctx, KREIN_EDATA,
-                               "%s: the first column (%s) numbers the rows and would be the label: "
-                               "name the label with `label=NAME`, or pass `label=first`",
-                               column->path, *column->name ? column->name : "without a name");
+    if (column->guessed && numbers_rows(column, set))
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s: the first column (%s) numbers the rows and would be the label: "
+                           "name the label with `label=NAME`, or pass `label=first`",
+                           column->path,
+                           column->name && *column->name ? column->name : "without a name");
+    if (column->guessed && names_rows(column, set))
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s: the first column (%s) has another number in each row and would be "
+                           "the label: name the label with `label=NAME`, or pass `label=first`",
+                           column->path, column->name);
     return KREIN_OK;
 }
 

@@ -18,6 +18,7 @@ void krein__logs_clear(krein_ctx *ctx, krein_logs *logs) {
     krein__free(ctx, logs->offset);
     krein__free(ctx, logs->centre);
     krein__free(ctx, logs->factor);
+    krein__free(ctx, logs->fill);
     krein__free(ctx, logs->x);
     *logs = (krein_logs){0};
 }
@@ -74,7 +75,7 @@ static void add_column(int64_t n, int64_t at, double clip, float least, double *
     moments(n, v, &mean, &deviation, &skewness);
     for (int64_t i = 0; i < n; i++) room[i] = (float)((v[i] - mean) / deviation);
     krein__sort_column(n, room);
-    if (isfinite(clip) && krein__outliers(n, room, clip, &rest, &s)) {
+    if (isfinite(clip) && krein__outliers(n, room, clip, 1, &rest, &s)) {
         mean += rest * deviation;
         deviation *= s;
     }
@@ -111,6 +112,7 @@ krein_status krein__logs_find(krein_ctx *ctx, const krein_encoding *e, double cl
             NEW(out->offset, e->ninput);
             NEW(out->centre, e->ninput);
             NEW(out->factor, e->ninput);
+            NEW(out->fill, e->ninput);
         }
         float *more = krein__resize(ctx, out->x, (out->n + 1) * n, sizeof *more);
         if (!more) {
@@ -118,6 +120,7 @@ krein_status krein__logs_find(krein_ctx *ctx, const krein_encoding *e, double cl
             goto done;
         }
         out->x = more;
+        out->fill[out->n] = e->fill[in->at];
         add_column(n, in->at, clip, sorted[first], v, sorted, out);
     }
 done:
@@ -136,6 +139,7 @@ krein_status krein__encoding_set_logs(krein_ctx *ctx, krein_encoding *e, const k
         offset[at] = logs->offset[k];
         e->centre[at] = logs->centre[k];
         e->factor[at] = logs->factor[k];
+        e->fill[at] = logs->fill[k];
     }
     krein__free(ctx, e->log);
     e->log = offset;

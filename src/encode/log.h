@@ -8,7 +8,7 @@
 typedef struct krein_logs {
     int64_t n;
     int64_t *column; /* encoded columns, ascending */
-    float *offset, *centre, *factor;
+    float *offset, *centre, *factor, *fill;
     float *x; /* n x rows of the sample */
 } krein_logs;
 

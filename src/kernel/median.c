@@ -64,7 +64,8 @@ done:
     return st;
 }
 
-krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, const krein_rows *x) {
+krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, const krein_rows *x,
+                                           krein_log_level say) {
     krein_kernel *leaf;
     int64_t slot;
     while (krein__kernel_free(k, 0, &leaf, &slot) > 0) {
@@ -76,8 +77,8 @@ krein_status krein__kernel_set_median_rows(krein_ctx *ctx, krein_kernel *k, cons
         krein_status st = krein__median_distance(ctx, x, leaf->kernel->metric, &median);
         if (st != KREIN_OK) return st;
         leaf->values.number[slot] = krein__round_digits(leaf->kernel->spread * median, 4);
-        krein__log(ctx, KREIN_LOG_INFO, "%s: %s set to %s, the median distance",
-                   leaf->kernel->cls.name, leaf->kernel->cls.options[slot].name,
+        krein__log(ctx, say, "%s: %s set to %s, the median distance", leaf->kernel->cls.name,
+                   leaf->kernel->cls.options[slot].name,
                    krein__number_text(leaf->values.number[slot], text));
     }
     return KREIN_OK;
@@ -97,7 +98,7 @@ krein_status krein__kernel_set_median(krein_ctx *ctx, krein_kernel *k, krein_str
     if (krein__kernel_free(k, -1, NULL, NULL) == 0) return KREIN_OK;
     TRY(krein__median_rows(rows, n, seed, &x));
     krein_rows view = krein__matrix_rows(&x);
-    st = krein__kernel_set_median_rows(ctx, k, &view);
+    st = krein__kernel_set_median_rows(ctx, k, &view, KREIN_LOG_INFO);
 done:
     krein__matrix_clear(ctx, &x);
     return st;

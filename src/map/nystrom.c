@@ -137,7 +137,7 @@ static void tell_factor(const krein_map *map, const double *t, double jitter) {
     int64_t m = map->R, few = 0;
     for (int64_t i = 0; i < m; i++) few += t[i * m + i] * t[i * m + i] < 10 * jitter;
     krein__log(
-        map->ctx, KREIN_LOG_INFO,
+        map->ctx, few > 0 ? KREIN_LOG_INFO : KREIN_LOG_DEBUG,
         "nystrom: Cholesky factor of %lld landmarks with %.1e on the diagonal, which is what "
         "single precision resolves; %lld of them add no more than that to the others",
         (long long)m, jitter, (long long)few);

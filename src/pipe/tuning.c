@@ -191,16 +191,19 @@ static krein_status set_metric(krein_training *t, krein_metric_kind kind, const 
                                      : krein__encoding_set_metric(t->pipe.ctx, e, factor);
 }
 
-/* Centres lie behind a shift, the first number of a column, which is another one in other data. */
+/* Centres, and the numbers for missing cells, lie behind a shift, the first number of a column,
+ * which is another one in other data. */
 static void take_centres(const krein_model *from, krein_encoding *to) {
     memcpy(to->centre, from->encoding.centre, (size_t)to->d * sizeof *to->centre);
+    memcpy(to->fill, from->encoding.fill, (size_t)to->d * sizeof *to->fill);
     for (int64_t i = 0; i < to->ninput; i++) {
         const krein_input *in = &to->input[i];
         if (in->at < 0 || in->text) continue;
         int64_t j = in->at + krein__input_values(in) - 1;
+        double more = (from->shift ? from->shift[j] : 0) - in->shift;
+        to->fill[j] = (float)((double)to->fill[j] + more);
         if (to->log && to->log[j] > 0) continue; /* no shift */
-        double shift = from->shift ? from->shift[j] : 0;
-        to->centre[j] = (float)((double)to->centre[j] + (shift - in->shift));
+        to->centre[j] = (float)((double)to->centre[j] + more);
     }
 }
 
@@ -268,6 +271,7 @@ static krein_status agree(krein_training *t) {
     TRY(krein__stream_from_root(t->pipe.job.rows, number, sizeof number));
     TRY(krein__stream_from_root(t->pipe.job.rows, e->centre, d * (int64_t)sizeof *e->centre));
     TRY(krein__stream_from_root(t->pipe.job.rows, e->factor, d * (int64_t)sizeof *e->factor));
+    TRY(krein__stream_from_root(t->pipe.job.rows, e->fill, d * (int64_t)sizeof *e->fill));
     TRY(share_array(t, &factor, size * (int64_t)sizeof *tuned->factor));
     TRY(share_array(t, &log, log ? d * (int64_t)sizeof *e->log : 0));
     TRY(share_array(t, &kernel, (int64_t)strlen(text) + 1));
@@ -352,6 +356,7 @@ static krein_status tune(krein_training *t) {
     TRY(fit_in_memory(t, &cost));
     krein_tune_options o = {.kernels = t->tuning.kernel ? t->tuning.kernels : "exponential",
                             .metric = t->tuning.metric,
+                            .asked = t->tuning.asked,
                             .effort = cost.effort,
                             .clip = t->tuning.clip,
                             .machines = machines_fit(t),

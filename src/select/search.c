@@ -311,7 +311,7 @@ static krein_status propose_list(krein_job *job, const krein_kernel_list *list,
     krein_rows x = krein__matrix_rows(&sample->x);
     for (int64_t i = 0; i < list->n; i++) {
         TRY(krein__kernel_copy(job->ctx, list->kernel[i], &c[i].kernel));
-        TRY(krein__kernel_set_median_rows(job->ctx, c[i].kernel, &x));
+        TRY(krein__kernel_set_median_rows(job->ctx, c[i].kernel, &x, KREIN_LOG_DEBUG));
     }
 done:
     return st;

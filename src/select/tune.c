@@ -127,6 +127,27 @@ static bool full_fits(const krein_tuner *t) {
     return t->o->metric == KREIN_METRIC_FULL && t->s.d * (t->s.d + 1) / 2 <= t->s.n;
 }
 
+/* Why no metric can be learned; NULL: one can. */
+static const char *no_metric(const krein_tuner *t) {
+    if (t->s.n + t->s.m < LEAST_FOR_METRIC) return "it takes 500 rows";
+    if (t->s.d < 2) return "there is one column";
+    if (!t->s.dense) return "sparse rows have too many columns";
+    return t->o->effort < 0.5 ? "it takes an `effort` of 0.5" : NULL;
+}
+
+static bool try_metric(const krein_tuner *t) {
+    if (t->o->metric == KREIN_METRIC_NONE) return false;
+    const char *why = no_metric(t);
+    if (why && t->o->asked)
+        krein__log(t->s.ctx, KREIN_LOG_WARNING, "metric: none is learned: %s", why);
+    if (!why && t->o->asked && t->o->metric == KREIN_METRIC_FULL && !full_fits(t))
+        krein__log(t->s.ctx, KREIN_LOG_WARNING,
+                   "metric: diagonal instead of full: a matrix of %lld columns has more numbers "
+                   "than the %lld rows that it would be learned from",
+                   (long long)t->s.d, (long long)t->s.n);
+    return !why && !krein__tuner_late(t);
+}
+
 /* Whose gradients make the metric: the first kernel, or that of the other distance where it was
  * better without a metric. Gradients of the L1 kernel have no form as a matrix product, and are too
  * slow for many columns and targets. */
@@ -147,8 +168,7 @@ static krein_status procedure(krein_tuner *t) {
     TRY(krein__tune_view(&t->s, KREIN_METRIC_NONE, NULL, &t->view[t->views++]));
     TRY(krein__tuner_plain(t, 0));
     TRY(krein__tuner_logs(t));
-    bool metric = t->o->metric != KREIN_METRIC_NONE && t->o->effort >= 0.5 && t->s.dense &&
-                  t->s.d > 1 && t->s.n + t->s.m >= LEAST_FOR_METRIC && !krein__tuner_late(t);
+    bool metric = try_metric(t);
     if (metric) {
         TRY(krein__tuner_learn_metric(t, KREIN_METRIC_DIAGONAL, learner(t), &best));
         if (best.view > 0 && !krein__tuner_late(t)) TRY(krein__tuner_users(t, &best));

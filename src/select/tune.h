@@ -17,6 +17,7 @@ typedef struct krein_tune_options {
     const char *kernels;      /* "k1; k2; ...", each with one free parameter, its scale; gradients
                             are those of the first, or of one of the other distance */
     krein_metric_kind metric; /* the most that may be learned */
+    bool asked;               /* the user asked for it: where none can be learned, say why */
     double effort;            /* 1: normal */
     double clip;   /* scaled columns are cut there, those with outliers get another scale (trim.h);
                       INFINITY: nothing is */

@@ -107,11 +107,17 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     krein_status st = KREIN_OK;
     krein_probe all = {0};
     krein_encoding *e = &job->model->encoding;
+    krein_unscaled *was = NULL;
     int64_t *index, rows = n + m;
     *s = (krein_tune_sample){.ctx = ctx, .n = n, .m = m};
     TRY(krein__probe_gather(job, rows, &all));
+    if (isfinite(clip)) TRY(krein__encoding_unscale(ctx, e, (float)clip, &all.x, &was));
+    if (was) {
+        krein__probe_end(ctx, &all);
+        TRY(krein__probe_gather(job, rows, &all));
+    }
     if (logs) TRY(krein__logs_find(ctx, e, clip, &all.x, &s->logs));
-    if (isfinite(clip)) TRY(krein__encoding_trim(ctx, e, (float)clip, &all.x));
+    if (isfinite(clip)) TRY(krein__encoding_trim(ctx, e, (float)clip, was, &all.x));
     s->d = all.x.d;
     s->classes = all.classes > 0;
     s->nclass = all.classes;
@@ -137,6 +143,7 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     take_targets(s, &all, index + n, m, s->held_y, s->held_weight, s->held_class);
     prepare_targets(s);
 done:
+    krein__free(ctx, was);
     krein__probe_end(ctx, &all);
     return st;
 }

@@ -54,6 +54,26 @@ ok "a label of names: --label"
 run train ids.csv "${fixed[@]}" -o no.krein
 status "a label of row numbers" 1
 has "a label of row numbers: the way out" err '\(Id\) numbers the rows.*--label NAME'
+seq 120 | awk '{ print $1 "," $1 % 7 "," $1 * 2.5 }' >bare.csv
+run train bare.csv "${fixed[@]}" -o no.krein
+status "row numbers, no header" 1
+has "row numbers, no header: the way out" err 'column \(without a name\) numbers the rows.*--label NAME'
+{ echo customer_id,x,price && seq 50 | awk '{ print 9000 - 7 * $1 "," $1 % 7 "," $1 * 2.5 }'; } >customers.csv
+run train customers.csv "${fixed[@]}" -o no.krein
+status "a label of customers" 1
+has "a label of customers: the way out" err '\(customer_id\) has another number in each row.*--label NAME'
+run train customers.csv "${fixed[@]}" -o n.krein --label first
+ok "a label of customers: --label first"
+{ echo size,x,price && seq 50 | awk '{ print $1 / 8 "," $1 % 7 "," $1 * 2.5 }'; } >sizes.csv
+run train sizes.csv "${fixed[@]}" -o n.krein
+has "the first column is the label: the option" err 'the label \(column 1, size; --label names another\)'
+run train sizes.csv "${fixed[@]}" -o n.krein --label price
+has "a label that is named" err 'the label \(column 3, price\)'
+{ echo y,x && seq 50 | awk '{ print "cat," $1 % 7 }'; } >one.csv
+run train one.csv "${fixed[@]}" -o no.krein
+status "one class" 1
+has "one class: the way out" err 'one class only'
+lacks "one class: no guess before the refusal" err 'task:'
 { echo y,x && seq 3000 | awk '{ print $1 % 25 "," $1 % 7 }'; } >codes.csv
 run train codes.csv "${fixed[@]}" -D 16 -o c.krein --json
 json "whole numbers that are classes" 'j["task"] == "classification"'

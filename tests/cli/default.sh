@@ -66,6 +66,18 @@ run train few.csv --json -o few.krein
 ok "30 rows"
 json "30 rows: no metric is tried" 'j["metric"] is None and {c["metric"] for c in j["candidates"]} == {"none"}'
 
+run train few.csv --metric diagonal -o few.krein
+has "30 rows: why no metric" err 'warning: metric: none is learned: it takes 500 rows'
+run train data.csv --metric full --ignore colour,when,n0,n1,n2,n3,n4,n5 -o full.krein
+lacks "a full matrix of few columns" err 'warning'
+head -n 3 data.csv | cut -d, -f 1-3 >two.csv
+run train two.csv -o two.krein
+ok "two rows"
+lacks "two rows: no error that is no number" out 'nan'
+run train classes.csv --group a -o groups.krein
+ok "groups"
+lacks "groups: sigma is chosen, not set" err 'median distance'
+
 # ---- info ----
 run info data.krein
 has "info: the metric" out '^metric +diagonal: .*height [0-9.]+, .*colour=red [0-9.]+'
@@ -221,6 +233,9 @@ cmp -s streamed.krein kept.krein && pass || fail "streamed and in memory: the sa
     run train big.csv --effort 0.5 --max-exact 4000 --json -o many.krein
     ok "landmarks or random features"
     json "landmarks or random features" '[c["map"].split("(")[0] for c in j["candidates"]][-2:] == ["nystrom", "orf"] and (j["map"].startswith("nystrom") == (0.95 * j["candidates"][-2]["error"] ** 2 <= j["candidates"][-1]["error"] ** 2))'
+    run train big.csv --effort 0.5 --max-exact 4000 -l 1e-5 -o many.krein
+    has "the map of a candidate" out '^ +krr  [a-z]+\(sigma=[0-9.]+\) on nystrom\(D=[0-9]+\) '
+    lacks "landmarks that all add something: no word" err ' 0 of them add'
 }
 
 # ---- plan ----
