@@ -186,6 +186,8 @@ def _object_column(array: np.ndarray, name: str, view: Any, keep: List[Any]) -> 
             np.array([np.nan if _missing(v) else v for v in array], dtype=np.float64), view, keep
         )
         return
+    except OverflowError:
+        raise ArgumentError("column %s has a number that is too large" % name) from None
     except (TypeError, ValueError):
         pass
     words: Dict[Any, int] = {}
@@ -400,6 +402,11 @@ class View:
             raise ArgumentError("`y` must have one value a row, not the single value %r" % (y,))
         self.same_length(array, "y")
         view = self.view
+        if classes and array.size != view.n:  # as many as the library will read
+            raise ArgumentError(
+                "y should be a 1d array of classes, got an array of shape %s instead."
+                % (array.shape,)
+            )
         if not classes:
             array = numbers(y, "y", (1, 2))
             view.targets = array.ctypes.data

@@ -511,7 +511,7 @@ def case_kernel(draw):
             lambda: other - kernel,
             lambda: kernel * other,
             lambda: other * kernel,
-            lambda: kernel / other,
+            lambda: kernel / (other or 1),
             lambda: kernel == other,
             lambda: kernels.Kernel(other),
             lambda: kernels.check(other),

@@ -456,7 +456,9 @@ class WrongInput(Case):
     def test_keywords(self):
         """What is no number, no text or no level is refused by the wrapper."""
         X, y = numbers(20)
-        with self.assertRaises(krein.KreinError):  # a list of texts for the library, with NULL in it
+        with self.assertRaises(
+            krein.KreinError
+        ):  # a list of texts for the library, with NULL in it
             krein.approx(X, maps=None)
         with self.assertRaises(krein.KreinError):
             krein.select(X, y, criteria=[None])
@@ -470,6 +472,26 @@ class WrongInput(Case):
         for name in ("n_jobs", "random_state", "max_exact", "features"):
             with self.assertRaises(krein.KreinError):
                 krein.KernelRidge(**{name: np.ma.masked}).fit(X, y)
+
+    def test_classes_without_columns(self):
+        """As many labels are read as there are rows: fewer are refused."""
+        X, _ = numbers(20)
+        for dtype in ("U3", "O", "i8", "f8", "?"):
+            none, two = np.zeros((20, 0), dtype), np.zeros((20, 2), dtype)
+            for work in (
+                lambda: krein.FeatureMap(map="aligned").fit(X, none),
+                lambda: krein.plan(X, none, task="classification"),
+                lambda: krein.plan(X, two, task="classification"),
+                lambda: krein.KernelRidgeClassifier().fit(lambda: iter([(X, none)])),
+                lambda: krein.KernelRidgeClassifier().fit(lambda: iter([(X, two)])),
+            ):
+                with self.subTest(dtype), self.assertRaises(ValueError):
+                    work()
+
+    def test_large_whole_numbers(self):
+        X = np.array([[10**400, 1], [2, 3]] * 10, dtype=object)
+        with self.assertRaises(ValueError):
+            krein.KernelRidge().fit(X, np.arange(20.0))
 
     def test_huge(self):
         """Views of one number that seem to be large tables: a copy is refused, and nothing hangs."""
