@@ -383,7 +383,10 @@ def weighed(X: Any, y: Any, sample_weight: Any, groups: Any) -> Tuple[Any, Any, 
     kept = np.flatnonzero(weights)
     if len(kept) == 0:
         raise ArgumentError("`sample_weight`: all weights are zero")
-    X = X.iloc[kept] if _rows.is_frame(X) else (X.tocsr() if _rows.is_sparse(X) else X)[kept]
+    try:
+        X = X.iloc[kept] if _rows.is_frame(X) else (X.tocsr() if _rows.is_sparse(X) else X)[kept]
+    except MemoryError as problem:
+        raise _rows.no_memory(problem) from None
     y, groups = (
         v if v is None or isinstance(v, str) or len(v) != len(weights) else np.asarray(v)[kept]
         for v in (y, groups)

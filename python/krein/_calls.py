@@ -63,6 +63,8 @@ def texts(values: Any, name: str) -> Any:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         values = [values]
     words = [_rows.text(value, name) for value in values]
+    if None in words:
+        raise ArgumentTypeError("`%s` is a text or a list of texts, not None" % name)
     return (ctypes.c_char_p * len(words))(*words)
 
 

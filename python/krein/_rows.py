@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _interface as c
 from . import _library
-from ._context import Context, _Callback, _keep, _start
+from ._context import Context, _Callback, _keep, _start, whole
 from .errors import ArgumentError, ArgumentTypeError, MemoryLimitError
 
 _library_data_from_rows = _library.library.krein_data_from_rows
@@ -32,11 +32,12 @@ _VIEW_SIZE = ctypes.sizeof(c.krein_rows_view)
 _COLUMN_SIZE = ctypes.sizeof(c.krein_column_view)
 
 _MOST_COLUMNS = 2**31 - 1
+_MOST_TEXTS = 2**24  # columns that are arrays of their own: each costs time and memory
 
 # ---- one array of numbers ------------------------------------------------------------------------
 
 
-def _no_memory(problem: MemoryError) -> MemoryLimitError:
+def no_memory(problem: MemoryError) -> MemoryLimitError:
     """For a copy in a form that the library can read."""
     return MemoryLimitError("there is no memory for a copy of the numbers: %s" % problem)
 
@@ -75,10 +76,10 @@ def numbers(values: Any, name: str, dimensions: Sequence[int] = (1,)) -> np.ndar
         raise ArgumentError("Complex data not supported: `%s`" % name)
     try:
         array = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise ArgumentError("`%s` must be numbers: %s" % (name, problem)) from None
     except MemoryError as problem:
-        raise _no_memory(problem) from None
+        raise no_memory(problem) from None
     if len(shape) not in dimensions:
         raise ArgumentError(
             "`%s` has %d dimensions and should have %s"
@@ -185,6 +186,8 @@ def _object_column(array: np.ndarray, name: str, view: Any, keep: List[Any]) -> 
             np.array([np.nan if _missing(v) else v for v in array], dtype=np.float64), view, keep
         )
         return
+    except OverflowError:
+        raise ArgumentError("column %s has a number that is too large" % name) from None
     except (TypeError, ValueError):
         pass
     words: Dict[Any, int] = {}
@@ -227,15 +230,23 @@ def _column(column: Any, name: str, view: Any, keep: List[Any]) -> None:
         _object_column(np.asarray(column, dtype=object), name, view, keep)
 
 
-def _table(view: Any, columns: Sequence[Any], names: Optional[List[str]], keep: List[Any]) -> None:
-    views = (c.krein_column_view * len(columns))()
-    for j, column in enumerate(columns):
+def _table(
+    view: Any,
+    d: int,
+    column_at: Callable[[int], Any],
+    names: Optional[List[str]],
+    keep: List[Any],
+) -> None:
+    if d > _MOST_TEXTS:
+        raise ArgumentError("X has %d columns of texts, more than %d" % (d, _MOST_TEXTS))
+    views = (c.krein_column_view * d)()
+    for j in range(d):
         views[j].size = _COLUMN_SIZE
         try:
-            _column(column, names[j] if names else str(j), views[j], keep)
+            _column(column_at(j), names[j] if names else str(j), views[j], keep)
         except TypeError as problem:
             raise ArgumentTypeError("column %s: %s" % (names[j] if names else j, problem)) from None
-    view.d = len(columns)
+    view.d = d
     view.columns = views
     keep.append(views)
 
@@ -353,7 +364,7 @@ class View:
         except MemoryLimitError:
             raise
         except MemoryError as problem:
-            raise _no_memory(problem) from None
+            raise no_memory(problem) from None
 
     def inputs(self, X: Any, named: bool) -> None:
         """The columns of a table."""
@@ -367,10 +378,10 @@ class View:
         elif is_frame(X):
             names = column_names(X)
             view.n = shape[0]
-            _table(view, [X.iloc[:, j] for j in range(shape[1])], names, self.keep)
+            _table(view, shape[1], lambda j: X.iloc[:, j], names, self.keep)
         elif X.dtype.kind in "OUSMm":
             view.n = shape[0]
-            _table(view, [X[:, j] for j in range(shape[1])], None, self.keep)
+            _table(view, shape[1], lambda j: X[:, j], None, self.keep)
         else:
             _dense(view, X, self.keep)
         if names and named:
@@ -392,6 +403,11 @@ class View:
             raise ArgumentError("`y` must have one value a row, not the single value %r" % (y,))
         self.same_length(array, "y")
         view = self.view
+        if classes and array.size != view.n:  # as many as the library will read
+            raise ArgumentError(
+                "y should be a 1d array of classes, got an array of shape %s instead."
+                % (array.shape,)
+            )
         if not classes:
             array = numbers(y, "y", (1, 2))
             view.targets = array.ctypes.data
@@ -467,7 +483,10 @@ def data_options(**given: Any) -> Any:
         elif name == "delimiter":
             made.delimiter = (text(value, name) or b"")[:1]
         else:  # header, targets
-            setattr(made, name, int(value))
+            count = int(value) if isinstance(value, (bool, np.bool_)) else whole(value)
+            if count is None or not -1 <= count < 2**31:
+                raise ArgumentError("`%s` is a whole number, not %r" % (name, value))
+            setattr(made, name, count)
     return made
 
 

@@ -3,6 +3,7 @@
 import gc
 import io
 import os
+import resource
 import signal
 import sys
 import threading
@@ -451,6 +452,65 @@ class WrongInput(Case):
             labels = np.arange(len(array) if array.ndim else 0, dtype=float)
             self.attempt(lambda: fit.predict(array))
             self.attempt(lambda: krein.KernelRidge(kernel="gaussian").fit(array, labels))
+
+    def test_keywords(self):
+        """What is no number, no text or no level is refused by the wrapper."""
+        X, y = numbers(20)
+        with self.assertRaises(
+            krein.KreinError
+        ):  # a list of texts for the library, with NULL in it
+            krein.approx(X, maps=None)
+        with self.assertRaises(krein.KreinError):
+            krein.select(X, y, criteria=[None])
+        for verbose in (-float("inf"), "loud", 1j, np.ma.masked):
+            with self.assertRaises(krein.KreinError):
+                krein.KernelRidge(verbose=verbose).fit(X, y)
+        for name in ("header", "targets"):
+            for value in (float("inf"), 10**400, "first"):
+                with self.assertRaises(krein.KreinError):
+                    krein.plan(X, y, **{name: value})
+        for name in ("n_jobs", "random_state", "max_exact", "features"):
+            with self.assertRaises(krein.KreinError):
+                krein.KernelRidge(**{name: np.ma.masked}).fit(X, y)
+
+    def test_classes_without_columns(self):
+        """As many labels are read as there are rows: fewer are refused."""
+        X, _ = numbers(20)
+        for dtype in ("U3", "O", "i8", "f8", "?"):
+            none, two = np.zeros((20, 0), dtype), np.zeros((20, 2), dtype)
+            for work in (
+                lambda: krein.FeatureMap(map="aligned").fit(X, none),
+                lambda: krein.plan(X, none, task="classification"),
+                lambda: krein.plan(X, two, task="classification"),
+                lambda: krein.KernelRidgeClassifier().fit(lambda: iter([(X, none)])),
+                lambda: krein.KernelRidgeClassifier().fit(lambda: iter([(X, two)])),
+            ):
+                with self.subTest(dtype), self.assertRaises(ValueError):
+                    work()
+
+    def test_large_whole_numbers(self):
+        X = np.array([[10**400, 1], [2, 3]] * 10, dtype=object)
+        with self.assertRaises(ValueError):
+            krein.KernelRidge().fit(X, np.arange(20.0))
+
+    def test_huge(self):
+        """Views of one number that seem to be large tables: a copy is refused, and nothing hangs."""
+        _, y = numbers(20)
+        weights = np.ones(20)
+        weights[0] = 0
+        limits = resource.getrlimit(resource.RLIMIT_AS)  # some systems promise any memory
+        resource.setrlimit(resource.RLIMIT_AS, (2**34, limits[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limits)
+        for dtype in ("f4", "f2", "U1"):
+            for shape in ((2**40, 2), (20, 2**40), (20, 2**30)):
+                X = np.broadcast_to(np.zeros(1, dtype), shape)
+                with self.subTest("%s of %s" % (shape, dtype)):
+                    with self.assertRaises(krein.KreinError):
+                        krein.KernelRidge(max_memory="64M").fit(X, y)
+                    with self.assertRaises(krein.KreinError):
+                        krein.KernelRidge(max_memory="64M").fit(X, y, weights)
+        with self.assertRaises(krein.KreinError):
+            krein.KernelRidge().fit(np.ones((20, 2)), y, sample_weight=10**400)
 
     def test_not_fitted(self):
         for cls in (krein.Regressor, krein.Classifier):
