@@ -48,10 +48,12 @@ done:
     return st;
 }
 
-/* Ends two steps behind the best, or far from it; but not while nothing was found at all. */
-static bool goes_on(const krein_tuner *t, int step, int best, double loss, double least) {
-    if (least > 0.9 * t->s.total) return true;
-    return step - best < 2 && loss <= 1.3 * least;
+/* Ends where a step gains less than LITTLE over the best before it; but not while nothing was found
+ * at all, nor after the first. */
+static bool goes_on(const krein_tuner *t, int step, double loss, double before) {
+    static const double LITTLE = 0.005, NO_SIGNAL = 0.9, FAR = 1.3;
+    if (fmin(loss, before) > NO_SIGNAL * t->s.total) return true;
+    return step == 1 ? loss <= FAR * before : loss < (1 - LITTLE) * before;
 }
 
 /* Scale and lambda again, on few rows. */
@@ -74,7 +76,6 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_tuner_candidate c = *from;
-    int best_step = 0;
     bool more;
     c.n = t->s.n;
     c.step = 0;
@@ -89,8 +90,9 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
         c.view = t->views - 1;
         if (step == 1 || step == 3) TRY(search_few(t, &c));
         TRY(krein__tuner_run_all(t, &c, 1));
-        if (c.loss < best->loss) *best = c, best_step = step;
-        if (!goes_on(t, step, best_step, c.loss, best->loss)) break;
+        double before = best->loss;
+        if (c.loss < before) *best = c;
+        if (!goes_on(t, step, c.loss, before)) break;
     }
 done:
     krein__free(ctx, c.alpha);
