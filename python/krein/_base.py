@@ -19,7 +19,7 @@ from . import _context, _library, _rows, _together
 from . import _interface as c
 from ._context import Context
 from ._report import Report, read
-from .errors import KEYWORDS, ArgumentError, ArgumentTypeError
+from .errors import KEYWORDS, ArgumentError, ArgumentTypeError, MemoryLimitError
 from .model import Model, named
 
 _lib = _library.library
@@ -371,7 +371,11 @@ def weighed(X: Any, y: Any, sample_weight: Any, groups: Any) -> Tuple[Any, Any, 
     if array.ndim > 1:
         raise ArgumentError("Sample weights must be 1D array or scalar")
     if array.ndim == 0:
-        array = np.full(_rows.as_table(X).shape[0], _rows.numbers(array, "sample_weight", (0,)))
+        n = _rows.as_table(X).shape[0]
+        try:
+            array = np.full(n, _rows.numbers(array, "sample_weight", (0,)))
+        except MemoryError:
+            raise MemoryLimitError("`sample_weight`: no memory for %d numbers" % n) from None
     weights = _rows.numbers(array, "sample_weight")
     if np.all(weights == 1):
         _same_length(X, weights)

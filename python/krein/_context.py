@@ -265,9 +265,9 @@ def level_of(verbose: Any) -> int:
     if verbose is None or isinstance(verbose, (bool, np.bool_)):
         return int(bool(verbose))
     level = whole(verbose)
-    if level is None:
+    if level is None or level < 0:
         raise ArgumentTypeError("`verbose` is a truth value or a level, not %r" % (verbose,))
-    return min(max(level, 0), 9)
+    return min(level, 9)
 
 
 _UNITS = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}

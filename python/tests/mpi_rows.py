@@ -228,7 +228,7 @@ def wrong():
     rows = mine(X).copy()
     if last:
         rows[4, 1] = np.inf
-    raises(ValueError, "row 5", lambda: some.fit(rows, mine(y)), "an infinite number")
+    raises(ValueError, "row 4", lambda: some.fit(rows, mine(y)), "an infinite number")
 
     def breaks():
         yield mine(X)[:50], mine(y)[:50]
