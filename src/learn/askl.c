@@ -52,7 +52,7 @@ enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
 enum { NO = 0, YES = 1 };
 
-/* What the presets say of the options that were not given; NAN: the default. */
+/* What the presets say of the options that were not given, in the order of their words. */
 static const struct preset {
     double spectrum, train, norm;
     bool activity; /* lambda_b is not 0 */
@@ -221,8 +221,7 @@ static krein_status take_map(krein_job *job, krein_values *values) {
         return krein__fail(job->ctx, KREIN_EARG,
                            "askl and its map say different things of spectrum or sines: give them "
                            "to one of the two");
-    if (values->given[D_SLOT] && values->number[D_SLOT] != (double)job->model->map->D &&
-        krein__option_index(&job->model->map->cls->cls, "file") >= 0)
+    if (values->given[D_SLOT] && values->number[D_SLOT] != (double)job->model->map->D)
         krein__log(job->ctx, KREIN_LOG_INFO, "askl: %lld features, by the map",
                    (long long)job->model->map->D);
     values->number[SPECTRUM] = spectrum;

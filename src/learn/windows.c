@@ -73,7 +73,7 @@ static void find_units(krein_windows *w, const double *y, const double *weight) 
     }
 }
 
-/* One row's to where it is trained on or held out. factor: of the weight. */
+/* The aims of one row, among those of the rows that are trained on or held out. */
 static void put(const krein_windows *w, bool held, int64_t at, const double *y, int32_t class,
                 double weight) {
     float *to = (held ? w->held_y : w->y) + at * w->k;
