@@ -376,8 +376,8 @@ typedef struct krein_train_options {
     int probabilities;
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
-    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr), or NULL; rows
-                              of the data with a missing label (NaN) count too for those */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, askl), or
+                              NULL; rows of the data with a missing label (NaN) count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */

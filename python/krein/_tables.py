@@ -1112,6 +1112,49 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "learned": Method(
+            "learned",
+            "cosines with learned frequencies",
+            (
+                "The features cos(W'x + b) + cos(V'x + b) of the learner askl, which trains the "
+                "frequencies W and V. For other learners they are those of a model (file), on "
+                "columns that are encoded as there, or draws from the spectral measure of the "
+                "kernel: one stationary kernel, or a product of such. With two sets of frequencies "
+                "the features are those of a non-stationary kernel."
+            ),
+            "li2020",
+            "",
+            (
+                Option(
+                    "D",
+                    "integer",
+                    "",
+                    "[1, 10000000]",
+                    "number of features; chosen from the data when not given",
+                ),
+                Option(
+                    "spectrum",
+                    "stationary|nonstationary",
+                    "nonstationary",
+                    "",
+                    "one set of frequencies, or one for each of the two terms",
+                ),
+                Option(
+                    "sines",
+                    "yes|no",
+                    "no",
+                    "",
+                    "cos and sin pairs instead of cosines with phases",
+                ),
+                Option(
+                    "file",
+                    "text",
+                    "",
+                    "",
+                    "the frequencies of this model, with its D, spectrum and form",
+                ),
+            ),
+        ),
         "nystrom": Method(
             "nystrom",
             "Nystrom features from landmarks",
@@ -1508,6 +1551,157 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("classification",),
             "always",
             False,
+        ),
+        "askl": Method(
+            "askl",
+            "automated spectral kernel learning: trained frequencies",
+            (
+                "For numbers and classes; the features are those of map=learned, its frequencies "
+                "start from the spectral measure of the kernel (one stationary kernel, or a "
+                "product of such) and are trained with the weights by mini-batches. A tenth of the "
+                "rows is held out to choose the epoch. Where the loss is the square, the weights "
+                "are then solved for as by krr, with `lambda_` by leave-one-out. The model has a "
+                "map of its own, whose frequencies other learners take with "
+                "map=learned(file=MODEL). loss=softmax has probabilities by itself; with other "
+                "losses they are calibrated on the rows held out."
+            ),
+            "li2020",
+            "",
+            (
+                Option(
+                    "D",
+                    "integer",
+                    "",
+                    "[1, 10000000]",
+                    "number of features; chosen from the data when not given",
+                ),
+                Option(
+                    "preset",
+                    "askl|sk|nsk|skl|nskl|joint",
+                    "askl",
+                    "",
+                    (
+                        "what spectrum, train, norm, lambda_b and loss are where they are not "
+                        "given: all of it; random features; learned ones with |w|^2, each on a "
+                        "stationary (sk, skl) or a non-stationary spectrum (nsk, nskl); skl with "
+                        "the hinge loss"
+                    ),
+                ),
+                Option(
+                    "lambda_a",
+                    "number",
+                    "1e-05",
+                    "[0, 1000000]",
+                    "penalty of the weights",
+                ),
+                Option(
+                    "lambda_b",
+                    "number",
+                    "0.001",
+                    "[0, 1000000]",
+                    "penalty of the features, on rows with and without labels",
+                ),
+                Option(
+                    "spectrum",
+                    "stationary|nonstationary",
+                    "nonstationary",
+                    "",
+                    "one set of frequencies, or one for each of the two terms",
+                ),
+                Option(
+                    "sines",
+                    "yes|no",
+                    "no",
+                    "",
+                    "cos and sin pairs instead of cosines with phases",
+                ),
+                Option(
+                    "train",
+                    "yes|no",
+                    "yes",
+                    "",
+                    "train the frequencies; else the weights alone",
+                ),
+                Option(
+                    "norm",
+                    "frobenius|trace",
+                    "trace",
+                    "",
+                    "lambda_a is of |w|^2, or of the trace norm",
+                ),
+                Option(
+                    "loss",
+                    "hinge|hinge2|square|softmax|logistic",
+                    "",
+                    "",
+                    "softmax for classes, square for numbers when not given",
+                ),
+                Option(
+                    "optimizer",
+                    "sgd|adam|adadelta",
+                    "adam",
+                    "",
+                    "how steps follow from gradients",
+                ),
+                Option(
+                    "epochs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "visits of every row, at most; when not given 10 to 200, so that there are "
+                        "about 20,000 steps"
+                    ),
+                ),
+                Option(
+                    "batch",
+                    "integer",
+                    "32",
+                    "[1, 1000000]",
+                    "rows of a step",
+                ),
+                Option(
+                    "rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "length of the steps; the optimiser's own when not given",
+                ),
+                Option(
+                    "schedule",
+                    "constant|step|cosine|warmup",
+                    "cosine",
+                    "",
+                    "how the rate falls over the epochs",
+                ),
+                Option(
+                    "patience",
+                    "integer",
+                    "20",
+                    "[0, 1000000]",
+                    "epochs without a better held-out error before the end; 0: all epochs",
+                ),
+                Option(
+                    "clip",
+                    "number",
+                    "0",
+                    "[0, 1e+30]",
+                    "gradients are made no longer than that; 0: as they are",
+                ),
+                Option(
+                    "refit",
+                    "no|yes",
+                    "",
+                    "",
+                    (
+                        "solve for the weights by ridge regression in the end; when not given: "
+                        "with the square loss"
+                    ),
+                ),
+            ),
+            ("regression", "classification"),
+            "always",
+            True,
         ),
         "mkl": Method(
             "mkl",

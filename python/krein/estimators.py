@@ -23,6 +23,8 @@ __all__ = [
     "GradientDescentRegressor",
     "GradientDescentClassifier",
     "LogisticRegression",
+    "AsklRegressor",
+    "AsklClassifier",
     "MKLRegressor",
     "MKLClassifier",
 ]
@@ -2057,6 +2059,436 @@ class LogisticRegression(BaseClassifier):
         self.class_weights = class_weights
         self.intercept = intercept
         self.tol = tol
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class AsklRegressor(BaseRegressor):
+    """Automated spectral kernel learning: trained frequencies.
+
+    For numbers and classes; the features are those of map=learned, its frequencies start from
+    the spectral measure of the kernel (one stationary kernel, or a product of such) and are
+    trained with the weights by mini-batches. A tenth of the rows is held out to choose the
+    epoch. Where the loss is the square, the weights are then solved for as by krr, with
+    `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
+    take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
+    losses they are calibrated on the rows held out.
+
+    Parameters
+    ----------
+    D : int, optional
+        Number of features; chosen from the data when not given. In [1, 10000000].
+    preset : {"askl", "sk", "nsk", "skl", "nskl", "joint"}, optional
+        What spectrum, train, norm, lambda_b and loss are where they are not given: all of
+        it; random features; learned ones with |w|^2, each on a stationary (sk, skl) or a
+        non-stationary spectrum (nsk, nskl); skl with the hinge loss. Default askl.
+    lambda_a : float, optional
+        Penalty of the weights. In [0, 1000000]. Default 1e-05.
+    lambda_b : float, optional
+        Penalty of the features, on rows with and without labels. In [0, 1000000]. Default
+        0.001.
+    spectrum : {"stationary", "nonstationary"}, optional
+        One set of frequencies, or one for each of the two terms. Default nonstationary.
+    sines : bool, optional
+        Cos and sin pairs instead of cosines with phases. Default no.
+    train : bool, optional
+        Train the frequencies; else the weights alone. Default yes.
+    norm : {"frobenius", "trace"}, optional
+        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 32.
+    rate : float, optional
+        Length of the steps; the optimiser's own when not given. In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import AsklRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = AsklRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "askl"
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+
+    def __init__(
+        self,
+        *,
+        D: Optional[int] = None,
+        preset: Optional[str] = None,
+        lambda_a: Optional[float] = None,
+        lambda_b: Optional[float] = None,
+        spectrum: Optional[str] = None,
+        sines: Optional[bool] = None,
+        train: Optional[bool] = None,
+        norm: Optional[str] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        refit: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.D = D
+        self.preset = preset
+        self.lambda_a = lambda_a
+        self.lambda_b = lambda_b
+        self.spectrum = spectrum
+        self.sines = sines
+        self.train = train
+        self.norm = norm
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.refit = refit
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class AsklClassifier(BaseClassifier):
+    """Automated spectral kernel learning: trained frequencies.
+
+    For numbers and classes; the features are those of map=learned, its frequencies start from
+    the spectral measure of the kernel (one stationary kernel, or a product of such) and are
+    trained with the weights by mini-batches. A tenth of the rows is held out to choose the
+    epoch. Where the loss is the square, the weights are then solved for as by krr, with
+    `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
+    take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
+    losses they are calibrated on the rows held out.
+
+    Parameters
+    ----------
+    D : int, optional
+        Number of features; chosen from the data when not given. In [1, 10000000].
+    preset : {"askl", "sk", "nsk", "skl", "nskl", "joint"}, optional
+        What spectrum, train, norm, lambda_b and loss are where they are not given: all of
+        it; random features; learned ones with |w|^2, each on a stationary (sk, skl) or a
+        non-stationary spectrum (nsk, nskl); skl with the hinge loss. Default askl.
+    lambda_a : float, optional
+        Penalty of the weights. In [0, 1000000]. Default 1e-05.
+    lambda_b : float, optional
+        Penalty of the features, on rows with and without labels. In [0, 1000000]. Default
+        0.001.
+    spectrum : {"stationary", "nonstationary"}, optional
+        One set of frequencies, or one for each of the two terms. Default nonstationary.
+    sines : bool, optional
+        Cos and sin pairs instead of cosines with phases. Default no.
+    train : bool, optional
+        Train the frequencies; else the weights alone. Default yes.
+    norm : {"frobenius", "trace"}, optional
+        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 32.
+    rate : float, optional
+        Length of the steps; the optimiser's own when not given. In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one an encoded input.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import AsklClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = AsklClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "askl"
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+
+    def __init__(
+        self,
+        *,
+        D: Optional[int] = None,
+        preset: Optional[str] = None,
+        lambda_a: Optional[float] = None,
+        lambda_b: Optional[float] = None,
+        spectrum: Optional[str] = None,
+        sines: Optional[bool] = None,
+        train: Optional[bool] = None,
+        norm: Optional[str] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        refit: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.D = D
+        self.preset = preset
+        self.lambda_a = lambda_a
+        self.lambda_b = lambda_b
+        self.spectrum = spectrum
+        self.sines = sines
+        self.train = train
+        self.norm = norm
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.refit = refit
         self.kernel = kernel
         self.map = map
         self.features = features

@@ -22,7 +22,7 @@ typedef enum krein_option_type {
     KREIN_OPTION_TEXT = 4
 } krein_option_type;
 
-enum { KREIN_OPTIONS_MAX = 16 };
+enum { KREIN_OPTIONS_MAX = 24 };
 
 /* A table ends with an entry whose name is NULL. */
 typedef struct krein_option {

@@ -95,7 +95,7 @@ static const cli_option train_options[] = {
     {"clip", 0, "X", CLI_NAMED, AT(clip), .named = clips, .low = 1e-3, .high = 1e30,
      .help = "cut scaled values at X, or none (8; none with -k)"},
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
-     .help = "rows without labels, for sskrr"},
+     .help = "rows without labels, for sskrr and askl"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "of the whole training; sizes shrink to meet it"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",

@@ -61,6 +61,9 @@ typedef struct krein_learner_class {
      * where it can choose; NULL: all. */
     int64_t (*matrix_rows)(const krein_ctx *ctx, const krein_values *values, int64_t n,
                            int64_t most);
+    /* NULL: any map. Else the spec of the map that it takes where none is asked for, owned by the
+     * caller. */
+    char *(*map)(krein_ctx *ctx, const krein_values *values);
     /* NULL: nothing to check. What the options rule out, asked before any row is read; the map is
      * NULL where the default will be taken. Asked again with the default: the kernel matrix gives
      * way to features where it is refused. */

@@ -23,7 +23,8 @@ enum {
     KREIN_MAP_LABELS = 16,  /* fit looks at the labels: the stream must have them */
     KREIN_MAP_SEEDLESS = 32, /* may be the same for every seed */
     KREIN_MAP_MIX = 64,      /* the features are not r itself but z = A'r */
-    KREIN_MAP_VALUES = 128   /* the raw features are kernel values at krein__map_landmarks */
+    KREIN_MAP_VALUES = 128,  /* the raw features are kernel values at krein__map_landmarks */
+    KREIN_MAP_TRAINED = 256  /* a learner may train its frequencies (learned.h) */
 };
 
 /* The option of maps that make as many features as they are asked for. */

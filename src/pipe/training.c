@@ -39,6 +39,7 @@ void krein__training_end(krein_training *t) {
     krein__combination_end(&t->combination);
     krein__weighing_clear(ctx, &t->weighing);
     krein__values_clear(ctx, &t->values);
+    krein__free(ctx, t->own_map);
     krein__criterion_clear(ctx, &t->criterion);
 }
 
@@ -196,6 +197,15 @@ static krein_status create_joint(const krein_pipe *p, const char *spec, int64_t 
                                   e->sparse, p->o.seed, out);
 }
 
+/* A learner that has a map of its own gets it as if it had been asked for; the number of features
+ * is that of other features. */
+static krein_status take_own_map(krein_training *t) {
+    if (!t->learner->map || t->o.map) return KREIN_OK;
+    if (!(t->own_map = t->learner->map(t->pipe.ctx, &t->values))) return t->pipe.ctx->status;
+    t->o.map = t->pipe.o.map = t->own_map;
+    return KREIN_OK;
+}
+
 /* features: that the user wants of this map alone; 0: none are named. */
 static krein_status check_map(const krein_training *t, const char *spec, const krein_kernel *kernel,
                               int64_t features, bool *dual) {
@@ -240,8 +250,10 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     TRY(krein__pipe_begin_with(ctx, &o, &purpose, NULL, &t->pipe));
     TRY(krein__learner_parse(ctx, t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT, &t->learner,
                              &t->values, &t->weighing));
+    TRY(take_own_map(t));
     TRY(krein__tuning_begin(t));
     t->pipe.purpose.matrix = t->learner->matrix;
+    if (t->learner->map) t->pipe.purpose.features = NULL;
     if (t->weighing.cls) {
         t->pipe.purpose.map = joint_map;
         t->pipe.purpose.create = create_joint;

@@ -41,6 +41,7 @@ struct krein_training {
     krein_train_options o;
     const krein_learner_class *learner;
     krein_values values;     /* its options */
+    char *own_map;           /* the map that it takes where none is asked for; NULL: any */
     krein_kernel_list list;  /* kernels of which one is taken; n = 0: none */
     krein_weighing weighing; /* cls NULL: there is one kernel */
     krein_combination combination;

@@ -51,7 +51,8 @@ krein_status krein__training_unlabelled(krein_training *t) {
     }
     u->n = u->here;
     TRY(krein__stream_before(t->pipe.job.rows, &u->n, &u->before));
-    krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
+    if (u->streams > 0)
+        krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
 done:
     return st;
 }

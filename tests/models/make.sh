@@ -134,6 +134,8 @@ ridge gorf-density numbers -k "$difference" -m 'gorf(D=32, route=density, coupli
     --learner 'krr(norm=krein)'
 ridge srf numbers --scale unit -k 'poly(degree=2, c=1, gamma=1)' -m 'srf(D=32)'
 ridge digmm numbers --scale unit -k 'poly(degree=3, c=1, gamma=1)' -m 'digmm(D=32)'
+ridge learned numbers -k "$gauss" -m 'learned(D=32)'
+ridge learned-sines numbers -k "$gauss" -m 'learned(D=32, sines=yes, spectrum=stationary)'
 ridge explicit numbers -k 'poly(degree=2, c=1, gamma=0.3)' -m explicit
 ridge maclaurin numbers -k 'poly(degree=3, c=1, gamma=0.3)' -m 'maclaurin(D=32)'
 ridge maclaurin-geometric numbers --scale unit -k 'epanechnikov(a=3, m=2)' \
@@ -186,6 +188,8 @@ model svr numbers train --learner 'svr(C=1, epsilon=0.1)' -k "$gauss" -m 'orf(D=
 model svr-exact numbers train --learner 'svr(C=1, epsilon=0.1)' -k "$gauss" -m exact
 model kgd numbers train --learner 'kgd(steps=20)' -k "$gauss" -m exact
 model kgd-sample three train --learner 'kgd(steps=5, mode=sample)' -k "$gauss" -m exact
+ridge askl numbers --learner 'askl(D=24, epochs=3)' -k "$gauss"
+model askl-softmax three train --learner 'askl(D=24, epochs=3)' -k "$gauss"
 ridge logistic two --learner logistic -k "$gauss" -m 'orf(D=32)'
 
 # Several kernels.

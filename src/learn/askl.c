@@ -1,0 +1,486 @@
+/* askl -- automated spectral kernel learning: frequencies and weights trained together (li2020)
+ *
+ *     min over W, V, w, b   mean of loss(w'z(x_i) + b, y_i) + lambda_a |w|_* + lambda_b mean
+ * |z(x)|^2 z(x) = (cos(W'x + p) + cos(V'x + p)) / sqrt(2 D), the same phases p in both terms
+ *
+ * by mini-batches and back-propagation (net/fit.c). |.|_* is the trace norm, by a proximal step, or
+ * norm=frobenius |w|^2, by its gradient; the intercepts b have no penalty. The mean of |z|^2 is
+ * over rows with and without labels. W and V start as independent draws from the spectral measure
+ * of the kernel, w at zero; the phases stay. A stationary spectrum has V = W, and train=no leaves
+ * the frequencies as they were drawn. Numbers are divided by their deviation while the net is
+ * trained.
+ *
+ * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
+ * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
+ * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
+ * small: the error that is reported is that of the held-out rows, before the refit.
+ *
+ * The machines of the thesis are presets: sk and nsk (nothing trained but w), skl and nskl, with
+ * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
+ * hinge loss.
+ *
+ * Cost: epochs n d D flops, twelve of each with two sets of frequencies. */
+#include "learn/krr.h"
+#include "learn/windows.h"
+#include "map/learned.h"
+#include "model/probability.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    D_SLOT,
+    PRESET,
+    LAMBDA_A,
+    LAMBDA_B,
+    SPECTRUM,
+    SINES,
+    TRAIN,
+    NORM,
+    LOSS,
+    OPTIMIZER,
+    EPOCHS,
+    BATCH,
+    RATE,
+    SCHEDULE,
+    PATIENCE,
+    CLIP,
+    REFIT
+};
+enum { STATIONARY = 0, NONSTATIONARY = 1 };
+enum { FROBENIUS = 0, TRACE = 1 };
+enum { NO = 0, YES = 1 };
+
+/* What the presets say of the options that were not given, in the order of their words. */
+static const struct preset {
+    double spectrum, train, norm;
+    bool activity; /* lambda_b is not 0 */
+    const krein_loss_class *loss;
+} presets[] = {{NONSTATIONARY, YES, TRACE, true, NULL},
+               {STATIONARY, NO, FROBENIUS, false, NULL},
+               {NONSTATIONARY, NO, FROBENIUS, false, NULL},
+               {STATIONARY, YES, FROBENIUS, false, NULL},
+               {NONSTATIONARY, YES, FROBENIUS, false, NULL},
+               {STATIONARY, YES, FROBENIUS, false, &krein__loss_hinge}};
+
+static const krein_option options[] = {
+    [D_SLOT] = {.name = "D",
+                .type = KREIN_OPTION_INTEGER,
+                .value = NAN,
+                .low = 1,
+                .high = 1e7,
+                .help = "number of features; chosen from the data when not given"},
+    [PRESET] = {.name = "preset",
+                .type = KREIN_OPTION_WORD,
+                .value = 0,
+                .words = "askl|sk|nsk|skl|nskl|joint",
+                .help = "what spectrum, train, norm, lambda_b and loss are where they are not "
+                        "given: all of it; random features; learned ones with |w|^2, each on a "
+                        "stationary (sk, skl) or a non-stationary spectrum (nsk, nskl); skl with "
+                        "the hinge loss"},
+    [LAMBDA_A] = {.name = "lambda_a",
+                  .type = KREIN_OPTION_NUMBER,
+                  .value = 1e-5,
+                  .low = 0,
+                  .high = 1e6,
+                  .help = "penalty of the weights"},
+    [LAMBDA_B] = {.name = "lambda_b",
+                  .type = KREIN_OPTION_NUMBER,
+                  .value = 1e-3,
+                  .low = 0,
+                  .high = 1e6,
+                  .help = "penalty of the features, on rows with and without labels"},
+    [SPECTRUM] = {.name = "spectrum",
+                  .type = KREIN_OPTION_WORD,
+                  .value = NONSTATIONARY,
+                  .words = "stationary|nonstationary",
+                  .help = "one set of frequencies, or one for each of the two terms"},
+    [SINES] = {.name = "sines",
+               .type = KREIN_OPTION_YESNO,
+               .value = 0,
+               .help = "cos and sin pairs instead of cosines with phases"},
+    [TRAIN] = {.name = "train",
+               .type = KREIN_OPTION_YESNO,
+               .value = 1,
+               .help = "train the frequencies; else the weights alone"},
+    [NORM] = {.name = "norm",
+              .type = KREIN_OPTION_WORD,
+              .value = TRACE,
+              .words = "frobenius|trace",
+              .help = "lambda_a is of |w|^2, or of the trace norm"},
+    [LOSS] = {.name = "loss",
+              .type = KREIN_OPTION_WORD,
+              .value = NAN,
+              .words = "hinge|hinge2|square|softmax|logistic",
+              .help = "softmax for classes, square for numbers when not given"},
+    [OPTIMIZER] = {.name = "optimizer",
+                   .type = KREIN_OPTION_WORD,
+                   .value = 1,
+                   .words = "sgd|adam|adadelta",
+                   .help = "how steps follow from gradients"},
+    [EPOCHS] = {.name = "epochs",
+                .type = KREIN_OPTION_INTEGER,
+                .value = NAN,
+                .low = 1,
+                .high = 1e6,
+                .help = "visits of every row, at most; when not given 10 to 200, so that there are "
+                        "about 20,000 steps"},
+    [BATCH] = {.name = "batch",
+               .type = KREIN_OPTION_INTEGER,
+               .value = 32,
+               .low = 1,
+               .high = 1e6,
+               .help = "rows of a step"},
+    [RATE] = {.name = "rate",
+              .type = KREIN_OPTION_NUMBER,
+              .value = NAN,
+              .low = 0,
+              .low_open = true,
+              .high = 1e30,
+              .help = "length of the steps; the optimiser's own when not given"},
+    [SCHEDULE] = {.name = "schedule",
+                  .type = KREIN_OPTION_WORD,
+                  .value = KREIN_SCHEDULE_COSINE,
+                  .words = KREIN_SCHEDULE_WORDS,
+                  .help = "how the rate falls over the epochs"},
+    [PATIENCE] = {.name = "patience",
+                  .type = KREIN_OPTION_INTEGER,
+                  .value = 20,
+                  .low = 0,
+                  .high = 1e6,
+                  .help = "epochs without a better held-out error before the end; 0: all epochs"},
+    [CLIP] = {.name = "clip",
+              .type = KREIN_OPTION_NUMBER,
+              .value = 0,
+              .low = 0,
+              .high = 1e30,
+              .help = "gradients are made no longer than that; 0: as they are"},
+    [REFIT] = {.name = "refit",
+               .type = KREIN_OPTION_WORD,
+               .value = NAN,
+               .words = "no|yes",
+               .help = "solve for the weights by ridge regression in the end; when not given: with "
+                       "the square loss"},
+    [REFIT + 1] = {0}};
+
+/* ---- options ------------------------------------------------------------ */
+
+/* What the preset says. */
+static krein_values settled(const krein_values *values) {
+    krein_values v = *values;
+    const struct preset *p = &presets[(int)v.number[PRESET]];
+    if (!v.given[SPECTRUM]) v.number[SPECTRUM] = p->spectrum;
+    if (!v.given[TRAIN]) v.number[TRAIN] = p->train;
+    if (!v.given[NORM]) v.number[NORM] = p->norm;
+    if (!v.given[LAMBDA_B] && !p->activity) v.number[LAMBDA_B] = 0;
+    for (int64_t i = 0; !v.given[LOSS] && p->loss && i < krein__loss_count; i++)
+        if (krein__losses[i] == &p->loss->cls) v.number[LOSS] = (double)i;
+    return v;
+}
+
+static const krein_loss_class *loss_of(const krein_values *v, bool classes) {
+    if (isnan(v->number[LOSS])) return classes ? &krein__loss_softmax : &krein__loss_square;
+    return (const krein_loss_class *)krein__losses[(int)v->number[LOSS]];
+}
+
+static bool refits(const krein_values *v, const krein_loss_class *loss) {
+    return isnan(v->number[REFIT]) ? loss == &krein__loss_square : v->number[REFIT] > 0;
+}
+
+static int64_t epochs_of(const krein_values *v, int64_t n) {
+    static const double STEPS = 20000, LEAST = 10, MOST = 200;
+    if (!isnan(v->number[EPOCHS])) return (int64_t)v->number[EPOCHS];
+    return (int64_t)fmax(LEAST, fmin(MOST, rint(STEPS * v->number[BATCH] / (double)n)));
+}
+
+static char *map_spec(krein_ctx *ctx, const krein_values *values) {
+    krein_values v = settled(values);
+    char D[48] = "";
+    if (!isnan(v.number[D_SLOT])) snprintf(D, sizeof D, "D=%.0f, ", v.number[D_SLOT]);
+    return krein__format(ctx, "learned(%sspectrum=%s, sines=%s)", D,
+                         v.number[SPECTRUM] > 0 ? "nonstationary" : "stationary",
+                         v.number[SINES] > 0 ? "yes" : "no");
+}
+
+static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
+    (void)values;
+    if (!map || krein__map_traits(map) & KREIN_MAP_TRAINED) return KREIN_OK;
+    return krein__fail(ctx, KREIN_EARG,
+                       "askl trains its own features, and the map %s has none that can be trained; "
+                       "leave `map` out, or use map=learned",
+                       map->cls->cls.name);
+}
+
+/* The map is as its own spec says; what the learner's says must be the same. */
+static krein_status take_map(krein_job *job, krein_values *values) {
+    const krein_learned *s = krein__learned(job->model->map);
+    double spectrum = s->V ? NONSTATIONARY : STATIONARY;
+    if ((values->given[SPECTRUM] && values->number[SPECTRUM] != spectrum) ||
+        (values->given[SINES] && (values->number[SINES] > 0) != s->sines))
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl and its map say different things of spectrum or sines: give them "
+                           "to one of the two");
+    if (values->given[D_SLOT] && values->number[D_SLOT] != (double)job->model->map->D)
+        krein__log(job->ctx, KREIN_LOG_INFO, "askl: %lld features, by the map",
+                   (long long)job->model->map->D);
+    values->number[SPECTRUM] = spectrum;
+    values->number[SINES] = s->sines;
+    values->number[D_SLOT] = (double)job->model->map->D;
+    return KREIN_OK;
+}
+
+static krein_status check_loss(const krein_job *job, const krein_loss_class *loss, bool refit) {
+    if (!krein__job_classes(job) && !loss->numbers)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: loss=%s is for classes and the labels are numbers; use "
+                           "loss=square, or `task=classification`",
+                           loss->cls.name);
+    if (!refit && job->lambda >= 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl without refit has no `lambda`: give lambda_a, or refit=yes");
+    return KREIN_OK;
+}
+
+/* ---- the net ------------------------------------------------------------ */
+
+static krein_status make_net(krein_ctx *ctx, const krein_values *v, int64_t d, int64_t D, int64_t k,
+                             krein_net *net) {
+    krein_status st = KREIN_OK;
+    char spec[96];
+    krein__net_begin(ctx, d, net);
+    snprintf(spec, sizeof spec, "spectral(width=%lld, spectrum=%s, sines=%s)", (long long)D,
+             v->number[SPECTRUM] > 0 ? "nonstationary" : "stationary",
+             v->number[SINES] > 0 ? "yes" : "no");
+    TRY(krein__net_add(net, spec));
+    snprintf(spec, sizeof spec, "affine(width=%lld)", (long long)k);
+    TRY(krein__net_add(net, spec));
+done:
+    return st;
+}
+
+/* The frequencies of the map to the net, or back. */
+static void start_net(const krein_map *map, krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    krein__learned_get(map, at.first, at.second == at.first ? NULL : at.second, at.phase);
+}
+
+static void give_frequencies(krein_map *map, const krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    krein__learned_set(map, at.first, at.second);
+}
+
+/* The last layer becomes the weights of the model. */
+static void give_weights(krein_job *job, const krein_net *net, const krein_windows *w) {
+    krein_model *m = job->model;
+    int64_t D = m->map->R, k = m->k;
+    const float *W = net->p + net->layer[1].first, *b = W + D * k;
+    double root = sqrt(krein__learned(m->map)->mass);
+    bool classes = krein__job_classes(job);
+    for (int64_t i = 0; i < D * k; i++) m->w[i] = (double)W[i] * w->unit[i % k] / root;
+    for (int64_t c = 0; c < k; c++)
+        m->intercept[c] = (double)b[c] * w->unit[c] + (classes ? 0 : job->data->label_mean[c]);
+}
+
+static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit_options *o) {
+    krein_ctx *ctx = job->ctx;
+    int64_t which;
+    *o = (krein_fit_options){.loss = loss_of(v, krein__job_classes(job)),
+                             .rate = v->number[RATE],
+                             .schedule = (krein_schedule_kind)v->number[SCHEDULE],
+                             .epochs = (int64_t)v->number[EPOCHS],
+                             .batch = krein__min((int64_t)v->number[BATCH], job->n),
+                             .patience = (int64_t)v->number[PATIENCE],
+                             .clip = v->number[CLIP],
+                             .penalty = v->number[NORM] == TRACE ? KREIN_PENALTY_TRACE
+                                                                 : KREIN_PENALTY_FROBENIUS,
+                             .lambda_a = v->number[LAMBDA_A],
+                             .lambda_b = v->number[LAMBDA_B],
+                             .frozen = {!(v->number[TRAIN] > 0)},
+                             .seed = job->seed,
+                             .deadline = job->deadline};
+    const char *name = krein__optimizers[(int)v->number[OPTIMIZER]]->name;
+    krein_status st = krein__parse_spec(ctx, name, "optimizer", krein__optimizers,
+                                        krein__optimizer_count, &which, &o->optimizer.values);
+    if (st != KREIN_OK) return st;
+    o->optimizer.cls = (const krein_optimizer_class *)krein__optimizers[which];
+    if (isnan(o->rate)) o->rate = o->optimizer.cls->rate;
+    return KREIN_OK;
+}
+
+/* ---- what came out ------------------------------------------------------ */
+
+static void report(krein_job *job, const krein_fit_options *o, const krein_fit_report *r,
+                   const krein_windows *w, bool refit) {
+    krein_ctx *ctx = job->ctx;
+    bool classes = krein__job_classes(job);
+    char error[96] = "";
+    double unit = classes || w->k > 1 ? 1 : w->unit[0];
+    if (w->held > 0)
+        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out",
+                 classes    ? "error"
+                 : w->k > 1 ? "rmse in deviations"
+                            : "rmse",
+                 r->best.error * unit, (long long)w->held);
+    if (r->end == KREIN_FIT_DIVERGED)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "askl: the loss is no number any more in epoch %lld: rate=%g is too large; the "
+                   "state of epoch %lld is kept%s; give a smaller rate",
+                   (long long)r->epochs + 1, o->rate, (long long)r->best.epoch,
+                   r->best.epoch > 0 ? ""
+                   : refit           ? " (the start)"
+                                     : " (the start: weights of 0)");
+    else if (r->best.epoch == 0)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "askl: no epoch was better than the start; give another rate, or more epochs");
+    if (r->end == KREIN_FIT_TIME)
+        krein__log(ctx, KREIN_LOG_WARNING, "askl: time limit: best of %lld epochs",
+                   (long long)r->epochs);
+    krein__log(ctx, KREIN_LOG_INFO,
+               "askl: %lld epochs, %lld steps%s; best in epoch %lld: loss %.4g, objective %.4g%s",
+               (long long)r->epochs, (long long)r->steps,
+               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "",
+               (long long)r->best.epoch, r->best.loss, r->best.objective, error);
+}
+
+/* The error that the choice of the epoch came with. */
+static void tell_held(krein_job *job, const krein_fit_report *r, const krein_windows *w) {
+    job->loo = NAN;
+    job->cv_folds = 0;
+    if (w->held == 0 || (!krein__job_classes(job) && w->k > 1)) return;
+    job->loo = r->best.error * w->unit[0];
+    job->cv_folds = 1;
+}
+
+/* Probabilities: of the softmax they are those of the scores; else scores of the held-out rows are
+ * calibrated. */
+static krein_status calibrate(krein_job *job, const krein_net *net, const krein_fit_options *o,
+                              const krein_windows *w) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    krein_net_work work = {0};
+    float *f = NULL;
+    double *score = NULL, *weight = NULL, mean, error;
+    if (o->loss->probabilities) {
+        NEW(m->calibration.slope, m->k);
+        ZNEW(m->calibration.shift, m->k);
+        for (int64_t c = 0; c < m->k; c++) m->calibration.slope[c] = 1;
+        goto done;
+    }
+    if (!job->probabilities) goto done;
+    if (w->held == 0) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "askl: there are too few rows to hold some out, which `probabilities` "
+                         "need; use loss=softmax");
+        goto done;
+    }
+    NEW(f, w->held * m->k);
+    NEW(score, w->held * m->k);
+    NEW(weight, w->held);
+    TRY(krein__net_work_begin(net, o->batch, true, &work));
+    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, f));
+    for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
+    for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
+    TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
+                         weight, &m->calibration));
+done:
+    krein__net_work_end(&work);
+    krein__free(ctx, f);
+    krein__free(ctx, score);
+    krein__free(ctx, weight);
+    return st;
+}
+
+/* The last layer by ridge regression on all rows. */
+static krein_status refit_weights(krein_job *job) {
+    krein_values plain = {0};
+    krein_status st = krein__learner_krr.fit(job, &plain);
+    if (st == KREIN_OK && isfinite(job->loo))
+        krein__log(job->ctx, KREIN_LOG_INFO,
+                   "askl: refit with lambda %.3g: leave-one-out %s %.4g (on rows that the "
+                   "frequencies were trained on)",
+                   job->lambda, krein__job_classes(job) ? "error" : "rmse", job->loo);
+    return st;
+}
+
+static krein_status fit(krein_job *job, krein_values *values) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    krein_net net = {0};
+    krein_windows w = {0};
+    krein_fit_options o = {0};
+    krein_fit_report r;
+    TRY(take_map(job, values));
+    *values = settled(values);
+    values->number[EPOCHS] = (double)epochs_of(values, job->n);
+    TRY(fit_options(job, values, &o));
+    values->number[RATE] = o.rate;
+    bool refit = refits(values, o.loss);
+    TRY(check_loss(job, o.loss, refit));
+    TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
+    TRY(krein__net_ready(&net));
+    start_net(m->map, &net);
+    TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
+    TRY(krein__net_fit(&net, &w.fit, &o, &r));
+    report(job, &o, &r, &w, refit);
+    give_frequencies(m->map, &net);
+    if (refit) {
+        TRY(refit_weights(job));
+    } else {
+        give_weights(job, &net, &w);
+        TRY(calibrate(job, &net, &o, &w));
+    }
+    tell_held(job, &r, &w);
+done:
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__windows_close(&w);
+    krein__net_clear(&net);
+    return st;
+}
+
+static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
+                 krein_cost *out, int64_t *passes) {
+    krein_values v = settled(values), plain = {0};
+    int64_t D = map->cls->features(map, n);
+    krein_net net = {0};
+    krein_fit_options o = {
+        .batch = krein__min((int64_t)v.number[BATCH], krein__max(1, n)),
+        .clip = v.number[CLIP],
+        .optimizer = {
+            .cls = (const krein_optimizer_class *)krein__optimizers[(int)v.number[OPTIMIZER]]}};
+    krein_cost ridge = *out;
+    *passes = 2;
+    if (refits(&v, loss_of(&v, k > 1)) || isnan(v.number[REFIT]))
+        krein__learner_krr.cost(map, &plain, n, k, path, &ridge, passes);
+    else
+        ridge = (krein_cost){0};
+    if (make_net(map->ctx, &v, map->d, D, k, &net) != KREIN_OK) return;
+    double flops = net.layer[0].flops * (v.number[TRAIN] > 0 ? 2 : 1) + 3 * net.layer[1].flops;
+    double p = 4 * (double)net.count;
+    out->bytes += fmax(ridge.bytes, krein__net_fit_bytes(&net, &o)) + p +
+                  krein__windows_bytes(map, n, k) + 8 * (double)n +
+                  64 * (double)k * ((double)D + (double)k) + 65536;
+    out->flops = (double)epochs_of(&v, n) * (double)n * flops + ridge.flops;
+    *passes += 3;
+    krein__net_clear(&net);
+}
+
+const krein_learner_class krein__learner_askl = {
+    .cls =
+        {"askl", "automated spectral kernel learning: trained frequencies", "li2020", options,
+         "For numbers and classes; the features are those of map=learned, its frequencies start "
+         "from the spectral measure of the kernel (one stationary kernel, or a product of such) "
+         "and are trained with the weights by mini-batches. A tenth of the rows is held out to "
+         "choose the epoch. Where the loss is the square, the weights are then solved for as by "
+         "krr, with `lambda` by leave-one-out. The model has a map of its own, whose frequencies "
+         "other learners take with map=learned(file=MODEL). loss=softmax has probabilities by "
+         "itself; with other losses they are calibrated on the rows held out."},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .probabilities = true,
+    .unlabelled = true,
+    .map = map_spec,
+    .check = check,
+    .fit = fit,
+    .cost = cost};

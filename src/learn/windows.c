@@ -1,0 +1,262 @@
+/* windows.c -- which rows are held out, what all rows aim at, and windows read one by one. */
+#include "learn/windows.h"
+
+#include "encode/encoding.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FOLDS = 10, LEAST = 40, MOST_HELD = 10000 };
+
+/* Rows of a window of n: a third of the budget, in whole blocks. */
+static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d, bool sparse) {
+    int64_t block = krein__block_rows(d);
+    double fit = (double)ctx->budget / 3 / (4 * (double)d);
+    if (sparse || (double)n <= fit) return n;
+    return krein__max(1, (int64_t)(fit / (double)block)) * block;
+}
+
+double krein__windows_bytes(const krein_map *map, int64_t n, int64_t k) {
+    int64_t rows = window_rows(map->ctx, n, map->d, map->sparse);
+    double N = (double)n, K = (double)k, d = (double)map->d * (map->sparse ? 2 : 1);
+    double held = fmin(N / 5 + 1, MOST_HELD);
+    return 4 * d * ((double)krein__min(n, rows) * (map->sparse ? 1.5 : 1) + held) + /* x */
+           N * (12 * K + 64) + held * (8 * K + 64) + 8 * K + 8192;
+}
+
+/* ---- rows held out ------------------------------------------------------ */
+
+/* The first of ten folds. */
+static krein_status choose_held(krein_windows *w, const int32_t *class, const int32_t *group) {
+    krein_job *job = w->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int32_t *fold = NULL;
+    if (job->n < LEAST) return KREIN_OK;
+    NEW(fold, job->n);
+    TRY(krein__folds(ctx, job->seed, job->n, FOLDS, group, class, fold));
+    for (int64_t i = 0; i < job->n; i++) {
+        w->is_held[i] = fold[i] == 0 && (group || w->held < MOST_HELD);
+        w->held += w->is_held[i];
+    }
+done:
+    krein__free(ctx, fold);
+    return st;
+}
+
+static krein_status gather_held(krein_windows *w) {
+    krein_ctx *ctx = w->job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t *index = NULL, m = 0;
+    if (w->held == 0) return KREIN_OK;
+    NEW(index, w->held);
+    for (int64_t i = 0; i < w->job->n; i++)
+        if (w->is_held[i]) index[m++] = i;
+    TRY(krein__stream_gather(w->job->rows, index, w->held, &w->held_x, NULL, NULL, NULL));
+    w->fit.held =
+        (krein_window){krein__matrix_rows(&w->held_x), {w->held_y, w->held_class, w->held_weight}};
+done:
+    krein__free(ctx, index);
+    return st;
+}
+
+/* ---- what rows aim at --------------------------------------------------- */
+
+/* Root of the mean square of each target: they are centred already. */
+static void find_units(krein_windows *w, const double *y, const double *weight) {
+    double total = 0;
+    for (int64_t i = 0; i < w->job->n; i++) total += weight[i];
+    for (int64_t c = 0; c < w->k; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < w->job->n; i++) sum += weight[i] * pow(y[i * w->k + c], 2);
+        w->unit[c] = sum > 0 && total > 0 ? sqrt(sum / total) : 1;
+    }
+}
+
+/* The aims of one row, among those of the rows that are trained on or held out. */
+static void put(const krein_windows *w, bool held, int64_t at, const double *y, int32_t class,
+                double weight) {
+    float *to = (held ? w->held_y : w->y) + at * w->k;
+    for (int64_t c = 0; c < w->k; c++) to[c] = (float)(y[c] / w->unit[c]);
+    if (w->class) (held ? w->held_class : w->class)[at] = class;
+    (held ? w->held_weight : w->weight)[at] = (float)weight;
+}
+
+/* Weights have the mean one over all rows that are trained on. */
+static krein_status sort_aims(krein_windows *w, const double *y, const int32_t *class,
+                              const double *weight) {
+    int64_t n = w->job->n, trained = 0, held = 0;
+    double sum = 0, held_sum = 0;
+    for (int64_t i = 0; i < n; i++) *(w->is_held[i] ? &held_sum : &sum) += weight[i];
+    if (!(sum > 0) || (w->held > 0 && !(held_sum > 0)))
+        return krein__fail(w->job->ctx, KREIN_EDATA,
+                           "all row weights are 0: there is nothing to fit");
+    for (int64_t i = 0; i < n; i++)
+        if (w->is_held[i])
+            put(w, true, held++, y + i * w->k, class[i], weight[i]);
+        else
+            put(w, false, trained++, y + i * w->k, class[i], weight[i] * (double)w -> n / sum);
+    return KREIN_OK;
+}
+
+static krein_status find_aims(krein_windows *w, bool unlabelled) {
+    krein_job *job = w->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    bool classes = krein__job_classes(job);
+    double *y = NULL, *weight = NULL;
+    int32_t *class = NULL, *group = NULL;
+    NEW(y, job->n * w->k);
+    NEW(weight, job->n);
+    NEW(class, job->n);
+    if (job->data->options.group) NEW(group, job->n);
+    TRY(krein__job_targets(job, y, class, weight, group));
+    TRY(choose_held(w, classes ? class : NULL, group));
+    w->n = job->n - w->held + (unlabelled ? job->unlabelled.n : 0);
+    for (int64_t c = 0; c < w->k; c++) w->unit[c] = 1;
+    if (!classes) find_units(w, y, weight);
+    ZNEW(w->y, w->n * w->k);
+    ZNEW(w->weight, w->n);
+    if (classes) ZNEW(w->class, w->n);
+    NEW(w->held_y, w->held * w->k);
+    NEW(w->held_weight, w->held);
+    if (classes) NEW(w->held_class, w->held);
+    TRY(sort_aims(w, y, class, weight));
+done:
+    krein__free(ctx, y);
+    krein__free(ctx, weight);
+    krein__free(ctx, class);
+    krein__free(ctx, group);
+    return st;
+}
+
+/* ---- windows ------------------------------------------------------------ */
+
+static krein_stream *stream_of(const krein_windows *w, int64_t i) {
+    if (i == 0) return w->job->rows;
+    return i <= w->job->unlabelled.streams ? w->job->unlabelled.rows[i - 1] : NULL;
+}
+
+/* One row of the block becomes row i of the window. */
+static krein_status append(krein_windows *w, int64_t i) {
+    krein_ctx *ctx = w->job->ctx;
+    const krein_rows *from = &w->block.x;
+    krein_matrix *x = &w->x;
+    if (!from->ptr) {
+        memcpy(x->x + i * x->d, from->x + w->next * from->ld, (size_t)x->d * sizeof *x->x);
+        return KREIN_OK;
+    }
+    int64_t first = from->ptr[w->next], m = from->ptr[w->next + 1] - first;
+    if (x->nnz + m > w->room) {
+        int64_t room = krein__max(x->nnz + m, w->room + w->room / 2);
+        int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
+        if (col) x->col = col;
+        float *val = col ? krein__resize(ctx, x->val, room, sizeof *val) : NULL;
+        if (!val) return ctx->status;
+        x->val = val;
+        w->room = room;
+    }
+    memcpy(x->col + x->nnz, from->col + first, (size_t)m * sizeof *x->col);
+    memcpy(x->val + x->nnz, from->val + first, (size_t)m * sizeof *x->val);
+    x->nnz += m;
+    x->ptr[i + 1] = x->nnz;
+    return KREIN_OK;
+}
+
+/* The next row that is trained on; *there: there is one. */
+static krein_status next_row(krein_windows *w, bool *there) {
+    krein_status st = KREIN_OK;
+    krein_stream *s;
+    while ((s = stream_of(w, w->stream))) {
+        for (; w->next < w->block.x.n; w->next++) {
+            *there = w->stream > 0 || !w->is_held[w->block.first + w->next];
+            if (*there) return KREIN_OK;
+        }
+        w->next = 0;
+        TRY(krein__stream_next(s, &w->block));
+        if (w->block.x.n > 0) continue;
+        if ((s = stream_of(w, ++w->stream))) TRY(krein__stream_rewind(s));
+    }
+    *there = false;
+done:
+    return st;
+}
+
+/* Windows come in order; the first one begins anew. */
+static krein_status load(void *user, int64_t which, krein_window *out) {
+    krein_windows *w = user;
+    krein_status st = KREIN_OK;
+    int64_t first = which * w->rows, m = krein__min(w->rows, w->n - first);
+    if (w->at != which) {
+        if (which == 0) {
+            TRY(krein__stream_rewind(w->job->rows));
+            w->stream = w->next = 0;
+            w->block = (krein_block){0};
+        }
+        w->at = -1;
+        w->x.nnz = 0;
+        w->x.n = m;
+        for (int64_t i = 0; i < m; i++, w->next++) {
+            bool there = false;
+            TRY(next_row(w, &there));
+            if (!there) TRY(krein__stream_changed(w->job->rows));
+            TRY(append(w, i));
+        }
+        w->at = which;
+    }
+    *out = (krein_window){
+        krein__matrix_rows(&w->x),
+        {w->y + first * w->k, w->class ? w->class + first : NULL, w->weight + first}};
+done:
+    return st;
+}
+
+krein_status krein__windows_open(krein_job *job, bool unlabelled, krein_windows *w) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = &job->model->encoding;
+    *w = (krein_windows){.job = job, .k = job->model->k, .at = -1};
+    NEW(w->unit, w->k);
+    ZNEW(w->is_held, job->n);
+    TRY(find_aims(w, unlabelled));
+    TRY(gather_held(w));
+    w->rows = window_rows(ctx, w->n, e->d, e->sparse);
+    w->x.d = e->d;
+    if (e->sparse) {
+        w->room = 1024;
+        ZNEW(w->x.ptr, w->rows + 1);
+        NEW(w->x.col, w->room);
+        NEW(w->x.val, w->room);
+    } else {
+        NEW(w->x.x, w->rows * e->d);
+    }
+    w->fit.n = w->n;
+    w->fit.windows = (w->n + w->rows - 1) / w->rows;
+    w->fit.window = load;
+    w->fit.user = w;
+    if (w->fit.windows > 1)
+        krein__log(
+            ctx, KREIN_LOG_WARNING,
+            "the rows do not fit into a third of the memory budget: they are shuffled within "
+            "windows of %lld rows, which other budgets cut elsewhere",
+            (long long)w->rows);
+done:
+    if (st != KREIN_OK) krein__windows_close(w);
+    return st;
+}
+
+void krein__windows_close(krein_windows *w) {
+    if (!w->job) return;
+    krein_ctx *ctx = w->job->ctx;
+    krein__free(ctx, w->unit);
+    krein__free(ctx, w->is_held);
+    krein__free(ctx, w->y);
+    krein__free(ctx, w->weight);
+    krein__free(ctx, w->class);
+    krein__free(ctx, w->held_y);
+    krein__free(ctx, w->held_weight);
+    krein__free(ctx, w->held_class);
+    krein__matrix_clear(ctx, &w->x);
+    krein__matrix_clear(ctx, &w->held_x);
+    *w = (krein_windows){0};
+}

@@ -1,0 +1,86 @@
+/* affine -- weights and intercepts
+ *     out = x W + b,   gx = gout W',   gW = x'gout,   gb = sum of gout over rows
+ * W is in x out. A part of the parameters is PART rows of W; the intercepts go with the first. The
+ * intercepts stand behind W. Cost: 2 in out flops a row forwards, twice that backwards. */
+#include "net/layer.h"
+
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH, INTERCEPT };
+
+static bool intercept(const krein_layer *l) { return l->values.number[INTERCEPT] > 0; }
+static int64_t bias_at(const krein_layer *l) { return l->first + l->in * l->out; }
+
+static void shape(krein_layer *l) {
+    l->out = (int64_t)l->values.number[WIDTH];
+    l->parameters = l->in * l->out + intercept(l) * l->out;
+    l->parts = krein__net_parts(l->out);
+    l->weights_parts = krein__net_parts(l->in);
+    l->part_size = (krein__min(l->in, KREIN_NET_PART) + 1) * l->out;
+    l->flops = 2 * (double)l->in * (double)l->out;
+}
+
+static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
+                    int64_t n, int64_t part, float *scratch) {
+    int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->out - from);
+    float *out = b->out + row * l->out + from;
+    (void)scratch;
+    for (int64_t i = 0; i < n; i++)
+        if (intercept(l))
+            memcpy(out + i * l->out, p + bias_at(l) + from, (size_t)m * sizeof *out);
+        else
+            memset(out + i * l->out, 0, (size_t)m * sizeof *out);
+    krein__sgemm(false, false, n, m, l->in, 1, b->x + row * l->in, l->in, p + l->first + from,
+                 l->out, 1, out, l->out);
+}
+
+static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
+                     int64_t n, float *scratch) {
+    (void)scratch;
+    krein__sgemm(false, true, n, l->in, l->out, 1, b->gout + row * l->out, l->out, p + l->first,
+                 l->out, 0, b->gx + row * l->in, l->in);
+}
+
+static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
+    int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->in - from);
+    out[0] = (krein_range){l->first + from * l->out, m, l->out, l->out, true};
+    out[1] = (krein_range){bias_at(l), 1, l->out, l->out, false};
+    return part == 0 && intercept(l) ? 2 : 1;
+}
+
+static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
+                     float *scratch) {
+    int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->in - from);
+    (void)scratch;
+    krein__sgemm(true, false, m, l->out, b->n, 1, b->x + from, l->in, b->gout, l->out, 0, g,
+                 l->out);
+    if (part > 0 || !intercept(l)) return;
+    for (int64_t c = 0; c < l->out; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < b->n; i++) sum += (double)b->gout[i * l->out + c];
+        g[m * l->out + c] = (float)sum;
+    }
+}
+
+static const krein_option options[] = {{.name = "width",
+                                        .type = KREIN_OPTION_INTEGER,
+                                        .value = NAN,
+                                        .low = 1,
+                                        .high = 1e7,
+                                        .help = "numbers of a row of output"},
+                                       {.name = "intercept",
+                                        .type = KREIN_OPTION_YESNO,
+                                        .value = 1,
+                                        .help = "add a number to each of them"},
+                                       {0}};
+
+const krein_layer_class krein__layer_affine = {
+    .cls = {"affine", "weights and intercepts", "", options, NULL},
+    .shape = shape,
+    .forward = forward,
+    .backward = backward,
+    .ranges = ranges,
+    .gradient = gradient};

@@ -1,0 +1,392 @@
+/* fit.c -- mini-batches, steps and epochs
+ *
+ *     J = mean of w_i loss(f(x_i), y_i) + lambda_a penalty(W) + lambda_b mean |z(x_i)|^2
+ *
+ * W the weights of the last layer, z the output of the first. An epoch visits every row once, in
+ * an order that is drawn anew (Philox, by seed, epoch and window), in batches of nearly the same
+ * size. A step is
+ *     forwards; loss and its gradient; backwards from the last layer: the gradient below a layer,
+ *     then its own, part by part, each used by the optimiser while it is in the cache; then the
+ *     proximal step of the penalty, where it has one: W <- prox(W, rate lambda_a).
+ * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
+ * does not change a bit. With a clip the whole gradient is made first, since its length decides.
+ *
+ * The proximal step has the length of the plain rate also where the optimiser scales its steps
+ * (adam, adadelta): the penalty is then that of the objective in another metric. */
+#include "net/fit.h"
+
+#include "base/rng.h"
+#include "num/blas.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct fit {
+    krein_net *net;
+    const krein_fit_options *o;
+    const krein_fit_rows *rows;
+    krein_net_work work;
+    float *s, *r;      /* states of the optimiser */
+    float *g;          /* the whole gradient, with a clip; else NULL */
+    float *best;       /* parameters */
+    float *weight, *y; /* of a batch */
+    int32_t *class;
+    int64_t *order;
+    int64_t room; /* of order */
+    krein_step plain, decayed;
+    int64_t step, steps; /* made; of all epochs */
+} fit;
+
+/* ---- measuring ---------------------------------------------------------- */
+
+static bool wrong(int64_t k, const float *f, const float *y, int32_t class) {
+    int64_t best = 0;
+    if (k == 1) return !(f[0] * y[0] > 0);
+    for (int64_t c = 1; c < k; c++)
+        if (f[c] > f[best]) best = c;
+    return best != class;
+}
+
+static double squares(int64_t k, const float *f, const float *y) {
+    double sum = 0;
+    for (int64_t c = 0; c < k; c++) sum += pow((double)f[c] - (double)y[c], 2);
+    return sum;
+}
+
+krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
+                                const krein_loss_class *loss, double *mean, double *error,
+                                float *scores) {
+    krein_status st = KREIN_OK;
+    int64_t k = krein__net_out(w->net), n = rows->x.n;
+    double sum = 0, off = 0, total = 0;
+    const krein_aims *all = &rows->aims;
+    for (int64_t from = 0; from < n; from += w->rows) {
+        int64_t m = krein__min(w->rows, n - from);
+        krein_rows x = krein__rows_slice(&rows->x, from, m);
+        krein_aims a = {all->y + from * k, all->class ? all->class + from : NULL,
+                        all->weight ? all->weight + from : NULL};
+        TRY(krein__poll(w->net->ctx));
+        krein__net_load(w, &x, NULL, m);
+        const float *f = krein__net_forward(w, m);
+        sum += krein__loss_rows(loss, m, k, f, &a, 1, w->gradient[w->net->layers - 1]);
+        for (int64_t i = 0; i < m; i++) {
+            double weight = a.weight ? (double)a.weight[i] : 1;
+            total += weight;
+            off += weight * (a.class ? (double)wrong(k, f + i * k, a.y + i * k, a.class[i])
+                                     : squares(k, f + i * k, a.y + i * k));
+        }
+        if (scores) memcpy(scores + from * k, f, (size_t)(m * k) * sizeof *f);
+    }
+    *mean = sum / total;
+    *error = all->class ? off / total : sqrt(off / (total * (double)k));
+done:
+    return st;
+}
+
+/* ---- a step ------------------------------------------------------------- */
+
+static int64_t head(const fit *f) { return f->net->layers - 1; }
+
+/* A part of the gradient goes to the optimiser. */
+static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
+    const fit *f = user;
+    for (int64_t q = 0; q < ranges; q++)
+        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns) {
+            int64_t at = range[q].first + i * range[q].ld;
+            const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
+            f->o->optimizer.cls->update(u, range[q].columns, f->net->p + at, g, f->s + at,
+                                        f->r ? f->r + at : NULL);
+        }
+}
+
+/* A part of the gradient goes to its place in the whole. */
+static void store(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
+    const fit *f = user;
+    (void)layer;
+    for (int64_t q = 0; q < ranges; q++)
+        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns)
+            memcpy(f->g + range[q].first + i * range[q].ld, g,
+                   (size_t)range[q].columns * sizeof *g);
+}
+
+/* The whole gradient, made shorter where it is too long, goes to the optimiser. */
+static void update_clipped(fit *f) {
+    double sum = 0;
+    for (int64_t i = 0; i < f->net->count; i++) sum += (double)f->g[i] * (double)f->g[i];
+    double length = sqrt(sum);
+    float keep = length > f->o->clip ? (float)(f->o->clip / length) : 1;
+    for (int64_t l = 0; l < f->net->layers; l++) {
+        const krein_layer *at = &f->net->layer[l];
+        krein_range range[KREIN_NET_RANGES];
+        for (int64_t part = 0; !f->o->frozen[l] && part < at->weights_parts; part++) {
+            int64_t ranges = at->cls->ranges(at, part, range);
+            for (int64_t q = 0; q < ranges; q++)
+                for (int64_t i = 0; i < range[q].rows; i++) {
+                    krein_range row = range[q];
+                    row.first += i * row.ld;
+                    row.rows = 1;
+                    float *g = f->g + row.first;
+                    for (int64_t j = 0; j < row.columns; j++) g[j] *= keep;
+                    update(f, l, 1, &row, g);
+                }
+        }
+    }
+}
+
+/* Nothing below layer l is trained. */
+static bool rest_frozen(const fit *f, int64_t l) {
+    for (int64_t i = 0; i < l; i++)
+        if (!f->o->frozen[i]) return false;
+    return true;
+}
+
+/* lambda_b |z|^2 / n, and its gradient added to that of z. */
+static double add_activity(fit *f, int64_t n, bool gradient) {
+    const krein_pass *b = &f->work.pass[0];
+    int64_t size = n * f->net->layer[0].out;
+    double sum = 0, lambda = f->o->lambda_b / (double)n;
+    float twice = (float)(2 * lambda), *g = f->work.gradient[0];
+    if (lambda == 0) return 0;
+    for (int64_t i = 0; i < size; i++) sum += (double)b->out[i] * (double)b->out[i];
+    for (int64_t i = 0; gradient && i < size; i++) g[i] += twice * b->out[i];
+    return lambda * sum;
+}
+
+/* Backwards, and the optimiser; returns the value of the penalty on z. */
+static double descend(fit *f, int64_t n) {
+    double activity = 0;
+    bool counted = false;
+    for (int64_t l = head(f); l >= 0; l--) {
+        bool below = !rest_frozen(f, l);
+        if (below) krein__net_backward(&f->work, l);
+        if (below && l == 1) {
+            activity = add_activity(f, n, true);
+            counted = true;
+        }
+        if (!f->o->frozen[l]) krein__net_gradient(&f->work, l, f->g ? store : update, f);
+    }
+    if (!counted) activity = add_activity(f, n, false);
+    if (f->g) update_clipped(f);
+    return activity;
+}
+
+/* The weights of the last layer. */
+static float *head_weights(const fit *f, int64_t *rows, int64_t *columns) {
+    const krein_layer *l = &f->net->layer[head(f)];
+    *rows = l->in;
+    *columns = l->out;
+    return f->net->p + l->first;
+}
+
+/* *loss: sum over the rows; *activity: value of the penalty on z. */
+static krein_status make_step(fit *f, const krein_window *w, const int64_t *index, int64_t n,
+                              double *loss, double *activity) {
+    const krein_fit_options *o = f->o;
+    int64_t k = krein__net_out(f->net), rows, columns;
+    const krein_aims *all = &w->aims;
+    krein_aims a = {f->y, all->class ? f->class : NULL, all->weight ? f->weight : NULL};
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(f->y + i * k, all->y + index[i] * k, (size_t)k * sizeof *f->y);
+        if (all->class) f->class[i] = all->class[index[i]];
+        if (all->weight) f->weight[i] = all->weight[index[i]];
+    }
+    double rate = o->rate * krein__schedule(o->schedule, f->step, f->steps);
+    f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->step, rate);
+    f->decayed.decay = (float)krein__penalty_decay(o->penalty, o->lambda_a);
+    krein__net_load(&f->work, &w->x, index, n);
+    const float *scores = krein__net_forward(&f->work, n);
+    *loss = krein__loss_rows(o->loss, n, k, scores, &a, 1 / (double)n, f->work.gradient[head(f)]);
+    if (!isfinite(*loss)) return KREIN_OK;
+    *activity = descend(f, n);
+    float *W = head_weights(f, &rows, &columns);
+    return krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+}
+
+/* ---- epochs ------------------------------------------------------------- */
+
+static int64_t batches_of(const fit *f, int64_t n) { return (n + f->o->batch - 1) / f->o->batch; }
+
+static void tell(fit *f, const krein_fit_state *s, int64_t done) {
+    char text[64];
+    if (isnan(s->loss))
+        snprintf(text, sizeof text, "training");
+    else if (isnan(s->error))
+        snprintf(text, sizeof text, "loss %.4g", s->loss);
+    else
+        snprintf(text, sizeof text, "loss %.3g, error %.3g", s->loss, s->error);
+    krein__progress(f->net->ctx, text, (double)done, (double)f->steps);
+}
+
+static krein_status make_room(fit *f, int64_t n) {
+    krein_ctx *ctx = f->net->ctx;
+    krein_status st = KREIN_OK;
+    if (n <= f->room) return KREIN_OK;
+    krein__free(ctx, f->order);
+    f->room = 0;
+    NEW(f->order, n);
+    f->room = n;
+done:
+    return st;
+}
+
+/* One epoch; *end is set where it was the last. s->loss: the mean so far. */
+static krein_status run_epoch(fit *f, int64_t epoch, krein_fit_state *s, bool *ended,
+                              krein_fit_end *end) {
+    krein_ctx *ctx = f->net->ctx;
+    krein_status st = KREIN_OK;
+    double sum = 0, activity = 0;
+    int64_t seen = 0, batches = 0;
+    const krein_fit_state before = *s;
+    for (int64_t w = 0; w < f->rows->windows; w++) {
+        krein_window window;
+        TRY(f->rows->window(f->rows->user, w, &window));
+        int64_t n = window.x.n, count = batches_of(f, n);
+        TRY(make_room(f, n));
+        krein_rng g = krein__substream(f->o->seed, KREIN_STREAM_BATCHES,
+                                       1 + (epoch - 1) * f->rows->windows + w);
+        krein__rng_permute(g, n, f->order);
+        for (int64_t b = 0; b < count; b++) {
+            int64_t from = n * b / count, m = n * (b + 1) / count - from;
+            double loss, part = 0;
+            TRY(krein__poll(ctx));
+            st = make_step(f, &window, f->order + from, m, &loss, &part);
+            if (st == KREIN_ENUMERIC) { /* the proximal step met weights that are none */
+                ctx->message[0] = 0;
+                ctx->status = st = KREIN_OK;
+                loss = NAN;
+            }
+            TRY(st);
+            *ended = !isfinite(loss);
+            *end = KREIN_FIT_DIVERGED;
+            if (*ended) return KREIN_OK;
+            sum += loss;
+            activity += part;
+            seen += m;
+            batches++;
+            if (f->step % 16 == 0) tell(f, &before, f->step);
+            *ended = krein__late(f->o->deadline) || krein__enough(ctx);
+            *end = KREIN_FIT_TIME;
+            if (*ended) break;
+        }
+        if (*ended) break;
+    }
+    s->loss = sum / (double)krein__max(1, seen);
+    s->objective = s->loss + activity / (double)krein__max(1, batches);
+done:
+    return st;
+}
+
+/* Penalty, and the rows held out. */
+static krein_status look(fit *f, krein_fit_state *s) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = f->net->ctx;
+    int64_t rows, columns;
+    double value = 0;
+    float *W = head_weights(f, &rows, &columns);
+    s->held = s->error = NAN;
+    st = krein__penalty_value(ctx, f->o->penalty, f->o->lambda_a, rows, columns, W, &value);
+    if (st == KREIN_ENUMERIC) { /* not finite: the next loss shows it */
+        ctx->message[0] = 0;
+        ctx->status = st = KREIN_OK;
+        value = INFINITY;
+    }
+    TRY(st);
+    s->objective += value;
+    if (f->rows->held.x.n > 0)
+        TRY(krein__net_measure(&f->work, &f->rows->held, f->o->loss, &s->held, &s->error, NULL));
+done:
+    return st;
+}
+
+/* a is better than b. What is no number is not. */
+static bool better(const krein_fit_state *a, const krein_fit_state *b) {
+    if (isnan(b->held)) return isfinite(a->loss) && !(a->loss >= b->loss);
+    if (a->error != b->error) return a->error < b->error;
+    return a->held < b->held;
+}
+
+static krein_status begin(fit *f) {
+    krein_ctx *ctx = f->net->ctx;
+    krein_status st = KREIN_OK;
+    const krein_fit_options *o = f->o;
+    int64_t k = krein__net_out(f->net), count = f->net->count;
+    TRY(krein__net_work_begin(f->net, o->batch, true, &f->work));
+    ZNEW(f->s, count);
+    if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
+    if (o->clip > 0) ZNEW(f->g, count);
+    NEW(f->best, count);
+    NEW(f->y, o->batch * k);
+    NEW(f->weight, o->batch);
+    NEW(f->class, o->batch);
+done:
+    return st;
+}
+
+static void end_fit(fit *f) {
+    krein_ctx *ctx = f->net->ctx;
+    krein__net_work_end(&f->work);
+    krein__free(ctx, f->s);
+    krein__free(ctx, f->r);
+    krein__free(ctx, f->g);
+    krein__free(ctx, f->best);
+    krein__free(ctx, f->y);
+    krein__free(ctx, f->weight);
+    krein__free(ctx, f->class);
+    krein__free(ctx, f->order);
+}
+
+double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
+    double copies = 1 + o->optimizer.cls->states + (o->clip > 0);
+    return krein__net_work_bytes(net, o->batch, true) + 4 * copies * (double)net->count +
+           (double)o->batch * (4 * (double)krein__net_out(net) + 8) + 4096;
+}
+
+static krein_status run(fit *f, krein_fit_report *out) {
+    krein_ctx *ctx = f->net->ctx;
+    krein_status st = KREIN_OK;
+    size_t bytes = (size_t)f->net->count * sizeof *f->best;
+    krein_fit_state now = {.loss = NAN};
+    bool ended = false;
+    /* Windows have sizes of their own: the steps are counted as if they were even. */
+    f->steps = f->o->epochs * krein__max(f->rows->windows, batches_of(f, f->rows->n));
+    TRY(look(f, &now));
+    out->best = now;
+    memcpy(f->best, f->net->p, bytes);
+    for (int64_t e = 1; e <= f->o->epochs && !ended; e++) {
+        now.epoch = e;
+        TRY(run_epoch(f, e, &now, &ended, &out->end));
+        if (ended && out->end == KREIN_FIT_DIVERGED) break;
+        TRY(look(f, &now));
+        out->epochs = e;
+        out->last = now;
+        krein__log(ctx, KREIN_LOG_DEBUG,
+                   "epoch %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
+                   (long long)e, now.loss, now.objective, now.held, now.error);
+        tell(f, &now, f->step);
+        if (better(&now, &out->best)) {
+            out->best = now;
+            memcpy(f->best, f->net->p, bytes);
+        } else if (!ended && f->o->patience > 0 && e - out->best.epoch >= f->o->patience) {
+            ended = true;
+            out->end = KREIN_FIT_PATIENCE;
+        }
+    }
+    memcpy(f->net->p, f->best, bytes);
+    out->steps = f->step;
+    if (!ended) out->end = KREIN_FIT_EPOCHS;
+done:
+    return st;
+}
+
+krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
+                            const krein_fit_options *options, krein_fit_report *out) {
+    krein_status st = KREIN_OK;
+    fit f = {.net = net, .o = options, .rows = rows};
+    *out = (krein_fit_report){.end = KREIN_FIT_EPOCHS};
+    TRY(begin(&f));
+    TRY(run(&f, out));
+done:
+    end_fit(&f);
+    return st;
+}

@@ -1,0 +1,78 @@
+/* fit.h -- training of a net by mini-batches. */
+#ifndef KREIN_NET_FIT_H
+#define KREIN_NET_FIT_H
+
+#include "net/loss.h"
+#include "net/net.h"
+#include "net/optimizer.h"
+#include "net/penalty.h"
+#include "net/schedule.h"
+
+/* Rows with what they aim at. */
+typedef struct krein_window {
+    krein_rows x;
+    krein_aims aims;
+} krein_window;
+
+/* The rows of a training come in windows, which are in memory one at a time; one window where all
+ * of them are. */
+typedef struct krein_fit_rows {
+    int64_t n, windows;
+    /* Window number `which`, until the next call. */
+    krein_status (*window)(void *user, int64_t which, krein_window *out);
+    void *user;
+    krein_window held; /* rows that are not trained on and say when to stop; x.n 0: none */
+} krein_fit_rows;
+
+typedef struct krein_fit_options {
+    const krein_loss_class *loss;
+    krein_optimizer optimizer;
+    double rate;
+    krein_schedule_kind schedule;
+    int64_t epochs, batch;
+    int64_t patience; /* epochs without a better state before the end; 0: all epochs */
+    double clip;      /* the gradient is made no longer than that; 0: as it is */
+    krein_penalty penalty;
+    double lambda_a;               /* of that, on the weights of the last layer */
+    double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
+    bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
+    uint64_t seed;
+    double deadline; /* krein__clock(); 0: none */
+} krein_fit_options;
+
+typedef enum krein_fit_end {
+    KREIN_FIT_EPOCHS = 0,   /* all were made */
+    KREIN_FIT_PATIENCE = 1, /* nothing better came */
+    KREIN_FIT_TIME = 2,
+    KREIN_FIT_DIVERGED = 3 /* the loss was no number any more */
+} krein_fit_end;
+
+/* The state of an epoch. */
+typedef struct krein_fit_state {
+    int64_t epoch;      /* 0: before the first */
+    double loss;        /* mean over the rows while they were trained on; the start: NaN */
+    double objective;   /* with the penalties */
+    double held, error; /* loss and error of the rows held out; NaN where there are none */
+} krein_fit_state;
+
+typedef struct krein_fit_report {
+    krein_fit_end end;
+    int64_t epochs, steps;
+    krein_fit_state best, last;
+} krein_fit_report;
+
+/* Trains from the parameters that the net has, and leaves those of the best epoch: of the least
+ * error on the rows held out (of equal ones the least loss), without any of the least training
+ * loss. */
+krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
+                            const krein_fit_options *options, krein_fit_report *out);
+/* Bytes beside the rows and the net itself. */
+double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *options);
+
+/* Mean loss and error of rows: the share of wrong classes, or the root of the mean square of all
+ * outputs; scores (n x out) may be NULL. */
+krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
+                                const krein_loss_class *loss, double *mean, double *error,
+                                float *scores);
+
+#endif

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Learned frequencies from the command line: what is printed, files, what is refused.
+# shellcheck source=lib.sh disable=SC2154
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+"$KREIN" generate blobs -n 300 -o b.csv >/dev/null || fail "generate"
+"$KREIN" generate friedman -n 300 -o reg.csv >/dev/null || fail "generate"
+kernel=(-k 'gaussian(sigma=3)')
+
+run train reg.csv --learner 'askl(D=32, epochs=20)' "${kernel[@]}" --json -o r.krein
+ok "numbers"
+json "numbers: what was chosen" 'j["learner"].startswith("askl(D=32") and j["map"].startswith("learned(D=32") and j["lambda"] > 0 and j["cv"]["folds"] == 1'
+has "both errors: held out" err 'best in epoch .* rmse .* held out'
+has "both errors: after the refit" err 'refit with lambda .* leave-one-out rmse'
+run train b.csv --learner 'askl(epochs=5)' -k gaussian --holdout 0.3 --json -o b.krein
+ok "classes"
+json "classes: good" 'j["test"]["accuracy"] > 0.8 and j["kernel"].startswith("gaussian(sigma=")'
+cp out chosen
+spec() { "$PYTHON" -c 'import json, sys; print(json.load(open("chosen"))[sys.argv[1]])' "$1"; }
+run train b.csv --learner "$(spec learner)" -k "$(spec kernel)" -m "$(spec map)" --holdout 0.3 -j 1 -o again.krein
+ok "train with what was chosen"
+is "the same model on one thread" "$(cksum <b.krein)" "$(cksum <again.krein)"
+run predict b.krein b.csv --probabilities -o p.csv
+ok "probabilities of the softmax"
+run info b.krein
+has "info" out 'askl\(D='
+run train reg.csv -m 'learned(file=r.krein)' "${kernel[@]}" -o other.krein
+ok "krr on the frequencies of a model"
+run transform reg.csv -m 'learned(file=r.krein)' "${kernel[@]}" -o z.npy
+ok "transform by the frequencies of a model"
+run train b.csv --learner 'askl(D=8, epochs=2, loss=hinge)' "${kernel[@]}" --probabilities -o h.krein
+ok "calibrated probabilities"
+run plan b.csv --learner askl "${kernel[@]}"
+ok "plan"
+for preset in sk nsk skl nskl askl joint; do
+    run train b.csv --learner "askl(preset=$preset, D=16, epochs=2)" "${kernel[@]}" -o p.krein
+    ok "preset $preset"
+done
+head -n 100 reg.csv | sed 's/^[^,]*,/,/' >more.csv
+run train reg.csv --learner 'askl(D=16, epochs=2)' "${kernel[@]}" --unlabeled more.csv -o u.krein
+ok "rows without labels"
+
+# ---- odd input ----
+run train reg.csv --learner 'askl(D=16, rate=1e30, optimizer=sgd)' "${kernel[@]}" -o d.krein
+ok "a rate that diverges"
+has "diverges: said" err 'rate=1e\+30 is too large; the state of epoch 0 is kept'
+run train reg.csv --learner 'askl(D=1, batch=100000, epochs=2)' "${kernel[@]}" -o d.krein
+ok "one feature, a batch of all rows"
+has "a batch of all rows" err '2 epochs, 2 steps'
+awk -F, 'NR == 1 { print "y,a,b" } NR > 1 { print $1 ",1,2" }' reg.csv >constant.csv
+run train constant.csv --learner 'askl(D=8, epochs=2)' "${kernel[@]}" -o d.krein
+((rc <= 1)) && pass || fail "constant inputs" "$(why)"
+awk -F, 'NR == 1 { print } NR > 1 { $1 = 1; OFS = ","; print }' b.csv >one.csv
+run train one.csv --task classification --learner askl "${kernel[@]}" -o e.krein
+status "one class" 1
+run train reg.csv --learner 'askl(loss=hinge)' "${kernel[@]}" -o e.krein
+status "hinge of numbers" 2
+run train reg.csv --learner askl -m rff "${kernel[@]}" -o e.krein
+status "another map" 2
+has "another map: the way out" err 'map=learned'
+run train reg.csv --learner askl -k poly -o e.krein
+status "a kernel without a measure" 2
+run train reg.csv --learner 'askl(refit=no)' -l 1 "${kernel[@]}" -o e.krein
+status "lambda without refit" 2
+run train reg.csv -m 'learned(file=none.krein)' "${kernel[@]}" -o e.krein
+((rc > 0)) && pass || fail "a model that is not there" "$(why)"
+has "a model that is not there" err 'none.krein'
+run train b.csv --task regression -m 'learned(file=r.krein)' "${kernel[@]}" -o e.krein
+status "a model of other columns" 1
+run train reg.csv --learner 'askl(D=64)' "${kernel[@]}" --time-limit 0.000001 -o t.krein
+((rc <= 1)) && pass || fail "no time at all" "$(why)"
+[[ -e e.krein ]] && fail "a model was written" || pass
+summary

@@ -1,0 +1,440 @@
+/* test_net_fit.c -- the loop over mini-batches: reference values, convergence to a known spectrum,
+ * the same bits for any number of threads, the ways in which it ends. */
+#include "common.h"
+
+#include "base/rng.h"
+#include "net/fit.h"
+
+/* ---- FORMULAS 10 -------------------------------------------------------- */
+
+enum { IN = 3, M = 5, OUT = 2, LABELLED = 4, ALL = 6 };
+
+static void set_spectrum(const krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    for (int64_t j = 0; j < IN; j++)
+        for (int64_t f = 0; f < M; f++) {
+            at.first[j * M + f] = (float)det(j, f, .3);
+            at.second[j * M + f] = (float)det(j, f, 1.9);
+        }
+    for (int64_t f = 0; at.phase && f < M; f++) at.phase[f] = (float)(det(0, f, .9) / (2 * M_PI));
+}
+
+static krein_net make_net(krein_ctx *ctx, int64_t in, const char *first, const char *second) {
+    krein_net net;
+    krein__net_begin(ctx, in, &net);
+    if (krein__net_add(&net, first) != KREIN_OK ||
+        (second && krein__net_add(&net, second) != KREIN_OK) || krein__net_ready(&net) != KREIN_OK)
+        exit(1);
+    return net;
+}
+
+static const float *run_rows(krein_net_work *w, const float *x, int64_t n) {
+    krein_rows rows = krein__rows_dense(n, w->net->in, x, w->net->in);
+    krein__net_load(w, &rows, NULL, n);
+    return krein__net_forward(w, n);
+}
+
+static void features(void) {
+    krein_ctx *ctx = test_ctx(1);
+    float *x = test_dense(4, IN, 0);
+    krein_net_work w = {0};
+    static const double want[] = {.470214882816, .557587027369, .504867306513, .61071436442,
+                                  .28750932864};
+    krein_net net = make_net(ctx, IN, "spectral(width=5)", NULL);
+    set_spectrum(&net);
+    CHECK(krein__net_work_begin(&net, 4, false, &w) == KREIN_OK);
+    const float *z = run_rows(&w, x, 2);
+    for (int f = 0; f < M; f++) CHECK_ABS((double)z[f], want[f], 5e-7);
+    krein__net_work_end(&w);
+    krein__net_clear(&net);
+    net = make_net(ctx, IN, "spectral(width=10, sines=yes)", NULL);
+    set_spectrum(&net);
+    CHECK(krein__net_work_begin(&net, 4, false, &w) == KREIN_OK);
+    z = run_rows(&w, x, 2);
+    double sum = 0;
+    for (int f = 0; f < 2 * M; f++) sum += (double)z[f] * (double)z[2 * M + f];
+    CHECK_ABS(sum, .417179008723, 1e-6);
+    krein__net_work_end(&w);
+    krein__net_clear(&net);
+    free(x);
+    krein_ctx_destroy(ctx);
+}
+
+static void add_part(void *user, int64_t layer, int64_t ranges, const krein_range *range,
+                     float *g) {
+    double *to = user;
+    (void)layer;
+    for (int64_t q = 0; q < ranges; q++)
+        for (int64_t i = 0; i < range[q].rows; i++)
+            for (int64_t j = 0; j < range[q].columns; j++)
+                to[range[q].first + i * range[q].ld + j] += (double)*g++;
+}
+
+static double length(const double *g, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += g[i] * g[i];
+    return sqrt(sum);
+}
+
+/* J and its gradient: the loss on four rows, the penalty of z on six. */
+static void objective(void) {
+    static const struct {
+        const krein_loss_class *loss;
+        double J, smooth, first, second, W;
+    } want[] = {
+        {&krein__loss_square, 2.436898790096, 2.28258891298, .5084559744, .7777045847,
+         1.5120308933},
+        {&krein__loss_softmax, .78852563495, .634215757835, .1215938514, .1455331865, .1138559133}};
+    const double lA = .05, lB = .02;
+    krein_ctx *ctx = test_ctx(1);
+    float *x = test_dense(LABELLED, IN, 0), *all = test_dense(ALL, IN, 0);
+    float *y = test_dense(LABELLED, OUT, .5), *W = test_dense(M, OUT, 2.2);
+    int32_t class[] = {0, 1, 1, 0};
+    for (int q = 0; q < 2; q++) {
+        krein_net net = make_net(ctx, IN, "spectral(width=5)", "affine(width=2, intercept=no)");
+        krein_net_work w = {0};
+        double *g = test_new(net.count, sizeof *g), trace;
+        set_spectrum(&net);
+        memcpy(net.p + net.layer[1].first, W, sizeof *W * M * OUT);
+        CHECK(krein__net_work_begin(&net, ALL, true, &w) == KREIN_OK);
+        const float *f = run_rows(&w, x, LABELLED);
+        krein_aims aims = {y, class, NULL};
+        double smooth =
+            krein__loss_rows(want[q].loss, LABELLED, OUT, f, &aims, 1.0 / LABELLED, w.gradient[1]) /
+            LABELLED;
+        krein__net_backward(&w, 1);
+        krein__net_gradient(&w, 1, add_part, g);
+        krein__net_gradient(&w, 0, add_part, g);
+        run_rows(&w, all, ALL);
+        for (int i = 0; i < ALL * M; i++) {
+            double z = (double)w.pass[0].out[i];
+            smooth += lB * z * z;
+            w.gradient[0][i] = (float)(2 * lB * z);
+        }
+        krein__net_gradient(&w, 0, add_part, g);
+        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, lA, M, OUT, net.p + net.layer[1].first,
+                                   &trace) == KREIN_OK);
+        CHECK_REL(smooth, want[q].smooth, 2e-6);
+        CHECK_REL(smooth + trace, want[q].J, 2e-6);
+        CHECK_REL(length(g, IN * M), want[q].first, 1e-5);
+        CHECK_REL(length(g + IN * M, IN * M), want[q].second, 1e-5);
+        CHECK_REL(length(g + net.layer[1].first, M * OUT), want[q].W, 1e-5);
+        krein__net_work_end(&w);
+        krein__net_clear(&net);
+        free(g);
+    }
+    free(x), free(all), free(y), free(W);
+    krein_ctx_destroy(ctx);
+}
+
+/* ---- rows --------------------------------------------------------------- */
+
+typedef struct problem {
+    int64_t n, d, held, windows;
+    float *x, *y;
+    int32_t *class; /* or NULL */
+} problem;
+
+/* Two waves: the frequencies that are to be found. */
+static const double TRUE_W[2][2] = {{2, -1}, {-0.5, 2.5}};
+
+static problem two_waves(int64_t n, int64_t held) {
+    problem p = {.n = n, .d = 2, .held = held, .windows = 1};
+    krein_rng g = {3, KREIN_STREAM_GENERATE};
+    p.x = test_new((n + held) * 2, sizeof *p.x);
+    p.y = test_new(n + held, sizeof *p.y);
+    for (int64_t i = 0; i < n + held; i++) {
+        double a = 0, b = 0;
+        for (int64_t j = 0; j < 2; j++) {
+            double x = 4 * krein__rng_uniform(g, (uint64_t)i, (uint64_t)j) - 2;
+            p.x[2 * i + j] = (float)x;
+            a += TRUE_W[0][j] * x;
+            b += TRUE_W[1][j] * x;
+        }
+        p.y[i] = (float)(cos(a) + 0.8 * sin(b));
+    }
+    return p;
+}
+
+/* The same as two classes. */
+static problem two_classes(int64_t n, int64_t held) {
+    problem p = two_waves(n, held);
+    p.class = test_new(n + held, sizeof *p.class);
+    for (int64_t i = 0; i < n + held; i++) {
+        p.class[i] = p.y[i] > 0;
+        p.y[i] = p.class[i] ? 1 : -1;
+    }
+    return p;
+}
+
+static void drop(problem *p) {
+    free(p->x);
+    free(p->y);
+    free(p->class);
+}
+
+static krein_window slice(const problem *p, int64_t first, int64_t n) {
+    return (krein_window){krein__rows_dense(n, p->d, p->x + first * p->d, p->d),
+                          {p->y + first, p->class ? p->class + first : NULL, NULL}};
+}
+
+static krein_status window(void *user, int64_t which, krein_window *out) {
+    const problem *p = user;
+    int64_t from = p->n * which / p->windows, end = p->n * (which + 1) / p->windows;
+    *out = slice(p, from, end - from);
+    return KREIN_OK;
+}
+
+static krein_fit_rows rows_of(problem *p) {
+    return (krein_fit_rows){p->n, p->windows, window, p, slice(p, p->n, p->held)};
+}
+
+static krein_fit_options options_of(krein_ctx *ctx, const problem *p, const char *optimizer) {
+    krein_fit_options o = {.loss = p->class ? &krein__loss_hinge : &krein__loss_square,
+                           .epochs = 10,
+                           .batch = 32,
+                           .seed = 11};
+    int64_t which;
+    if (krein__parse_spec(ctx, optimizer, "optimizer", krein__optimizers, krein__optimizer_count,
+                          &which, &o.optimizer.values) != KREIN_OK)
+        exit(1);
+    o.optimizer.cls = (const krein_optimizer_class *)krein__optimizers[which];
+    o.rate = o.optimizer.cls->rate;
+    return o;
+}
+
+/* Frequencies from a normal, phases uniform; the last layer is zero. */
+static krein_net start_net(krein_ctx *ctx, int64_t d, const char *spectral, const char *affine) {
+    krein_net net = make_net(ctx, d, spectral, affine);
+    krein_spectrum_at at = krein__spectral_at(&net.layer[0], net.p);
+    krein_rng g = {1, KREIN_STREAM_MAP}, h = {1, KREIN_STREAM_PHASE};
+    for (int64_t f = 0; f < at.F; f++) {
+        for (int64_t j = 0; j < d; j++) {
+            at.first[j * at.F + f] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
+            if (at.second != at.first)
+                at.second[j * at.F + f] =
+                    (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
+        }
+        if (at.phase) at.phase[f] = (float)krein__rng_uniform(h, (uint64_t)f, 0);
+    }
+    return net;
+}
+
+/* ---- convergence -------------------------------------------------------- */
+
+/* The energy of the head that lies on frequencies near one of the two true ones. */
+static double found(const krein_net *net, int which) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    const float *w = net->p + net->layer[1].first;
+    double near = 0, all = 0;
+    for (int64_t f = 0; f < at.F; f++) {
+        double plus = 0, minus = 0, e = (double)w[f] * (double)w[f];
+        for (int64_t j = 0; j < 2; j++) {
+            plus += pow((double)at.first[j * at.F + f] - TRUE_W[which][j], 2);
+            minus += pow((double)at.first[j * at.F + f] + TRUE_W[which][j], 2);
+        }
+        near += fmin(plus, minus) < 0.3 * 0.3 ? e : 0;
+        all += e;
+    }
+    return near / all;
+}
+
+static void finds_the_true_frequencies(void) {
+    krein_ctx *ctx = test_ctx(2);
+    int64_t n = test_sanitized() ? 1000 : 2000;
+    problem p = two_waves(n, 400);
+    krein_net net = start_net(ctx, 2, "spectral(width=24, spectrum=stationary)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 80;
+    o.rate = 0.02;
+    o.schedule = KREIN_SCHEDULE_COSINE;
+    o.penalty = KREIN_PENALTY_GROUP; /* features that are not needed go */
+    o.lambda_a = 0.01;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+    CHECK(r.end == KREIN_FIT_EPOCHS && r.epochs == 80);
+    double first = found(&net, 0), second = found(&net, 1);
+    CHECK_ELSE(r.best.error < 0.1, "error %g\n", r.best.error);
+    CHECK_ELSE(first > 0.2 && second > 0.2 && first + second > 0.9,
+               "energy on the true frequencies: %g and %g\n", first, second);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+}
+
+/* Every optimiser and loss learns the classes. */
+static void learns(void) {
+    for (int64_t q = 0; q < krein__optimizer_count; q++)
+        for (int64_t l = 0; l < krein__loss_count; l++) {
+            krein_ctx *ctx = test_ctx(1);
+            problem p = two_classes(800, 300);
+            krein_net net = start_net(ctx, 2, "spectral(width=32)", "affine(width=1)");
+            krein_fit_rows rows = rows_of(&p);
+            krein_fit_options o = options_of(ctx, &p, krein__optimizers[q]->name);
+            krein_fit_report r;
+            o.loss = (const krein_loss_class *)krein__losses[l];
+            o.epochs = 30;
+            o.rate = q == 1 ? 0.02 : o.rate;
+            CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+            CHECK_ELSE(r.best.error < 0.15, "%s, %s: error %g\n", krein__optimizers[q]->name,
+                       krein__losses[l]->name, r.best.error);
+            krein__values_clear(ctx, &o.optimizer.values);
+            krein__net_clear(&net);
+            CHECK(atomic_load(&ctx->held) == 0);
+            drop(&p);
+            krein_ctx_destroy(ctx);
+        }
+}
+
+/* ---- bits --------------------------------------------------------------- */
+
+static float *trained(int threads, double clip, int64_t windows, int64_t batch) {
+    krein_ctx *ctx = test_ctx(threads);
+    problem p = two_classes(500, 100);
+    p.windows = windows;
+    krein_net net = start_net(ctx, 2, "spectral(width=300)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 3;
+    o.batch = batch;
+    o.clip = clip;
+    o.penalty = KREIN_PENALTY_TRACE;
+    o.lambda_a = 1e-3;
+    o.lambda_b = 1e-2;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+    float *out = test_new(net.count, sizeof *out);
+    memcpy(out, net.p, (size_t)net.count * sizeof *out);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+static void bits(void) {
+    size_t size = (2 * 2 * 300 + 300 + 300 + 1) * sizeof(float);
+    for (int64_t batch = 32; batch <= 200; batch += 84) {
+        float *one = trained(1, 0, 1, batch), *two = trained(2, 0, 1, batch);
+        float *three = trained(3, 0, 1, batch), *unclipped = trained(2, 1e9, 1, batch);
+        float *clipped = trained(1, 1e-3, 1, batch), *again = trained(2, 1e-3, 1, batch);
+        float *windows = trained(1, 0, 3, batch), *w2 = trained(2, 0, 3, batch);
+        CHECK(memcmp(one, two, size) == 0 && memcmp(one, three, size) == 0);
+        CHECK(memcmp(one, unclipped, size) == 0); /* made whole, the gradient is the same */
+        CHECK(memcmp(clipped, again, size) == 0 && memcmp(clipped, one, size) != 0);
+        CHECK(memcmp(windows, w2, size) == 0 && memcmp(windows, one, size) != 0);
+        free(one), free(two), free(three), free(unclipped);
+        free(clipped), free(again), free(windows), free(w2);
+    }
+}
+
+/* ---- ends --------------------------------------------------------------- */
+
+typedef struct outcome {
+    krein_fit_report r;
+    bool same_start; /* the parameters are those of the start */
+    bool same_first; /* those of the first layer are */
+    bool finite;
+} outcome;
+
+static outcome ended(problem *p, void (*set)(krein_fit_options *)) {
+    krein_ctx *ctx = test_ctx(1);
+    outcome out = {.finite = true};
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(p);
+    krein_fit_options o = options_of(ctx, p, "sgd");
+    float *was = test_new(net.count, sizeof *was);
+    memcpy(was, net.p, (size_t)net.count * sizeof *was);
+    set(&o);
+    CHECK(krein__net_fit(&net, &rows, &o, &out.r) == KREIN_OK);
+    out.same_start = memcmp(was, net.p, (size_t)net.count * sizeof *was) == 0;
+    out.same_first = memcmp(was, net.p, (size_t)net.layer[1].first * sizeof *was) == 0;
+    for (int64_t i = 0; i < net.count; i++) out.finite = out.finite && isfinite(net.p[i]);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    free(was);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+static void wild(krein_fit_options *o) { o->rate = 1e20; }
+static void wild_trace(krein_fit_options *o) {
+    o->rate = 1e20;
+    o->penalty = KREIN_PENALTY_TRACE;
+    o->lambda_a = 1e-6;
+}
+static void still(krein_fit_options *o) {
+    o->rate = 1e-30;
+    o->patience = 3;
+    o->epochs = 50;
+}
+static void late(krein_fit_options *o) { o->deadline = krein__clock() - 1; }
+static void frozen(krein_fit_options *o) { o->frozen[0] = true; }
+static void one_batch(krein_fit_options *o) { o->batch = 100000; }
+
+static void ends(void) {
+    problem p = two_waves(300, 100), q = two_classes(300, 100), alone = two_waves(300, 0);
+    outcome o = ended(&p, wild);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    CHECK(o.r.best.epoch < o.r.epochs + 1 && isfinite(o.r.best.error));
+    o = ended(&q, wild); /* the hinge itself stays small until scores are no numbers */
+    CHECK(o.finite && isfinite(o.r.best.error));
+    o = ended(&p, wild_trace);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    o = ended(&alone, wild);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    o = ended(&p, still);
+    CHECK(o.r.end == KREIN_FIT_PATIENCE && o.r.epochs == 3 && o.same_start);
+    o = ended(&p, late);
+    CHECK(o.r.end == KREIN_FIT_TIME && o.r.steps == 1);
+    o = ended(&p, frozen);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && o.same_first && !o.same_start);
+    o = ended(&p, one_batch);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && o.r.steps == 10);
+    o = ended(&alone, frozen);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && isnan(o.r.best.error) && o.r.best.loss < 1);
+    drop(&p), drop(&q), drop(&alone);
+}
+
+static void every_allocation(void) {
+    test_memory m;
+    krein_ctx *ctx = test_ctx_with(1, &m);
+    problem p = two_classes(60, 20);
+    TEST_EVERY_ALLOCATION(&m, k) {
+        krein_net net;
+        krein_fit_rows rows = rows_of(&p);
+        krein_fit_report r;
+        krein_fit_options o = {.loss = &krein__loss_hinge,
+                               .optimizer = {.cls = &krein__optimizer_sgd},
+                               .rate = 0.1,
+                               .epochs = 1,
+                               .batch = 16,
+                               .penalty = KREIN_PENALTY_TRACE,
+                               .lambda_a = 1e-4,
+                               .clip = 1};
+        krein__net_begin(ctx, 2, &net);
+        krein_status st = krein__net_add(&net, "spectral(width=6)");
+        if (st == KREIN_OK) st = krein__net_add(&net, "affine(width=1)");
+        if (st == KREIN_OK) st = krein__net_ready(&net);
+        if (st == KREIN_OK) st = krein__net_fit(&net, &rows, &o, &r);
+        CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
+        krein__net_clear(&net);
+    }
+    drop(&p);
+    krein_ctx_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
+    RUN(features);
+    RUN(objective);
+    RUN(finds_the_true_frequencies);
+    RUN(learns);
+    RUN(bits);
+    RUN(ends);
+    RUN(every_allocation);
+    return DONE();
+}

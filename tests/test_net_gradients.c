@@ -1,0 +1,251 @@
+/* test_net_gradients.c -- layers against slow formulas in double, their gradients and those of the
+ * losses against differences of these. */
+#include "common.h"
+
+#include "net/fit.h"
+
+/* ---- layers, slowly ----------------------------------------------------- */
+
+static void slow_affine(const krein_layer *l, const double *p, const double *x, double *out) {
+    bool intercept = l->values.number[1] > 0;
+    for (int64_t c = 0; c < l->out; c++) {
+        out[c] = intercept ? p[l->in * l->out + c] : 0;
+        for (int64_t j = 0; j < l->in; j++) out[c] += x[j] * p[j * l->out + c];
+    }
+}
+
+static void slow_spectral(const krein_layer *l, const double *p, const double *x, double *out) {
+    bool sines = l->values.number[2] > 0, two = l->values.number[1] > 0;
+    int64_t F = sines ? l->out / 2 : l->out, size = l->in * F;
+    for (int64_t f = 0; f < F; f++) {
+        double phase = sines ? 0 : 2 * M_PI * p[(two ? 2 : 1) * size + f], a = phase, b = phase;
+        for (int64_t j = 0; j < l->in; j++) {
+            a += x[j] * p[j * F + f];
+            b += x[j] * p[(two ? size : 0) + j * F + f];
+        }
+        double s = 1 / sqrt((sines ? 4 : 2) * (double)F);
+        out[sines ? 2 * f : f] = s * (cos(a) + cos(b));
+        if (sines) out[2 * f + 1] = s * (sin(a) + sin(b));
+    }
+}
+
+/* Scores of one row by parameters p. */
+static void slow_row(const krein_net *net, const double *p, const double *x, double *out) {
+    double at[512], next[512];
+    memcpy(at, x, (size_t)net->in * sizeof *at);
+    for (int64_t i = 0; i < net->layers; i++) {
+        const krein_layer *l = &net->layer[i];
+        if (l->cls == &krein__layer_affine)
+            slow_affine(l, p + l->first, at, next);
+        else
+            slow_spectral(l, p + l->first, at, next);
+        memcpy(at, next, (size_t)l->out * sizeof *at);
+    }
+    memcpy(out, at, (size_t)krein__net_out(net) * sizeof *out);
+}
+
+/* sum_ij c_ij out_ij */
+static double slow_sum(const krein_net *net, const double *p, int64_t n, const float *x,
+                       const float *c) {
+    double sum = 0, row[512], out[512];
+    int64_t d = net->in, k = krein__net_out(net);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < d; j++) row[j] = (double)x[i * d + j];
+        slow_row(net, p, row, out);
+        for (int64_t j = 0; j < k; j++) sum += (double)c[i * k + j] * out[j];
+    }
+    return sum;
+}
+
+/* ---- gradients ---------------------------------------------------------- */
+
+static void store(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
+    float *to = user;
+    (void)layer;
+    for (int64_t q = 0; q < ranges; q++)
+        for (int64_t i = 0; i < range[q].rows; i++)
+            for (int64_t j = 0; j < range[q].columns; j++)
+                to[range[q].first + i * range[q].ld + j] = *g++;
+}
+
+/* A net of those layers: scores, and the gradient of every trained parameter. */
+static void check_net(const char *const *spec, int64_t in, int64_t n) {
+    krein_ctx *ctx = test_ctx(2);
+    krein_net net;
+    krein_net_work work = {0};
+    krein__net_begin(ctx, in, &net);
+    for (int64_t i = 0; spec[i]; i++) CHECK(krein__net_add(&net, spec[i]) == KREIN_OK);
+    CHECK(krein__net_ready(&net) == KREIN_OK);
+    CHECK(krein__net_work_begin(&net, n, true, &work) == KREIN_OK);
+    int64_t k = krein__net_out(&net), count = net.count;
+    float *x = test_dense(n, in, 0.2), *c = test_dense(n, k, 1.3);
+    float *g = test_new(count, sizeof *g);
+    double *p = test_new(count, sizeof *p);
+    for (int64_t i = 0; i < count; i++) net.p[i] = (float)(0.7 * det(i, 3 * i % 17, 0.4));
+    for (int64_t i = 0; i < count; i++) p[i] = (double)net.p[i];
+    krein_rows rows = krein__rows_dense(n, in, x, in);
+    krein__net_load(&work, &rows, NULL, n);
+    const float *out = krein__net_forward(&work, n);
+    double off = 0, row[512], want[512];
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < in; j++) row[j] = (double)x[i * in + j];
+        slow_row(&net, p, row, want);
+        for (int64_t j = 0; j < k; j++) off = fmax(off, fabs(want[j] - (double)out[i * k + j]));
+    }
+    CHECK(off < 2e-5);
+    memcpy(work.gradient[net.layers - 1], c, (size_t)(n * k) * sizeof *c);
+    for (int64_t l = net.layers - 1; l >= 0; l--) {
+        krein__net_backward(&work, l);
+        krein__net_gradient(&work, l, store, g);
+    }
+    double top = 0, worst = 0;
+    int64_t trained = 0;
+    for (int64_t l = 0; l < net.layers; l++) {
+        const krein_layer *at = &net.layer[l];
+        for (int64_t part = 0; part < at->weights_parts; part++) {
+            krein_range range[KREIN_NET_RANGES];
+            int64_t ranges = at->cls->ranges(at, part, range);
+            for (int64_t q = 0; q < ranges; q++) {
+                trained += range[q].rows * range[q].columns;
+                /* some of them, at both ends */
+                int64_t last = range[q].rows * range[q].columns - 1;
+                for (int64_t s = 0; s < 12; s++) {
+                    int64_t e = last * s / 11;
+                    int64_t i =
+                        range[q].first + e / range[q].columns * range[q].ld + e % range[q].columns;
+                    double h = 1e-5, was = p[i];
+                    p[i] = was + h;
+                    double up = slow_sum(&net, p, n, x, c);
+                    p[i] = was - h;
+                    double down = slow_sum(&net, p, n, x, c);
+                    p[i] = was;
+                    double slope = (up - down) / (2 * h);
+                    top = fmax(top, fabs(slope));
+                    worst = fmax(worst, fabs(slope - (double)g[i]));
+                }
+            }
+        }
+    }
+    CHECK(trained > 0 && top > 0);
+    CHECK_ELSE(worst <= 3e-5 * top, "%s: gradient off by %g of %g\n", spec[0], worst, top);
+    krein__net_work_end(&work);
+    krein__net_clear(&net);
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+    free(x), free(c), free(g), free(p);
+}
+
+/* Two tiles of rows, two parts of columns. */
+static void layers(void) {
+    check_net((const char *[]){"affine(width=3)", NULL}, 5, 7);
+    check_net((const char *[]){"affine(width=140)", NULL}, 4, 3);
+    check_net((const char *[]){"affine(width=2, intercept=no)", NULL}, 150, 60);
+    check_net((const char *[]){"spectral(width=150)", NULL}, 6, 60);
+    check_net((const char *[]){"spectral(width=9, spectrum=stationary)", NULL}, 4, 5);
+    check_net((const char *[]){"spectral(width=270, sines=yes)", NULL}, 3, 50);
+    check_net((const char *[]){"spectral(width=8, sines=yes, spectrum=stationary)", NULL}, 3, 5);
+    check_net((const char *[]){"spectral(width=1)", NULL}, 1, 1);
+}
+
+/* Gradients of inputs are those of the parameters before them. */
+static void nets(void) {
+    check_net((const char *[]){"spectral(width=140)", "affine(width=3)", NULL}, 6, 60);
+    check_net((const char *[]){"affine(width=5)", "spectral(width=130)", "affine(width=2)", NULL},
+              4, 50);
+    check_net((const char *[]){"affine(width=4)", "spectral(width=140, sines=yes)",
+                               "spectral(width=7, spectrum=stationary)", "affine(width=1)", NULL},
+              3, 20);
+}
+
+static void bad_layers(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_net net;
+    krein__net_begin(ctx, 3, &net);
+    CHECK(krein__net_add(&net, "afine(width=3)") == KREIN_ESPEC);
+    CHECK_HAS(krein_message(ctx), "affine");
+    CHECK(krein__net_add(&net, "affine(width=0)") == KREIN_ESPEC);
+    for (int i = 0; i < KREIN_NET_LAYERS; i++)
+        CHECK(krein__net_add(&net, "affine(width=2)") == KREIN_OK);
+    CHECK(krein__net_add(&net, "affine(width=2)") == KREIN_ESPEC);
+    krein__net_clear(&net);
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+}
+
+/* ---- losses ------------------------------------------------------------- */
+
+static double slow_loss(const krein_loss_class *loss, int64_t k, const double *f, const float *y,
+                        int32_t class) {
+    double sum = 0, rival = -INFINITY;
+    for (int64_t c = 0; c < k; c++) {
+        if (loss == &krein__loss_square) sum += (f[c] - (double)y[c]) * (f[c] - (double)y[c]);
+        if (loss == &krein__loss_logistic || (loss == &krein__loss_softmax && k == 1))
+            sum += log(1 + exp(-(double)y[c] * f[c]));
+        if (loss == &krein__loss_softmax && k > 1) sum += exp(f[c]);
+        if (c != class) rival = fmax(rival, f[c]);
+    }
+    if (loss == &krein__loss_softmax && k > 1) return log(sum) - f[class];
+    double hinge = fmax(0, k == 1 ? 1 - (double)y[0] * f[0] : 1 + rival - f[class]);
+    if (loss == &krein__loss_hinge) return hinge;
+    return loss == &krein__loss_hinge2 ? hinge * hinge : sum;
+}
+
+static void losses(void) {
+    for (int64_t q = 0; q < krein__loss_count; q++)
+        for (int64_t k = 1; k <= 5; k += 2)
+            for (int trial = 0; trial < 20; trial++) {
+                const krein_loss_class *loss = (const krein_loss_class *)krein__losses[q];
+                float f[5], y[5], g[5];
+                double wide[5], h = 1e-6;
+                int32_t class = (int32_t)(trial % (k == 1 ? 2 : k));
+                for (int64_t c = 0; c < k; c++) {
+                    f[c] = (float)(2.3 * det(trial, c, 0.7 * (double)q));
+                    wide[c] = (double)f[c];
+                    y[c] = (k == 1 ? class == 1 : c == class) ? 1 : -1;
+                }
+                double value = loss->row(k, f, y, class, g);
+                CHECK_ABS(value, slow_loss(loss, k, wide, y, class), 1e-12);
+                for (int64_t c = 0; c < k; c++) {
+                    wide[c] += h;
+                    double up = slow_loss(loss, k, wide, y, class);
+                    wide[c] -= 2 * h;
+                    double down = slow_loss(loss, k, wide, y, class);
+                    wide[c] += h;
+                    CHECK_ABS((double)g[c], (up - down) / (2 * h), 2e-6);
+                }
+            }
+}
+
+/* Weights, rows without a loss, and scores that are no numbers. */
+static void loss_of_rows(void) {
+    float f[] = {0.3f, -0.2f, 1.1f}, y[] = {1, -1, 1}, w[] = {2, 0, 0.5f}, g[3], one[3];
+    int32_t class[] = {1, 0, 1};
+    krein_aims plain = {y, class, NULL}, weighted = {y, class, w};
+    for (int64_t q = 0; q < krein__loss_count; q++) {
+        const krein_loss_class *loss = (const krein_loss_class *)krein__losses[q];
+        double a = krein__loss_rows(loss, 1, 1, f, &plain, 1, one);
+        double b =
+            krein__loss_rows(loss, 1, 1, f + 2, &(krein_aims){y + 2, class + 2, NULL}, 1, one + 2);
+        CHECK_REL(krein__loss_rows(loss, 3, 1, f, &weighted, 0.25, g), 2 * a + 0.5 * b, 1e-12);
+        CHECK_ABS((double)g[0], 0.5 * (double)one[0], 1e-7);
+        CHECK(g[1] == 0);
+        CHECK_ABS((double)g[2], 0.125 * (double)one[2], 1e-7);
+        float bad[] = {NAN, 1, 2};
+        CHECK(!isfinite(loss->row(1, bad, y, 1, g)));
+        CHECK(!isfinite(loss->row(3, bad, y, 1, g)));
+        /* far scores do not overflow */
+        float far[] = {-700, 800, 900};
+        CHECK(isfinite(loss->row(3, far, y, 0, g)) && isfinite(loss->row(1, far, y, 1, g)));
+    }
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
+    RUN(layers);
+    RUN(nets);
+    RUN(bad_layers);
+    RUN(losses);
+    RUN(loss_of_rows);
+    return DONE();
+}
