@@ -2193,7 +2193,7 @@ class AsklRegressor(BaseRegressor):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
@@ -2409,7 +2409,7 @@ class AsklClassifier(BaseClassifier):
     regularization_ : float
         The regularisation; NaN where the learner has none.
     importances_ : ndarray or None
-        Factors of the metric, one an encoded input.
+        Factors of the metric, one a name of `model_.encoded_names`.
     n_features_in_ : int
         Number of inputs.
     feature_names_in_ : ndarray
