@@ -2214,6 +2214,11 @@ class AsklRegressor(BaseRegressor):
 
     _learner = "askl"
     _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
@@ -2430,6 +2435,11 @@ class AsklClassifier(BaseClassifier):
 
     _learner = "askl"
     _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
 
     def __init__(
         self,
