@@ -48,11 +48,20 @@ done:
     return st;
 }
 
-/* Those fitted to `from` rows that are worth more: the best with and without a metric, and what is
- * not far behind. */
-static krein_status enlarge(krein_tuner *t, int64_t from, int64_t rows, double step) {
+/* Whether the path of metrics has fitted this kernel under this metric to all of S. */
+static bool on_the_path(const krein_tuner *t, const krein_tuner_candidate *c) {
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view)
+            return true;
+    return false;
+}
+
+/* Those fitted to `from` rows that are worth more: the best with and without a metric, unless it is
+ * out of reach, and what is not far behind. */
+static krein_status enlarge(krein_tuner *t, int64_t from, int64_t rows, double behind,
+                            double step) {
     enum { MOST = 4 };
-    static const double BEHIND = 1.15;
+    static const double REACH = 1.2;
     krein_tuner_candidate c[MOST];
     int n = 0, end = t->n, top = krein__tuner_best(t, from, -1), best[KINDS];
     for (int kind = 0; kind < KINDS; kind++) best[kind] = krein__tuner_best(t, from, kind);
@@ -61,7 +70,8 @@ static krein_status enlarge(krein_tuner *t, int64_t from, int64_t rows, double s
             bool first = false;
             for (int kind = 0; kind < KINDS; kind++) first = first || i == best[kind];
             if (t->all[i].n != from || first != (turn == 0)) continue;
-            if (!first && t->all[i].loss > BEHIND * t->all[top].loss) continue;
+            if (t->all[i].loss > (first ? REACH : behind) * t->all[top].loss) continue;
+            if (step == 0 && on_the_path(t, &t->all[i])) continue;
             c[n] = t->all[i];
             c[n].n = rows;
             c[n++].step = step;
@@ -97,9 +107,9 @@ static krein_status finals(krein_tuner *t) {
     krein_status st = KREIN_OK;
     int64_t few = krein__tuner_few(t), some = krein__min(SOME, t->s.n);
     if (few == t->s.n) goto done;
-    TRY(enlarge(t, few, some, sqrt(2)));
+    TRY(enlarge(t, few, some, 1.15, sqrt(2)));
     if (some == t->s.n || krein__tuner_late(t)) goto done;
-    TRY(enlarge(t, some, t->s.n, 0));
+    TRY(enlarge(t, some, t->s.n, 1.08, 0));
     if (!krein__tuner_late(t)) TRY(refine(t));
 done:
     return st;
