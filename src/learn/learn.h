@@ -2,7 +2,7 @@
 #ifndef KREIN_LEARN_H
 #define KREIN_LEARN_H
 
-#include "learn/checkpoint.h"
+#include "learn/sums.h"
 
 /* Rows without labels: those of the data, then those of a file of their own. */
 typedef struct krein_unlabelled {
@@ -32,7 +32,8 @@ typedef struct krein_job {
                            rows, held out */
     bool asked;         /* the number of features was asked for */
     krein_checkpoint *checkpoint; /* where a learner with .checkpoint keeps its state, or NULL */
-    double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    krein_sums sums; /* of ridge regression on features, that the checkpoint had; pass 0: none */
+    double weight;   /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 
 /* Whether the kernel matrix is the default map: never, on few rows, or always. */
