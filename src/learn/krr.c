@@ -197,7 +197,10 @@ static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const v
     TRY(krein__krr_solve(ctx, &system, sign, job->lambda, wz, m->intercept));
     krein__krr_weights(job, &b, wz);
     bool last = sign || !map->mix || fused == fused_at(map, job->lambda);
+    if (job->apart && last) TRY(krein__krr_apart(job, &b, &system));
     if (job->probabilities && last) TRY(krein__krr_calibrate_features(job, &b, &system));
+    krein__system_clear(ctx, &system);
+    if (job->apart && last && isnan(job->apart->error)) TRY(krein__krr_apart_fit(job, &b));
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);

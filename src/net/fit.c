@@ -42,7 +42,7 @@ typedef struct fit {
 
 /* ---- measuring ---------------------------------------------------------- */
 
-static bool wrong(int64_t k, const float *f, const float *y, int32_t class) {
+bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class) {
     int64_t best = 0;
     if (k == 1) return !(f[0] * y[0] > 0);
     for (int64_t c = 1; c < k; c++)
@@ -75,8 +75,9 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
         for (int64_t i = 0; i < m; i++) {
             double weight = a.weight ? (double)a.weight[i] : 1;
             total += weight;
-            off += weight * (a.class ? (double)wrong(k, f + i * k, a.y + i * k, a.class[i])
-                                     : squares(k, f + i * k, a.y + i * k));
+            off +=
+                weight * (a.class ? (double)krein__net_wrong(k, f + i * k, a.y + i * k, a.class[i])
+                                  : squares(k, f + i * k, a.y + i * k));
         }
         if (scores) memcpy(scores + from * k, f, (size_t)(m * k) * sizeof *f);
     }
@@ -255,7 +256,8 @@ static krein_status keep(fit *f, bool must) {
     const krein_fit_keeper *k = f->o->keeper;
     int64_t n = f->net->count;
     krein_fit_snapshot now = snapshot(f);
-    if (!k || !all_finite(n, f->net->p) || !all_finite(n, f->s) || !all_finite(n, f->r)) return KREIN_OK;
+    if (!k || !all_finite(n, f->net->p) || !all_finite(n, f->s) || !all_finite(n, f->r))
+        return KREIN_OK;
     return k->keep(k->user, &now, must);
 }
 
@@ -350,7 +352,7 @@ done:
 
 /* a is better than b. What is no number is not. */
 static bool better(const krein_fit_state *a, const krein_fit_state *b) {
-    if (isnan(b->held)) return isfinite(a->loss) && !(a->loss >= b->loss);
+    if (isnan(b->held)) return isfinite(a->objective) && !(a->objective >= b->objective);
     if (a->error != b->error) return a->error < b->error;
     return a->held < b->held;
 }
@@ -447,7 +449,7 @@ static krein_status run(fit *f) {
     TRY(recall(f, &found));
     if (!found) {
         f->at = (krein_fit_place){.epoch = 1};
-        out->last.loss = NAN;
+        out->last.loss = out->last.objective = NAN;
         TRY(look(f, &out->last));
         out->best = out->last;
         memcpy(f->best, f->net->p, bytes);

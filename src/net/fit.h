@@ -93,13 +93,15 @@ typedef struct krein_fit_keeper {
 } krein_fit_keeper;
 
 /* Trains from the parameters that the net has, and leaves those of the best epoch: of the least
- * error on the rows held out (of equal ones the least loss), without any of the least training
- * loss. */
+ * error on the rows held out (of equal ones the least loss), without any of the least objective.
+ */
 krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
                             const krein_fit_options *options, krein_fit_report *out);
 /* Bytes beside the rows and the net itself. */
 double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *options);
 
+/* The k scores of a row do not say its class. */
+bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class);
 /* Mean loss and error of rows: the share of wrong classes, or the root of the mean square of all
  * outputs; scores (n x out) may be NULL. */
 krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
