@@ -453,6 +453,8 @@ typedef struct krein_report {
     krein_metric_kind metric; /* krein_plan: the most that can come out */
     int64_t factors;          /* of the metric: d, or d x d */
     double *factor;
+    double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
+                     weights that were then solved for, without them; NaN where they were not */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);

@@ -1,19 +1,22 @@
 /* askl -- automated spectral kernel learning: frequencies and weights trained together (li2020)
  *
- *     min over W, V, w, b   mean of loss(w'z(x_i) + b, y_i) + lambda_a |w|_* + lambda_b mean
- * |z(x)|^2 z(x) = (cos(W'x + p) + cos(V'x + p)) / sqrt(2 D), the same phases p in both terms
+ *     min over W, V, w, b   mean loss(w'z(x_i) + b, y_i) + lambda_a |w|_* + lambda_b mean |z(x)|^2
+ *     z(x) = (cos(W'x + p) + cos(V'x + p)) / sqrt(2 D), the same phases p in both terms
  *
- * by mini-batches and back-propagation (net/fit.c). |.|_* is the trace norm, by a proximal step, or
- * norm=frobenius |w|^2, by its gradient; the intercepts b have no penalty. The mean of |z|^2 is
- * over rows with and without labels. W and V start as independent draws from the spectral measure
- * of the kernel, w at zero; the phases stay. A stationary spectrum has V = W, and train=no leaves
- * the frequencies as they were drawn. Numbers are divided by their deviation while the net is
- * trained.
+ * by mini-batches and back-propagation (net/fit.c). |.|_* is the trace norm, by a proximal step; or
+ * (norm) |w|^2, by its gradient, the sum of |w_ij|, or the sum of the lengths of the rows of w, by
+ * proximal steps: the last drops features. The intercepts b have no penalty. The mean of |z|^2 is
+ * over rows with and without labels, where the paper has the sum. W and V start as independent
+ * draws from the spectral measure of the kernel, w at zero; the phases stay. A stationary spectrum
+ * has V = W, and train=no leaves the frequencies as they were drawn. Numbers are divided by their
+ * deviation while the net is trained.
  *
  * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
  * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
  * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
- * small: the error that is reported is that of the held-out rows, before the refit.
+ * small. The errors that are reported are those of the held-out rows, before and after: by the net,
+ * and by the new weights of the other rows (leave-one-out of these rows alone). The epoch was
+ * chosen by these rows, so that both are a little too small.
  *
  * The machines of the thesis are presets: sk and nsk (nothing trained but w), skl and nskl, with
  * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
@@ -50,6 +53,8 @@ enum {
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
+static const krein_penalty penalties[] = {KREIN_PENALTY_FROBENIUS, KREIN_PENALTY_TRACE,
+                                          KREIN_PENALTY_L1, KREIN_PENALTY_GROUP};
 enum { NO = 0, YES = 1 };
 
 /* What the presets say of the options that were not given, in the order of their words. */
@@ -107,8 +112,10 @@ static const krein_option options[] = {
     [NORM] = {.name = "norm",
               .type = KREIN_OPTION_WORD,
               .value = TRACE,
-              .words = "frobenius|trace",
-              .help = "lambda_a is of |w|^2, or of the trace norm"},
+              .words = "frobenius|trace|l1|group",
+              .help =
+                  "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of "
+                  "the lengths of a feature's weights"},
     [LOSS] = {.name = "loss",
               .type = KREIN_OPTION_WORD,
               .value = NAN,
@@ -292,8 +299,7 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
                              .batch = krein__min((int64_t)v->number[BATCH], job->n),
                              .patience = (int64_t)v->number[PATIENCE],
                              .clip = v->number[CLIP],
-                             .penalty = v->number[NORM] == TRACE ? KREIN_PENALTY_TRACE
-                                                                 : KREIN_PENALTY_FROBENIUS,
+                             .penalty = penalties[(int)v->number[NORM]],
                              .lambda_a = v->number[LAMBDA_A],
                              .lambda_b = v->number[LAMBDA_B],
                              .frozen = {!(v->number[TRAIN] > 0)},
@@ -310,18 +316,17 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
 
 /* ---- what came out ------------------------------------------------------ */
 
+static const char *measure(const krein_job *job) {
+    return krein__job_classes(job) ? "error" : "rmse";
+}
+
 static void report(krein_job *job, const krein_fit_options *o, const krein_fit_report *r,
                    const krein_windows *w, bool refit) {
     krein_ctx *ctx = job->ctx;
-    bool classes = krein__job_classes(job);
     char error[96] = "";
-    double unit = classes || w->k > 1 ? 1 : w->unit[0];
     if (w->held > 0)
-        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out",
-                 classes    ? "error"
-                 : w->k > 1 ? "rmse in deviations"
-                            : "rmse",
-                 r->best.error * unit, (long long)w->held);
+        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out", measure(job), job->loo,
+                 (long long)w->held);
     if (r->end == KREIN_FIT_DIVERGED)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "askl: the loss is no number any more in epoch %lld: rate=%g is too large; the "
@@ -343,25 +348,29 @@ static void report(krein_job *job, const krein_fit_options *o, const krein_fit_r
                (long long)r->best.epoch, r->best.loss, r->best.objective, error);
 }
 
-/* The error that the choice of the epoch came with. */
-static void tell_held(krein_job *job, const krein_fit_report *r, const krein_windows *w) {
-    job->loo = NAN;
-    job->cv_folds = 0;
-    if (w->held == 0 || (!krein__job_classes(job) && w->k > 1)) return;
-    job->loo = r->best.error * w->unit[0];
-    job->cv_folds = 1;
+/* Scores of the rows held out (held x k), the caller's. */
+static krein_status held_scores(const krein_net *net, const krein_fit_options *o,
+                                const krein_windows *w, float **out) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
+    krein_net_work work = {0};
+    double mean, error;
+    NEW(*out, w->held * w->k);
+    TRY(krein__net_work_begin(net, o->batch, true, &work));
+    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, *out));
+done:
+    krein__net_work_end(&work);
+    return st;
 }
 
 /* Probabilities: of the softmax they are those of the scores; else scores of the held-out rows are
  * calibrated. */
-static krein_status calibrate(krein_job *job, const krein_net *net, const krein_fit_options *o,
-                              const krein_windows *w) {
+static krein_status calibrate(krein_job *job, const krein_fit_options *o, const krein_windows *w,
+                              const float *f) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    krein_net_work work = {0};
-    float *f = NULL;
-    double *score = NULL, *weight = NULL, mean, error;
+    double *score = NULL, *weight = NULL;
     if (o->loss->probabilities) {
         NEW(m->calibration.slope, m->k);
         ZNEW(m->calibration.shift, m->k);
@@ -375,33 +384,45 @@ static krein_status calibrate(krein_job *job, const krein_net *net, const krein_
                          "need; use loss=softmax");
         goto done;
     }
-    NEW(f, w->held * m->k);
     NEW(score, w->held * m->k);
     NEW(weight, w->held);
-    TRY(krein__net_work_begin(net, o->batch, true, &work));
-    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, f));
     for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
     for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
     TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
                          weight, &m->calibration));
 done:
-    krein__net_work_end(&work);
-    krein__free(ctx, f);
     krein__free(ctx, score);
     krein__free(ctx, weight);
     return st;
 }
 
-/* The last layer by ridge regression on all rows. */
-static krein_status refit_weights(krein_job *job) {
+/* Where lambda was chosen by the errors of all rows, these are said with a warning: the frequencies
+ * were trained on most of them. */
+static void report_refit(const krein_job *job, double before, const krein_apart *apart) {
+    char held[96] = "", chosen[96] = "";
+    if (isfinite(apart->error))
+        snprintf(held, sizeof held, ": %s %.4g on the rows held out (before: %.4g)", measure(job),
+                 apart->error, before);
+    if (isfinite(job->loo))
+        snprintf(chosen, sizeof chosen, "; %s of all rows, too small, %.4g",
+                 job->cv_folds > 0 ? "cross-validated" : "leave-one-out", job->loo);
+    krein__log(job->ctx, KREIN_LOG_INFO, "askl: refit with lambda %.3g%s%s", job->lambda, held,
+               chosen);
+}
+
+/* The last layer by ridge regression on all rows. job->loo stays what it was: that of the net. */
+static krein_status refit_weights(krein_job *job, const krein_windows *w) {
     krein_values plain = {0};
+    krein_apart apart = {.index = w->held_row, .n = w->held, .error = NAN};
+    double before = job->loo;
+    job->apart = w->held > 0 ? &apart : NULL;
+    job->loo = NAN;
     krein_status st = krein__learner_krr.fit(job, &plain);
-    if (st == KREIN_OK && isfinite(job->loo))
-        krein__log(job->ctx, KREIN_LOG_INFO,
-                   "askl: refit with lambda %.3g: leave-one-out %s %.4g (on rows that the "
-                   "frequencies were trained on)",
-                   job->lambda, krein__job_classes(job) ? "error" : "rmse", job->loo);
-    return st;
+    job->apart = NULL;
+    if (st != KREIN_OK) return st;
+    report_refit(job, before, &apart);
+    job->refit = apart.error;
+    return KREIN_OK;
 }
 
 static krein_status fit(krein_job *job, krein_values *values) {
@@ -412,6 +433,8 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_windows w = {0};
     krein_fit_options o = {0};
     krein_fit_report r;
+    float *scores = NULL;
+    double before = NAN;
     TRY(take_map(job, values));
     *values = settled(values);
     values->number[EPOCHS] = (double)epochs_of(values, job->n);
@@ -423,17 +446,24 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(krein__net_ready(&net));
     start_net(m->map, &net);
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
-    TRY(krein__net_fit(&net, &w.fit, &o, &r));
+    TRY(krein__windows_fit(&w, &net, &o, &r));
+    if (w.held > 0) {
+        TRY(held_scores(&net, &o, &w, &scores));
+        before = krein__windows_error(&w, scores);
+    }
+    job->loo = before;
     report(job, &o, &r, &w, refit);
     give_frequencies(m->map, &net);
     if (refit) {
-        TRY(refit_weights(job));
+        TRY(refit_weights(job, &w));
     } else {
         give_weights(job, &net, &w);
-        TRY(calibrate(job, &net, &o, &w));
+        TRY(calibrate(job, &o, &w, scores));
     }
-    tell_held(job, &r, &w);
+    job->loo = before;
+    job->cv_folds = w.held > 0;
 done:
+    krein__free(ctx, scores);
     krein__values_clear(ctx, &o.optimizer.values);
     krein__windows_close(&w);
     krein__net_clear(&net);
@@ -451,6 +481,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         .optimizer = {
             .cls = (const krein_optimizer_class *)krein__optimizers[(int)v.number[OPTIMIZER]]}};
     krein_cost ridge = *out;
+    ridge.probabilities = true; /* the error of rows that are held out takes as much */
     *passes = 2;
     if (refits(&v, loss_of(&v, k > 1)) || isnan(v.number[REFIT]))
         krein__learner_krr.cost(map, &plain, n, k, path, &ridge, passes);
@@ -480,6 +511,7 @@ const krein_learner_class krein__learner_askl = {
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .probabilities = true,
     .unlabelled = true,
+    .checkpoint = true,
     .map = map_spec,
     .check = check,
     .fit = fit,

@@ -255,6 +255,26 @@ done:
     return st;
 }
 
+static krein_status scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
+    TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
+    TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
+    TRY(around_io(a, ctx, e));
+done:
+    return st;
+}
+
+krein_status krein__scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    float **array[] = {&e->centre, &e->factor, &e->fill, &e->log, &e->metric, &e->matrix};
+    for (int64_t i = 0; krein__archive_reading(a) && i < KREIN__COUNT(array); i++) {
+        krein__free(ctx, *array[i]);
+        *array[i] = NULL;
+    }
+    if (krein__archive_reading(a)) e->clip = 0;
+    return scaling_io(a, ctx, e);
+}
+
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
@@ -270,10 +290,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     e->task = (krein_task)task;
     TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
-    TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
-    TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
-    TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
-    TRY(around_io(a, ctx, e));
+    TRY(scaling_io(a, ctx, e));
     if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
     TRY(krein__archive_bool(a, "classes.text", &e->label_text));
     TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));

@@ -71,6 +71,9 @@ krein_status krein__held_out_io(krein_archive *a, krein_ctx *ctx, krein_held_out
 
 /* The encoding in a file. */
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
+/* What is done to the encoded columns alone: logarithms, centres, factors, clip, metric. Reading
+ * replaces what the encoding has. */
+krein_status krein__scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
 
 /* KREIN_EARG where there is no head; `what` cannot be done. */
 krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *model, const char *what);
