@@ -13,8 +13,8 @@ static void set_spectrum(const krein_net *net) {
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
     for (int64_t j = 0; j < IN; j++)
         for (int64_t f = 0; f < M; f++) {
-            at.first[j * M + f] = (float)det(j, f, .3);
-            at.second[j * M + f] = (float)det(j, f, 1.9);
+            at.first[krein__panel_index(IN, j, f)] = (float)det(j, f, .3);
+            at.second[krein__panel_index(IN, j, f)] = (float)det(j, f, 1.9);
         }
     for (int64_t f = 0; at.phase && f < M; f++) at.phase[f] = (float)(det(0, f, .9) / (2 * M_PI));
 }
@@ -116,8 +116,9 @@ static void objective(void) {
                                    &trace) == KREIN_OK);
         CHECK_REL(smooth, want[q].smooth, 2e-6);
         CHECK_REL(smooth + trace, want[q].J, 2e-6);
-        CHECK_REL(length(g, IN * M), want[q].first, 1e-5);
-        CHECK_REL(length(g + IN * M, IN * M), want[q].second, 1e-5);
+        krein_spectrum_at at = krein__spectral_at(&net.layer[0], net.p);
+        CHECK_REL(length(g + (at.first - net.p), IN * KREIN_PANEL), want[q].first, 1e-5);
+        CHECK_REL(length(g + (at.second - net.p), IN * KREIN_PANEL), want[q].second, 1e-5);
         CHECK_REL(length(g + net.layer[1].first, M * OUT), want[q].W, 1e-5);
         krein__net_work_end(&w);
         krein__net_clear(&net);
@@ -212,10 +213,10 @@ static krein_net start_net(krein_ctx *ctx, int64_t d, const char *spectral, cons
     krein_rng g = {1, KREIN_STREAM_MAP}, h = {1, KREIN_STREAM_PHASE};
     for (int64_t f = 0; f < at.F; f++) {
         for (int64_t j = 0; j < d; j++) {
-            at.first[j * at.F + f] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
+            int64_t i = krein__panel_index(d, j, f);
+            at.first[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
             if (at.second != at.first)
-                at.second[j * at.F + f] =
-                    (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
+                at.second[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
         }
         if (at.phase) at.phase[f] = (float)krein__rng_uniform(h, (uint64_t)f, 0);
     }
@@ -232,8 +233,9 @@ static double found(const krein_net *net, int which) {
     for (int64_t f = 0; f < at.F; f++) {
         double plus = 0, minus = 0, e = (double)w[f] * (double)w[f];
         for (int64_t j = 0; j < 2; j++) {
-            plus += pow((double)at.first[j * at.F + f] - TRUE_W[which][j], 2);
-            minus += pow((double)at.first[j * at.F + f] + TRUE_W[which][j], 2);
+            double w_j = (double)at.first[krein__panel_index(2, j, f)];
+            plus += pow(w_j - TRUE_W[which][j], 2);
+            minus += pow(w_j + TRUE_W[which][j], 2);
         }
         near += fmin(plus, minus) < 0.3 * 0.3 ? e : 0;
         all += e;

@@ -267,14 +267,37 @@ done:
 }
 
 /* The frequencies of the map to the net, or back. */
-static void start_net(const krein_map *map, krein_net *net) {
+static krein_status start_net(const krein_map *map, krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_get(map, at.first, at.second == at.first ? NULL : at.second, at.phase);
+    bool two = at.second != at.first;
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    if (two) NEW(V, map->d * at.F);
+    krein__learned_get(map, W, V, at.phase);
+    krein__panels_from(map->d, at.F, W, at.first);
+    if (two) krein__panels_from(map->d, at.F, V, at.second);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
 }
 
-static void give_frequencies(krein_map *map, const krein_net *net) {
+static krein_status give_frequencies(krein_map *map, const krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_set(map, at.first, at.second);
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    NEW(V, map->d * at.F);
+    krein__panels_to(map->d, at.F, at.first, W);
+    krein__panels_to(map->d, at.F, at.second, V);
+    krein__learned_set(map, W, V);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
 }
 
 /* The last layer becomes the weights of the model. */
@@ -444,7 +467,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(check_loss(job, o.loss, refit));
     TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
     TRY(krein__net_ready(&net));
-    start_net(m->map, &net);
+    TRY(start_net(m->map, &net));
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
@@ -453,7 +476,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     }
     job->loo = before;
     report(job, &o, &r, &w, refit);
-    give_frequencies(m->map, &net);
+    TRY(give_frequencies(m->map, &net));
     if (refit) {
         TRY(refit_weights(job, &w));
     } else {

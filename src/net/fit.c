@@ -94,13 +94,17 @@ static int64_t head(const fit *f) { return f->net->layers - 1; }
 /* A part of the gradient goes to the optimiser. */
 static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
     const fit *f = user;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns) {
+    for (int64_t q = 0; q < ranges; q++) {
+        const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
+        bool compact = range[q].columns == range[q].ld;
+        int64_t rows = compact ? 1 : range[q].rows;
+        int64_t columns = compact ? range[q].rows * range[q].columns : range[q].columns;
+        for (int64_t i = 0; i < rows; i++, g += columns) {
             int64_t at = range[q].first + i * range[q].ld;
-            const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
-            f->o->optimizer.cls->update(u, range[q].columns, f->net->p + at, g, f->s + at,
+            f->o->optimizer.cls->update(u, columns, f->net->p + at, g, f->s + at,
                                         f->r ? f->r + at : NULL);
         }
+    }
 }
 
 /* A part of the gradient goes to its place in the whole. */
@@ -366,6 +370,10 @@ static krein_status begin(fit *f) {
     ZNEW(f->s, count);
     if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
     if (o->clip > 0) ZNEW(f->g, count);
+    for (int64_t l = 0; l < f->net->layers && !f->g; l++) {
+        const float **ahead = f->work.pass[l].ahead;
+        ahead[0] = f->net->p, ahead[1] = f->s, ahead[2] = f->r;
+    }
     NEW(f->best, count);
     NEW(f->y, o->batch * k);
     NEW(f->weight, o->batch);
