@@ -22,6 +22,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Sums over the steps of an epoch. */
+typedef struct sums {
+    int64_t epoch, rows, steps;
+    double loss, activity;
+} sums;
+
 typedef struct fit {
     krein_net *net;
     const krein_fit_options *o;
@@ -36,6 +42,7 @@ typedef struct fit {
     int64_t room; /* of order */
     krein_step plain, decayed;
     int64_t step, steps; /* made; of all epochs */
+    sums told;           /* at the last line in the log within an epoch */
 } fit;
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -94,8 +101,9 @@ static void update(void *user, int64_t layer, int64_t ranges, const krein_range 
     for (int64_t q = 0; q < ranges; q++)
         for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns) {
             int64_t at = range[q].first + i * range[q].ld;
-            const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
-            f->o->optimizer.cls->update(u, range[q].columns, f->net->p + at, g, f->s + at,
+            krein_step u = layer == head(f) && range[q].weights ? f->decayed : f->plain;
+            if (f->o->pace[layer] > 0) u.rate *= (float)f->o->pace[layer];
+            f->o->optimizer.cls->update(&u, range[q].columns, f->net->p + at, g, f->s + at,
                                         f->r ? f->r + at : NULL);
         }
 }
@@ -230,6 +238,29 @@ done:
     return st;
 }
 
+static krein_status look(fit *f, krein_fit_state *s);
+
+static void note(const fit *f, const krein_fit_state *s) {
+    krein__log(f->net->ctx, KREIN_LOG_DEBUG,
+               "epoch %lld, step %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
+               (long long)s->epoch, (long long)f->step, s->loss, s->objective, s->held, s->error);
+}
+
+/* A line in the log within an epoch: means over its steps since the last one. */
+static krein_status report_steps(fit *f, sums now) {
+    krein_status st = KREIN_OK;
+    krein_fit_state s = {.epoch = now.epoch};
+    if (f->o->report == 0 || f->step % f->o->report != 0) return KREIN_OK;
+    sums from = f->told.epoch == now.epoch ? f->told : (sums){0};
+    s.loss = (now.loss - from.loss) / (double)(now.rows - from.rows);
+    s.objective = s.loss + (now.activity - from.activity) / (double)(now.steps - from.steps);
+    f->told = now;
+    TRY(look(f, &s));
+    note(f, &s);
+done:
+    return st;
+}
+
 /* One epoch; *end is set where it was the last. s->loss: the mean so far. */
 static krein_status run_epoch(fit *f, int64_t epoch, krein_fit_state *s, bool *ended,
                               krein_fit_end *end) {
@@ -264,6 +295,7 @@ static krein_status run_epoch(fit *f, int64_t epoch, krein_fit_state *s, bool *e
             activity += part;
             seen += m;
             batches++;
+            TRY(report_steps(f, (sums){epoch, seen, batches, sum, activity}));
             if (f->step % 16 == 0) tell(f, &before, f->step);
             *ended = krein__late(f->o->deadline) || krein__enough(ctx);
             *end = KREIN_FIT_TIME;
@@ -360,9 +392,7 @@ static krein_status run(fit *f, krein_fit_report *out) {
         TRY(look(f, &now));
         out->epochs = e;
         out->last = now;
-        krein__log(ctx, KREIN_LOG_DEBUG,
-                   "epoch %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
-                   (long long)e, now.loss, now.objective, now.held, now.error);
+        if (f->o->report == 0) note(f, &now);
         tell(f, &now, f->step);
         if (better(&now, &out->best)) {
             out->best = now;
