@@ -36,7 +36,7 @@ SETS = ["space_ga", "abalone", "segment", "cpusmall", "satimage", "pendigits", "
         "mnist"]
 # Splits at most of (set, method), "": all of them.
 LIMITS = {("mnist", ""): 1, ("mnist", DEFAULT): 1, ("usps", ""): 3, ("", DEFAULT): 3}
-OPTIONS = {"mnist": {"epochs": 5}}  # of all machines
+OPTIONS = {"mnist": {"D": 512, "epochs": 5}}  # of all machines
 EVERY = 200  # steps between two points of the curves
 UNITS = {"cadata": 1e-3, "space_ga": 100}  # of the errors in the table
 

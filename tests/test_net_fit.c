@@ -330,6 +330,95 @@ static void bits(void) {
     }
 }
 
+/* ---- paces, lines in the log ------------------------------------------- */
+
+/* One step of gradient descent from the same start. */
+static float *stepped(double pace, int64_t *first) {
+    krein_ctx *ctx = test_ctx(1);
+    problem p = two_classes(64, 0);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "sgd");
+    krein_fit_report r;
+    float *w = net.p + net.layer[1].first, *change = test_new(net.count, sizeof *change);
+    for (int64_t f = 0; f < 20; f++) w[f] = (float)det(f, 0, .4); /* else frequencies stay */
+    memcpy(change, net.p, (size_t)net.count * sizeof *change);
+    o.epochs = 1;
+    o.batch = 64;
+    o.pace[0] = pace;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 1);
+    for (int64_t i = 0; i < net.count; i++) change[i] = net.p[i] - change[i];
+    *first = net.layer[1].first;
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return change;
+}
+
+static void paces(void) {
+    int64_t head;
+    float *plain = stepped(0, &head), *one = stepped(1, &head), *slow = stepped(.25, &head);
+    double moved = 0;
+    CHECK(memcmp(plain, one, (size_t)(head + 21) * sizeof *one) == 0);
+    CHECK(memcmp(plain + head, slow + head, 21 * sizeof *slow) == 0);
+    for (int64_t i = 0; i < 2 * 2 * 20; i++) {
+        CHECK_ABS((double)slow[i], .25 * (double)plain[i], 1e-6); /* rounding at frequencies to 8 */
+        moved = fmax(moved, fabs((double)plain[i]));
+    }
+    CHECK(moved > 1e-4);
+    free(plain), free(one), free(slow);
+}
+
+/* Losses in the lines of a log, their number. */
+static int losses_of(const char *text, double *loss, int most) {
+    int n = 0;
+    for (const char *at = text; n < most && (at = strstr(at, ", step ")); n++) {
+        at = strstr(at, ": loss ");
+        if (!at) break;
+        loss[n] = strtod(at += strlen(": loss "), NULL);
+    }
+    return n;
+}
+
+static float *logged(int64_t report, test_log *log) {
+    krein_ctx *ctx = test_ctx_full(1, NULL, log);
+    problem p = two_classes(160, 40);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 2;
+    o.batch = 40;
+    o.report = report;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 8);
+    float *out = test_new(net.count, sizeof *out);
+    memcpy(out, net.p, (size_t)net.count * sizeof *out);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+/* Lines every few steps: means since the last one, within an epoch. They change nothing. */
+static void lines(void) {
+    static test_log epochs, steps, three;
+    double e[16], s[16], t[16];
+    float *a = logged(0, &epochs), *b = logged(1, &steps), *c = logged(3, &three);
+    size_t size = (2 * 2 * 20 + 20 + 20 + 1) * sizeof *a;
+    CHECK(memcmp(a, b, size) == 0 && memcmp(a, c, size) == 0);
+    CHECK(losses_of(epochs.text, e, 16) == 2);
+    CHECK(losses_of(steps.text, s, 16) == 8);
+    CHECK(losses_of(three.text, t, 16) == 2);
+    CHECK(strstr(three.text, "epoch 1, step 3:") && strstr(three.text, "epoch 2, step 6:"));
+    for (int i = 0; i < 2; i++) /* five digits are printed */
+        CHECK_ABS(e[i], (s[4 * i] + s[4 * i + 1] + s[4 * i + 2] + s[4 * i + 3]) / 4, 2e-5);
+    CHECK_ABS(t[0], (s[0] + s[1] + s[2]) / 3, 2e-5);
+    CHECK_ABS(t[1], (s[4] + s[5]) / 2, 2e-5); /* steps 5 and 6; the fourth was of the first epoch */
+    free(a), free(b), free(c);
+}
+
 /* ---- ends --------------------------------------------------------------- */
 
 typedef struct outcome {
@@ -434,6 +523,8 @@ int main(int argc, char **argv) {
     RUN(finds_the_true_frequencies);
     RUN(learns);
     RUN(bits);
+    RUN(paces);
+    RUN(lines);
     RUN(ends);
     RUN(every_allocation);
     return DONE();
