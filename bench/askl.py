@@ -37,6 +37,7 @@ SETS = ["space_ga", "abalone", "segment", "cpusmall", "satimage", "pendigits", "
 # Splits at most of (set, method), "": all of them.
 LIMITS = {("mnist", ""): 1, ("mnist", DEFAULT): 1, ("usps", ""): 3, ("", DEFAULT): 3}
 OPTIONS = {"mnist": {"D": 512, "epochs": 5}}  # of all machines
+SCALE = {"mnist": "none"}  # its pixels have one unit
 EVERY = 200  # steps between two points of the curves
 UNITS = {"cadata": 1e-3, "space_ga": 100}  # of the errors in the table
 
@@ -87,7 +88,7 @@ def options(name, method, number, curve, records):
         return []
     first = records.all.get(("table", name, number, SAME.get(method)))
     more = [f"{key}={value}" for key, value in OPTIONS.get(name, {}).items()] + ([f"report={EVERY}"] if curve else [])
-    return ["-k", first["kernel"] if first else "gaussian", "--learner", f"askl({', '.join([f'preset={method}', *more])})"]
+    return ["-k", first["kernel"] if first else "gaussian", "--scale", SCALE.get(name, "standard"), "--learner", f"askl({', '.join([f'preset={method}', *more])})"]
 
 
 LINE = re.compile(r"step (\d+): loss \S+, objective (\S+), held out: loss \S+, error (\S+)")
@@ -256,7 +257,9 @@ def main():
     print(f"# {common.machine()}", file=sys.stderr)
     if not a.tables:
         measure_all(a.sets, a.splits, a.methods, records)
-    tables = {"classes": main_table(records, CLASSES), "numbers": main_table(records, NUMBERS),
+    version, _ = common.run([common.program(), "--version"])
+    machine = f"{version.splitlines()[0]}; {common.cpu()}, one thread a run.\n"
+    tables = {"machine": machine, "classes": main_table(records, CLASSES), "numbers": main_table(records, NUMBERS),
               "order": order_table(records, CLASSES + NUMBERS), "seconds": seconds_table(records, CLASSES + NUMBERS),
               "curves": curve_table(records)}
     common.publish(tables, "askl.md" if a.write else None)
