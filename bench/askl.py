@@ -79,14 +79,14 @@ def write_split(name, rows, number, here):
 # ---- measurements -------------------------------------------------------------------------------
 
 
-# Those with the same features at the start: sigma is chosen for the first.
+# Those with the same features at the start: sigma is chosen for the first, on the first split.
 SAME = {"skl": "sk", "nskl": "nsk", "askl": "nsk"}
 
 
-def options(name, method, number, curve, records):
+def options(name, method, curve, records):
     if method == DEFAULT:
         return []
-    first = records.all.get(("table", name, number, SAME.get(method)))
+    first = records.all.get(("table", name, 0, SAME.get(method, method)))
     more = [f"{key}={value}" for key, value in OPTIONS.get(name, {}).items()] + ([f"report={EVERY}"] if curve else [])
     return ["-k", first["kernel"] if first else "gaussian", "--scale", SCALE.get(name, "standard"), "--learner", f"askl({', '.join([f'preset={method}', *more])})"]
 
@@ -109,7 +109,7 @@ def measure(name, rows, number, methods, records, work):
     files = write_split(name, rows, number, here)
     for method in methods:
         curve = (name, number) == ("mnist", 0) and method != DEFAULT
-        r, points = train([*files, *options(name, method, number, curve, records), "-o", here / "model.krein"], curve)
+        r, points = train([*files, *options(name, method, curve, records), "-o", here / "model.krein"], curve)
         test = r["test"]
         records.add({"part": "table", "set": name, "split": number, "method": method, "n": r["n"],
                      "value": test["rmse"] if name in NUMBERS else 100 * test["accuracy"], "seconds": r["wall"],
