@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES = 16, POINTS = 64, LINE = 512 };
+enum { SERIES = 16, POINTS = 256, LINE = 512 };
 
 typedef struct drawing {
     char title[LINE], text[2][2][LINE], name[2][SERIES][LINE];

@@ -1698,6 +1698,27 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "with the square loss"
                     ),
                 ),
+                Option(
+                    "frequency_rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps of frequencies, in units of their typical size at the "
+                        "start; when not given 20 times the rate with adam, and with others the "
+                        "rate itself in no unit"
+                    ),
+                ),
+                Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
             ),
             ("regression", "classification"),
             "always",

@@ -2134,6 +2134,13 @@ class AsklRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2213,7 +2220,7 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2239,6 +2246,8 @@ class AsklRegressor(BaseRegressor):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2278,6 +2287,8 @@ class AsklRegressor(BaseRegressor):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2353,6 +2364,13 @@ class AsklClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2434,7 +2452,7 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2460,6 +2478,8 @@ class AsklClassifier(BaseClassifier):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2499,6 +2519,8 @@ class AsklClassifier(BaseClassifier):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
         self.kernel = kernel
         self.map = map
         self.features = features

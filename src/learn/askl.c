@@ -11,6 +11,10 @@
  * has V = W, and train=no leaves the frequencies as they were drawn. Numbers are divided by their
  * deviation while the net is trained.
  *
+ * Steps of adam have the same length in every column, whatever the columns are. Those of the
+ * frequencies are in units of the frequencies' typical size at the start, so that a phase moves as
+ * far with many columns, where frequencies are small, as with few.
+ *
  * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
  * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
  * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
@@ -49,13 +53,17 @@ enum {
     SCHEDULE,
     PATIENCE,
     CLIP,
-    REFIT
+    REFIT,
+    FREQUENCY_RATE,
+    REPORT
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
 static const krein_penalty penalties[] = {KREIN_PENALTY_FROBENIUS, KREIN_PENALTY_TRACE,
                                           KREIN_PENALTY_L1, KREIN_PENALTY_GROUP};
 enum { NO = 0, YES = 1 };
+/* Steps of the frequencies, in units of their size, over those of the weights. */
+static const double FASTER = 20;
 
 /* What the presets say of the options that were not given, in the order of their words. */
 static const struct preset {
@@ -169,7 +177,23 @@ static const krein_option options[] = {
                .words = "no|yes",
                .help = "solve for the weights by ridge regression in the end; when not given: with "
                        "the square loss"},
-    [REFIT + 1] = {0}};
+    [FREQUENCY_RATE] = {.name = "frequency_rate",
+                        .type = KREIN_OPTION_NUMBER,
+                        .value = NAN,
+                        .low = 0,
+                        .low_open = true,
+                        .high = 1e30,
+                        .help = "length of the steps of frequencies, in units of their typical "
+                                "size at the start; when not given 20 times the rate with adam, "
+                                "and with others the rate itself in no unit"},
+    [REPORT] = {.name = "report",
+                .type = KREIN_OPTION_INTEGER,
+                .value = 0,
+                .low = 0,
+                .high = 1e9,
+                .help = "steps between two lines with loss and held-out error in the log (-vv); "
+                        "0: one an epoch"},
+    [REPORT + 1] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -300,6 +324,20 @@ done:
     return st;
 }
 
+/* The geometric mean of the frequencies' sizes: that of heavy tails is no larger for a few far out.
+ * 0 where all are 0. */
+static double typical_size(const krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    int64_t n = net->layer[0].in * at.F, some = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (at.first[i] == 0) continue;
+        sum += log(fabs((double)at.first[i]));
+        some++;
+    }
+    return some > 0 ? exp(sum / (double)some) : 0;
+}
+
 /* The last layer becomes the weights of the model. */
 static void give_weights(krein_job *job, const krein_net *net, const krein_windows *w) {
     krein_model *m = job->model;
@@ -321,6 +359,7 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
                              .epochs = (int64_t)v->number[EPOCHS],
                              .batch = krein__min((int64_t)v->number[BATCH], job->n),
                              .patience = (int64_t)v->number[PATIENCE],
+                             .report = (int64_t)v->number[REPORT],
                              .clip = v->number[CLIP],
                              .penalty = penalties[(int)v->number[NORM]],
                              .lambda_a = v->number[LAMBDA_A],
@@ -463,11 +502,15 @@ static krein_status fit(krein_job *job, krein_values *values) {
     values->number[EPOCHS] = (double)epochs_of(values, job->n);
     TRY(fit_options(job, values, &o));
     values->number[RATE] = o.rate;
+    if (isnan(values->number[FREQUENCY_RATE]) && o.optimizer.cls == &krein__optimizer_adam)
+        values->number[FREQUENCY_RATE] = FASTER * o.rate;
     bool refit = refits(values, o.loss);
     TRY(check_loss(job, o.loss, refit));
     TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
     TRY(krein__net_ready(&net));
     TRY(start_net(m->map, &net));
+    if (!isnan(values->number[FREQUENCY_RATE]))
+        o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {

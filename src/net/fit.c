@@ -38,6 +38,7 @@ typedef struct fit {
     krein_fit_place at;
     int64_t steps;            /* of all epochs */
     krein_fit_report *report; /* so far */
+    krein_fit_place told;     /* at the last line in the log within an epoch */
 } fit;
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -95,13 +96,14 @@ static int64_t head(const fit *f) { return f->net->layers - 1; }
 static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
     const fit *f = user;
     for (int64_t q = 0; q < ranges; q++) {
-        const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
+        krein_step u = layer == head(f) && range[q].weights ? f->decayed : f->plain;
+        if (f->o->pace[layer] > 0) u.rate *= (float)f->o->pace[layer];
         bool compact = range[q].columns == range[q].ld;
         int64_t rows = compact ? 1 : range[q].rows;
         int64_t columns = compact ? range[q].rows * range[q].columns : range[q].columns;
         for (int64_t i = 0; i < rows; i++, g += columns) {
             int64_t at = range[q].first + i * range[q].ld;
-            f->o->optimizer.cls->update(u, columns, f->net->p + at, g, f->s + at,
+            f->o->optimizer.cls->update(&u, columns, f->net->p + at, g, f->s + at,
                                         f->r ? f->r + at : NULL);
         }
     }
@@ -237,6 +239,31 @@ done:
     return st;
 }
 
+static krein_status look(fit *f, krein_fit_state *s);
+
+static void note(const fit *f, const krein_fit_state *s) {
+    krein__log(f->net->ctx, KREIN_LOG_DEBUG,
+               "epoch %lld, step %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
+               (long long)s->epoch, (long long)f->at.step, s->loss, s->objective, s->held,
+               s->error);
+}
+
+/* A line in the log within an epoch: means over its steps since the last one. */
+static krein_status report_steps(fit *f) {
+    krein_status st = KREIN_OK;
+    const krein_fit_place *now = &f->at;
+    krein_fit_state s = {.epoch = now->epoch};
+    if (f->o->report == 0 || now->step % f->o->report != 0) return KREIN_OK;
+    krein_fit_place from = f->told.epoch == now->epoch ? f->told : (krein_fit_place){0};
+    s.loss = (now->loss - from.loss) / (double)(now->seen - from.seen);
+    s.objective = s.loss + (now->activity - from.activity) / (double)(now->batches - from.batches);
+    f->told = *now;
+    TRY(look(f, &s));
+    note(f, &s);
+done:
+    return st;
+}
+
 /* ---- the state on the way ----------------------------------------------- */
 
 static krein_fit_snapshot snapshot(fit *f) {
@@ -312,6 +339,7 @@ static krein_status run_window(fit *f, bool *ended) {
         at->activity += part;
         at->seen += m;
         at->batches++;
+        TRY(report_steps(f));
         if (at->step % 16 == 0) tell(f, &f->report->last, at->step);
         *ended = krein__late(f->o->deadline) || krein__enough(ctx);
         f->report->end = KREIN_FIT_TIME;
@@ -403,7 +431,6 @@ double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
 
 /* The state that an epoch left behind; *ended as above. */
 static krein_status end_epoch(fit *f, bool *ended) {
-    krein_ctx *ctx = f->net->ctx;
     krein_status st = KREIN_OK;
     krein_fit_report *out = f->report;
     const krein_fit_place *at = &f->at;
@@ -413,9 +440,7 @@ static krein_status end_epoch(fit *f, bool *ended) {
     TRY(look(f, &now));
     out->epochs = at->epoch;
     out->last = now;
-    krein__log(ctx, KREIN_LOG_DEBUG,
-               "epoch %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
-               (long long)at->epoch, now.loss, now.objective, now.held, now.error);
+    if (f->o->report == 0) note(f, &now);
     tell(f, &now, at->step);
     if (better(&now, &out->best) && all_finite(f->net->count, f->net->p)) {
         out->best = now;
