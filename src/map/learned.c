@@ -243,7 +243,8 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     double piece = fmin(F, (double)krein__draw_rows(map->d));
     out->bytes = 4 * sets * (d + 1) * F + 8 * d * piece +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (3 * CHUNK + d + 1 + D)) +
-                 sizeof(krein_term) * KREIN_TERMS_MAX + 32768;
+                 sizeof(krein_term) * KREIN_TERMS_MAX +
+                 2 * krein__tables_bytes(map->kernel, map->d) + 32768;
     out->flops = sets * F * (2 * d + 20);
     out->fit_flops = 100 * sets * F * d;
 }
