@@ -22,6 +22,18 @@ enum { Q, SIGMA, SEED, FILE_SLOT };
 enum { ROWS = 32, CHUNK = 256 }; /* rows and columns at a time: numbers of type T in the cache */
 static const double MOST = 1e30; /* finite in float: 0 times it stays 0 */
 
+krein_spectral_mixture krein__spectral_mixture(const double *p) {
+    int64_t q = (int64_t)p[0], d = (int64_t)p[1];
+    double *w = (double *)(uintptr_t)(p + 2);
+    return (krein_spectral_mixture){q, d, w, w + q, w + q + q * d};
+}
+
+krein_spectral_mixture krein__spectral_mixture_begin(double *p, int64_t q, int64_t d) {
+    p[0] = (double)q;
+    p[1] = (double)d;
+    return krein__spectral_mixture(p);
+}
+
 /* ---- values ------------------------------------------------------------- */
 
 /* Of turns, in place. */
@@ -58,15 +70,15 @@ SUMS(double, sums64)
 #define COMPONENT(T, name, sums)                                                                   \
     static void name(const double *p, int64_t c, const T *x, int64_t m, const T *y, int64_t ldy,   \
                      T *e, T *a) {                                                                 \
-        int64_t d = krein__spectral_d(p);                                                          \
+        krein_spectral_mixture s = krein__spectral_mixture(p);                                     \
         T V[CHUNK], mu[CHUNK];                                                                     \
         memset(e, 0, (size_t)m * sizeof *e);                                                       \
         memset(a, 0, (size_t)m * sizeof *a);                                                       \
-        for (int64_t from = 0; from < d; from += CHUNK) {                                          \
-            int64_t n = krein__min(CHUNK, d - from), at = c * d + from;                            \
+        for (int64_t from = 0; from < s.d; from += CHUNK) {                                        \
+            int64_t n = krein__min(CHUNK, s.d - from), at = c * s.d + from;                        \
             for (int64_t j = 0; j < n; j++) {                                                      \
-                V[j] = (T)krein__spectral_V(p)[at + j];                                            \
-                mu[j] = (T)krein__spectral_mu(p)[at + j];                                          \
+                V[j] = (T)s.V[at + j];                                                             \
+                mu[j] = (T)s.mu[at + j];                                                           \
             }                                                                                      \
             for (int64_t i = 0; i < m; i++)                                                        \
                 sums(n, V, mu, x + from, y + i * ldy + from, &e[i], &a[i]);                        \
@@ -78,12 +90,13 @@ COMPONENT(double, component64, sums64)
 #define VALUES(T, name, component, vexp, cosines)                                                  \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
+        krein_spectral_mixture s = krein__spectral_mixture(p);                                     \
         T e[ROWS], a[ROWS];                                                                        \
         (void)d;                                                                                   \
         for (int64_t from = 0; from < n; from += ROWS) {                                           \
             int64_t m = krein__min(ROWS, n - from);                                                \
-            for (int64_t c = 0; c < krein__spectral_q(p); c++) {                                   \
-                T weight = (T)krein__spectral_w(p)[c];                                             \
+            for (int64_t c = 0; c < s.q; c++) {                                                    \
+                T weight = (T)s.w[c];                                                              \
                 component(p, c, x, m, y + from * ldy, ldy, e, a);                                  \
                 for (int64_t i = 0; i < m; i++) e[i] *= (T)-0.5;                                   \
                 vexp(m, e, e);                                                                     \
@@ -98,19 +111,19 @@ COMPONENT(double, component64, sums64)
 VALUES(float, rows32, component32, krein__vexpf, cosines32)
 VALUES(double, rows64, component64, krein__vexp, cosines64)
 
-static int64_t sums(const double *p) { return 2 * krein__spectral_q(p); }
+static int64_t sums(const double *p) { return 2 * krein__spectral_mixture(p).q; }
 
 /* Sums 0 .. q-1 have the squares, q .. 2q-1 the angles: V and mu stand behind each other. */
 static double coordinate(const double *p, int64_t at, double x, double y) {
-    int64_t angles = krein__spectral_q(p) * krein__spectral_d(p);
-    return krein__spectral_V(p)[at] * (x - y) * (at < angles ? x - y : 1);
+    krein_spectral_mixture s = krein__spectral_mixture(p);
+    return s.V[at] * (x - y) * (at < s.q * s.d ? x - y : 1);
 }
 
 static double finish(const double *p, const double *sum) {
-    int64_t q = krein__spectral_q(p);
+    krein_spectral_mixture s = krein__spectral_mixture(p);
     double value = 0;
-    for (int64_t c = 0; c < q; c++)
-        value += krein__spectral_w(p)[c] * exp(-0.5 * fmax(sum[c], 0)) * cosine(sum[q + c]);
+    for (int64_t c = 0; c < s.q; c++)
+        value += s.w[c] * exp(-0.5 * fmax(sum[c], 0)) * cosine(sum[s.q + c]);
     return value;
 }
 
@@ -123,58 +136,58 @@ static double flops(const double *p) {
 
 /* One uniform number a row says which component, and which of its two images. */
 static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, double *w) {
+    krein_spectral_mixture s = krein__spectral_mixture(p);
     double u = 2 * krein__rng_uniform(krein__role(g, KREIN_ROLE_SCALE), row, 0);
     double sign = u < 1 ? 1 : -1, left = u < 1 ? u : u - 1;
-    int64_t c = 0, last = krein__spectral_q(p) - 1;
-    while (c < last && left >= krein__spectral_w(p)[c]) left -= krein__spectral_w(p)[c++];
-    const double *V = krein__spectral_V(p) + c * d, *mu = krein__spectral_mu(p) + c * d;
+    int64_t c = 0;
+    while (c < s.q - 1 && left >= s.w[c]) left -= s.w[c++];
+    const double *V = s.V + c * d, *mu = s.mu + c * d;
     for (int64_t j = 0; j < d; j++)
         w[j] = sign * (2 * M_PI * mu[j] + sqrt(V[j]) * krein__rng_normal(g, row, (uint64_t)j));
 }
 
 /* ---- the numbers -------------------------------------------------------- */
 
-bool krein__spectral_there(const krein_archive *a) { return krein__archive_has(a, "mixture.q"); }
+bool krein__spectral_mixture_there(const krein_archive *a) {
+    return krein__archive_has(a, "mixture.q");
+}
 
 /* A mixture: weights of sum one, variances that are not negative. */
 static bool sound(const double *p) {
-    int64_t q = krein__spectral_q(p), d = krein__spectral_d(p);
+    krein_spectral_mixture s = krein__spectral_mixture(p);
     double sum = 0;
-    for (int64_t i = 0; i < q * (1 + d); i++) { /* w and V stand behind each other */
-        if (!(krein__spectral_w(p)[i] >= 0)) return false;
-        if (i < q) sum += krein__spectral_w(p)[i];
+    for (int64_t c = 0; c < s.q; c++) {
+        if (!(s.w[c] >= 0)) return false;
+        sum += s.w[c];
     }
+    for (int64_t i = 0; i < s.q * s.d; i++)
+        if (!(s.V[i] >= 0)) return false;
     return fabs(sum - 1) < 1e-6;
 }
 
-krein_status krein__spectral_io(krein_ctx *ctx, krein_archive *a, int64_t d, double **numbers) {
+krein_status krein__spectral_mixture_io(krein_ctx *ctx, krein_archive *a, int64_t d, double **p) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
-    double *p = *numbers, *w = NULL, *V = NULL, *mu = NULL;
-    int64_t q = reading ? 0 : krein__spectral_q(p);
-    if (!reading) {
-        w = p + 2;
-        V = w + q;
-        mu = V + q * d;
-    }
-    TRY(krein__archive_int(a, "mixture.q", &q, 1, KREIN_COMPONENTS_MAX));
-    TRY(krein__archive_array(a, "mixture.w", KREIN_TYPE_F64, &w, q));
-    TRY(krein__archive_array(a, "mixture.V", KREIN_TYPE_F64, &V, q * d));
-    TRY(krein__archive_array(a, "mixture.mu", KREIN_TYPE_F64, &mu, q * d));
+    krein_spectral_mixture s = {0};
+    double *made = NULL;
+    if (!reading) s = krein__spectral_mixture(*p);
+    TRY(krein__archive_int(a, "mixture.q", &s.q, 1, KREIN_COMPONENTS_MAX));
+    TRY(krein__archive_array(a, "mixture.w", KREIN_TYPE_F64, &s.w, s.q));
+    TRY(krein__archive_array(a, "mixture.V", KREIN_TYPE_F64, &s.V, s.q * d));
+    TRY(krein__archive_array(a, "mixture.mu", KREIN_TYPE_F64, &s.mu, s.q * d));
     if (!reading) return KREIN_OK;
-    NEW(p, krein__spectral_count(q, d));
-    p[0] = (double)q;
-    p[1] = (double)d;
-    memcpy(p + 2, w, (size_t)q * sizeof *p);
-    memcpy(p + 2 + q, V, (size_t)(q * d) * sizeof *p);
-    memcpy(p + 2 + q + q * d, mu, (size_t)(q * d) * sizeof *p);
-    *numbers = p;
-    if (!sound(p)) st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its mixture)");
+    NEW(made, krein__spectral_mixture_count(s.q, d));
+    krein_spectral_mixture to = krein__spectral_mixture_begin(made, s.q, d);
+    memcpy(to.w, s.w, (size_t)s.q * sizeof *to.w);
+    memcpy(to.V, s.V, (size_t)(s.q * d) * sizeof *to.V);
+    memcpy(to.mu, s.mu, (size_t)(s.q * d) * sizeof *to.mu);
+    *p = made;
+    if (!sound(made)) st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its mixture)");
 done:
     if (reading) {
-        krein__free(ctx, w);
-        krein__free(ctx, V);
-        krein__free(ctx, mu);
+        krein__free(ctx, s.w);
+        krein__free(ctx, s.V);
+        krein__free(ctx, s.mu);
     }
     return st;
 }
@@ -185,7 +198,7 @@ static krein_status read_file(krein_ctx *ctx, const char *path, int64_t d, doubl
     int64_t width = 0;
     st = krein__archive_load(ctx, path, &a);
     if (st != KREIN_OK) return krein__prefix(ctx, st, "spectral(file): ");
-    if (!krein__spectral_there(a)) {
+    if (!krein__spectral_mixture_there(a)) {
         st = krein__fail(ctx, KREIN_EARG,
                          "spectral(file): %.300s has no spectral mixture; give a model that was "
                          "trained with the learner askl(form=mixture)",
@@ -200,7 +213,7 @@ static krein_status read_file(krein_ctx *ctx, const char *path, int64_t d, doubl
                          path, (long long)width, (long long)d);
         goto done;
     }
-    TRY(krein__spectral_io(ctx, a, d, p));
+    TRY(krein__spectral_mixture_io(ctx, a, d, p));
 done:
     krein__archive_destroy(a);
     return st;
@@ -213,8 +226,8 @@ static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d) {
     double *p = leaf->values.number;
     if (!file(leaf) || leaf->own) return KREIN_OK;
     TRY(read_file(ctx, file(leaf), d, &leaf->own));
-    int64_t q = krein__spectral_q(leaf->own);
-    leaf->owned = krein__spectral_count(q, d);
+    int64_t q = krein__spectral_mixture(leaf->own).q;
+    leaf->owned = krein__spectral_mixture_count(q, d);
     if (!isnan(p[Q]) && (int64_t)p[Q] != q)
         st =
             krein__fail(ctx, KREIN_EARG,
@@ -228,28 +241,27 @@ done:
 static krein_status io(krein_ctx *ctx, krein_archive *a, krein_kernel *leaf, int64_t d) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
-    if (reading ? !krein__spectral_there(a) : !leaf->own) return KREIN_OK;
-    TRY(krein__spectral_io(ctx, a, d, &leaf->own));
-    if (reading) leaf->owned = krein__spectral_count(krein__spectral_q(leaf->own), d);
+    if (reading ? !krein__spectral_mixture_there(a) : !leaf->own) return KREIN_OK;
+    TRY(krein__spectral_mixture_io(ctx, a, d, &leaf->own));
+    if (reading)
+        leaf->owned = krein__spectral_mixture_count(krein__spectral_mixture(leaf->own).q, d);
 done:
     return st;
 }
 
 static int64_t count(const krein_kernel *leaf, int64_t d) {
     double q = leaf->values.number[Q];
-    return leaf->own ? leaf->owned : krein__spectral_count(isnan(q) ? 1 : (int64_t)q, d);
+    return leaf->own ? leaf->owned : krein__spectral_mixture_count(isnan(q) ? 1 : (int64_t)q, d);
 }
 
 static void draw(const double *values, int64_t d, double *p) {
     int64_t q = (int64_t)values[Q];
     krein_rng g = {(uint64_t)values[SEED], KREIN_STREAM_MIXTURE};
-    p[0] = (double)q;
-    p[1] = (double)d;
-    double *w = p + 2, *V = w + q, *mu = V + q * d;
-    for (int64_t c = 0; c < q; c++) w[c] = 1 / (double)q;
+    krein_spectral_mixture s = krein__spectral_mixture_begin(p, q, d);
+    for (int64_t c = 0; c < q; c++) s.w[c] = 1 / (double)q;
     for (int64_t i = 0; i < q * d; i++) {
-        V[i] = 0.25;
-        mu[i] = krein__rng_normal(g, (uint64_t)(i / d), (uint64_t)(i % d)) * (0.5 / M_PI);
+        s.V[i] = 0.25;
+        s.mu[i] = krein__rng_normal(g, (uint64_t)(i / d), (uint64_t)(i % d)) * (0.5 / M_PI);
     }
 }
 
@@ -257,18 +269,18 @@ static void draw(const double *values, int64_t d, double *p) {
 static krein_status numbers(krein_ctx *ctx, const krein_kernel *leaf, int64_t d, double *out) {
     const double *values = leaf->values.number;
     double rate = 1 / values[SIGMA];
-    if (file(leaf) && !(leaf->own && krein__spectral_d(leaf->own) == d)) /* not settled for d */
+    if (file(leaf) &&
+        !(leaf->own && krein__spectral_mixture(leaf->own).d == d)) /* not settled for d */
         return krein__fail(ctx, KREIN_EDATA, "spectral: %.300s is not read for %lld columns",
                            file(leaf), (long long)d);
     if (leaf->own)
         memcpy(out, leaf->own, (size_t)leaf->owned * sizeof *out);
     else
         draw(values, d, out);
-    int64_t q = krein__spectral_q(out);
-    double *V = out + 2 + q, *mu = V + q * d;
-    for (int64_t i = 0; i < q * d; i++) {
-        V[i] = fmin(V[i] * rate * rate, MOST);
-        mu[i] = fmax(-MOST, fmin(mu[i] * rate, MOST));
+    krein_spectral_mixture s = krein__spectral_mixture(out);
+    for (int64_t i = 0; i < s.q * d; i++) {
+        s.V[i] = fmin(s.V[i] * rate * rate, MOST);
+        s.mu[i] = fmax(-MOST, fmin(s.mu[i] * rate, MOST));
     }
     return KREIN_OK;
 }

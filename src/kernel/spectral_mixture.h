@@ -9,20 +9,22 @@
 
 enum { KREIN_COMPONENTS_MAX = KREIN_SUMS_MAX / 2 };
 
-static inline int64_t krein__spectral_count(int64_t q, int64_t d) { return 2 + q * (1 + 2 * d); }
-static inline int64_t krein__spectral_q(const double *p) { return (int64_t)p[0]; }
-static inline int64_t krein__spectral_d(const double *p) { return (int64_t)p[1]; }
-static inline const double *krein__spectral_w(const double *p) { return p + 2; }
-static inline const double *krein__spectral_V(const double *p) {
-    return p + 2 + krein__spectral_q(p);
+typedef struct krein_spectral_mixture {
+    int64_t q, d;
+    double *w, *V, *mu; /* in p: they may be written to where p may */
+} krein_spectral_mixture;
+
+static inline int64_t krein__spectral_mixture_count(int64_t q, int64_t d) {
+    return 2 + q * (1 + 2 * d);
 }
-static inline const double *krein__spectral_mu(const double *p) {
-    return p + 2 + krein__spectral_q(p) * (1 + krein__spectral_d(p));
-}
+/* The parts of p; q and d stand in it. */
+krein_spectral_mixture krein__spectral_mixture(const double *p);
+/* The same of a vector that is to be filled, of as many numbers. */
+krein_spectral_mixture krein__spectral_mixture_begin(double *p, int64_t q, int64_t d);
 
 /* A mixture in a file: entries mixture.q, .w, .V, .mu. Reading allocates *p, for rows of width d;
- * there is one in the file (krein__spectral_there). */
-krein_status krein__spectral_io(krein_ctx *ctx, krein_archive *a, int64_t d, double **p);
-bool krein__spectral_there(const krein_archive *a);
+ * there is one in the file (krein__spectral_mixture_there). */
+krein_status krein__spectral_mixture_io(krein_ctx *ctx, krein_archive *a, int64_t d, double **p);
+bool krein__spectral_mixture_there(const krein_archive *a);
 
 #endif
