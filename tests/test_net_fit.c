@@ -549,206 +549,206 @@ static void trace_norm_against_another_solver(void) {
         krein_ctx_destroy(ctx);
     }
     free(x), free(y);
-    /* ---- paces, lines in the log ------------------------------------------- */
+}
 
-    /* One step of gradient descent from the same start. */
-    static float *stepped(double pace, int64_t *first) {
-        krein_ctx *ctx = test_ctx(1);
-        problem p = two_classes(64, 0);
-        krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+/* ---- paces, lines in the log ------------------------------------------- */
+
+/* One step of gradient descent from the same start. */
+static float *stepped(double pace, int64_t *first) {
+    krein_ctx *ctx = test_ctx(1);
+    problem p = two_classes(64, 0);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "sgd");
+    krein_fit_report r;
+    float *w = net.p + net.layer[1].first, *change = test_new(net.count, sizeof *change);
+    for (int64_t f = 0; f < 20; f++) w[f] = (float)det(f, 0, .4); /* else frequencies stay */
+    memcpy(change, net.p, (size_t)net.count * sizeof *change);
+    o.epochs = 1;
+    o.batch = 64;
+    o.pace[0] = pace;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 1);
+    for (int64_t i = 0; i < net.count; i++) change[i] = net.p[i] - change[i];
+    *first = net.layer[1].first;
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return change;
+}
+
+static void paces(void) {
+    int64_t head;
+    float *plain = stepped(0, &head), *one = stepped(1, &head), *slow = stepped(.25, &head);
+    double moved = 0;
+    CHECK(memcmp(plain, one, (size_t)(head + 21) * sizeof *one) == 0);
+    CHECK(memcmp(plain + head, slow + head, 21 * sizeof *slow) == 0);
+    for (int64_t i = 0; i < 2 * 2 * 20; i++) {
+        CHECK_ABS((double)slow[i], .25 * (double)plain[i], 1e-6); /* rounding at frequencies to 8 */
+        moved = fmax(moved, fabs((double)plain[i]));
+    }
+    CHECK(moved > 1e-4);
+    free(plain), free(one), free(slow);
+}
+
+/* Losses in the lines of a log, their number. */
+static int losses_of(const char *text, double *loss, int most) {
+    int n = 0;
+    for (const char *at = text; n < most && (at = strstr(at, ", step ")); n++) {
+        at = strstr(at, ": loss ");
+        if (!at) break;
+        loss[n] = strtod(at += strlen(": loss "), NULL);
+    }
+    return n;
+}
+
+static float *logged(int64_t report, test_log *log) {
+    krein_ctx *ctx = test_ctx_full(1, NULL, log);
+    problem p = two_classes(160, 40);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 2;
+    o.batch = 40;
+    o.report = report;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 8);
+    float *out = test_new(net.count, sizeof *out);
+    memcpy(out, net.p, (size_t)net.count * sizeof *out);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+/* Lines every few steps: means since the last one, within an epoch. They change nothing. */
+static void lines(void) {
+    static test_log epochs, steps, three;
+    double e[16], s[16], t[16];
+    float *a = logged(0, &epochs), *b = logged(1, &steps), *c = logged(3, &three);
+    size_t size = (2 * 2 * 20 + 20 + 20 + 1) * sizeof *a;
+    CHECK(memcmp(a, b, size) == 0 && memcmp(a, c, size) == 0);
+    CHECK(losses_of(epochs.text, e, 16) == 2);
+    CHECK(losses_of(steps.text, s, 16) == 8);
+    CHECK(losses_of(three.text, t, 16) == 2);
+    CHECK(strstr(three.text, "epoch 1, step 3:") && strstr(three.text, "epoch 2, step 6:"));
+    for (int i = 0; i < 2; i++) /* five digits are printed */
+        CHECK_ABS(e[i], (s[4 * i] + s[4 * i + 1] + s[4 * i + 2] + s[4 * i + 3]) / 4, 2e-5);
+    CHECK_ABS(t[0], (s[0] + s[1] + s[2]) / 3, 2e-5);
+    CHECK_ABS(t[1], (s[4] + s[5]) / 2, 2e-5); /* steps 5 and 6; the fourth was of the first epoch */
+    free(a), free(b), free(c);
+}
+
+/* ---- ends --------------------------------------------------------------- */
+
+typedef struct outcome {
+    krein_fit_report r;
+    bool same_start; /* the parameters are those of the start */
+    bool same_first; /* those of the first layer are */
+    bool finite;
+} outcome;
+
+static outcome ended(problem *p, void (*set)(krein_fit_options *)) {
+    krein_ctx *ctx = test_ctx(1);
+    outcome out = {.finite = true};
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(p);
+    krein_fit_options o = options_of(ctx, p, "sgd");
+    float *was = test_new(net.count, sizeof *was);
+    memcpy(was, net.p, (size_t)net.count * sizeof *was);
+    set(&o);
+    CHECK(krein__net_fit(&net, &rows, &o, &out.r) == KREIN_OK);
+    out.same_start = memcmp(was, net.p, (size_t)net.count * sizeof *was) == 0;
+    out.same_first = memcmp(was, net.p, (size_t)net.layer[1].first * sizeof *was) == 0;
+    for (int64_t i = 0; i < net.count; i++) out.finite = out.finite && isfinite(net.p[i]);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    free(was);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+static void wild(krein_fit_options *o) { o->rate = 1e20; }
+static void wild_trace(krein_fit_options *o) {
+    o->rate = 1e20;
+    o->penalty = KREIN_PENALTY_TRACE;
+    o->lambda_a = 1e-6;
+}
+static void still(krein_fit_options *o) {
+    o->rate = 1e-30;
+    o->patience = 3;
+    o->epochs = 50;
+}
+static void late(krein_fit_options *o) { o->deadline = krein__clock() - 1; }
+static void frozen(krein_fit_options *o) { o->frozen[0] = true; }
+static void one_batch(krein_fit_options *o) { o->batch = 100000; }
+
+static void ends(void) {
+    problem p = two_waves(300, 100), q = two_classes(300, 100), alone = two_waves(300, 0);
+    outcome o = ended(&p, wild);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    CHECK(o.r.best.epoch < o.r.epochs + 1 && isfinite(o.r.best.error));
+    o = ended(&q, wild); /* the hinge itself stays small until scores are no numbers */
+    CHECK(o.finite && isfinite(o.r.best.error));
+    o = ended(&p, wild_trace);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    o = ended(&alone, wild);
+    CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
+    o = ended(&p, still);
+    CHECK(o.r.end == KREIN_FIT_PATIENCE && o.r.epochs == 3 && o.same_start);
+    o = ended(&p, late);
+    CHECK(o.r.end == KREIN_FIT_TIME && o.r.steps == 1);
+    o = ended(&p, frozen);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && o.same_first && !o.same_start);
+    o = ended(&p, one_batch);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && o.r.steps == 10);
+    o = ended(&alone, frozen);
+    CHECK(o.r.end == KREIN_FIT_EPOCHS && isnan(o.r.best.error) && o.r.best.loss < 1);
+    drop(&p), drop(&q), drop(&alone);
+}
+
+static void every_allocation(void) {
+    test_memory m;
+    krein_ctx *ctx = test_ctx_with(1, &m);
+    problem p = two_classes(60, 20);
+    TEST_EVERY_ALLOCATION(&m, k) {
+        krein_net net;
         krein_fit_rows rows = rows_of(&p);
-        krein_fit_options o = options_of(ctx, &p, "sgd");
         krein_fit_report r;
-        float *w = net.p + net.layer[1].first, *change = test_new(net.count, sizeof *change);
-        for (int64_t f = 0; f < 20; f++) w[f] = (float)det(f, 0, .4); /* else frequencies stay */
-        memcpy(change, net.p, (size_t)net.count * sizeof *change);
-        o.epochs = 1;
-        o.batch = 64;
-        o.pace[0] = pace;
-        CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 1);
-        for (int64_t i = 0; i < net.count; i++) change[i] = net.p[i] - change[i];
-        *first = net.layer[1].first;
-        krein__values_clear(ctx, &o.optimizer.values);
+        krein_fit_options o = {.loss = &krein__loss_hinge,
+                               .optimizer = {.cls = &krein__optimizer_sgd},
+                               .rate = 0.1,
+                               .epochs = 1,
+                               .batch = 16,
+                               .penalty = KREIN_PENALTY_TRACE,
+                               .lambda_a = 1e-4,
+                               .clip = 1};
+        krein__net_begin(ctx, 2, &net);
+        krein_status st = krein__net_add(&net, "spectral(width=6)");
+        if (st == KREIN_OK) st = krein__net_add(&net, "affine(width=1)");
+        if (st == KREIN_OK) st = krein__net_ready(&net);
+        if (st == KREIN_OK) st = krein__net_fit(&net, &rows, &o, &r);
+        CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
         krein__net_clear(&net);
-        drop(&p);
-        krein_ctx_destroy(ctx);
-        return change;
     }
+    drop(&p);
+    krein_ctx_destroy(ctx);
+}
 
-    static void paces(void) {
-        int64_t head;
-        float *plain = stepped(0, &head), *one = stepped(1, &head), *slow = stepped(.25, &head);
-        double moved = 0;
-        CHECK(memcmp(plain, one, (size_t)(head + 21) * sizeof *one) == 0);
-        CHECK(memcmp(plain + head, slow + head, 21 * sizeof *slow) == 0);
-        for (int64_t i = 0; i < 2 * 2 * 20; i++) {
-            CHECK_ABS((double)slow[i], .25 * (double)plain[i],
-                      1e-6); /* rounding at frequencies to 8 */
-            moved = fmax(moved, fabs((double)plain[i]));
-        }
-        CHECK(moved > 1e-4);
-        free(plain), free(one), free(slow);
-    }
-
-    /* Losses in the lines of a log, their number. */
-    static int losses_of(const char *text, double *loss, int most) {
-        int n = 0;
-        for (const char *at = text; n < most && (at = strstr(at, ", step ")); n++) {
-            at = strstr(at, ": loss ");
-            if (!at) break;
-            loss[n] = strtod(at += strlen(": loss "), NULL);
-        }
-        return n;
-    }
-
-    static float *logged(int64_t report, test_log * log) {
-        krein_ctx *ctx = test_ctx_full(1, NULL, log);
-        problem p = two_classes(160, 40);
-        krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
-        krein_fit_rows rows = rows_of(&p);
-        krein_fit_options o = options_of(ctx, &p, "adam");
-        krein_fit_report r;
-        o.epochs = 2;
-        o.batch = 40;
-        o.report = report;
-        CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 8);
-        float *out = test_new(net.count, sizeof *out);
-        memcpy(out, net.p, (size_t)net.count * sizeof *out);
-        krein__values_clear(ctx, &o.optimizer.values);
-        krein__net_clear(&net);
-        drop(&p);
-        krein_ctx_destroy(ctx);
-        return out;
-    }
-
-    /* Lines every few steps: means since the last one, within an epoch. They change nothing. */
-    static void lines(void) {
-        static test_log epochs, steps, three;
-        double e[16], s[16], t[16];
-        float *a = logged(0, &epochs), *b = logged(1, &steps), *c = logged(3, &three);
-        size_t size = (2 * 2 * 20 + 20 + 20 + 1) * sizeof *a;
-        CHECK(memcmp(a, b, size) == 0 && memcmp(a, c, size) == 0);
-        CHECK(losses_of(epochs.text, e, 16) == 2);
-        CHECK(losses_of(steps.text, s, 16) == 8);
-        CHECK(losses_of(three.text, t, 16) == 2);
-        CHECK(strstr(three.text, "epoch 1, step 3:") && strstr(three.text, "epoch 2, step 6:"));
-        for (int i = 0; i < 2; i++) /* five digits are printed */
-            CHECK_ABS(e[i], (s[4 * i] + s[4 * i + 1] + s[4 * i + 2] + s[4 * i + 3]) / 4, 2e-5);
-        CHECK_ABS(t[0], (s[0] + s[1] + s[2]) / 3, 2e-5);
-        CHECK_ABS(t[1], (s[4] + s[5]) / 2,
-                  2e-5); /* steps 5 and 6; the fourth was of the first epoch */
-        free(a), free(b), free(c);
-    }
-
-    /* ---- ends --------------------------------------------------------------- */
-
-    typedef struct outcome {
-        krein_fit_report r;
-        bool same_start; /* the parameters are those of the start */
-        bool same_first; /* those of the first layer are */
-        bool finite;
-    } outcome;
-
-    static outcome ended(problem * p, void (*set)(krein_fit_options *)) {
-        krein_ctx *ctx = test_ctx(1);
-        outcome out = {.finite = true};
-        krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
-        krein_fit_rows rows = rows_of(p);
-        krein_fit_options o = options_of(ctx, p, "sgd");
-        float *was = test_new(net.count, sizeof *was);
-        memcpy(was, net.p, (size_t)net.count * sizeof *was);
-        set(&o);
-        CHECK(krein__net_fit(&net, &rows, &o, &out.r) == KREIN_OK);
-        out.same_start = memcmp(was, net.p, (size_t)net.count * sizeof *was) == 0;
-        out.same_first = memcmp(was, net.p, (size_t)net.layer[1].first * sizeof *was) == 0;
-        for (int64_t i = 0; i < net.count; i++) out.finite = out.finite && isfinite(net.p[i]);
-        krein__values_clear(ctx, &o.optimizer.values);
-        krein__net_clear(&net);
-        free(was);
-        krein_ctx_destroy(ctx);
-        return out;
-    }
-
-    static void wild(krein_fit_options * o) { o->rate = 1e20; }
-    static void wild_trace(krein_fit_options * o) {
-        o->rate = 1e20;
-        o->penalty = KREIN_PENALTY_TRACE;
-        o->lambda_a = 1e-6;
-    }
-    static void still(krein_fit_options * o) {
-        o->rate = 1e-30;
-        o->patience = 3;
-        o->epochs = 50;
-    }
-    static void late(krein_fit_options * o) { o->deadline = krein__clock() - 1; }
-    static void frozen(krein_fit_options * o) { o->frozen[0] = true; }
-    static void one_batch(krein_fit_options * o) { o->batch = 100000; }
-
-    static void ends(void) {
-        problem p = two_waves(300, 100), q = two_classes(300, 100), alone = two_waves(300, 0);
-        outcome o = ended(&p, wild);
-        CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
-        CHECK(o.r.best.epoch < o.r.epochs + 1 && isfinite(o.r.best.error));
-        o = ended(&q, wild); /* the hinge itself stays small until scores are no numbers */
-        CHECK(o.finite && isfinite(o.r.best.error));
-        o = ended(&p, wild_trace);
-        CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
-        o = ended(&alone, wild);
-        CHECK(o.r.end == KREIN_FIT_DIVERGED && o.finite);
-        o = ended(&p, still);
-        CHECK(o.r.end == KREIN_FIT_PATIENCE && o.r.epochs == 3 && o.same_start);
-        o = ended(&p, late);
-        CHECK(o.r.end == KREIN_FIT_TIME && o.r.steps == 1);
-        o = ended(&p, frozen);
-        CHECK(o.r.end == KREIN_FIT_EPOCHS && o.same_first && !o.same_start);
-        o = ended(&p, one_batch);
-        CHECK(o.r.end == KREIN_FIT_EPOCHS && o.r.steps == 10);
-        o = ended(&alone, frozen);
-        CHECK(o.r.end == KREIN_FIT_EPOCHS && isnan(o.r.best.error) && o.r.best.loss < 1);
-        drop(&p), drop(&q), drop(&alone);
-    }
-
-    static void every_allocation(void) {
-        test_memory m;
-        krein_ctx *ctx = test_ctx_with(1, &m);
-        problem p = two_classes(60, 20);
-        TEST_EVERY_ALLOCATION(&m, k) {
-            krein_net net;
-            krein_fit_rows rows = rows_of(&p);
-            krein_fit_report r;
-            krein_fit_options o = {.loss = &krein__loss_hinge,
-                                   .optimizer = {.cls = &krein__optimizer_sgd},
-                                   .rate = 0.1,
-                                   .epochs = 1,
-                                   .batch = 16,
-                                   .penalty = KREIN_PENALTY_TRACE,
-                                   .lambda_a = 1e-4,
-                                   .clip = 1};
-            krein__net_begin(ctx, 2, &net);
-            krein_status st = krein__net_add(&net, "spectral(width=6)");
-            if (st == KREIN_OK) st = krein__net_add(&net, "affine(width=1)");
-            if (st == KREIN_OK) st = krein__net_ready(&net);
-            if (st == KREIN_OK) st = krein__net_fit(&net, &rows, &o, &r);
-            CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
-            krein__net_clear(&net);
-        }
-        drop(&p);
-        krein_ctx_destroy(ctx);
-    }
-
-    int main(int argc, char **argv) {
-        (void)argc;
-        test_start(argv);
-        RUN(features);
-        RUN(objective);
-        RUN(finds_the_true_frequencies);
-        RUN(learns);
-        RUN(bits);
-        RUN(goes_on);
-        RUN(trace_norm_against_another_solver);
-        RUN(paces);
-        RUN(lines);
-        RUN(ends);
-        RUN(every_allocation);
-        return DONE();
-    }
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
+    RUN(features);
+    RUN(objective);
+    RUN(finds_the_true_frequencies);
+    RUN(learns);
+    RUN(bits);
+    RUN(goes_on);
+    RUN(trace_norm_against_another_solver);
+    RUN(paces);
+    RUN(lines);
+    RUN(ends);
+    RUN(every_allocation);
+    return DONE();
+}

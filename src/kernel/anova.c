@@ -48,12 +48,13 @@ static double flops(const double *p) {
     return 24; /* an exponential */
 }
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return -log1p(share(p) * expm1(rate(p) * fabs(x - y)));
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* -sign(x - y) b e / (sigma (1 + b (e - 1))) */

@@ -27,12 +27,13 @@
 ROWS(float, rows32)
 ROWS(double, rows64)
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return log1p((x - y) * (x - y) / (p[0] * p[0]));
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 static void partial(const double *p, int64_t n, double x, const double *y, double *out) {

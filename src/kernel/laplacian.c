@@ -34,10 +34,13 @@ static void from_l1(const double *p, int64_t n, double *v) {
     krein__vexp(n, v, v);
 }
 
-static double coordinate(const double *p, double x, double y) { return fabs(x - y) / p[0]; }
-static double finish(const double *p, double sum) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
+    return fabs(x - y) / p[0];
+}
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* -sign(x - y) / sigma */

@@ -42,12 +42,13 @@ KREIN_ROW_SUM(double, sum64, TERM64)
 ROWS(float, rows32, sum32, krein__vexpf)
 ROWS(double, rows64, sum64, krein__vexp)
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return 2 * sine64((x - y) / p[PERIOD]) / (p[SIGMA] * p[SIGMA]);
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* The k >= 0 that the distance of u from 1/2 belongs to. */

@@ -25,19 +25,22 @@ static void from_l1(const double *p, int64_t n, double *v) {
 ROWS(float, rows32, sum32)
 ROWS(double, rows64, sum64)
 
-static double coordinate(const double *p, double x, double y) {
-    (void)p;
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)p, (void)at;
     return fabs(x - y);
 }
-static double finish(const double *p, double sum) { return fmax(p[0] - sum, 0); }
+static double finish(const double *p, const double *sum) { return fmax(p[0] - *sum, 0); }
 
 static krein_definite definite(const double *p) {
     (void)p;
     return KREIN_DEFINITE_NO;
 }
 
-static void settle(double *p, int64_t d) {
+static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d) {
+    double *p = leaf->values.number;
+    (void)ctx;
     if (isnan(p[0])) p[0] = 0.7 * (double)d;
+    return KREIN_OK;
 }
 
 static bool source(const double *p, krein_kernel_source *out) {

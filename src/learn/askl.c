@@ -26,8 +26,14 @@
  * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
  * hinge loss.
  *
+ * form=mixture trains no single frequency but the spectral mixture that they are drawn from, by the
+ * evidence of a sample of the rows (spectral_mixture.c), and then the weights, as sk. The kernel
+ * spectral takes the mixture from the model.
+ *
  * Cost: epochs n d D flops, twelve of each with two sets of frequencies. */
+#include "kernel/spectral_mixture.h"
 #include "learn/krr.h"
+#include "learn/spectral_mixture.h"
 #include "learn/windows.h"
 #include "map/learned.h"
 #include "model/probability.h"
@@ -55,7 +61,9 @@ enum {
     CLIP,
     REFIT,
     FREQUENCY_RATE,
-    REPORT
+    REPORT,
+    FORM,
+    COMPONENTS
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
@@ -64,6 +72,8 @@ static const krein_penalty penalties[] = {KREIN_PENALTY_FROBENIUS, KREIN_PENALTY
 enum { NO = 0, YES = 1 };
 /* Steps of the frequencies, in units of their size, over those of the weights. */
 static const double FASTER = 20;
+enum { FREE = 0, MIXTURE = 1 };
+enum { SK = 1 }; /* a preset */
 
 /* What the presets say of the options that were not given, in the order of their words. */
 static const struct preset {
@@ -193,13 +203,29 @@ static const krein_option options[] = {
                 .high = 1e9,
                 .help = "steps between two lines with loss and held-out error in the log (-vv); "
                         "0: one an epoch"},
-    [REPORT + 1] = {0}};
+    [FORM] = {.name = "form",
+              .type = KREIN_OPTION_WORD,
+              .value = FREE,
+              .words = "free|mixture",
+              .help = "each frequency is trained, or the spectral mixture that all are drawn from; "
+                      "with it everything else is as in the preset sk"},
+    [COMPONENTS] = {.name = "q",
+                    .type = KREIN_OPTION_INTEGER,
+                    .value = NAN,
+                    .low = 1,
+                    .high = KREIN_COMPONENTS_MAX,
+                    .help = "components of the mixture; when not given those of the kernel "
+                            "spectral, else 4"},
+    [COMPONENTS + 1] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
+
+static bool mixed(const krein_values *v) { return v->number[FORM] == MIXTURE; }
 
 /* What the preset says. */
 static krein_values settled(const krein_values *values) {
     krein_values v = *values;
+    if (mixed(&v)) v.number[PRESET] = SK;
     const struct preset *p = &presets[(int)v.number[PRESET]];
     if (!v.given[SPECTRUM]) v.number[SPECTRUM] = p->spectrum;
     if (!v.given[TRAIN]) v.number[TRAIN] = p->train;
@@ -234,8 +260,27 @@ static char *map_spec(krein_ctx *ctx, const krein_values *values) {
                          v.number[SINES] > 0 ? "yes" : "no");
 }
 
+/* A mixture is of stationary frequencies, which are draws from it. */
+static krein_status check_form(krein_ctx *ctx, const krein_values *v) {
+    if (!mixed(v)) {
+        if (!v->given[COMPONENTS] || isnan(v->number[COMPONENTS])) return KREIN_OK;
+        return krein__fail(ctx, KREIN_EARG, "askl: q is the number of components of form=mixture");
+    }
+    if (v->given[PRESET] && v->number[PRESET] != SK)
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: form=mixture is as the preset sk in everything else; leave "
+                           "`preset` out");
+    if ((v->given[TRAIN] && v->number[TRAIN] > 0) ||
+        (v->given[SPECTRUM] && v->number[SPECTRUM] != STATIONARY))
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: the frequencies of form=mixture are draws from a stationary "
+                           "spectrum; leave `train` and `spectrum` out");
+    return KREIN_OK;
+}
+
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
-    (void)values;
+    krein_status st = check_form(ctx, values);
+    if (st != KREIN_OK) return st;
     if (!map || krein__map_traits(map) & KREIN_MAP_TRAINED) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
                        "askl trains its own features, and the map %s has none that can be trained; "
@@ -243,10 +288,35 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                        map->cls->cls.name);
 }
 
+/* Components of the mixture; 0: they cannot be as many as asked for. */
+static int64_t components(const krein_values *v, const krein_map *map) {
+    int64_t own = krein__spectral_mixture_own(map->kernel);
+    double q = v->number[COMPONENTS];
+    if (isnan(q)) return own > 0 ? own : KREIN_COMPONENTS;
+    return own > 0 && (int64_t)q != own ? 0 : (int64_t)q;
+}
+
+static krein_status take_mixture(krein_job *job, krein_values *values) {
+    const krein_map *map = job->model->map;
+    int64_t q = components(values, map);
+    if (krein__learned(map)->V)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: form=mixture needs a map with spectrum=stationary");
+    if (q == 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: q=%g components, and the kernel starts with %lld; leave q out",
+                           values->number[COMPONENTS],
+                           (long long)krein__spectral_mixture_own(map->kernel));
+    values->number[COMPONENTS] = (double)q;
+    return KREIN_OK;
+}
+
 /* The map is as its own spec says; what the learner's says must be the same. */
 static krein_status take_map(krein_job *job, krein_values *values) {
     const krein_learned *s = krein__learned(job->model->map);
     double spectrum = s->V ? NONSTATIONARY : STATIONARY;
+    krein_status st = mixed(values) ? take_mixture(job, values) : KREIN_OK;
+    if (st != KREIN_OK) return st;
     if ((values->given[SPECTRUM] && values->number[SPECTRUM] != spectrum) ||
         (values->given[SINES] && (values->number[SINES] > 0) != s->sines))
         return krein__fail(job->ctx, KREIN_EARG,
@@ -508,10 +578,12 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(check_loss(job, o.loss, refit));
     TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
     TRY(krein__net_ready(&net));
+    TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
+    if (mixed(values))
+        TRY(krein__spectral_mixture_learn(job, &w, (int64_t)values->number[COMPONENTS]));
     TRY(start_net(m->map, &net));
     if (!isnan(values->number[FREQUENCY_RATE]))
         o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
-    TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
         TRY(held_scores(&net, &o, &w, &scores));
@@ -519,7 +591,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     }
     job->loo = before;
     report(job, &o, &r, &w, refit);
-    TRY(give_frequencies(m->map, &net));
+    if (!o.frozen[0]) TRY(give_frequencies(m->map, &net));
     if (refit) {
         TRY(refit_weights(job, &w));
     } else {
@@ -561,6 +633,13 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
                   64 * (double)k * ((double)D + (double)k) + 65536;
     out->flops = (double)epochs_of(&v, n) * (double)n * flops + ridge.flops;
     *passes += 3;
+    if (mixed(&v)) {
+        krein_cost mixture;
+        krein__spectral_mixture_cost(n, map->d, k, krein__max(1, components(&v, map)), &mixture);
+        out->bytes += mixture.bytes;
+        out->flops += mixture.flops;
+        *passes += 1;
+    }
     krein__net_clear(&net);
 }
 
@@ -573,7 +652,9 @@ const krein_learner_class krein__learner_askl = {
          "choose the epoch. Where the loss is the square, the weights are then solved for as by "
          "krr, with `lambda` by leave-one-out. The model has a map of its own, whose frequencies "
          "other learners take with map=learned(file=MODEL). loss=softmax has probabilities by "
-         "itself; with other losses they are calibrated on the rows held out."},
+         "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
+         "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
+         "rows instead; the kernel spectral(file=MODEL) is that mixture."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .probabilities = true,
     .unlabelled = true,

@@ -11,6 +11,7 @@
  * Cost: O(d D) a row, twice that with two sets. */
 #include "map/learned.h"
 
+#include "kernel/spectral_mixture.h"
 #include "map/draw.h"
 #include "map/fourier.h"
 #include "map/tile.h"
@@ -80,6 +81,8 @@ static krein_status io_state(krein_map *map, krein_archive *a) {
     }
     TRY(krein__archive_array(a, "learned.W", KREIN_TYPE_F32, &s->W, depth(map, s) * s->F));
     if (two) TRY(krein__archive_array(a, "learned.V", KREIN_TYPE_F32, &s->V, depth(map, s) * s->F));
+    if (krein__archive_reading(a) ? krein__spectral_mixture_there(a) : s->mixture != NULL)
+        TRY(krein__spectral_mixture_io(ctx, a, map->d, &s->mixture));
 done:
     return st;
 }
@@ -227,6 +230,29 @@ void krein__learned_set(krein_map *map, const float *first, const float *second)
     int64_t size = map->d * s->F;
     for (int64_t i = 0; i < size; i++) s->W[i] = (float)((double)first[i] * (0.5 / M_PI));
     for (int64_t i = 0; s->V && i < size; i++) s->V[i] = (float)((double)second[i] * (0.5 / M_PI));
+    krein__free(map->ctx, s->mixture);
+    s->mixture = NULL;
+}
+
+krein_status krein__learned_mix(krein_map *map, const double *mixture) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_learned *s = map->state;
+    int64_t count = krein__spectral_mixture_count(krein__spectral_mixture(mixture).q, map->d);
+    krein_rng g = {map->seed, KREIN_STREAM_MAP};
+    double *w = NULL;
+    krein__free(ctx, s->mixture);
+    s->mixture = NULL;
+    NEW(s->mixture, count);
+    memcpy(s->mixture, mixture, (size_t)count * sizeof *mixture);
+    NEW(w, map->d);
+    for (int64_t f = 0; f < s->F; f++) {
+        krein__kernel_spectral.frequency(mixture, g, (uint64_t)f, map->d, w);
+        for (int64_t j = 0; j < map->d; j++) s->W[j * s->F + f] = (float)(w[j] * (0.5 / M_PI));
+    }
+done:
+    krein__free(ctx, w);
+    return st;
 }
 
 /* ---- features ----------------------------------------------------------- */
@@ -244,7 +270,8 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     double piece = fmin(F, (double)krein__draw_rows(map->d));
     out->bytes = 4 * sets * (d + 1) * F + 8 * d * piece +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (3 * CHUNK + d + 1 + D)) +
-                 sizeof(krein_term) * KREIN_TERMS_MAX + 32768;
+                 sizeof(krein_term) * KREIN_TERMS_MAX +
+                 2 * krein__tables_bytes(map->kernel, map->d) + 32768;
     out->flops = sets * F * (2 * d + 20);
     out->fit_flops = 100 * sets * F * d;
 }
@@ -297,14 +324,32 @@ done:
     return st;
 }
 
+static void mixture_array(const krein_map *map, int64_t i, krein_named_array *out) {
+    static const char *const names[] = {"mixture.weights", "mixture.variances", "mixture.means"};
+    const krein_learned *s = map->state;
+    krein_spectral_mixture m = krein__spectral_mixture(s->mixture);
+    const double *at[] = {m.w, m.V, m.mu};
+    krein__array_set(out, names[i], KREIN_TYPE_F64, i == 0 ? 1 : m.q, i == 0 ? m.q : m.d, at[i]);
+}
+
+/* What is not there has no address. */
 static bool array(const krein_map *map, int64_t i, krein_named_array *out) {
     const krein_learned *s = map->state;
     if (i == 0)
         krein__array_set(out, "frequencies", KREIN_TYPE_F32, depth(map, s), s->F, s->W);
-    else if (i == 1 && s->V)
+    else if (i == 1)
         krein__array_set(out, "frequencies.second", KREIN_TYPE_F32, depth(map, s), s->F, s->V);
+    else if (i < 5 && s->mixture)
+        mixture_array(map, i - 2, out);
     else
         return false;
+    return true;
+}
+
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    const krein_learned *s = map->state;
+    if (i > 0 || !s->mixture) return false;
+    *out = (krein_fact){"components", NULL, s->mixture[0]};
     return true;
 }
 
@@ -312,6 +357,7 @@ static void clear(krein_map *map) {
     krein_learned *s = map->state;
     krein__free(map->ctx, s->W);
     krein__free(map->ctx, s->V);
+    krein__free(map->ctx, s->mixture);
 }
 
 static int own_traits(const krein_map *map) { return file(map) ? KREIN_MAP_SEEDLESS : 0; }
@@ -351,5 +397,6 @@ const krein_map_class krein__map_learned = {
     .tile = tile,
     .waves = waves,
     .array = array,
+    .fact = fact,
     .io = io,
     .clear = clear};
