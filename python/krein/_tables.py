@@ -1350,8 +1350,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "support vector machine for classes",
             (
                 "On features by dual coordinate descent and Newton steps, linear in the number of "
-                "rows, or on the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it "
-                "is not given it is chosen by cross-validation along a path of values."
+                "rows, or on the kernel matrix (map=exact) by sequential minimal optimisation. C "
+                "is LIBSVM's; where it is not given it is chosen by cross-validation along a path "
+                "of values."
             ),
             "cortes1995",
             "",
@@ -1403,7 +1404,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "number",
                     "0.001",
                     "[1e-09, 1]",
-                    "relative duality gap to stop at (map=exact: LIBSVM's tolerance)",
+                    "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
             ),
             ("classification",),
@@ -1415,8 +1416,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "support vector regression",
             (
                 "Errors up to epsilon cost nothing, larger ones their excess. On features by dual "
-                "coordinate descent and Newton steps, or on the kernel matrix (map=exact) through "
-                "LIBSVM. C and epsilon are LIBSVM's."
+                "coordinate descent and Newton steps, or on the kernel matrix (map=exact) by "
+                "sequential minimal optimisation. C and epsilon are LIBSVM's."
             ),
             "drucker1997",
             "",
@@ -1457,7 +1458,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "number",
                     "0.001",
                     "[1e-09, 1]",
-                    "relative duality gap to stop at (map=exact: LIBSVM's tolerance)",
+                    "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
             ),
             ("regression",),
@@ -2408,14 +2409,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
-        "libsvm": Method(
-            "libsvm",
-            "support vector machines on the kernel matrix, by LIBSVM",
+        "smo": Method(
+            "smo",
+            "support vector machines on the kernel matrix, by pairs of rows",
             (
-                "Sequential minimal optimisation on precomputed kernel values, indefinite ones "
-                "too. Used by svm and svr with map=exact."
+                "Sequential minimal optimisation with second-order working sets and shrinking; a "
+                "bound for each row, indefinite kernels too. Used by svm and svr with map=exact."
             ),
-            "chang2011",
+            "fan2005",
             "",
             (),
         ),

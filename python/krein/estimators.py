@@ -1266,8 +1266,8 @@ class SVC(BaseClassifier):
     """Support vector machine for classes.
 
     On features by dual coordinate descent and Newton steps, linear in the number of rows, or on
-    the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not given it is
-    chosen by cross-validation along a path of values.
+    the kernel matrix (map=exact) by sequential minimal optimisation. C is LIBSVM's; where it is
+    not given it is chosen by cross-validation along a path of values.
 
     Parameters
     ----------
@@ -1285,8 +1285,8 @@ class SVC(BaseClassifier):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -1448,8 +1448,8 @@ class SVR(BaseRegressor):
     """Support vector regression.
 
     Errors up to epsilon cost nothing, larger ones their excess. On features by dual coordinate
-    descent and Newton steps, or on the kernel matrix (map=exact) through LIBSVM. C and epsilon
-    are LIBSVM's.
+    descent and Newton steps, or on the kernel matrix (map=exact) by sequential minimal
+    optimisation. C and epsilon are LIBSVM's.
 
     Parameters
     ----------
@@ -1464,8 +1464,8 @@ class SVR(BaseRegressor):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.

@@ -26,7 +26,7 @@ krein_status krein__exact_svr(krein_job *job, const krein_exact_svm *options);
 krein_status krein__exact_svm_held_out(krein_job *job, const krein_exact_svm *options,
                                        double *score);
 /* Bytes and a guess of the operations, added to out. */
-void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                               bool path, krein_repair spectrum, krein_cost *out);
+void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                               krein_repair spectrum, krein_cost *out);
 
 #endif

@@ -6,7 +6,7 @@
  * C is LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. More than two classes: one
  * machine for each class against the rest (the largest score wins), one for each pair (votes), or
  * one for all (Crammer and Singer). On features by dual coordinate descent and Newton steps
- * (learn/feature_machines.c), on the kernel matrix (map=exact) through LIBSVM
+ * (learn/feature_machines.c), on the kernel matrix (map=exact) by pairs of rows
  * (learn/kernel_machine.c), also with an indefinite kernel, whose spectrum is taken as it is,
  * clipped, flipped or shifted. C that is not given is chosen by cross-validation. */
 #include "learn/vector_machine.h"
@@ -66,7 +66,7 @@ static krein_status fit(krein_job *job, krein_values *v) {
 
 static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    *passes = krein__vector_machine_cost(map, n, k, false, path && isnan(v->number[C_]),
+    *passes = krein__vector_machine_cost(map, n, k, path && isnan(v->number[C_]),
                                          (krein_repair)v->number[SPECTRUM], out);
 }
 
@@ -74,8 +74,8 @@ const krein_learner_class krein__learner_svm = {
     .cls =
         {"svm", "support vector machine for classes", "cortes1995", options,
          "On features by dual coordinate descent and Newton steps, linear in the number of rows, "
-         "or on the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not "
-         "given it is chosen by cross-validation along a path of values."},
+         "or on the kernel matrix (map=exact) by sequential minimal optimisation. C is LIBSVM's; "
+         "where it is not given it is chosen by cross-validation along a path of values."},
     .tasks = KREIN_FOR_CLASSES,
     .matrix = KREIN_MATRIX_FEW,
     .probabilities = true,

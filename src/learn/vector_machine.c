@@ -45,10 +45,10 @@ done:
     return st;
 }
 
-int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                                   bool path, krein_repair spectrum, krein_cost *out) {
+int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                                   krein_repair spectrum, krein_cost *out) {
     if (is_exact(map))
-        krein__exact_machine_cost(map, n, k, regression, path, spectrum, out);
+        krein__exact_machine_cost(map, n, k, path, spectrum, out);
     else
         krein__machines_cost(map, n, k, path, out);
     return 1 + path;
