@@ -25,7 +25,7 @@ static void add_losses(const krein_kernel_problem *p, const krein_exact *r, cons
     double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
-        double weight = p->class_weight ? p->class_weight[r->class[i]] : 1;
+        double weight = krein__kernel_weight(p, r, i);
         loss[i] = 0;
         if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
@@ -128,12 +128,13 @@ krein_status krein__kernel_choose_C(krein_kernel_problem *p, double *C) {
     krein_exact some = {0};
     krein_libsvm *table = NULL;
     double loss;
+    bool joint = krein__multi_joint(p->multi);
     if (p->all.n > KREIN_KERNEL_SAMPLE) {
         TRY(krein__exact_sample(&p->all, p->job->seed, KREIN_KERNEL_SAMPLE, &some));
-        TRY(krein__libsvm_begin(ctx, some.n, some.K, &table));
+        if (!joint) TRY(krein__libsvm_begin(ctx, some.n, some.K, &table));
         TRY(walk(p, &some, table, C, &loss));
     } else {
-        TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
+        if (!joint) TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
         TRY(walk(p, &p->all, p->table, C, &loss));
     }
     p->job->loo = p->classes ? loss : sqrt(loss) * p->scale;

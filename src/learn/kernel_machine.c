@@ -13,6 +13,7 @@
  */
 #include "learn/kernel_machine.h"
 
+#include "learn/feature_machines.h"
 #include "learn/kernel_problem.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -79,7 +80,7 @@ static krein_status weigh_classes(krein_kernel_problem *p, bool balanced) {
     int64_t present = 0;
     double *count = NULL;
     ZNEW(count, p->classes);
-    for (int64_t i = 0; i < p->all.n; i++) count[p->all.class[i]]++;
+    for (int64_t i = 0; i < p->all.n; i++) count[p->all.class[i]] += p->all.weight[i];
     for (int64_t c = 0; c < p->classes; c++) present += count[c] > 0;
     if (present < 2) {
         st = krein__fail(ctx, KREIN_EDATA,
@@ -116,12 +117,17 @@ static krein_status begin(krein_job *job, double *C, krein_repair spectrum,
     p->job = job;
     p->k = job->model->k;
     p->scale = 1;
+    p->unit = 1;
     if (*C == 0 || isinf(*C))
         return krein__fail(ctx, KREIN_EARG,
                            "C = %g: give a positive number, or leave it out to have it chosen", *C);
     if (!(p->tol > 0))
         return krein__fail(ctx, KREIN_EARG, "tol = %g: give a positive number", p->tol);
-    if (job->data->has_weight)
+    if (krein__multi_joint(p->multi)) {
+        krein_status st = krein__job_weight(job, &p->unit);
+        if (st != KREIN_OK) return st;
+        p->unit /= (double)job->n;
+    } else if (job->data->has_weight)
         return krein__fail(ctx, KREIN_EARG,
                            "machines on the kernel matrix (map=exact) take no row weights: use "
                            "features (`map=orf`, or nystrom), or leave out `weights`");
@@ -132,7 +138,8 @@ static krein_status begin(krein_job *job, double *C, krein_repair spectrum,
 static krein_status finish(krein_kernel_problem *p, double C) {
     krein_status st = KREIN_OK;
     krein_model *m = p->job->model;
-    if (!p->table) TRY(krein__libsvm_begin(p->ctx, p->all.n, p->all.K, &p->table));
+    if (!p->table && !krein__multi_joint(p->multi))
+        TRY(krein__libsvm_begin(p->ctx, p->all.n, p->all.K, &p->table));
     TRY(krein__kernel_train(p, &p->all, p->table, C, NULL, 1, m->w, m->intercept));
     TRY(krein__spectrum_project(p->ctx, p->repair, p->all.n, p->k, p->V, p->w, m->w));
 done:
@@ -147,7 +154,9 @@ static krein_status begin_svm(krein_job *job, const krein_exact_svm *o, double *
     *C = o->C;
     *p = (krein_kernel_problem){.ctx = job->ctx,
                                 .classes = job->model->encoding.nclass,
+                                .multi = o->multi,
                                 .squared = o->squared,
+                                .intercept = !o->no_intercept,
                                 .tol = o->tol};
     p->pairs = o->multi == 1 && p->classes > 2;
     TRY(begin(job, C, o->spectrum, p));
@@ -164,7 +173,8 @@ static krein_status score_folds(krein_kernel_problem *p, double C, double *score
     int32_t *fold = NULL;
     int64_t n = p->all.n, folds = krein__fold_count(0, n);
     NEW(fold, n);
-    if (!p->table) TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->table));
+    if (!p->table && !krein__multi_joint(p->multi))
+        TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->table));
     krein__progress(ctx, "probabilities", 0, 0);
     TRY(krein__folds(ctx, p->job->seed, n, folds, p->all.group, p->all.class, fold));
     TRY(krein__kernel_held_out(p, &p->all, p->table, C, fold, folds, score));
@@ -180,8 +190,8 @@ static krein_status calibrate(krein_kernel_problem *p, double C) {
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-    TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class, NULL,
-                         &m->calibration));
+    TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class,
+                         p->all.weight, &m->calibration));
 done:
     krein__free(ctx, score);
     return st;

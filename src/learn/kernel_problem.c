@@ -7,6 +7,8 @@
  */
 #include "learn/kernel_problem.h"
 
+#include "learn/feature_machines.h"
+#include "learn/kernel_multiclass.h"
 #include "model/probability.h"
 #include "num/blas.h"
 
@@ -31,6 +33,10 @@ static void sides(const krein_kernel_problem *p, int64_t machine, int64_t *a, in
     for (int64_t i = 0; p->pairs && i < p->classes; i++)
         for (int64_t j = i + 1; j < p->classes; j++)
             if (krein__pair(p->classes, i, j) == machine) *a = i, *b = j;
+}
+
+double krein__kernel_weight(const krein_kernel_problem *p, const krein_exact *r, int64_t i) {
+    return p->unit * r->weight[i] * (p->class_weight ? p->class_weight[r->class[i]] : 1);
 }
 
 /* The rows of a machine that are not in fold f, and their targets. */
@@ -124,6 +130,7 @@ krein_status krein__kernel_train(const krein_kernel_problem *p, const krein_exac
     _Atomic(const char *) error = NULL;
     _Atomic bool stop = false;
     _Atomic int64_t unfinished = 0;
+    if (krein__multi_joint(p->multi)) return krein__kernel_multiclass(p, r, C, fold, folds, w, b);
     NEW(all.row, threads * n);
     NEW(all.y, threads * n);
     NEW(all.alpha, threads * n);

@@ -10,9 +10,11 @@ typedef struct krein_kernel_problem {
     krein_ctx *ctx;
     krein_job *job;
     int64_t k, classes; /* machines; classes 0: regression */
-    bool pairs, squared;
+    int multi;          /* krein_multi */
+    bool pairs, squared, intercept;
     double epsilon, tol;
     double *class_weight; /* classes */
+    double unit;          /* weight of a row: unit times that of krein_exact */
     double scale;         /* targets are numbers / scale */
     krein_exact all;
     krein_libsvm *table;
@@ -23,6 +25,8 @@ typedef struct krein_kernel_problem {
 /* Rows that C is chosen on, at most; values of C tried, at most; rows that are scored at once. */
 enum { KREIN_KERNEL_SAMPLE = 2000, KREIN_KERNEL_GRID = 9, KREIN_KERNEL_STRIP = 256 };
 
+/* The weight of row i in training: its own times that of its class. */
+double krein__kernel_weight(const krein_kernel_problem *p, const krein_exact *r, int64_t i);
 /* All machines, for each fold without its rows (fold NULL: one set, of all rows): w is folds x n x
  * k, b folds x k. */
 krein_status krein__kernel_train(const krein_kernel_problem *p, const krein_exact *r,
