@@ -190,6 +190,8 @@ void krein__kernels_clear(krein_ctx *ctx, krein_kernel_list *list);
 /* What is known without data (no minus sign, every base kernel is): the worst of its parts. */
 krein_definite krein__kernel_definite(const krein_kernel *k);
 bool krein__kernel_positive(const krein_kernel *k); /* KREIN_DEFINITE_POSITIVE */
+/* KREIN_DEFINITE_NO; not a matrix that the user brings, which may be anything. */
+bool krein__kernel_indefinite(const krein_kernel *k);
 /* Every base kernel has the property. */
 bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *));
 bool krein__is_radial(const krein_kernel_class *c);

@@ -86,6 +86,15 @@ bool krein__kernel_positive(const krein_kernel *k) {
     return krein__kernel_definite(k) == KREIN_DEFINITE_POSITIVE;
 }
 
+static bool in_a_file(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return k->kernel->family == KREIN_FAMILY_TABLE;
+    return in_a_file(k->left) || (k->right && in_a_file(k->right));
+}
+
+bool krein__kernel_indefinite(const krein_kernel *k) {
+    return krein__kernel_definite(k) == KREIN_DEFINITE_NO && !in_a_file(k);
+}
+
 krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d) {
     krein_status st = KREIN_OK;
     if (!k) return KREIN_OK;
