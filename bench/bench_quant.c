@@ -193,7 +193,7 @@ static void float_layers(int64_t n, float *const *w, float *x, float *turns) {
     }
 }
 
-static void code_layers(int64_t n, krein_product *const *p, const krein_waves *waves,
+static void code_layers(int64_t n, krein_product *const *p, const krein_wave_codes *waves,
                         uint8_t *const *rows, void *scratch) {
     for (int l = 0; l < LAYERS; l++)
         krein__product_waves(p[l], waves, n, rows[l % 2], K, scratch, rows[(l + 1) % 2]);
@@ -210,8 +210,8 @@ static void layers(void) {
     printf("  float32 (%s, %s)%*s %7.2f          %7.2f\n", krein__blas_core(), krein__vec_path(),
            9 - (int)strlen(krein__blas_core()), "", batch / ROWS * 1e6, one * 1e6);
     for (int b = 0; b < 4; b++) {
-        krein_waves *waves = NULL;
-        if (krein__waves_create(ctx, BITS[b], &waves) != KREIN_OK) exit(1);
+        krein_wave_codes *waves = NULL;
+        if (krein__wave_codes_create(ctx, BITS[b], &waves) != KREIN_OK) exit(1);
         uint8_t *rows[2] = {codes_of(ROWS * K, BITS[b]), codes_of(ROWS * K, BITS[b])};
         for (int i = 0; i < KREIN__COUNT(PATHS); i++) {
             krein_product *p[LAYERS] = {NULL};
@@ -234,7 +234,7 @@ static void layers(void) {
             for (int l = 0; l < LAYERS; l++) krein__product_destroy(ctx, p[l]);
         }
         for (int i = 0; i < 2; i++) krein__free(ctx, rows[i]);
-        krein__waves_destroy(ctx, waves);
+        krein__wave_codes_destroy(ctx, waves);
     }
     for (int l = 0; l < LAYERS; l++) krein__free(ctx, w[l]);
     krein__free(ctx, x), krein__free(ctx, turns);

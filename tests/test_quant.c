@@ -356,9 +356,9 @@ static int code_of(krein_quant q, double x) { return (int)rint(x / q.scale - q.z
 /* Every phase of the table, and floats next to it. */
 static void tables(void) {
     for (int b = 0; b < 4; b++) {
-        krein_waves *w = NULL;
-        CHECK(krein__waves_create(ctx, BITS[b], &w) == KREIN_OK);
-        krein_quant q = krein__waves_quant(w);
+        krein_wave_codes *w = NULL;
+        CHECK(krein__wave_codes_create(ctx, BITS[b], &w) == KREIN_OK);
+        krein_quant q = krein__wave_codes_quant(w);
         CHECK(q.bits == BITS[b]);
         CHECK_REL(q.scale, 2.0 / ((1 << BITS[b]) - 1), 1e-15);
         int64_t wrong = 0;
@@ -367,7 +367,7 @@ static void tables(void) {
             double want[2] = {(double)cosl(t), (double)sinl(t)};
             float turns[] = {(float)u / 65536, (float)u / 65536 + 7, (float)(u + 0.3) / 65536};
             uint8_t pairs[6];
-            krein__waves_codes(w, 3, turns, pairs);
+            krein__wave_codes_of(w, 3, turns, pairs);
             for (int i = 0; i < 2; i++) {
                 if (to_boundary(q, want[i]) > 1e-15) wrong += pairs[i] != code_of(q, want[i]);
                 wrong += pairs[i] != pairs[2 + i] || pairs[i] != pairs[4 + i];
@@ -378,12 +378,12 @@ static void tables(void) {
         float quarter[] = {0.25f, INFINITY, NAN};
         uint8_t pair[6], zero = BITS[b] == 1 ? 0 : (uint8_t)(1 << (BITS[b] - 1));
         uint8_t top = (uint8_t)((1 << BITS[b]) - 1);
-        krein__waves_codes(w, 3, quarter, pair);
+        krein__wave_codes_of(w, 3, quarter, pair);
         CHECK(pair[0] == zero && pair[1] == top);
         CHECK(pair[2] == top && pair[3] == zero && pair[4] == top && pair[5] == zero);
-        krein__waves_destroy(ctx, w);
+        krein__wave_codes_destroy(ctx, w);
     }
-    krein__waves_destroy(ctx, NULL);
+    krein__wave_codes_destroy(ctx, NULL);
 }
 
 /* Sums that are phases, all of them: on vectors the codes come from comparisons, not the table. */
@@ -403,17 +403,18 @@ static void thresholds(void) {
         turns[i] = (float)i / 65536;
     }
     for (int b = 0; b < 4; b++) {
-        krein_waves *w = NULL;
-        CHECK(krein__waves_create(ctx, BITS[b], &w) == KREIN_OK);
-        krein__waves_codes(w, 65536, turns, want);
+        krein_wave_codes *w = NULL;
+        CHECK(krein__wave_codes_create(ctx, BITS[b], &w) == KREIN_OK);
+        krein__wave_codes_of(w, 65536, turns, want);
         for (int i = 0; i < 3; i++) {
             krein_product *p = product_on(list[i].path, &c, c.quant, 0, NULL);
             if (!p) continue; /* the CPU lacks it */
-            krein__waves_of_sums(w, list[i].level, 65536, u, (uint64_t)1 << 48, zero, 0, pairs);
+            krein__wave_codes_of_sums(w, list[i].level, 65536, u, (uint64_t)1 << 48, zero, 0,
+                                      pairs);
             CHECK(memcmp(pairs, want, 2 * 65536) == 0);
             krein__product_destroy(ctx, p);
         }
-        krein__waves_destroy(ctx, w);
+        krein__wave_codes_destroy(ctx, w);
     }
     free(u), free(zero), free(turns), free(want), free(pairs), free(c.packed);
 }
@@ -426,9 +427,9 @@ static void layers(void) {
     for (int b = 0; b < 4; b++) {
         const int64_t n = 11, K = 300, M = 270;
         uint8_t *wcodes = random_codes(M * K, BITS[b]), *s = random_codes(n * K, BITS[b]);
-        krein_waves *table = NULL;
-        CHECK(krein__waves_create(ctx, BITS[b], &table) == KREIN_OK);
-        const krein_quant rows = krein__waves_quant(table);
+        krein_wave_codes *table = NULL;
+        CHECK(krein__wave_codes_create(ctx, BITS[b], &table) == KREIN_OK);
+        const krein_quant rows = krein__wave_codes_quant(table);
         krein_codes w = matrix(BITS[b], K, M, wcodes);
         w.quant = krein__quant(BITS[b], -1.9, 2.3);
         double *phase = test_new(M, sizeof *phase);
@@ -465,7 +466,7 @@ static void layers(void) {
         /* The bound is there for a few: 2 bound / scale of all, twice that at the most. */
         CHECK((double)near <= 4 * bound / rows.scale * (double)(2 * n * M) + 20);
         free(wcodes), free(s), free(w.packed), free(phase), free(pairs), free(before);
-        krein__waves_destroy(ctx, table);
+        krein__wave_codes_destroy(ctx, table);
     }
 }
 
@@ -476,9 +477,9 @@ static void float_path(void) {
     enum { N = 6, D = 12, F = 40, LAYERS = 3 };
     for (int b = 0; b < 4; b++) {
         const int bits = BITS[b];
-        krein_waves *table = NULL;
-        CHECK(krein__waves_create(ctx, bits, &table) == KREIN_OK);
-        const krein_quant feature = krein__waves_quant(table);
+        krein_wave_codes *table = NULL;
+        CHECK(krein__wave_codes_create(ctx, bits, &table) == KREIN_OK);
+        const krein_quant feature = krein__wave_codes_quant(table);
         uint8_t codes[N * 2 * F], next[N * 2 * F];
         int64_t in = D, moved = 0;
         float x[N * D];
@@ -506,7 +507,7 @@ static void float_path(void) {
                     for (int64_t k = 0; k < in; k++) sum += wq[o * in + k] * sq[k];
                     turns[o] = sum * (float)(0.5 / M_PI);
                 }
-                krein__waves_codes(table, F, turns, pairs);
+                krein__wave_codes_of(table, F, turns, pairs);
                 for (int j = 0; j < 2 * F; j++) moved += pairs[j] != next[i * 2 * F + j];
             }
             memcpy(codes, next, sizeof codes);
@@ -519,7 +520,7 @@ static void float_path(void) {
          */
         double expected = 2.0 * N * F * LAYERS * 2e-6 * 2 * ((1 << bits) - 1);
         CHECK((double)moved <= expected + 5 * sqrt(expected) + 2);
-        krein__waves_destroy(ctx, table);
+        krein__wave_codes_destroy(ctx, table);
     }
 }
 
@@ -527,14 +528,14 @@ static void float_path(void) {
 
 static void refusals(void) {
     krein_product *p = NULL;
-    krein_waves *waves = NULL;
+    krein_wave_codes *waves = NULL;
     krein_codes c;
     float w[4] = {1, 2, NAN, 4};
     static const int none[] = {0, 3, 16, -1};
     for (int i = 0; i < 4; i++) {
         CHECK(krein__codes_create(ctx, none[i], 2, 2, w, 2, &c) == KREIN_EARG && !c.packed);
         CHECK_HAS(krein_message(ctx), "8, 4, 2 or 1");
-        CHECK(krein__waves_create(ctx, none[i], &waves) == KREIN_EARG && !waves);
+        CHECK(krein__wave_codes_create(ctx, none[i], &waves) == KREIN_EARG && !waves);
     }
     CHECK(krein__codes_create(ctx, 8, 2, 2, w, 2, &c) == KREIN_ENUMERIC && !c.packed);
     CHECK_HAS(krein_message(ctx), "not finite");
@@ -586,14 +587,14 @@ static void memory(void) {
     TEST_EVERY_ALLOCATION(&m, k) {
         krein_codes c;
         krein_product *p = NULL;
-        krein_waves *waves = NULL;
+        krein_wave_codes *waves = NULL;
         krein_status st = krein__codes_create(on, 4, 3, 2, w, 2, &c);
         if (st == KREIN_OK)
             st = krein__product_create(
                 on, &c, &(krein_product_plan){.rows = krein__quant(4, -1, 1), .turns = 1}, &p);
-        if (st == KREIN_OK) st = krein__waves_create(on, 4, &waves);
+        if (st == KREIN_OK) st = krein__wave_codes_create(on, 4, &waves);
         CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
-        krein__waves_destroy(on, waves);
+        krein__wave_codes_destroy(on, waves);
         krein__product_destroy(on, p);
         krein__codes_clear(on, &c);
     }

@@ -202,7 +202,7 @@ static void sum_block(const krein_product *p, int64_t n, const uint8_t *codes, i
 typedef struct result {
     uint32_t *sums;
     float *reals;
-    const krein_waves *waves;
+    const krein_wave_codes *waves;
     uint8_t *pairs;
 } result;
 
@@ -222,8 +222,8 @@ static void finish(const krein_product *p, const result *to, int64_t row, const 
         return;
     }
     const uint32_t turn = (uint32_t)((p->row_turn * S) >> 32);
-    krein__waves_of_sums(to->waves, p->kernel->level, M, sums, p->turn, p->column_turn, turn,
-                         to->pairs + row * 2 * M);
+    krein__wave_codes_of_sums(to->waves, p->kernel->level, M, sums, p->turn, p->column_turn, turn,
+                              to->pairs + row * 2 * M);
 }
 
 static void product(const krein_product *p, int64_t n, const uint8_t *codes, int64_t ld,
@@ -249,7 +249,7 @@ void krein__product_reals(const krein_product *p, int64_t n, const uint8_t *code
     product(p, n, codes, ld, scratch, &(result){.reals = out});
 }
 
-void krein__product_waves(const krein_product *p, const krein_waves *waves, int64_t n,
+void krein__product_waves(const krein_product *p, const krein_wave_codes *waves, int64_t n,
                           const uint8_t *codes, int64_t ld, void *scratch, uint8_t *pairs) {
     product(p, n, codes, ld, scratch, &(result){.waves = waves, .pairs = pairs});
 }

@@ -10,8 +10,8 @@
 
 #include "num/quant.h"
 
-typedef struct krein_product krein_product; /* weights, laid out for this CPU */
-typedef struct krein_waves krein_waves;     /* codes of cosines and sines */
+typedef struct krein_product krein_product;       /* weights, laid out for this CPU */
+typedef struct krein_wave_codes krein_wave_codes; /* codes of cosines and sines */
 
 typedef struct krein_product_plan {
     krein_quant rows; /* of the rows of codes that come in; the bits may differ from the weights' */
@@ -42,7 +42,7 @@ void krein__product_sums(const krein_product *p, int64_t n, const uint8_t *codes
 void krein__product_reals(const krein_product *p, int64_t n, const uint8_t *codes, int64_t ld,
                           void *scratch, float *out);
 /* n x 2 outputs: the codes of cosine and sine of each output, a pair behind the other. */
-void krein__product_waves(const krein_product *p, const krein_waves *waves, int64_t n,
+void krein__product_waves(const krein_product *p, const krein_wave_codes *waves, int64_t n,
                           const uint8_t *codes, int64_t ld, void *scratch, uint8_t *pairs);
 
 /* The codes of cosines and sines, krein__quant(bits, -1, 1). A phase is rounded to u / 65536 of a
@@ -50,11 +50,11 @@ void krein__product_waves(const krein_product *p, const krein_waves *waves, int6
  * 2^-17 + 2^-30 turns of the phase in real numbers, while none of the terms of its sum is beyond
  * 2^20 turns. So a code is that of the exact cosine wherever this is 4.8e-5 or more away from the
  * middle between two codes, and else one of these two. */
-krein_status krein__waves_create(krein_ctx *ctx, int bits, krein_waves **out);
-void krein__waves_destroy(krein_ctx *ctx, krein_waves *w);
-krein_quant krein__waves_quant(const krein_waves *w);
+krein_status krein__wave_codes_create(krein_ctx *ctx, int bits, krein_wave_codes **out);
+void krein__wave_codes_destroy(krein_ctx *ctx, krein_wave_codes *w);
+krein_quant krein__wave_codes_quant(const krein_wave_codes *w);
 /* Pairs of codes of n phases in turns, from the same table: what a float path uses to agree with
  * krein__product_waves. One that is not finite counts as 0. */
-void krein__waves_codes(const krein_waves *w, int64_t n, const float *turns, uint8_t *pairs);
+void krein__wave_codes_of(const krein_wave_codes *w, int64_t n, const float *turns, uint8_t *pairs);
 
 #endif

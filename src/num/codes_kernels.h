@@ -1,5 +1,5 @@
 /* codes_kernels.h -- between codes.c, which goes over rows, inputs and outputs, and the code for
- * one instruction set: codes_portable.c, codes_x86.c; and waves.c.
+ * one instruction set: codes_portable.c, codes_x86.c; and wave_codes.c.
  *
  * The outputs of a layer are divided into panels, the inputs into steps of `group` codes. A panel
  * holds the weights of its outputs, step behind step, with zeros where inputs or outputs end. A
@@ -49,10 +49,10 @@ extern const krein_codes_kernel krein__codes_portable[];
 extern const int64_t krein__codes_x86_count, krein__codes_portable_count;
 
 /* Pairs of codes of the phases factor sum + column + row, modulo 1: factor in 2^-64 turns, the
- * others in 2^-32. waves.c. */
-struct krein_waves;
-void krein__waves_of_sums(const struct krein_waves *w, krein_codes_level level, int64_t n,
-                          const uint32_t *sums, uint64_t factor, const uint32_t *column,
-                          uint32_t row, uint8_t *pairs);
+ * others in 2^-32. wave_codes.c. */
+struct krein_wave_codes;
+void krein__wave_codes_of_sums(const struct krein_wave_codes *w, krein_codes_level level, int64_t n,
+                               const uint32_t *sums, uint64_t factor, const uint32_t *column,
+                               uint32_t row, uint8_t *pairs);
 
 #endif

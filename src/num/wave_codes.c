@@ -1,4 +1,4 @@
-/* waves.c -- codes of cosines and sines by a table: see codes.h
+/* wave_codes.c -- codes of cosines and sines by a table: see codes.h
  *
  * The phase is u / 65536 turns. With d the distance of u from 0 (cosine) or from a quarter turn
  * (sine), 0 <= d <= 32768, both are cos(2 pi d / 65536), which falls with d. 8 and 4 bits: a table
@@ -19,15 +19,15 @@
 enum { TURN = 65536, HALF = 32768, QUARTER = 16384, BLOCK = 256 };
 #define INLINE static inline __attribute__((always_inline))
 
-struct krein_waves {
+struct krein_wave_codes {
     krein_quant quant;
     uint16_t threshold[3]; /* of 1 and 2 bits: d < threshold[k] has a code above k */
     uint8_t pairs[TURN][2];
 };
 
-krein_status krein__waves_create(krein_ctx *ctx, int bits, krein_waves **out) {
+krein_status krein__wave_codes_create(krein_ctx *ctx, int bits, krein_wave_codes **out) {
     krein_status st = KREIN_OK;
-    krein_waves *w = NULL;
+    krein_wave_codes *w = NULL;
     uint8_t *code = NULL; /* of cos(2 pi d / 65536) */
     const krein_quant quant = {bits, 1, 0};
     *out = NULL;
@@ -54,9 +54,9 @@ done:
     return st;
 }
 
-void krein__waves_destroy(krein_ctx *ctx, krein_waves *w) { krein__free(ctx, w); }
+void krein__wave_codes_destroy(krein_ctx *ctx, krein_wave_codes *w) { krein__free(ctx, w); }
 
-krein_quant krein__waves_quant(const krein_waves *w) { return w->quant; }
+krein_quant krein__wave_codes_quant(const krein_wave_codes *w) { return w->quant; }
 
 /* ---- phases and codes of a block ------------------------------------------- */
 
@@ -122,13 +122,13 @@ static const path paths[] = {{phases_baseline, NULL, NULL},
 static const path paths[] = {{phases_baseline, NULL, NULL}};
 #endif
 
-static void look_up(const krein_waves *w, int64_t n, const uint16_t *u, uint8_t *pairs) {
+static void look_up(const krein_wave_codes *w, int64_t n, const uint16_t *u, uint8_t *pairs) {
     for (int64_t j = 0; j < n; j++) memcpy(pairs + 2 * j, w->pairs[u[j]], 2);
 }
 
-void krein__waves_of_sums(const krein_waves *w, krein_codes_level level, int64_t n,
-                          const uint32_t *sums, uint64_t factor, const uint32_t *column,
-                          uint32_t row, uint8_t *pairs) {
+void krein__wave_codes_of_sums(const krein_wave_codes *w, krein_codes_level level, int64_t n,
+                               const uint32_t *sums, uint64_t factor, const uint32_t *column,
+                               uint32_t row, uint8_t *pairs) {
     const path *p = &paths[level];
     uint16_t u[BLOCK];
     for (int64_t from = 0; from < n; from += BLOCK, pairs += 2 * BLOCK) {
@@ -144,7 +144,8 @@ void krein__waves_of_sums(const krein_waves *w, krein_codes_level level, int64_t
     }
 }
 
-void krein__waves_codes(const krein_waves *w, int64_t n, const float *turns, uint8_t *pairs) {
+void krein__wave_codes_of(const krein_wave_codes *w, int64_t n, const float *turns,
+                          uint8_t *pairs) {
     for (int64_t j = 0; j < n; j++) {
         float r = turns[j] - rintf(turns[j]); /* exact */
         r = r >= -0.5f && r <= 0.5f ? r : 0;
