@@ -36,7 +36,13 @@ static int64_t layers_of(const krein_map *map) { return (int64_t)map->values.num
 
 const krein_deep *krein__deep(const krein_map *map) { return map->state; }
 
+/* A map that was made of another one may have any kernel; drawn frequencies need a measure. */
 static krein_status accepts(krein_ctx *ctx, const krein_kernel *kernel) {
+    (void)ctx, (void)kernel;
+    return KREIN_OK;
+}
+
+static krein_status check_kernel(krein_ctx *ctx, const krein_kernel *kernel) {
     if (krein__kernel_term_count(kernel) == 1 && krein__kernel_all(kernel, krein__has_frequency) &&
         krein__kernel_positive(kernel))
         return KREIN_OK;
@@ -106,6 +112,7 @@ static void clear(krein_map *map) {
         krein__product_destroy(ctx, s->layer[l].product);
     }
     krein__wave_codes_destroy(ctx, s->table);
+    krein__free(ctx, s->unit);
 }
 
 /* Products and table of the codes that are there. */
@@ -152,6 +159,10 @@ krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
     s->bits = given->bits;
     s->mass = given->mass;
     s->input = krein__quant(KREIN_DEEP_INPUT_BITS, -given->reach, given->reach);
+    if (given->unit) {
+        NEW(s->unit, map->d);
+        memcpy(s->unit, given->unit, (size_t)map->d * sizeof *s->unit);
+    }
     for (int64_t l = 0; l < given->layers; l++) {
         krein_deep_layer *to = &s->layer[l];
         int64_t F = given->F[l];
@@ -213,6 +224,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
         return krein__fail(ctx, KREIN_ESPEC,
                            "deep: D = 1 feature is too few for a cosine and a sine; give D=2 or "
                            "more");
+    TRY(check_kernel(ctx, map->kernel));
     NEW(terms, KREIN_TERMS_MAX);
     TRY(krein__kernel_terms(ctx, map->kernel, terms, &count));
     TRY(krein__term_mass(map, &terms[0], &given.mass));
@@ -272,6 +284,7 @@ const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *rows, f
     uint8_t *a = (uint8_t *)(x + KREIN_TILE * d), *b = a + each, *from = a, *to = b;
     uint8_t *room = (uint8_t *)(((uintptr_t)(b + each) + 63) / 64 * 64);
     take_rows(map, rows, x);
+    for (int64_t e = 0; s->unit && e < KREIN_TILE * d; e++) x[e] *= s->unit[e % d];
     krein__quant_codes(&s->input, KREIN_TILE * d, x, from);
     for (int64_t l = 0; l < s->layers; l++) {
         const krein_deep_layer *at = &s->layer[l];
@@ -366,6 +379,8 @@ static krein_status io(krein_map *map, krein_archive *a) {
             goto done;
         }
     }
+    if (reading ? krein__archive_has(a, "deep.unit") : s->unit != NULL)
+        TRY(krein__archive_array(a, "deep.unit", KREIN_TYPE_F32, &s->unit, map->d));
     for (int64_t l = 0; l < layers; l++) {
         if (reading) s->layer[l].in = in;
         if (reading) s->layers = l + 1; /* a model that is written may be in use */
@@ -384,6 +399,10 @@ static krein_status io(krein_map *map, krein_archive *a) {
     shape(map);
 done:
     return st;
+}
+
+static int own_traits(const krein_map *map) {
+    return bits_of(map) == KREIN_DEEP_FLOAT ? 0 : KREIN_MAP_CODES;
 }
 
 static const krein_option options[] = {
@@ -411,7 +430,7 @@ const krein_map_class krein__map_deep = {
          "32 frequencies and features are whole numbers, and so is the arithmetic."},
     .kernels = "stationary",
     .time = "n d D + n D^2",
-    .traits = 0,
+    .own_traits = own_traits,
     .accepts = accepts,
     .features = features,
     .cost = cost,

@@ -20,7 +20,8 @@ typedef struct krein_deep {
     int bits; /* 8, 4, 2, 1; KREIN_DEEP_FLOAT */
     double mass;
     krein_deep_layer layer[KREIN_DEEP_LAYERS];
-    krein_quant input;       /* of encoded rows, KREIN_DEEP_INPUT_BITS */
+    float *unit;             /* d: encoded columns are multiplied by it first; NULL: by 1 */
+    krein_quant input;       /* of these, KREIN_DEEP_INPUT_BITS */
     krein_wave_codes *table; /* of cosines and sines in codes */
 } krein_deep;
 
@@ -37,6 +38,7 @@ typedef struct krein_deep_given {
     const krein_quant *quant;    /* of the codes */
     int bits;
     double reach, mass;
+    const float *unit; /* d, or NULL: see krein_deep; only with bits below 32 */
 } krein_deep_given;
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given);
 /* The codes of the raw features of a tile, KREIN_TILE x R, within scratch (map->scratch floats),

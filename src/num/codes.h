@@ -5,8 +5,8 @@
  * Q is a whole number and exact, on every CPU; so is what follows from it in whole numbers, the
  * codes of cosines and sines. Products and tables are read-only once made: any number of threads
  * may share one, each with scratch of its own. */
-#ifndef KREIN_CODES_H
-#define KREIN_CODES_H
+#ifndef KREIN_NUM_CODES_H
+#define KREIN_NUM_CODES_H
 
 #include "num/quant.h"
 
