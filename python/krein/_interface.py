@@ -809,6 +809,7 @@ FUNCTIONS = {
             POINTER(krein_export_report),
         ],
     ),
+    "krein_model_quantize": (c_int, [c_void_p, c_void_p, c_int, c_void_p, POINTER(c_void_p)]),
     "krein_transform_report_clear": (None, [c_void_p, POINTER(krein_transform_report)]),
     "krein_transform": (
         c_int,

@@ -93,6 +93,9 @@ typedef struct cli_args {
     /* export */
     const char *name, *header_file;
     bool no_libm;
+    /* quantize */
+    const char *data;
+    int64_t bits;
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;

@@ -108,6 +108,8 @@ void krein__map_destroy(krein_map *map) {
     krein__free(ctx, map);
 }
 
+bool krein__map_has_codes(const krein_map *map) { return krein__map_traits(map) & KREIN_MAP_CODES; }
+
 int krein__map_traits(const krein_map *map) {
     return map->cls->traits | (map->cls->own_traits ? map->cls->own_traits(map) : 0);
 }
