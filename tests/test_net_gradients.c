@@ -289,6 +289,7 @@ static void steps(void) {
             CHECK(krein__net_add(&net, "spectral(width=7)") == KREIN_OK);
             CHECK(krein__net_add(&net, head) == KREIN_OK && krein__net_ready(&net) == KREIN_OK);
             int64_t last = net.layer[1].first + net.layer[1].parameters;
+            int64_t phases = krein__spectral_at(&net.layer[0], net.p).phase - net.p;
             double *p = test_new(net.count, sizeof *p), worst = 0, top = 0;
             for (int64_t i = 0; i < last; i++) p[i] = (double)(float)(0.8 * det(i, i % 5, 0.9));
             for (int64_t i = 0; i < last; i++) net.p[i] = (float)p[i];
@@ -311,7 +312,7 @@ static void steps(void) {
             krein_fit_report r;
             CHECK(krein__net_fit(&net, &all, &o, &r) == KREIN_OK && r.best.epoch == 1);
             for (int64_t i = 0; i < last; i++) {
-                bool phase = i >= 2 * IN * M && i < net.layer[1].first;
+                bool phase = i >= phases && i < net.layer[1].first;
                 double h = 1e-5, was = p[i], moved = (was - (double)net.p[i]) / o.rate;
                 p[i] = was + h;
                 double up = slow_objective(&net, loss, p, &rows.all);
