@@ -194,6 +194,22 @@ class Model:
         finally:
             _context.give(context)
 
+    def quantize(self, bits: int = 8, X: Any = None) -> "Model":
+        """The same model in 8, 4, 2 or 1 bits, for models on random features.
+
+        Frequencies, features and weights become whole numbers, rounded so that the scores of the rows ``X`` (at most
+        2,000 are used; random ones when None) change least.
+        """
+        context, handle = Context(), ctypes.c_void_p()
+        if X is None:
+            status = _lib.krein_model_quantize(context.handle, self._handle, bits, None, ctypes.byref(handle))
+            return Model._made(context, handle, status)
+        with _rows.Data(context, X, named=self.columns is not None) as data:
+            status = _lib.krein_model_quantize(
+                context.handle, self._handle, bits, data.handle, ctypes.byref(handle)
+            )
+            return Model._made(context, handle, status)
+
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
         context, size = _context.take(), ctypes.c_int64()

@@ -52,6 +52,19 @@ class Files(Case):
         with self.assertRaises(krein.KreinError):
             self.model.export(self.path("f.c"), name="not a name")
 
+    def test_quantize(self):
+        model = krein.KernelRidge(kernel="gaussian(sigma=1)", map="rff(D=64)", lambda_=1e-3).fit(self.X, self.y).model_
+        expected = model.predict(self.X)
+        for rows in (self.X, None):
+            small = model.quantize(8, rows)
+            self.assertIn("bits=8", small.map)
+            self.assertLess(np.sqrt(np.mean((small.predict(self.X) - expected) ** 2)), 0.05 * np.std(expected))
+            self.same(krein.Model.from_bytes(small.to_bytes()).predict(self.X), small.predict(self.X))
+        with self.assertRaises(krein.KreinError):
+            model.quantize(3)
+        with self.assertRaises(krein.KreinError):
+            self.model.quantize(8)  # the kernel matrix has no frequencies
+
     def test_damage(self):
         data = self.model.to_bytes()
         for wrong in (b"", b"x", data[:-1], data[: len(data) // 2], data[:100] + b"?" + data[101:]):
