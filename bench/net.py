@@ -191,7 +191,7 @@ def main():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cpu", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--torch", action="append", default=[])
     o = parser.parse_args()
     folder = common.folder()
