@@ -119,11 +119,20 @@ static void store(void *user, int64_t layer, int64_t ranges, const krein_range *
                    (size_t)range[q].columns * sizeof *g);
 }
 
+/* In eight sums beside each other. */
+static double sum_of_squares(int64_t n, const float *x) {
+    double part[8] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int j = 0; j < 8; j++) part[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < n; i++) sum += (double)x[i] * (double)x[i];
+    for (int j = 0; j < 8; j++) sum += part[j];
+    return sum;
+}
+
 /* The whole gradient, made shorter where it is too long, goes to the optimiser. */
 static void update_clipped(fit *f) {
-    double sum = 0;
-    for (int64_t i = 0; i < f->net->count; i++) sum += (double)f->g[i] * (double)f->g[i];
-    double length = sqrt(sum);
+    double length = sqrt(sum_of_squares(f->net->count, f->g));
     float keep = length > f->o->clip ? (float)(f->o->clip / length) : 1;
     for (int64_t l = 0; l < f->net->layers; l++) {
         const krein_layer *at = &f->net->layer[l];
@@ -154,12 +163,11 @@ static bool rest_frozen(const fit *f, int64_t l) {
 static double add_activity(fit *f, int64_t n, bool gradient) {
     const krein_pass *b = &f->work.pass[0];
     int64_t size = n * f->net->layer[0].out;
-    double sum = 0, lambda = f->o->lambda_b / (double)n;
+    double lambda = f->o->lambda_b / (double)n;
     float twice = (float)(2 * lambda), *g = f->work.gradient[0];
     if (lambda == 0) return 0;
-    for (int64_t i = 0; i < size; i++) sum += (double)b->out[i] * (double)b->out[i];
     for (int64_t i = 0; gradient && i < size; i++) g[i] += twice * b->out[i];
-    return lambda * sum;
+    return lambda * sum_of_squares(size, b->out);
 }
 
 /* Backwards, and the optimiser; returns the value of the penalty on z. */
