@@ -920,7 +920,7 @@ typedef struct krein_cluster_report {
     int64_t n, d, D; /* D -1: no features */
     krein_cluster_method method;
     int64_t clusters;
-    int64_t *sizes;          /* of the clusters, the largest first */
+    int64_t *sizes;          /* rows of the clusters, the largest first (with row weights: by them) */
     double inertia;          /* k-means: sum of squared distances to the centres */
     double silhouette;       /* mean over silhouette_rows rows, in the kernel's distance */
     int64_t silhouette_rows; /* a seeded sample where there are more than 2,000 */

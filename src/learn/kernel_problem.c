@@ -97,11 +97,12 @@ static void report(const krein_kernel_problem *p, double C, bool choice, int64_t
     bool late = krein__late(p->deadline);
     if (unfinished == 0) return;
     krein__log(p->ctx, choice || late ? KREIN_LOG_INFO : KREIN_LOG_WARNING,
-               "%s%lld of %lld machines with C = %g have not reached tol = %g and are as they were "
-               "then; give %s",
-               late ? "time limit: " : "after the last iteration ", (long long)unfinished,
-               (long long)machines, C * p->scale, p->tol,
-               late ? "more time" : "a smaller C or a larger tol, or use features (`map=nystrom`)");
+               "%s%lld of %lld machines with C = %g have not reached tol = %g%s",
+               late ? "time limit: " : "", (long long)unfinished, (long long)machines, C * p->scale,
+               p->tol,
+               late ? ""
+                    : " in as many steps as they may take; give a smaller C or a larger tol, or "
+                      "use features (`map=nystrom`)");
 }
 
 /* Most rows of a machine: all, or those of the two largest classes. */
