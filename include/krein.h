@@ -573,10 +573,27 @@ typedef struct krein_array { /* stays as it is */
  *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
  *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
  *   frequencies.factor  1 x F
+ *   frequencies.second  as frequencies: of the other term of learned features
+ *   mixture.weights     1 x q, mixture.variances and mixture.means (over 2 pi) q x d: the spectral
+ *                       mixture that frequencies were drawn from
  * Maps side by side have "0.frequencies", "1.landmarks", ... */
 KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
 /* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */
 KREIN_API const char *krein_model_array_name(const krein_model *model, int64_t i);
+
+/* The frequencies of a model whose features are cosines of the row, of its encoded inputs. */
+typedef struct krein_frequencies {
+    size_t size;
+    int64_t d;    /* encoded inputs */
+    int64_t n;    /* frequencies */
+    float *w;     /* n x d, in radians */
+    float *start; /* n x d: as they were drawn before a learner trained them; NULL: nobody did, or
+                     they came from another model */
+} krein_frequencies;
+/* KREIN_EARG where the model has no frequencies. */
+KREIN_API krein_status krein_model_frequencies(krein_ctx *ctx, const krein_model *model,
+                                               krein_frequencies *out);
+KREIN_API void krein_frequencies_clear(krein_ctx *ctx, krein_frequencies *frequencies);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped

@@ -172,6 +172,11 @@ static const cli_option approx_options[] = {
      .help = "draw error against D and against time"},
     END};
 
+static const cli_option info_options[] = {
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the frequencies: by input, and their lengths"},
+    END};
+
 static const cli_option select_options[] = {
     {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
      .help = "k1; k2; ...: ranges make families (21 Gaussians)"},
@@ -469,14 +474,17 @@ const cli_command cli_commands[] = {
     {"info",
      "MODEL",
      "what a model is",
-     NULL,
-     "krein info model.krein",
+     "With --plot it also draws the frequencies of the model's features as it has them and, where a\n"
+     "learner has trained them, as they were drawn before: their mean size for each encoded input,\n"
+     "and a histogram of their lengths.",
+     "krein info model.krein\n"
+     "krein info askl.krein --plot spectrum.svg",
      1,
      1,
      true,
      false,
      cli_cmd_info,
-     {EVERYWHERE},
+     {{"Figure", info_options}, EVERYWHERE},
      "file"},
     {"quantize",
      "MODEL",
