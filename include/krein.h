@@ -617,6 +617,35 @@ KREIN_API krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *mo
 KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                       krein_metrics *out);
 
+/* ---- programs ------------------------------------------------------------ */
+
+typedef struct krein_export_options {
+    size_t size;
+    const char *name;   /* of the functions, NAME_predict; NULL: "model" */
+    const char *header; /* path of a header file to write as well; NULL: none */
+    int no_libm;        /* the program does not use math.h */
+} krein_export_options;
+KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
+#define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_export_report {
+    size_t size;
+    int64_t bytes; /* constants of the program */
+    int64_t flops; /* operations of a row, about */
+    int64_t stack; /* bytes of a call, about */
+    int64_t file;  /* bytes of the text */
+    int wide;      /* sums are double: float would be off by more than 1e-4 */
+} krein_export_report;
+
+/* Writes the model as one C99 file with
+ *     int NAME_predict(const float *x, float *scores)
+ * x: the raw input columns in the order of krein_model_column, categories by their number, missing
+ * cells NaN; the result is the number of the class, or 0 for numbers; scores get the decision
+ * values, or the prediction. KREIN_EDATA where the model cannot be written so. */
+KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *model,
+                                          const char *path, const krein_export_options *options,
+                                          krein_export_report *report);
+
 /* ---- features, kernel values, synthetic data ---------------------------- */
 
 typedef struct krein_transform_report {

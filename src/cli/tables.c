@@ -106,6 +106,14 @@ static const cli_option train_options[] = {
      .help = "store what is needed to predict probabilities"},
     END};
 
+static const cli_option export_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file", .help = "the C file"},
+    {"name", 0, "NAME", CLI_TEXT, AT(name), .help = "of the function: NAME_predict (model)"},
+    {"header-file", 0, "FILE", CLI_TEXT, AT(header_file), .complete = "file",
+     .help = "a header for it as well"},
+    {"no-libm", 0, NULL, CLI_FLAG, AT(no_libm), .help = "exp, log and the like without math.h"},
+    END};
+
 static const cli_option test_options[] = {
     {"test", 0, "FILE", CLI_TEXT, AT(test), .complete = "file",
      .help = "data to evaluate the model on after training"},
@@ -462,6 +470,24 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_info,
      {EVERYWHERE},
+     "file"},
+    {"export",
+     "MODEL",
+     "one C99 file that predicts",
+     "Writes a program without dependencies, with\n"
+     "    int NAME_predict(const float *x, float *scores)\n"
+     "x has the raw input columns in the order of `krein info`: categories by their\n"
+     "number in the order of the comment at the top of the file, missing cells as NaN.\n"
+     "The result is the number of the class, or 0 for numbers; scores get the decision\n"
+     "values, or the prediction.",
+     "krein export model.krein -o model.c\n"
+     "krein export model.krein -o iris.c --name iris --header-file iris.h --no-libm",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_export,
+     {{"Program", export_options}, EVERYWHERE},
      "file"},
     {"list",
      "[kernels|maps|learners|criteria|weighings|solvers|generators]",

@@ -35,7 +35,7 @@
                 "For histograms and other inputs that are not negative (`scale=minmax` makes "     \
                 "them so); new values below 0 count as 0."},                                       \
         .family = KREIN_FAMILY_ADDITIVE, .rows32 = rows32, .rows64 = rows64,                       \
-        .coordinate = coordinate, .finish = finish, .low = 0, .high = INFINITY,                    \
+        .coordinate = coordinate, .finish = finish, .source = source, .low = 0, .high = INFINITY,                    \
         .advice = "use `scale=minmax`"                                                             \
     }
 

@@ -12,6 +12,7 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { C = 0, SIGMA = 1, CHUNK = 256 };
 
@@ -82,6 +83,13 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    char add[160];
+    snprintf(add, sizeof add, "LOG(1 + R(%.17g) * (EXP(R(%.17g) * FABS(a - b)) - 1))", share(p),
+             rate(p));
+    return krein__kernel_source(out, add, "EXP(s)");
+}
+
 static const krein_option options[] = {{.name = "c",
                                         .value = 1,
                                         .low = 0,
@@ -97,6 +105,7 @@ const krein_kernel_class krein__kernel_anova = {
             "for few at a time, large c for laplacian."},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .flops = flops,

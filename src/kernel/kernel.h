@@ -33,6 +33,13 @@ typedef enum krein_definite {
 #define KREIN_OPTION_SIGMA(what)                                                                   \
     { .name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = what }
 
+/* A kernel in C, for programs that are made of a model: `value` is an expression of s, the sum over
+ * the columns of `add`, an expression of the two numbers a and b of a column. EXP, SQRT, LOG, POW,
+ * TANH, FABS and COS (of turns) are the program's functions, R(v) is a number of its type. */
+typedef struct krein_kernel_source {
+    char add[200], value[300];
+} krein_kernel_source;
+
 /* A kernel is computed from inner products (values32, values64) or row by row (rows32, rows64,
  * and coordinate and finish for sparse rows). */
 typedef struct krein_kernel_class {
@@ -61,6 +68,9 @@ typedef struct krein_kernel_class {
     /* Kernels on rows that are functions of |x - y|_1: v[i] = |x - y_i|_1 becomes k(x, y_i). NULL:
      * it is none. */
     void (*from_l1)(const double *p, int64_t n, double *v);
+
+    /* The kernel in C; false: not with these values. NULL: there is none. */
+    bool (*source)(const double *p, krein_kernel_source *out);
 
     /* Derivatives, for gradients of predictors; NULL: there is none. Radial kernels k = phi(r):
      * r[i] becomes phi'(r) / r, and 0 where r = 0 makes that infinite. */
@@ -103,6 +113,11 @@ typedef struct krein_kernel_class {
     int metric;
     double spread;
 } krein_kernel_class;
+
+/* Fills in a source; value by a format. */
+bool krein__kernel_source(krein_kernel_source *out, const char *add, const char *value, ...)
+    __attribute__((format(printf, 3, 4)));
+#define KREIN_SOURCE_SQUARE "(a - b) * (a - b)"
 
 #define KERNEL(name) extern const krein_kernel_class name;
 #include "kernel/kernels.def"

@@ -13,6 +13,7 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { PERIOD = 0, SIGMA = 1, TERMS = 1024 };
 
@@ -78,6 +79,12 @@ static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, dou
     for (int64_t j = 0; j < d; j++) w[j] = quantile(p, krein__rng_uniform(g, row, (uint64_t)j));
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    char add[80];
+    snprintf(add, sizeof add, "(1 - COS((a - b) * R(%.17g)))", 1 / p[PERIOD]);
+    return krein__kernel_source(out, add, "EXP(R(%.17g) * s)", -1 / (p[SIGMA] * p[SIGMA]));
+}
+
 static const krein_option options[] = {
     {.name = "p", .value = 1, .low = 0, .low_open = true, .high = 1e30, .help = "period"},
     KREIN_OPTION_SIGMA("bandwidth"),
@@ -89,6 +96,7 @@ const krein_kernel_class krein__kernel_periodic = {
             "sigma has no unit."},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

@@ -40,6 +40,11 @@ static void settle(double *p, int64_t d) {
     if (isnan(p[0])) p[0] = 0.7 * (double)d;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_source(out, "FABS(a - b)", "(s < R(%.17g) ? R(%.17g) - s : 0)", p[0],
+                                p[0]);
+}
+
 static const krein_option options[] = {{.name = "rho",
                                         .value = NAN,
                                         .low = 0,
@@ -54,6 +59,7 @@ const krein_kernel_class krein__kernel_tl1 = {
             "Piecewise linear. The default of rho suits inputs between 0 and 1."},
     .family = KREIN_FAMILY_STATIONARY,
     .definite = definite,
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

@@ -14,6 +14,7 @@
 #include "map/draw.h"
 #include "map/fourier.h"
 #include "map/tile.h"
+#include "map/waves.h"
 #include "num/vec.h"
 
 #include <math.h>
@@ -248,14 +249,19 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     out->fit_flops = 100 * sets * F * d;
 }
 
+/* The factor of a cosine. */
+static float factor_of(const krein_learned *s) {
+    double norm = sqrt(s->mass / ((s->sines ? 4 : 2) * (double)s->F));
+    return (float)(s->V ? norm : 2 * norm);
+}
+
 static void tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
                  float *scratch) {
     const krein_learned *s = map->state;
     int64_t in = depth(map, s), waves = s->sines ? 2 : 1;
     float *t = scratch, *u = scratch + KREIN_TILE * CHUNK;
     const float *x = krein__tile_pad(rows, in, u + 2 * KREIN_TILE * CHUNK);
-    double norm = sqrt(s->mass / ((s->sines ? 4 : 2) * (double)s->F));
-    float scale = (float)(s->V ? norm : 2 * norm);
+    float scale = factor_of(s);
     for (int64_t f = 0; f < s->F; f += CHUNK) {
         int64_t m = krein__min(CHUNK, s->F - f), width = waves * m;
         for (int set = 0; set < (s->V ? 2 : 1); set++) {
@@ -271,6 +277,24 @@ static void tile(const krein_map *map, const krein_rows *rows, float *out, int64
             }
         }
     }
+}
+
+static krein_status waves(krein_ctx *ctx, const krein_map *map, krein_waves *out) {
+    krein_status st = KREIN_OK;
+    const krein_learned *s = map->state;
+    int64_t d = map->d, F = s->F;
+    TRY(krein__waves_begin(ctx, d, s->V ? 2 * F : F, out));
+    for (int64_t f = 0; f < out->F; f++) {
+        const float *W = f < F ? s->W : s->V;
+        int64_t at = f % F;
+        for (int64_t j = 0; j < d; j++) out->turns[f * d + j] = W[j * F + at];
+        if (!s->sines) out->phase[f] = s->W[d * F + at];
+        out->factor[f] = factor_of(s);
+        out->cosine[f] = s->sines ? 2 * at : at;
+        out->sine[f] = s->sines ? 2 * at + 1 : -1;
+    }
+done:
+    return st;
 }
 
 static bool array(const krein_map *map, int64_t i, krein_named_array *out) {
@@ -325,6 +349,7 @@ const krein_map_class krein__map_learned = {
     .cost = cost,
     .fit = fit,
     .tile = tile,
+    .waves = waves,
     .array = array,
     .io = io,
     .clear = clear};

@@ -14,6 +14,7 @@
 #include <math.h>
 
 typedef struct krein_map krein_map;
+typedef struct krein_waves krein_waves;
 
 enum {
     KREIN_MAP_DUAL = 1,     /* the raw features are kernel values at the training rows themselves */
@@ -90,6 +91,8 @@ typedef struct krein_map_class {
     const struct krein_structure *(*structure)(const krein_map *map);
     /* The same for arrays: frequencies, landmarks. */
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
+    /* Maps whose raw features are cosines and sines: these (waves.h). NULL: they are not. */
+    krein_status (*waves)(krein_ctx *ctx, const krein_map *map, krein_waves *out);
     /* Maps with MIX: sets mix (NULL) again from the fitted state, as fit did. */
     krein_status (*remix)(krein_map *map);
 } krein_map_class;
