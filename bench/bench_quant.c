@@ -78,23 +78,22 @@ static uint8_t *codes_of(int64_t n, int bits) {
 /* ---- the limit: the kernels' instructions on registers ----------------------- */
 
 #if defined(__x86_64__)
-/* Eight independent sums s, each with a register t for what is added to it. */
-#define EIGHT(f)                                                                                   \
-    f("0", "8") f("1", "9") f("2", "10") f("3", "11") f("4", "12") f("5", "13") f("6", "14")       \
-        f("7", "15")
+/* Seven independent sums s, each with a register t for what is added to it. */
+#define SEVEN(f)                                                                                   \
+    f("0", "7") f("1", "8") f("2", "9") f("3", "10") f("4", "11") f("5", "12") f("6", "13")
 #define VNNI(s, t) "vpdpbusd %%zmm16, %%zmm17, %%zmm" s "\n\t"
 #define POPCNT(s, t)                                                                               \
     "vpandd %%zmm16, %%zmm17, %%zmm" t "\n\tvpopcntd %%zmm" t ", %%zmm" t "\n\tvpaddd %%zmm" t     \
     ", %%zmm" s ", %%zmm" s "\n\t"
 #define ADDING(first, add, s, t)                                                                   \
-    first " %%ymm" t ", %%ymm" t ", %%ymm" t "\n\t" add " %%ymm" t ", %%ymm" s ", %%ymm" s "\n\t"
+    first " %%ymm14, %%ymm15, %%ymm" t "\n\t" add " %%ymm" t ", %%ymm" s ", %%ymm" s "\n\t"
 #define MADDWD(s, t) ADDING("vpmaddwd", "vpaddd", s, t)
 #define MADDUBS(s, t) ADDING("vpmaddubsw", "vpaddw", s, t)
 #define SHUFFLE(s, t) ADDING("vpshufb", "vpaddb", s, t)
 #define LIMIT(name, f)                                                                             \
     static void name(int64_t rounds) {                                                             \
         for (int64_t k = 0; k < rounds; k++)                                                       \
-            __asm__ volatile(EIGHT(f)::                                                            \
+            __asm__ volatile(SEVEN(f)::                                                            \
                                  : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", \
                                    "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",    \
                                    "xmm15");                                                       \
@@ -124,7 +123,7 @@ static double limit(const char *path, int bits) {
         if (strcmp(list[i].path, path) == 0 && list[i].bits == bits) {
             double seconds;
             TIME(seconds, list[i].run(ROUNDS));
-            return 2 * 8.0 * ROUNDS * list[i].products / seconds * 1e-9;
+            return 2 * 7.0 * ROUNDS * list[i].products / seconds * 1e-9;
         }
 #else
     (void)path, (void)bits;

@@ -41,14 +41,13 @@ static const krein_codes_kernel *kernel_at(int64_t i) {
 /* From the first kernel of the path on; NULL: there is none such, or this CPU lacks it. */
 static const krein_codes_kernel *choose(int bits, const char *path) {
     const int64_t count = krein__codes_x86_count + krein__codes_portable_count;
-    bool begun = !path;
     for (int64_t i = 0; i < count; i++) {
         const krein_codes_kernel *k = kernel_at(i);
-        if (!begun && strcmp(k->path, path) == 0) {
+        if (path && strcmp(k->path, path) == 0) {
             if (!k->here()) return NULL;
-            begun = true;
+            path = NULL;
         }
-        if (begun && k->bits == bits && k->here()) return k;
+        if (!path && k->bits == bits && k->here()) return k;
     }
     return NULL;
 }
@@ -96,6 +95,17 @@ static uint64_t turns64(double x) {
 }
 static uint32_t turns32(double x) { return (uint32_t)((turns64(x) + 0x80000000u) >> 32); }
 
+/* 256 codes at a time fit into 16 bits, of which a vector has most. */
+static uint64_t sum_codes(int64_t n, const uint8_t *codes) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < n; i += 256) {
+        uint16_t part = 0;
+        for (int64_t k = i; k < krein__min(i + 256, n); k++) part = (uint16_t)(part + codes[k]);
+        sum += part;
+    }
+    return sum;
+}
+
 /* Lays out the weights, output by output, and what follows from their sums. */
 static krein_status lay_out(krein_ctx *ctx, krein_product *p, const krein_codes *w,
                             const krein_product_plan *plan) {
@@ -106,9 +116,8 @@ static krein_status lay_out(krein_ctx *ctx, krein_product *p, const krein_codes 
     uint8_t *codes = NULL;
     NEW(codes, K);
     for (int64_t o = 0; o < w->outputs; o++) {
-        uint64_t sum = 0;
         krein__unpack(w->quant.bits, K, w->packed + o * bytes, codes);
-        for (int64_t i = 0; i < K; i++) sum += codes[i];
+        const uint64_t sum = sum_codes(K, codes);
         k->weights(k, K, codes, (int)(o % k->outputs),
                    p->weights + o / k->outputs * p->panel_bytes);
         p->start[o] = (uint32_t)sum * (uint32_t)k->shift;
@@ -209,12 +218,11 @@ typedef struct result {
 static void finish(const krein_product *p, const result *to, int64_t row, const uint8_t *codes,
                    const uint32_t *sums) {
     const int64_t M = p->outputs;
-    uint64_t S = 0;
     if (to->sums) {
         memcpy(to->sums + row * M, sums, (size_t)M * sizeof *sums);
         return;
     }
-    for (int64_t k = 0; k < p->inputs; k++) S += codes[k];
+    const uint64_t S = sum_codes(p->inputs, codes);
     if (to->reals) {
         const double add = p->row * (double)S;
         for (int64_t j = 0; j < M; j++)

@@ -4,6 +4,7 @@
  *     sum_j w_j s_j = sum_(m,k) 2^(m+k) popcount(W_m & S_k)
  * with the bit planes W_m of the weights and S_k of the row, 64 codes a word. A panel is one
  * output, laid out as a row. */
+#include "base/base.h"
 #include "num/codes_kernels.h"
 
 #include <string.h>
@@ -105,5 +106,4 @@ static void product_2(int n, int64_t steps, const uint8_t *panel, const uint8_t 
 const krein_codes_kernel krein__codes_portable[] = {
     KERNEL(8, 8, 16, row_wide, product_wide), KERNEL(4, 8, 16, row_wide, product_wide),
     KERNEL(2, 64, 16, row_2, product_2), KERNEL(1, 64, 8, row_1, product_1)};
-const int64_t krein__codes_portable_count =
-    sizeof krein__codes_portable / sizeof *krein__codes_portable;
+const int64_t krein__codes_portable_count = KREIN__COUNT(krein__codes_portable);

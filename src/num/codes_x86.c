@@ -11,17 +11,11 @@
  * again in registers.
  *
  * The AVX2 code for 2 and 1 bits looks up sums of two or four products (codes_lut.inc; from
- * wei2024). With AND and a popcount by vpshufb a tile makes 825 GOP/s of 1 bit and a quarter of
- * that of 2 bits; by tables 1,070, and 950 with making them.
- *
- * GOP/s (a product and an addition are two), 1,024 inputs, 512 outputs, 256 rows (one row), one
- * core of a Zen 4, gcc 12 (bench/bench_quant.c); float32 by OpenBLAS's sgemm 103 (45):
- *
- *            8 bits        4 bits        2 bits        1 bit
- * avx512     MEASURED
- * avx2
- * portable
- */
+ * wei2024). A tile alone, in a trial on a Zen 4 (best of several runs, other programs beside it):
+ * AND with a popcount by vpshufb 825 GOP/s of 1 bit, tables 1,070, of which making them takes a
+ * tenth. With AVX-512 and 2 bits tables made 530, planes with vpopcntd 590, vpdpbusd on 4 bits 465.
+ * Sizes of tiles were tried out there too. What came of it: docs/results/codes.md. */
+#include "base/base.h"
 #include "num/codes_kernels.h"
 
 #if defined(__x86_64__)
@@ -485,7 +479,7 @@ const krein_codes_kernel *const krein__codes_x86[] = {
     &kernel_vnni8,    &kernel_vnni4,    &kernel_popcnt2, &kernel_popcnt1,
     &kernel8_avxvnni, &kernel4_avxvnni, &kernel8_evex,   &kernel4_evex,
     &kernel_avx2_8,   &kernel_avx2_4,   &kernel_avx2_2,  &kernel_avx2_1};
-const int64_t krein__codes_x86_count = sizeof krein__codes_x86 / sizeof *krein__codes_x86;
+const int64_t krein__codes_x86_count = KREIN__COUNT(krein__codes_x86);
 
 #else
 const krein_codes_kernel *const krein__codes_x86[1];

@@ -5,8 +5,9 @@
  * of the pairs for all u, 128 KB. 2 and 1 bits: the code is the number of thresholds above d, a few
  * comparisons on vectors; without vectors of 16-bit numbers the table is faster.
  *
- *   ns a pair (Zen 4, one core, gcc 12)   phase 0.15 (AVX-512), 0.22 (AVX2), 0.57 (baseline)
- *   table 0.55;  thresholds 1 bit 0.07, 2 bits 0.14, 4 bits 0.6
+ *   ns a pair, best of several runs (Zen 4, one core, gcc 12)
+ *   phase 0.15 (AVX-512), 0.22 (AVX2), 0.57 (baseline);  table 0.55;
+ *   thresholds (AVX2) 1 bit 0.08, 2 bits 0.15, 4 bits 0.63
  */
 #include "num/codes.h"
 
