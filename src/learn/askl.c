@@ -37,6 +37,7 @@
 #include "learn/windows.h"
 #include "map/learned.h"
 #include "model/probability.h"
+#include "num/speed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -473,11 +474,13 @@ static void report(krein_job *job, const krein_fit_options *o, const krein_fit_r
     if (r->end == KREIN_FIT_TIME)
         krein__log(ctx, KREIN_LOG_WARNING, "askl: time limit: best of %lld epochs",
                    (long long)r->epochs);
-    krein__log(ctx, KREIN_LOG_INFO,
-               "askl: %lld epochs, %lld steps%s; best in epoch %lld: loss %.4g, objective %.4g%s",
+    char best[96] = "the start";
+    if (r->best.epoch > 0)
+        snprintf(best, sizeof best, "epoch %lld: loss %.4g, objective %.4g",
+                 (long long)r->best.epoch, r->best.loss, r->best.objective);
+    krein__log(ctx, KREIN_LOG_INFO, "askl: %lld epochs, %lld steps%s; best: %s%s",
                (long long)r->epochs, (long long)r->steps,
-               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "",
-               (long long)r->best.epoch, r->best.loss, r->best.objective, error);
+               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "", best, error);
 }
 
 /* Scores of the rows held out (held x k), the caller's. */
@@ -557,6 +560,42 @@ static krein_status refit_weights(krein_job *job, const krein_windows *w) {
     return KREIN_OK;
 }
 
+/* With a time limit: the net ends early enough for the refit, as long as that is predicted to take,
+ * but gets half of the time. */
+static krein_status leave_time(const krein_job *job, double *deadline) {
+    krein_ctx *ctx = job->ctx;
+    const krein_map *map = job->model->map;
+    const krein_data *data = job->data;
+    krein_values plain = {0};
+    krein_cost of_map = {0}, ridge = {.probabilities = true};
+    double speed, now = krein__clock(), N = (double)job->n;
+    int64_t passes;
+    krein_status st = krein__speed(ctx, &speed);
+    if (st != KREIN_OK) return st;
+    map->cls->cost(map, job->n, &of_map);
+    krein__learner_krr.cost(map, &plain, job->n, job->model->k, job->lambda < 0, &ridge, &passes);
+    double pass = data->in_memory ? 0 : data->seconds_read / (double)krein__max(1, data->passes);
+    double seconds = (ridge.flops + (double)passes * N * of_map.flops) / speed;
+    *deadline = fmax(job->deadline - seconds - (double)passes * pass, (now + job->deadline) / 2);
+    return KREIN_OK;
+}
+
+/* Where the refit was not done in time the weights are those of the net. */
+static krein_status give_up_refit(krein_job *job, krein_status st) {
+    krein_ctx *ctx = job->ctx;
+    if (st != KREIN_ETIME) return st;
+    krein__log(
+        ctx, KREIN_LOG_WARNING,
+        "askl: time limit: there was no time for the refit; the weights are those of the net");
+    ctx->message[0] = 0;
+    ctx->status = KREIN_OK;
+    krein__free(ctx, job->model->calibration.slope);
+    krein__free(ctx, job->model->calibration.shift);
+    job->model->calibration.slope = job->model->calibration.shift = NULL;
+    job->model->path.n = 0;
+    return KREIN_OK;
+}
+
 static krein_status fit(krein_job *job, krein_values *values) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -584,6 +623,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(start_net(m->map, &net));
     if (!isnan(values->number[FREQUENCY_RATE]))
         o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
+    if (refit && o.deadline > 0) TRY(leave_time(job, &o.deadline));
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
         TRY(held_scores(&net, &o, &w, &scores));
@@ -593,8 +633,11 @@ static krein_status fit(krein_job *job, krein_values *values) {
     report(job, &o, &r, &w, refit);
     if (!o.frozen[0]) TRY(give_frequencies(m->map, &net));
     if (refit) {
-        TRY(refit_weights(job, &w));
-    } else {
+        st = refit_weights(job, &w);
+        refit = st == KREIN_OK;
+        TRY(give_up_refit(job, st));
+    }
+    if (!refit) {
         give_weights(job, &net, &w);
         TRY(calibrate(job, &o, &w, scores));
     }
@@ -631,7 +674,8 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     out->bytes += fmax(ridge.bytes, krein__net_fit_bytes(&net, &o)) + p +
                   krein__windows_bytes(map, n, k) + 8 * (double)n +
                   64 * (double)k * ((double)D + (double)k) + 65536;
-    out->flops = (double)epochs_of(&v, n) * (double)n * flops + ridge.flops;
+    out->early = (double)(epochs_of(&v, n) - 1) * (double)n * flops;
+    out->flops = out->early + (double)n * flops + ridge.flops;
     *passes += 3;
     if (mixed(&v)) {
         krein_cost mixture;

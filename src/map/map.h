@@ -41,6 +41,7 @@ typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
     double flops; /* of one row */
     double fit_flops;
+    double early;      /* of a learner's flops: iterations that end where the time does */
     int64_t folds;     /* of a learner, in: the cross-validation that was asked for, 0: its own */
     int64_t max_exact; /* of a learner, in: the rows that a kernel matrix may have */
     bool asked;        /* in: D was asked for, and is not made smaller where memory is short */

@@ -11,6 +11,9 @@
  * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
  * does not change a bit. With a clip the whole gradient is made first, since its length decides.
  *
+ * With a deadline the rate falls by the clock where that is ahead of the steps. The result then
+ * depends on it.
+ *
  * The proximal step has the length of the plain rate also where the optimiser scales its steps
  * (adam, adadelta): the penalty is then that of the objective in another metric. */
 #include "net/fit.h"
@@ -39,6 +42,7 @@ typedef struct fit {
     int64_t steps;            /* of all epochs */
     krein_fit_report *report; /* so far */
     krein_fit_place told;     /* at the last line in the log within an epoch */
+    double start;             /* krein__clock() */
 } fit;
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -196,6 +200,15 @@ static float *head_weights(const fit *f, int64_t *rows, int64_t *columns) {
     return f->net->p + l->first;
 }
 
+/* Steps of the schedule: those that were made, or as many as the time that has passed stands for,
+ * so that the rate has come down where the time ends. */
+static int64_t progress(const fit *f) {
+    double all = f->o->deadline - f->start;
+    if (f->o->deadline == 0 || !(all > 0)) return f->at.step;
+    double late = (krein__clock() - f->start) / all * (double)f->steps;
+    return krein__max(f->at.step, (int64_t)fmin(late, (double)f->steps - 1));
+}
+
 /* *loss: sum over the rows; *activity: value of the penalty on z. */
 static krein_status make_step(fit *f, const krein_window *w, const int64_t *index, int64_t n,
                               double *loss, double *activity) {
@@ -208,7 +221,7 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
         if (all->class) f->class[i] = all->class[index[i]];
         if (all->weight) f->weight[i] = all->weight[index[i]];
     }
-    double rate = o->rate * krein__schedule(o->schedule, f->at.step, f->steps);
+    double rate = o->rate * krein__schedule(o->schedule, progress(f), f->steps);
     f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->at.step, rate);
     f->decayed.decay = (float)krein__penalty_decay(o->penalty, o->lambda_a);
     krein__net_load(&f->work, &w->x, index, n);
@@ -508,7 +521,7 @@ done:
 krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
                             const krein_fit_options *options, krein_fit_report *out) {
     krein_status st = KREIN_OK;
-    fit f = {.net = net, .o = options, .rows = rows, .report = out};
+    fit f = {.net = net, .o = options, .rows = rows, .report = out, .start = krein__clock()};
     *out = (krein_fit_report){.end = KREIN_FIT_EPOCHS};
     TRY(begin(&f));
     TRY(run(&f));
