@@ -20,7 +20,6 @@ libopenblas-dev      module openblas
 librandom123-dev     header Random123/philox.h
 zlib1g-dev           module zlib
 libxxhash-dev        module libxxhash
-libsvm-dev           header libsvm/svm.h
 libjansson-dev       module jansson'
 wheel='
 binutils             command strip
@@ -41,7 +40,8 @@ python3-scipy        python scipy
 python3-sklearn      python sklearn
 python3-pandas       python pandas
 mypy                 python mypy
-liblinear-dev        header linear.h'
+liblinear-dev        header linear.h
+libsvm-dev           header libsvm/svm.h'
 mpi='
 libopenmpi-dev       command mpicc
 openmpi-bin          command mpirun
@@ -58,6 +58,7 @@ python3-pandas       python pandas
 python3-xgboost      python xgboost
 liblinear-tools      command liblinear-train
 liblinear-dev        header linear.h
+libsvm-dev           header libsvm/svm.h
 libsvm-tools         command svm-train'
 torch='
 python3-torch        python torch'

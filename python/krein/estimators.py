@@ -1266,8 +1266,8 @@ class SVC(BaseClassifier):
     """Support vector machine for classes.
 
     On features by dual coordinate descent and Newton steps, linear in the number of rows, or on
-    the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not given it is
-    chosen by cross-validation along a path of values.
+    the kernel matrix (map=exact) by sequential minimal optimisation. C is LIBSVM's; where it is
+    not given it is chosen by cross-validation along a path of values.
 
     Parameters
     ----------
@@ -1275,8 +1275,9 @@ class SVC(BaseClassifier):
         Weight of the losses; chosen by cross-validation when not given. In (0, inf).
     loss : {"hinge", "hinge2"}, optional
         Hinge, or its square. Default hinge.
-    multi : {"ovr", "ovo", "crammer"}, optional
-        Several classes: one against the rest, pairs, or all in one. Default ovr.
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Several classes: one against the rest, pairs, or all in one (crammer, gmnp). Default
+        ovr.
     intercept : bool, optional
         With a free intercept. Default yes.
     class_weights : {"equal", "balanced"}, optional
@@ -1285,8 +1286,8 @@ class SVC(BaseClassifier):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -1448,8 +1449,8 @@ class SVR(BaseRegressor):
     """Support vector regression.
 
     Errors up to epsilon cost nothing, larger ones their excess. On features by dual coordinate
-    descent and Newton steps, or on the kernel matrix (map=exact) through LIBSVM. C and epsilon
-    are LIBSVM's.
+    descent and Newton steps, or on the kernel matrix (map=exact) by sequential minimal
+    optimisation. C and epsilon are LIBSVM's.
 
     Parameters
     ----------
@@ -1464,8 +1465,8 @@ class SVR(BaseRegressor):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2092,7 +2093,9 @@ class AsklRegressor(BaseRegressor):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2113,8 +2116,9 @@ class AsklRegressor(BaseRegressor):
         Cos and sin pairs instead of cosines with phases. Default no.
     train : bool, optional
         Train the frequencies; else the weights alone. Default yes.
-    norm : {"frobenius", "trace"}, optional
-        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    norm : {"frobenius", "trace", "l1", "group"}, optional
+        Lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of the
+        lengths of a feature's weights. Default trace.
     loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
         Softmax for classes, square for numbers when not given.
     optimizer : {"sgd", "adam", "adadelta"}, optional
@@ -2134,6 +2138,19 @@ class AsklRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2213,7 +2230,7 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report", "form", "q")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2239,6 +2256,10 @@ class AsklRegressor(BaseRegressor):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2278,6 +2299,10 @@ class AsklRegressor(BaseRegressor):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2311,7 +2336,9 @@ class AsklClassifier(BaseClassifier):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2332,8 +2359,9 @@ class AsklClassifier(BaseClassifier):
         Cos and sin pairs instead of cosines with phases. Default no.
     train : bool, optional
         Train the frequencies; else the weights alone. Default yes.
-    norm : {"frobenius", "trace"}, optional
-        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    norm : {"frobenius", "trace", "l1", "group"}, optional
+        Lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of the
+        lengths of a feature's weights. Default trace.
     loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
         Softmax for classes, square for numbers when not given.
     optimizer : {"sgd", "adam", "adadelta"}, optional
@@ -2353,6 +2381,19 @@ class AsklClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2434,7 +2475,7 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report", "form", "q")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2460,6 +2501,10 @@ class AsklClassifier(BaseClassifier):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2499,6 +2544,10 @@ class AsklClassifier(BaseClassifier):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features

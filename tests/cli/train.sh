@@ -188,7 +188,7 @@ for learner in 'svm(C=1, multi=crammer)' 'svm(C=1, intercept=no)'; do
 done
 run train machine.csv --weights w -k 'gaussian(sigma=1)' --learner 'svm(C=1)' -o machine.krein
 ok "svm with weights"
-has "svm with weights: features" out '^map +orf'
+has "svm with weights: the kernel matrix" out '^map +exact'
 run train machine.csv --weights w -k 'gaussian(sigma=1)' --learner krr -o machine.krein
 has "krr with weights: the kernel matrix" out '^map +exact'
 run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner 'svm(C=1, spectrum=clip)' -D 16 -o machine.krein
