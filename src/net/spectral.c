@@ -22,13 +22,10 @@
 #include "num/vec.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WIDTH, SPECTRUM, SINES };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
-enum {
-    BLOCK = 256
-}; /* rows of a panel whose gradient and states fit into a small cache, at most */
+enum { BLOCK = 256 }; /* rows of a panel whose gradient and states fit into a small cache */
 enum { NEAR = 1024 }; /* rows of a panel that stay in it while the rows of a tile pass */
 static const float TURN = (float)(0.5 / M_PI);
 

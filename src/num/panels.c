@@ -3,12 +3,14 @@
  * Rows of C are taken in blocks that stay in registers while k rows of A and B pass by: 12 x 32
  * with AVX-512, 6 x 16 with AVX2. Neither operand is packed: B stands as it is read, and of A the
  * numbers beside each other are multiplied with the same row of B. OpenBLAS packs both for every
- * call, which for 32 rows costs as much as half of the product. GFLOP/s on one core (Zen 4,
- * AVX-512), 784 x 4,000 numbers times 32 rows, and the products of 32 rows with each other:
+ * call, which costs most where one of the sizes is small. GFLOP/s on one core (Zen 4, AVX-512; best
+ * of many), n rows times 784 x 4,000 numbers, and the products x'g that the gradient of these is; C
+ * is here a panel that stays in the cache, and of OpenBLAS the whole of it:
  *
- *                       this    OpenBLAS 0.3.21
- *     k = 784, m = 32    @F@      @f@
- *     k = 32, m = 784    @G@      @g@ */
+ *               this             OpenBLAS 0.3.21
+ *               x W     x'g      x W     x'g
+ *     n = 32    104     110       72      82
+ *     n = 256   113     114      101     103 */
 #include "num/panels.h"
 
 #include "num/simd.h"
@@ -25,11 +27,6 @@ enum { LINE = 16 };  /* floats of a cache line */
 #define HIGH 4
 #define LINES 1
 #include "num/panels_path.inc"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef HIGH
-#undef LINES
 
 #if defined(__x86_64__)
 #define NAME(x) x##_avx2
@@ -38,11 +35,6 @@ enum { LINE = 16 };  /* floats of a cache line */
 #define HIGH 6
 #define LINES 1
 #include "num/panels_path.inc"
-#undef NAME
-#undef TARGET
-#undef LANES
-#undef HIGH
-#undef LINES
 
 #define NAME(x) x##_avx512
 #define TARGET __attribute__((target(KREIN_AVX512)))
