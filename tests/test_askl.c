@@ -432,6 +432,56 @@ static void known_spectrum(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* krein_model_frequencies: as the map has them, and as a map that nobody trained draws them. */
+static void frequencies_at_the_start(void) {
+    static const struct {
+        const char *learner, *map;
+        bool trained;
+    } all[] = {{"askl(D=12, epochs=2)", NULL, true},
+               {"askl(D=12, epochs=2, preset=skl, sines=yes)", NULL, true},
+               {"askl(D=12, epochs=2, preset=sk)", NULL, false},
+               {"askl(D=12, epochs=1, form=mixture, q=1)", NULL, true},
+               {"krr", "learned(D=12)", false},
+               {"krr", "rff(D=12)", false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        krein_ctx *ctx = test_ctx(1);
+        rows r = friedman(120, .1, 8);
+        krein_train_options o = askl(all[i].learner);
+        krein_frequencies f = KREIN_SIZED(krein_frequencies), none = {0};
+        krein_model *m = NULL, *other = NULL;
+        krein_array a;
+        o.map = all[i].map;
+        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
+        if (!m) exit(1);
+        char *map = krein__map_text(m->map);
+        o.learner = "krr";
+        o.map = map;
+        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
+        CHECK(krein_model_frequencies(ctx, m, &none) == KREIN_EARG); /* no size */
+        CHECK(krein_model_frequencies(ctx, m, NULL) == KREIN_OK);
+        CHECK(krein_model_frequencies(ctx, m, &f) == KREIN_OK);
+        CHECK(f.d == 6 && f.w && (f.start != NULL) == all[i].trained);
+        for (int q = 0; q < 1 + all[i].trained; q++) {
+            double off = 0;
+            CHECK(krein_model_array(q ? other : m, "frequencies", &a) && a.columns <= f.n);
+            const float *turns = a.at, *w = q ? f.start : f.w;
+            for (int64_t j = 0; j < 6; j++)
+                for (int64_t k = 0; k < a.columns; k++)
+                    off = fmax(off, fabs((double)w[k * 6 + j] -
+                                         2 * M_PI * (double)turns[j * a.columns + k]));
+            CHECK(off < 1e-5);
+        }
+        krein_frequencies_clear(ctx, &f);
+        krein_frequencies_clear(ctx, NULL);
+        krein__free(ctx, map);
+        krein_model_destroy(m);
+        krein_model_destroy(other);
+        drop(&r);
+        CHECK(atomic_load(&ctx->held) == 0);
+        krein_ctx_destroy(ctx);
+    }
+}
+
 /* Words of the options stand for entries of the tables, by their numbers. */
 static void words(void) {
     static const struct {
@@ -610,6 +660,7 @@ int main(int argc, char **argv) {
     RUN(frequencies_of_a_model);
     RUN(frequencies_start_as_drawn);
     RUN(known_spectrum);
+    RUN(frequencies_at_the_start);
     RUN(words);
     RUN(refusals);
     RUN(odd_input);

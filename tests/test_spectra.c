@@ -333,7 +333,7 @@ static void settle(void) {
     char *text = krein__kernel_text(ctx, k);
     CHECK(strcmp(text, "tl1 + 2*tl1(rho=3)*gaussian(sigma=1)") == 0);
     krein__free(ctx, text);
-    CHECK(krein__kernel_settle(ctx, k, 10) == KREIN_OK);
+    CHECK(krein__kernel_settle(ctx, k, 10, NULL) == KREIN_OK);
     text = krein__kernel_text(ctx, k);
     CHECK(strcmp(text, "tl1(rho=7) + 2*tl1(rho=3)*gaussian(sigma=1)") == 0);
     krein__free(ctx, text);

@@ -335,7 +335,7 @@ static void values_from_a_file(void) {
     krein_rows x = krein__rows_dense(N, 2, r.x, 2);
     CHECK(krein__kernel_free(k, -1, NULL, NULL) == 0);
     CHECK(krein__gram_full(ctx, k, &x, &x, K) == KREIN_EDATA); /* nobody has read the file */
-    CHECK(krein__kernel_settle(ctx, k, 2) == KREIN_OK);
+    CHECK(krein__kernel_settle(ctx, k, 2, NULL) == KREIN_OK);
     CHECK(krein__gram_full(ctx, k, &x, &x, K) == KREIN_OK);
     for (int64_t i = 0; i < N; i++)
         for (int64_t l = 0; l < N; l++) {

@@ -28,7 +28,7 @@ static krein_status check_size(krein_ctx *ctx, const krein_kernel *k, int64_t d)
 }
 
 krein_status krein__kernel_meet(krein_ctx *ctx, krein_kernel *k, const krein_encoding *e) {
-    krein_status st = krein__kernel_settle(ctx, k, e->d);
+    krein_status st = krein__kernel_settle(ctx, k, e->d, e);
     if (st == KREIN_OK) st = check_size(ctx, k, e->d);
     if (st != KREIN_OK) return st;
     if (krein__has_tables(k)) {

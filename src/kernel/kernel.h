@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "base/spec.h"
+#include "encode/encoding.h"
 #include "file/archive.h"
 #include "num/matrix.h"
 
@@ -115,8 +116,8 @@ typedef struct krein_kernel_class {
     bool (*series)(const double *p, bool unit, int64_t count, double *a, double *reach);
 
     /* Parameters whose default depends on the number of columns (options with `derived`), and those
-     * that stand in a file. */
-    krein_status (*settle)(krein_ctx *ctx, krein_kernel *leaf, int64_t d);
+     * that stand in a file. e: how the columns are encoded; NULL: not known. */
+    krein_status (*settle)(krein_ctx *ctx, krein_kernel *leaf, int64_t d, const krein_encoding *e);
     /* Kernels with more numbers than their options: how many on d columns, and they themselves
      * (out has room). NULL: the options are all. */
     int64_t (*count)(const krein_kernel *leaf, int64_t d);
@@ -204,9 +205,10 @@ bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row *
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
 bool krein__is_arccos(const krein_kernel_class *c);
 bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */
-/* Sets the parameters that depend on the number of columns, and reads those that stand in a file.
- */
-krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d);
+/* Sets the parameters that depend on the number of columns, and reads those that stand in a file. e
+ * may be NULL. */
+krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d,
+                                  const krein_encoding *e);
 /* What its leaves own, in the model file; for rows of width d. */
 krein_status krein__kernel_io(krein_ctx *ctx, krein_archive *a, krein_kernel *k, int64_t d);
 /* KREIN_EDATA with the way out where a base kernel wants inputs in a range and these are not, or

@@ -95,13 +95,14 @@ bool krein__kernel_indefinite(const krein_kernel *k) {
     return krein__kernel_definite(k) == KREIN_DEFINITE_NO && !in_a_file(k);
 }
 
-krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d) {
+krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d,
+                                  const krein_encoding *e) {
     krein_status st = KREIN_OK;
     if (!k) return KREIN_OK;
     if (k->node == KREIN_NODE_LEAF)
-        return k->kernel->settle ? k->kernel->settle(ctx, k, d) : KREIN_OK;
-    TRY(krein__kernel_settle(ctx, k->left, d));
-    TRY(krein__kernel_settle(ctx, k->right, d));
+        return k->kernel->settle ? k->kernel->settle(ctx, k, d, e) : KREIN_OK;
+    TRY(krein__kernel_settle(ctx, k->left, d, e));
+    TRY(krein__kernel_settle(ctx, k->right, d, e));
 done:
     return st;
 }

@@ -13,9 +13,11 @@
  * Cost of a value: 6 q d flops, q exponentials and q cosines. */
 #include "kernel/spectral_mixture.h"
 
+#include "kernel/alike.h"
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { Q, SIGMA, SEED, FILE_SLOT };
@@ -192,10 +194,12 @@ done:
     return st;
 }
 
-static krein_status read_file(krein_ctx *ctx, const char *path, int64_t d, double **p) {
+static krein_status read_file(krein_ctx *ctx, const char *path, int64_t d, const krein_encoding *e,
+                              double **p) {
     krein_status st = KREIN_OK;
     krein_archive *a = NULL;
     int64_t width = 0;
+    char what[400];
     st = krein__archive_load(ctx, path, &a);
     if (st != KREIN_OK) return krein__prefix(ctx, st, "spectral(file): ");
     if (!krein__spectral_mixture_there(a)) {
@@ -214,6 +218,8 @@ static krein_status read_file(krein_ctx *ctx, const char *path, int64_t d, doubl
         goto done;
     }
     TRY(krein__spectral_mixture_io(ctx, a, d, p));
+    snprintf(what, sizeof what, "spectral(file): %.300s", path);
+    if (e) TRY(krein__encoding_alike(ctx, a, e, what));
 done:
     krein__archive_destroy(a);
     return st;
@@ -221,11 +227,11 @@ done:
 
 static const char *file(const krein_kernel *leaf) { return leaf->values.text[FILE_SLOT]; }
 
-static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d) {
+static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d, const krein_encoding *e) {
     krein_status st = KREIN_OK;
     double *p = leaf->values.number;
     if (!file(leaf) || leaf->own) return KREIN_OK;
-    TRY(read_file(ctx, file(leaf), d, &leaf->own));
+    TRY(read_file(ctx, file(leaf), d, e, &leaf->own));
     int64_t q = krein__spectral_mixture(leaf->own).q;
     leaf->owned = krein__spectral_mixture_count(q, d);
     if (!isnan(p[Q]) && (int64_t)p[Q] != q)

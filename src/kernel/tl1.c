@@ -36,9 +36,9 @@ static krein_definite definite(const double *p) {
     return KREIN_DEFINITE_NO;
 }
 
-static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d) {
+static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d, const krein_encoding *e) {
     double *p = leaf->values.number;
-    (void)ctx;
+    (void)ctx, (void)e;
     if (isnan(p[0])) p[0] = 0.7 * (double)d;
     return KREIN_OK;
 }

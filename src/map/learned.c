@@ -11,6 +11,7 @@
  * Cost: O(d D) a row, twice that with two sets. */
 #include "map/learned.h"
 
+#include "kernel/alike.h"
 #include "kernel/spectral_mixture.h"
 #include "map/draw.h"
 #include "map/fourier.h"
@@ -19,6 +20,7 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { D_SLOT = 0, SPECTRUM = 1, SINES = 2, FILE_SLOT = 3 };
@@ -125,11 +127,12 @@ static int64_t file_features(const krein_map *map) {
     return sines ? 2 * F : F;
 }
 
-static krein_status fit_file(krein_map *map) {
+static krein_status fit_file(krein_map *map, const krein_stream *rows) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_archive *a = NULL;
     int64_t d = 0;
+    char what[400];
     TRY(open_file(ctx, file(map), &a));
     TRY(krein__archive_int(a, "map.d", &d, 1, INT32_MAX));
     if (d != map->d) {
@@ -140,6 +143,8 @@ static krein_status fit_file(krein_map *map) {
         goto done;
     }
     TRY(io_state(map, a));
+    snprintf(what, sizeof what, "learned(file): %.300s", file(map));
+    if (rows) TRY(krein__encoding_alike(ctx, a, krein__stream_encoding(rows), what));
     const krein_learned *s = map->state;
     map->values.number[SPECTRUM] = s->V ? NONSTATIONARY : STATIONARY;
     map->values.number[SINES] = s->sines;
@@ -210,8 +215,8 @@ done:
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    return file(map) ? fit_file(map) : fit_drawn(map);
+    (void)n;
+    return file(map) ? fit_file(map, rows) : fit_drawn(map);
 }
 
 /* ---- trained ------------------------------------------------------------ */

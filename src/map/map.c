@@ -60,7 +60,7 @@ static void tell_facts(const krein_map *map) {
 static krein_status begin_fit(krein_map *map, int64_t d, bool sparse) {
     map->d = d;
     map->sparse = sparse;
-    return krein__kernel_settle(map->ctx, map->kernel, d);
+    return krein__kernel_settle(map->ctx, map->kernel, d, NULL);
 }
 
 static void count_negative(krein_map *map) {

@@ -33,7 +33,7 @@ static krein_status parse_bases(krein_tuner *t) {
     for (int64_t i = 0; i < list.n && t->bases < KREIN_TUNER_BASES; i++) {
         krein_tuner_base *b = &t->base[t->bases];
         krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
-        TRY(krein__kernel_settle(ctx, list.kernel[i], t->s.d));
+        TRY(krein__kernel_settle(ctx, list.kernel[i], t->s.d, NULL));
         bool rough = leaf->kernel->second_moment != NULL;
         *b = (krein_tuner_base){.kernel = list.kernel[i],
                                 .metric = leaf->kernel->metric,
