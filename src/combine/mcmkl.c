@@ -27,7 +27,8 @@
  *         xu2008). A nearest point under linear constraints is least squares with unknowns >= 0
  *         (lawson1974, chapter 23); the multipliers of the cuts weigh them to a cut that gives a
  *         better lower bound, and where there is no such point the level itself is one. 10 to 20
- *         turns.
+ *         turns. In the end weights below a fiftieth of the largest are set to zero, where the
+ *         bounds hold without them.
  *
  * C is the option, or that of `lambda`, or chosen by cross-validation of the machine with the mean
  * of the kernels, on at most 1,000 rows. Two classes have one machine with that C.
@@ -48,6 +49,7 @@ enum { TURNS = 100, LEVELS = 20 };
 static const double TOL = 1e-3;               /* relative gap between the bounds */
 static const double FIRST = 1e-2, PART = 0.1; /* gap of the machines: first, and of the last gap */
 static const double STRETCH = 1.5, MOST = 32; /* of a step after another that was good; at most */
+static const double SMALL = 0.02;             /* of the largest weight: may be left out */
 static const double LEVEL = 0.5;              /* between the bounds */
 
 typedef struct search {
@@ -231,6 +233,26 @@ done:
     return st;
 }
 
+/* Steps stop short of zero. Kernels of small weight are left out where the bounds hold without
+ * them. */
+static krein_status leave_out(search *s) {
+    krein_status st = KREIN_OK;
+    double most = krein__lp_norm(s->M, s->best, INFINITY), before = s->upper, sum = 0;
+    int64_t small = 0;
+    for (int64_t m = 0; m < s->M; m++) {
+        s->next[m] = s->best[m] >= SMALL * most ? s->best[m] : 0;
+        small += s->next[m] == 0 && s->best[m] >= s->r * 1e-9;
+        sum += s->next[m];
+    }
+    if (small == 0) return KREIN_OK;
+    for (int64_t m = 0; m < s->M; m++) s->next[m] *= s->r / sum;
+    TRY(look(s, s->next, PART * TOL, s->g_next));
+    if (s->machine.primal - s->lower > fmax(before - s->lower, TOL * s->upper)) return KREIN_OK;
+    memcpy(s->best, s->next, (size_t)s->M * sizeof *s->best);
+done:
+    return st;
+}
+
 static krein_status minimise(search *s) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -252,6 +274,7 @@ static krein_status minimise(search *s) {
         if (!level) judge(s);
         TRY(krein__poll(ctx));
     }
+    if (s->p == 1 && s->cuts < TURNS) TRY(leave_out(s));
     krein__log(ctx, gap > 10 * TOL ? KREIN_LOG_WARNING : KREIN_LOG_INFO,
                "mcmkl: weights within %.2g of the least objective after %lld turns", gap,
                (long long)s->cuts);
