@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Held-out errors need no more digits, nor more rounds where C is large. */
-static const double PATH_TOL = 1e-2;
+/* Held-out errors need fewer digits, and fewer rounds where C is large. */
+static const double PATH_TOL = 10; /* times tol */
 enum { PATH_ROUNDS = 30 };
 
 /* alpha, w (n x classes) and the intercepts of one machine. */
@@ -83,7 +83,7 @@ static krein_status train(krein_ctx *ctx, const krein_kernel_problem *p, const k
                           .intercept = !p->intercept ? KREIN_INTERCEPT_NONE
                                        : gmnp        ? KREIN_INTERCEPT_PENALISED
                                                      : KREIN_INTERCEPT_FREE,
-                          .tol = fold && p->tol < PATH_TOL ? PATH_TOL : p->tol,
+                          .tol = fold ? PATH_TOL * p->tol : p->tol,
                           .most = fold ? PATH_ROUNDS : 0,
                           .deadline = p->job->deadline,
                           .what = fold ? NULL : "fitting",

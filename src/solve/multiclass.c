@@ -36,8 +36,11 @@
  *          shorter step where the objective would not grow. The matrix of the face is a float32
  *          copy: only a direction is wanted.
  *
- * Free intercepts are multipliers of sum_i alpha_im = 0, as in crammer.c: b_m = base_m + B^2 sum_i
- * alpha_im, base <- b at each check, B^2 first a tenth of the mean K_ii.
+ * Free intercepts are multipliers of S_m = sum_i alpha_im = 0, as in crammer.c: K' + B^2 takes the
+ * place of K, base_m is added to g_m, and base_m <- base_m + B^2 S_m at each check. K'_ij = K_ij -
+ * r_i - r_j + r is the matrix less its row means: where S = 0 that changes b alone. Without it wide
+ * kernels, which are near 1 everywhere, would keep the steps of single rows short. B^2 is first a
+ * tenth of the mean K'_ii. With K itself b_m = base_m + (B^2 + r) S_m - sum_i alpha_im r_i.
  *
  * A check makes K alpha anew, the primal value of it, and the dual value, with free intercepts that
  * of a copy that is balanced (krein__multiclass_balance). The difference of the least primal and
@@ -54,7 +57,6 @@
 #include "num/blas.h"
 #include "solve/multiclass_dual.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -73,24 +75,24 @@ typedef struct solver {
     krein_ctx *ctx;
     krein_multiclass *m;
     int64_t n, k;
-    double *cap;                 /* n */
-    double *F;                   /* k x n: alpha'K */
-    double *mean_of, total_mean; /* n: means of the rows of K over those that take part */
-    double *moment;              /* k: sum_i alpha_im mean_of_i */
-    double *sum, *base;          /* k: sum_i alpha_im; multipliers */
-    double *gap, *q;             /* k, of one row: 1 - g_y + g_m */
-    double penalty, mean;        /* B^2; mean K_ii */
-    double taken;                /* flow that the last check took away */
-    double inner;                /* tolerance of the rows */
-    double violation;            /* largest of the last sweep */
-    double cost;                 /* sum of C */
-    double *trial, *Ft;          /* n x k: another alpha; k x n: its F */
-    int64_t *row, count;         /* the rows of the face */
-    bool same;                   /* as many beta in the face as before */
-    int64_t free;                /* beta in the face */
-    float *Q, *in, *out;         /* count x count; count x k */
-    double *r, *s, *d, *p;       /* n x k: of conjugate gradients */
-    int idle;                    /* checks without a gain */
+    double *cap;                /* n */
+    double *F;                  /* k x n: alpha'K */
+    double *row_mean, all_mean; /* n: means of the rows of K over those that take part */
+    double *moment;             /* k: sum_i alpha_im row_mean_i */
+    double *sum, *base;         /* k: sum_i alpha_im; multipliers */
+    double *gap, *q;            /* k, of one row: 1 - g_y + g_m */
+    double penalty, mean;       /* B^2; mean K_ii */
+    double taken;               /* flow that the last check took away */
+    double inner;               /* tolerance of the rows */
+    double violation;           /* largest of the last sweep */
+    double cost;                /* sum of C */
+    double *trial, *Ft;         /* n x k: another alpha; k x n: its F */
+    int64_t *row, count;        /* the rows of the face */
+    bool same;                  /* as many beta in the face as before */
+    int64_t free;               /* beta in the face */
+    float *Q, *in, *out;        /* count x count; count x k */
+    double *r, *s, *d, *p;      /* n x k: of conjugate gradients */
+    int idle;                   /* checks without a gain */
 } solver;
 
 /* ---- one row ------------------------------------------------------------ */
@@ -101,17 +103,17 @@ static double ridge_of(const krein_multiclass *m, int64_t i) {
 }
 
 static double curvature_of(const solver *v, int64_t i) {
-    double own = v->m->K[i * v->n + i] - 2 * v->mean_of[i] + v->total_mean;
+    double own = v->m->K[i * v->n + i] - 2 * v->row_mean[i] + v->all_mean;
     return fmax(own, 1e-12 * v->mean) + v->penalty;
 }
 
 static double intercept_of(const solver *v, int64_t c) {
-    return v->base[c] + (v->penalty + v->total_mean) * v->sum[c] - v->moment[c];
+    return v->base[c] + (v->penalty + v->all_mean) * v->sum[c] - v->moment[c];
 }
 
 /* g_ic, by the centred matrix. */
 static double value_of(const solver *v, int64_t i, int64_t c) {
-    return v->F[c * v->n + i] - v->mean_of[i] * v->sum[c] + intercept_of(v, c);
+    return v->F[c * v->n + i] - v->row_mean[i] * v->sum[c] + intercept_of(v, c);
 }
 
 /* gap_m = 1 - g_iy + g_im, 0 for m = y; what the row violates by. */
@@ -136,7 +138,7 @@ static void add_column(const solver *v, int64_t i, int64_t c, double change) {
     double *F = v->F + c * v->n;
     for (int64_t j = 0; j < v->n; j++) F[j] += change * K[j];
     v->sum[c] += change;
-    v->moment[c] += change * v->mean_of[i];
+    v->moment[c] += change * v->row_mean[i];
 }
 
 /* The best beta of the row, after look(). */
@@ -198,7 +200,7 @@ static void add_up(solver *v) {
         v->sum[c] = v->moment[c] = 0;
         for (int64_t i = 0; i < v->n; i++) {
             v->sum[c] += v->m->alpha[i * v->k + c];
-            v->moment[c] += v->m->alpha[i * v->k + c] * v->mean_of[i];
+            v->moment[c] += v->m->alpha[i * v->k + c] * v->row_mean[i];
         }
     }
 }
@@ -234,9 +236,9 @@ static double objective(const solver *v, const double *alpha, const double *F) {
         double sum = 0, moment = 0;
         for (int64_t i = 0; i < v->n; i++) {
             sum += alpha[i * v->k + c];
-            moment += alpha[i * v->k + c] * v->mean_of[i];
+            moment += alpha[i * v->k + c] * v->row_mean[i];
         }
-        linear -= sum * (v->base[c] + (v->penalty + v->total_mean) / 2 * sum - moment);
+        linear -= sum * (v->base[c] + (v->penalty + v->all_mean) / 2 * sum - moment);
     }
     return linear - norm / 2;
 }
@@ -315,7 +317,7 @@ static void face_product(solver *v) {
             double to = c == y ? total : -v->s[a * k + c];
             v->in[a * k + c] = (float)to;
             v->q[c] += to;
-            v->gap[c] += to * v->mean_of[v->row[a]];
+            v->gap[c] += to * v->row_mean[v->row[a]];
         }
     }
     krein_compute compute = krein__compute_begin();
@@ -331,7 +333,7 @@ static void face_product(solver *v) {
     krein__compute_end(compute);
     for (int64_t a = 0; a < count; a++) {
         int64_t i = v->row[a], y = m->class[i];
-        double add = v->penalty + v->total_mean - v->mean_of[i], D = ridge_of(m, i);
+        double add = v->penalty + v->all_mean - v->row_mean[i], D = ridge_of(m, i);
         double own = (double)v->out[a * k + y] + add * v->q[y] - v->gap[y];
         for (int64_t c = 0; c < k; c++)
             v->p[a * k + c] =
@@ -487,7 +489,7 @@ static krein_status solver_begin(solver *v) {
     double mean = 0, rows = 0;
     NEW(v->cap, n);
     NEW(v->F, k * n);
-    ZNEW(v->mean_of, n);
+    ZNEW(v->row_mean, n);
     ZNEW(v->moment, k);
     ZNEW(v->sum, k);
     ZNEW(v->base, k);
@@ -514,10 +516,10 @@ static krein_status solver_begin(solver *v) {
     if (m->intercept == KREIN_INTERCEPT_FREE) {
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j < n; j++)
-                if (m->cost[j] > 0) v->mean_of[i] += m->K[i * n + j] / rows;
-            if (m->cost[i] > 0) v->total_mean += v->mean_of[i] / rows;
+                if (m->cost[j] > 0) v->row_mean[i] += m->K[i * n + j] / rows;
+            if (m->cost[i] > 0) v->all_mean += v->row_mean[i] / rows;
         }
-        mean = fmax(mean - rows * v->total_mean, 1e-12 * mean);
+        mean = fmax(mean - rows * v->all_mean, 1e-12 * mean);
     }
     v->mean = mean > 0 ? mean / rows : 1;
     v->inner = INNER;
@@ -525,7 +527,10 @@ static krein_status solver_begin(solver *v) {
     v->penalty = m->intercept == KREIN_INTERCEPT_FREE        ? PENALTY * v->mean
                  : m->intercept == KREIN_INTERCEPT_PENALISED ? 1
                                                              : 0;
-    for (int64_t c = 0; m->intercept == KREIN_INTERCEPT_FREE && c < k; c++) v->base[c] = m->b[c];
+    krein__multiclass_restore(n, k, m->class, v->cap, m->alpha);
+    add_up(v);
+    for (int64_t c = 0; m->intercept == KREIN_INTERCEPT_FREE && c < k; c++)
+        v->base[c] = m->b[c] + v->moment[c] - v->all_mean * v->sum[c];
     TRY(check(v)); /* of where it starts */
 done:
     return st;
@@ -535,7 +540,7 @@ static void solver_end(solver *v) {
     krein_ctx *ctx = v->ctx;
     krein__free(ctx, v->cap);
     krein__free(ctx, v->F);
-    krein__free(ctx, v->mean_of);
+    krein__free(ctx, v->row_mean);
     krein__free(ctx, v->moment);
     krein__free(ctx, v->sum);
     krein__free(ctx, v->base);
@@ -579,7 +584,7 @@ done:
 
 double krein__multiclass_bytes(int64_t n, int64_t classes) {
     double N = (double)n, k = (double)classes;
-    return 4 * N * N + N * (64 * k + 16) + 16 * k * k + 64 * k;
+    return 4 * N * N + N * (64 * k + 24) + 16 * k * k + 80 * k + 4096;
 }
 
 const krein_class krein__solver_multiclass = {
