@@ -1870,6 +1870,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "(0, inf)",
                     "base=svm: weight of the losses; by cross-validation when not given",
                 ),
+                Option(
+                    "multi",
+                    "ovr|ovo|crammer|gmnp",
+                    "ovr",
+                    "",
+                    "base=svm: what it does with several classes",
+                ),
             ),
             ("regression", "classification"),
             "asked",
@@ -2292,6 +2299,49 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "2",
                     "[1, 64]",
                     "norm of the weights; 1 is sparse, large is the average",
+                ),
+            ),
+        ),
+        "mcmkl": Method(
+            "mcmkl",
+            "the machine of all classes with a p-norm of the weights",
+            (
+                "With base=svm and multi=crammer the machine that weighs is also the one that is "
+                "trained on the sum."
+            ),
+            "zien2007",
+            "",
+            (
+                Option(
+                    "normalize",
+                    "yes|no",
+                    "yes",
+                    "",
+                    "kernels of unit mean diagonal, so that their units do not matter",
+                ),
+                Option(
+                    "split",
+                    "equal|weight",
+                    "equal",
+                    "",
+                    "features of the kernels: as many for each, or in proportion to the weights",
+                ),
+                Option(
+                    "p",
+                    "number",
+                    "2",
+                    "[1, 64]",
+                    "norm of the weights; 1 is sparse, large is the average",
+                ),
+                Option(
+                    "cost",
+                    "number",
+                    "",
+                    "(0, inf)",
+                    (
+                        "C of the machine that weighs; by cross-validation with the mean of the "
+                        "kernels when not given"
+                    ),
                 ),
             ),
         ),

@@ -2591,6 +2591,8 @@ class MKLRegressor(BaseRegressor):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2670,7 +2672,7 @@ class MKLRegressor(BaseRegressor):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2679,6 +2681,7 @@ class MKLRegressor(BaseRegressor):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2705,6 +2708,7 @@ class MKLRegressor(BaseRegressor):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2748,6 +2752,8 @@ class MKLClassifier(BaseClassifier):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2832,7 +2838,7 @@ class MKLClassifier(BaseClassifier):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2841,6 +2847,7 @@ class MKLClassifier(BaseClassifier):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2868,6 +2875,7 @@ class MKLClassifier(BaseClassifier):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features
