@@ -399,7 +399,7 @@ done:
  * 0 where all are 0. */
 static double typical_size(const krein_net *net) {
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    int64_t n = net->layer[0].in * at.F, some = 0;
+    int64_t n = net->layer[0].in * krein__panels(at.F) * KREIN_PANEL, some = 0; /* with zeros */
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         if (at.first[i] == 0) continue;
