@@ -1,5 +1,6 @@
 /* test_quantize.c -- models in a few bits: scores in whole numbers against the same model in
  * doubles, rounding for rows against rounding to the nearest, files, threads, refusals, memory. */
+#include "forge.h"
 #include "model.h"
 
 #include "map/deep.h"
@@ -75,12 +76,12 @@ static void slow_scores(const krein_model *m, const float *x, int64_t n, double 
                 t += s->input.scale * ((double)in + s->input.zero) * l->codes.quant.scale *
                      ((double)code[j] + l->codes.quant.zero);
             }
-            for (int part = 0; part < 2; part++) {
-                float wave = (float)(part ? sin(2 * M_PI * t) : cos(2 * M_PI * t)), back;
+            for (int sine = 0; sine < 2; sine++) {
+                float wave = (float)(sine ? sin(2 * M_PI * t) : cos(2 * M_PI * t)), back;
                 uint8_t c;
                 krein__quant_codes(&q, 1, &wave, &c);
                 krein__quant_reals(&q, 1, &c, &back);
-                out[i] += krein__deep_factor(m->map) * (double)back * m->w[2 * f + part];
+                out[i] += krein__deep_factor(m->map) * (double)back * m->w[2 * f + sine];
             }
         }
     }
@@ -214,6 +215,79 @@ static void every_allocation_fails(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Loads what was forged; a model that loads must predict. */
+static krein_status load_forged(krein_ctx *ctx, const parts *p, int without) {
+    krein_model *m = NULL;
+    put_together(ctx, p, without, test_path("forged.krein"));
+    krein_status st = krein_model_load(ctx, test_path("forged.krein"), &m);
+    CHECK(st == KREIN_OK || st == KREIN_EMODEL);
+    if (m) free(scores(ctx, m));
+    krein_model_destroy(m);
+    return st;
+}
+
+static void add_part(parts *p, const char *name, krein_type type, int64_t n, const void *data) {
+    part *to = &p->all[p->n++];
+    *to = (part){.type = type, .n = n, .data = test_new(n * (int64_t)width(type) + 8, 1)};
+    snprintf(to->name, sizeof to->name, "%s", name);
+    memcpy(to->data, data, (size_t)n * width(type));
+}
+
+/* Entries of layers and weights: missing, of another size, out of range, not finite; and a map of
+ * floats that says it has codes, with weights in codes. */
+static void forged_files(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = train(ctx, "gaussian(sigma=1)", "rff(D=12)"), *small = NULL;
+    CHECK(krein_model_quantize(ctx, m, 4, NULL, &small) == KREIN_OK);
+    test_bytes file = test_model_bytes(ctx, small);
+    parts p = take_apart(&file);
+    int seen = 0;
+    CHECK(load_forged(ctx, &p, -1) == KREIN_OK);
+    for (int i = 0; i < p.n; i++) {
+        part *e = &p.all[i], old = *e;
+        char keep[8];
+        if (!strstr(e->name, "deep.") && strncmp(e->name, "weights.", 8) != 0) continue;
+        seen++;
+        /* without units a column is multiplied by 1 */
+        CHECK(load_forged(ctx, &p, i) ==
+              (strcmp(e->name, "deep.unit") == 0 ? KREIN_OK : KREIN_EMODEL));
+        e->n = old.n + 1;
+        CHECK(load_forged(ctx, &p, -1) == KREIN_EMODEL);
+        *e = old;
+        memcpy(keep, e->data, 8);
+        for (int k = 0; k < 6; k++) {
+            static const double reals[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e-300};
+            static const int64_t ints[] = {-1, 0, 3, 8, 32, INT64_MAX};
+            float f = (float)reals[k];
+            if (e->type == KREIN_TYPE_F64) memcpy(e->data, &reals[k], 8);
+            if (e->type == KREIN_TYPE_F32) memcpy(e->data, &f, 4);
+            if (e->type == KREIN_TYPE_I64) memcpy(e->data, &ints[k], 8);
+            bool real = e->type == KREIN_TYPE_F64 || e->type == KREIN_TYPE_F32;
+            krein_status st = load_forged(ctx, &p, -1);
+            CHECK_ELSE(!(real && k < 3) || st == KREIN_EMODEL, "%s %g\n", e->name, reals[k]);
+            CHECK(e->type != KREIN_TYPE_I64 || k == 3 || st == KREIN_EMODEL);
+        }
+        memcpy(e->data, keep, 8);
+    }
+    CHECK_ELSE(seen == 12, "%d\n", seen);
+    drop_parts(&p);
+    free(file.at);
+    krein_model_destroy(small);
+    krein_model_destroy(m);
+    m = train(ctx, "gaussian(sigma=1)", "deep(D=8, layers=1)");
+    file = test_model_bytes(ctx, m);
+    p = take_apart(&file);
+    set_text(find(&p, "map"), "deep(D=8, layers=1, bits=8)", 28);
+    add_part(&p, "weights.bits", KREIN_TYPE_I64, 1, &(int64_t){8});
+    add_part(&p, "weights.unit", KREIN_TYPE_F64, 1, &(double){1});
+    add_part(&p, "weights.codes", KREIN_TYPE_BYTES, 8, "abcdefgh");
+    CHECK(load_forged(ctx, &p, -1) == KREIN_EMODEL);
+    drop_parts(&p);
+    free(file.at);
+    krein_model_destroy(m);
+    krein_ctx_destroy(ctx);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -223,5 +297,6 @@ int main(int argc, char **argv) {
     RUN(files_and_threads);
     RUN(refusals);
     RUN(every_allocation_fails);
+    RUN(forged_files);
     return DONE();
 }

@@ -177,13 +177,15 @@ static int64_t inputs_of(const krein_encoding *e) {
     return n;
 }
 
-/* Text within a comment: no end of it, and nothing that is not printed. */
+/* Text within a comment: no end of it, nothing that is not printed, and no trigraph: "??/" at the
+ * end of a line would join it with the next one. */
 static void comment_text(krein_source *s, const char *text) {
     for (const char *c = text; *c; c++)
         krein__source_add(s, "%c",
                           (*c < 32 || *c > 126 || (*c == '/' && c > text && c[-1] == '*') ||
-                           (*c == '*' && c[1] == '/') || (*c == '/' && c[1] == '*'))
-                              ? '?'
+                           (*c == '*' && c[1] == '/') || (*c == '/' && c[1] == '*') ||
+                           (*c == '?' && c[1] == '?'))
+                              ? '_'
                               : *c);
 }
 

@@ -85,7 +85,7 @@ void krein__source_reals(krein_source *s, const char *name, int64_t n, const dou
     begin(s, "float", name, n, 4);
     for (int64_t i = 0; i < n; i++) {
         separate(s, i, 8);
-        add_float(s, v[i]);
+        add_float(s, (double)(float)v[i]); /* C has no floats below the least */
     }
     end(s);
 }
