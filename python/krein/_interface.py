@@ -387,6 +387,16 @@ class krein_array(Structure):
     ]
 
 
+class krein_frequencies(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("d", c_int64),
+        ("n", c_int64),
+        ("w", c_void_p),
+        ("start", c_void_p),
+    ]
+
+
 class krein_prediction(Structure):
     _fields_ = [
         ("row", c_int64),
@@ -763,6 +773,8 @@ FUNCTIONS = {
     "krein_model_fact": (c_int, [c_void_p, c_int64, POINTER(krein_fact)]),
     "krein_model_array": (c_int, [c_void_p, c_char_p, POINTER(krein_array)]),
     "krein_model_array_name": (c_char_p, [c_void_p, c_int64]),
+    "krein_model_frequencies": (c_int, [c_void_p, c_void_p, POINTER(krein_frequencies)]),
+    "krein_frequencies_clear": (None, [c_void_p, POINTER(krein_frequencies)]),
     "krein_predict": (c_int, [c_void_p, c_void_p, c_void_p, krein_predict_fn, c_void_p]),
     "krein_predict_into": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(krein_prediction_arrays)]),
     "krein_predict_dense": (

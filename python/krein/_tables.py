@@ -167,6 +167,53 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "spectral": Method(
+            "spectral",
+            "sum_c w_c exp(-(x-y)'V_c (x-y) / 2) cos(mu_c'(x-y))",
+            (
+                "The spectral mixture kernel. Without a file its q components have the same weight "
+                "and means that are drawn by the kernel's own seed, not by that of a training: the "
+                "same expression is the same kernel everywhere. With file=MODEL weights, means and "
+                "deviations are those that askl(form=mixture) has learned, on columns that are "
+                "encoded as there; a model that is trained with it holds them and does without the "
+                "file."
+            ),
+            "wilson2013",
+            "",
+            (
+                Option(
+                    "q",
+                    "integer",
+                    "4",
+                    "[1, 256]",
+                    "components; those of the file where there is one",
+                ),
+                Option(
+                    "sigma",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length: means are N(0, 1) / sigma, deviations 1 / (2 sigma); of a file: a "
+                        "factor of its lengths, 1 when not given"
+                    ),
+                ),
+                Option(
+                    "seed",
+                    "integer",
+                    "1",
+                    "[0, 9007199254740992]",
+                    "of the means; another seed is another kernel",
+                ),
+                Option(
+                    "file",
+                    "text",
+                    "",
+                    "",
+                    "the mixture of this model, which the learner askl(form=mixture) found",
+                ),
+            ),
+        ),
         "anova": Method(
             "anova",
             "prod_j (1 + c exp(-|x_j-y_j| / sigma)) / (1 + c)",
@@ -1563,7 +1610,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "are then solved for as by krr, with `lambda_` by leave-one-out. The model has a "
                 "map of its own, whose frequencies other learners take with "
                 "map=learned(file=MODEL). loss=softmax has probabilities by itself; with other "
-                "losses they are calibrated on the rows held out."
+                "losses they are calibrated on the rows held out. form=mixture learns weights, "
+                "means and deviations of a spectral mixture by the evidence of at most 1,000 rows "
+                "instead; the kernel spectral(file=MODEL) is that mixture."
             ),
             "li2020",
             "",
@@ -1696,6 +1745,26 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     (
                         "solve for the weights by ridge regression in the end; when not given: "
                         "with the square loss"
+                    ),
+                ),
+                Option(
+                    "form",
+                    "free|mixture",
+                    "free",
+                    "",
+                    (
+                        "each frequency is trained, or the spectral mixture that all are drawn "
+                        "from; with it everything else is as in the preset sk"
+                    ),
+                ),
+                Option(
+                    "q",
+                    "integer",
+                    "",
+                    "[1, 256]",
+                    (
+                        "components of the mixture; when not given those of the kernel spectral, "
+                        "else 4"
                     ),
                 ),
             ),

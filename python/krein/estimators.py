@@ -2092,7 +2092,9 @@ class AsklRegressor(BaseRegressor):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2134,6 +2136,12 @@ class AsklRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2213,7 +2221,7 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "form", "q")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2239,6 +2247,8 @@ class AsklRegressor(BaseRegressor):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2278,6 +2288,8 @@ class AsklRegressor(BaseRegressor):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2311,7 +2323,9 @@ class AsklClassifier(BaseClassifier):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2353,6 +2367,12 @@ class AsklClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2434,7 +2454,7 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "form", "q")
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2460,6 +2480,8 @@ class AsklClassifier(BaseClassifier):
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
         refit: Optional[str] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2499,6 +2521,8 @@ class AsklClassifier(BaseClassifier):
         self.schedule = schedule
         self.patience = patience
         self.refit = refit
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
