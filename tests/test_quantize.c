@@ -269,7 +269,7 @@ static void forged_files(void) {
         }
         memcpy(e->data, keep, 8);
     }
-    CHECK_ELSE(seen == 12, "%d\n", seen);
+    CHECK_ELSE(seen == 13, "%d\n", seen);
     drop_parts(&p);
     free(file.at);
     krein_model_destroy(small);

@@ -368,7 +368,7 @@ static krein_status io(krein_map *map, krein_archive *a) {
     TRY(krein__archive_int(a, "deep.bits", &bits, 1, KREIN_DEEP_FLOAT));
     TRY(krein__archive_double(a, "deep.mass", &s->mass));
     if (reading) s->bits = (int)bits;
-    if (!offered(s->bits) || s->bits != bits_of(map) || !(s->mass > 0)) {
+    if (!offered(s->bits) || s->bits != bits_of(map) || !(s->mass > 0 && isfinite(s->mass))) {
         st = damaged(ctx);
         goto done;
     }

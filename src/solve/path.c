@@ -21,8 +21,10 @@ static double grid(int64_t i, int per_decade) {
 
 void krein__path_grid(krein_path *p, double low, double high, int per_decade) {
     p->n = 0;
+    if (!(high > 0)) low = high = 1; /* equal rows: every lambda has the same solution, the mean */
     int64_t from = (int64_t)ceil(log10(low) * per_decade - 1e-9);
     int64_t to = (int64_t)floor(log10(high) * per_decade + 1e-9);
+    to = krein__max(from, to); /* one value at least */
     for (int64_t i = from; i <= to && p->n < KREIN_PATH_MAX; i++)
         p->lambda[p->n++] = grid(i, per_decade);
 }

@@ -190,4 +190,17 @@ run export s.krein -o s.c --json
 ok "json"
 json "sizes" 'j["bytes"] > 0 and j["stack"] > 0 and j["command"] == "export"'
 
+# Names that a comment of C must not hold: its end, another beginning, trigraphs that join lines.
+{
+    printf 'y,a*/,b\xc3\xa9/,c??/,//*d\n'
+    tail -n +2 train.csv | awk -F, '{ printf "%s,%d,%s,%s,%s\n", $2 == "low" ? "n??/" : "m\xc3\xa9/", NR % 7, $4, $5, NR % 2 ? "u*/" : "v??/" }'
+} >odd.csv
+run train odd.csv -q -o odd.krein --label y -k gaussian -m "rff(D=20)"
+ok "odd names"
+run export odd.krein -o odd.c
+ok "odd names exported"
+for cc in "${compilers[@]}"; do
+    if "$cc" "${flags[@]}" -c odd.c -o odd.o 2>err; then pass; else fail "odd names: $cc $(cat err)"; fi
+done
+
 summary
