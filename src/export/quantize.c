@@ -34,7 +34,7 @@ typedef struct quantizing {
     const krein_model *from;
     int bits;
     int64_t n, d, F, k; /* calibration rows */
-    float *x;           /* n x d */
+    float *x, *most;    /* n x d; d: largest sizes of the columns */
     double *f;          /* n x k: scores of the model, without intercepts */
     float *unit;        /* d */
     double *w;          /* d x F: frequencies in turns, of columns that were multiplied by unit */
@@ -59,29 +59,42 @@ static krein_status random_rows(quantizing *q) {
             double v = krein__rng_normal(g, (uint64_t)i, (uint64_t)j);
             v = fmax(-clip, fmin(clip, v)) * (e->metric ? (double)e->metric[j] : 1);
             q->x[i * q->d + j] = (float)v;
+            q->most[j] = fmaxf(q->most[j], fabsf((float)v));
         }
 done:
     return st;
 }
 
-/* The first rows of the data, encoded as prediction does it. */
+/* Rows of the data, encoded as prediction does it: a sample of all of them, each as likely as any
+ * other, and the largest size of each column over all. */
 static krein_status data_rows(quantizing *q, krein_data *data) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     krein_stream *s = NULL;
     krein_block block;
+    krein_rng g = {1, KREIN_STREAM_START};
+    int64_t seen = 0;
+    float *row = NULL;
     NEW(q->x, ROWS * q->d);
+    NEW(row, q->d);
     TRY(krein__data_match(data, &q->from->encoding, false));
     TRY(krein__stream_open(data, &q->from->encoding, -1, &s));
-    while (q->n < ROWS) {
+    for (;;) {
         TRY(krein__stream_next(s, &block));
         if (block.x.n == 0) break;
-        for (int64_t i = 0; i < block.x.n && q->n < ROWS; i++)
-            if (!block.dropped || !block.dropped[i])
-                krein__row_copy(&block.x, i, q->x + q->n++ * q->d);
+        for (int64_t i = 0; i < block.x.n; i++) {
+            if (block.dropped && block.dropped[i]) continue;
+            int64_t to = seen++;
+            krein__row_copy(&block.x, i, row);
+            for (int64_t j = 0; j < q->d; j++) q->most[j] = fmaxf(q->most[j], fabsf(row[j]));
+            if (to >= ROWS) to = (int64_t)(krein__rng_bits(g, (uint64_t)to, 0) % (uint64_t)seen);
+            if (to < ROWS) memcpy(q->x + to * q->d, row, (size_t)q->d * sizeof *row);
+        }
     }
+    q->n = krein__min(seen, ROWS);
     if (q->n == 0) st = krein__fail(ctx, KREIN_EDATA, "the calibration data have no rows");
 done:
+    krein__free(ctx, row);
     krein__stream_close(s);
     return st;
 }
@@ -94,11 +107,8 @@ static krein_status look(quantizing *q) {
     NEW(q->unit, q->d);
     TRY(krein__source_try(ctx, q->from, q->n, q->x, q->f));
     for (int64_t e = 0; e < q->n * q->k; e++) q->f[e] -= q->from->intercept[e % q->k];
-    for (int64_t j = 0; j < q->d; j++) {
-        float most = 0;
-        for (int64_t i = 0; i < q->n; i++) most = fmaxf(most, fabsf(q->x[i * q->d + j]));
-        q->unit[j] = most > 0 ? 1 / most : 0; /* a constant column counts for nothing */
-    }
+    for (int64_t j = 0; j < q->d; j++) /* a column of zeros counts for nothing */
+        q->unit[j] = q->most[j] > 1e-30f ? 1 / q->most[j] : 0;
 done:
     return st;
 }
@@ -318,7 +328,7 @@ done:
 
 static void end(quantizing *q) {
     krein_ctx *ctx = q->ctx;
-    void *all[] = {q->x, q->f, q->unit, q->w, q->v, q->w_codes, q->v_codes};
+    void *all[] = {q->x, q->most, q->f, q->unit, q->w, q->v, q->w_codes, q->v_codes};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
     krein_model_destroy(q->to);
 }
@@ -328,6 +338,10 @@ static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
     if (st != KREIN_OK) return st;
     if (bits != 8 && bits != 4 && bits != 2 && bits != 1)
         return krein__fail(ctx, KREIN_EARG, "bits=%d is not offered: 8, 4, 2 or 1", bits);
+    if (m->packed.unit)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "the model is in a few bits already; take the one that "
+                           "it was made of");
     if (!krein__map_has_waves(m->map))
         return krein__fail(ctx, KREIN_EDATA,
                            "a model with the map %s cannot be put into few bits: its features are "
@@ -340,6 +354,7 @@ static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
 static krein_status work(quantizing *q, krein_data *data) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = q->ctx;
+    ZNEW(q->most, q->d);
     TRY(data ? data_rows(q, data) : random_rows(q));
     TRY(look(q));
     TRY(take_waves(q));
