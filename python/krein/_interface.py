@@ -338,6 +338,7 @@ class krein_report(Structure):
         ("metric", c_int),
         ("factors", c_int64),
         ("factor", c_void_p),
+        ("refit", c_double),
     ]
 
 

@@ -16,7 +16,7 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method; the last three are of learners."""
+    """A method; the last four are of learners."""
 
     name: str
     summary: str
@@ -27,6 +27,7 @@ class Method(NamedTuple):
     tasks: Tuple[str, ...] = ()
     probabilities: str = ""
     unlabelled: bool = False
+    checkpoint: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1276,6 +1277,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "asked",
             False,
+            True,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1309,6 +1311,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "sskrr": Method(
@@ -1344,6 +1347,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "",
             True,
+            False,
         ),
         "svm": Method(
             "svm",
@@ -1409,6 +1413,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("classification",),
             "asked",
             False,
+            False,
         ),
         "svr": Method(
             "svr",
@@ -1463,6 +1468,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression",),
             "",
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1505,6 +1511,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "logistic": Method(
@@ -1550,6 +1557,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("classification",),
             "always",
+            False,
             False,
         ),
         "askl": Method(
@@ -1624,10 +1632,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
                 Option(
                     "norm",
-                    "frobenius|trace",
+                    "frobenius|trace|l1|group",
                     "trace",
                     "",
-                    "lambda_a is of |w|^2, or of the trace norm",
+                    (
+                        "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that "
+                        "of the lengths of a feature's weights"
+                    ),
                 ),
                 Option(
                     "loss",
@@ -1702,6 +1713,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "always",
             True,
+            True,
         ),
         "mkl": Method(
             "mkl",
@@ -1741,6 +1753,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "asked",
+            False,
             False,
         ),
     },
