@@ -16,7 +16,7 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method; the last three are of learners."""
+    """A method; the last four are of learners."""
 
     name: str
     summary: str
@@ -27,6 +27,7 @@ class Method(NamedTuple):
     tasks: Tuple[str, ...] = ()
     probabilities: str = ""
     unlabelled: bool = False
+    checkpoint: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1361,6 +1362,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "asked",
             False,
+            True,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1394,6 +1396,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "sskrr": Method(
@@ -1429,6 +1432,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "",
             True,
+            False,
         ),
         "svm": Method(
             "svm",
@@ -1495,6 +1499,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("classification",),
             "asked",
             False,
+            False,
         ),
         "svr": Method(
             "svr",
@@ -1549,6 +1554,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression",),
             "",
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1591,6 +1597,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "logistic": Method(
@@ -1636,6 +1643,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("classification",),
             "always",
+            False,
             False,
         ),
         "askl": Method(
@@ -1834,6 +1842,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "always",
             True,
+            True,
         ),
         "mkl": Method(
             "mkl",
@@ -1880,6 +1889,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "asked",
+            False,
             False,
         ),
     },

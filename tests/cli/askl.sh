@@ -9,8 +9,17 @@ kernel=(-k 'gaussian(sigma=3)')
 run train reg.csv --learner 'askl(D=32, epochs=20)' "${kernel[@]}" --json -o r.krein
 ok "numbers"
 json "numbers: what was chosen" 'j["learner"].startswith("askl(D=32") and j["map"].startswith("learned(D=32") and j["lambda"] > 0 and j["cv"]["folds"] == 1'
-has "both errors: held out" err 'best in epoch .* rmse .* held out'
-has "both errors: after the refit" err 'refit with lambda .* leave-one-out rmse'
+json "both errors" '0 < j["cv"]["rmse"] < 5 and 0 < j["refit"]["rmse"] < 5 and j["loo"] is None'
+has "both errors: held out" err 'best: epoch .* rmse .* on 30 rows held out'
+has "both errors: after the refit" err 'refit with lambda .*: rmse .* on the rows held out \(before: .*\); leave-one-out of all rows, too small, '
+run train reg.csv --learner 'askl(D=32, epochs=20)' "${kernel[@]}" -o r.krein
+has "both errors in text" out '^held out +[0-9.]+ rmse'
+has "both errors in text: after" out '^after refit +[0-9.]+ rmse'
+run train reg.csv --learner 'askl(D=32, epochs=20, refit=no)' "${kernel[@]}" --json -o n.krein
+json "no refit" 'j["refit"] is None and j["cv"]["rmse"] > 0 and j["lambda"] is None'
+run train reg.csv --targets 2 --learner 'askl(D=32, epochs=20)' "${kernel[@]}" --json -o k.krein
+ok "two targets"
+json "two targets: both errors" 'j["cv"]["rmse"] > 0 and j["refit"]["rmse"] > 0'
 run train b.csv --learner 'askl(epochs=5)' -k gaussian --holdout 0.3 --json -o b.krein
 ok "classes"
 json "classes: good" 'j["test"]["accuracy"] > 0.8 and j["kernel"].startswith("gaussian(sigma=")'
@@ -46,6 +55,17 @@ run train b.csv --learner 'askl(D=8, epochs=2, loss=hinge)' "${kernel[@]}" --pro
 ok "calibrated probabilities"
 run plan b.csv --learner askl "${kernel[@]}"
 ok "plan"
+for option in norm=frobenius norm=trace norm=l1 norm=group schedule=constant schedule=step schedule=cosine \
+    schedule=warmup clip=0.1 optimizer=sgd optimizer=adam optimizer=adadelta; do
+    run train b.csv --learner "askl(D=16, epochs=2, $option)" "${kernel[@]}" -o p.krein
+    ok "$option"
+done
+for loss in hinge hinge2 square softmax logistic; do
+    run train b.csv --learner "askl(D=16, epochs=2, loss=$loss)" "${kernel[@]}" --probabilities -o p.krein
+    ok "loss=$loss, with probabilities"
+    run evaluate p.krein b.csv --json
+    json "loss=$loss" '0 <= j["metrics"]["log_loss"] < 1.2'
+done
 for preset in sk nsk skl nskl askl joint; do
     run train b.csv --learner "askl(preset=$preset, D=16, epochs=2)" "${kernel[@]}" -o p.krein
     ok "preset $preset"
@@ -138,10 +158,17 @@ ok "one feature, a batch of all rows"
 has "a batch of all rows" err '2 epochs, 2 steps'
 awk -F, 'NR == 1 { print "y,a,b" } NR > 1 { print $1 ",1,2" }' reg.csv >constant.csv
 run train constant.csv --learner 'askl(D=8, epochs=2)' "${kernel[@]}" -o d.krein
-((rc <= 1)) && pass || fail "constant inputs" "$(why)"
-awk -F, 'NR == 1 { print } NR > 1 { $1 = 1; OFS = ","; print }' b.csv >one.csv
+ok "constant inputs"
+has "constant inputs: said" err 'no epoch was better than the start'
+awk -F, -v OFS=, 'NR > 1 { $1 = 1 } { print }' b.csv >one.csv
 run train one.csv --task classification --learner askl "${kernel[@]}" -o e.krein
 status "one class" 1
+has "one class: said" err 'class'
+for bad in epochs=0 D=0 batch=0 rate=-1 lambda_a=-1 clip=-1 norm=best loss=best schedule=best optimizer=best; do
+    run train reg.csv --learner "askl($bad)" "${kernel[@]}" -o e.krein
+    status "$bad" 2
+    has "$bad: what may stand there" err 'takes|one of|rate'
+done
 run train reg.csv --learner 'askl(loss=hinge)' "${kernel[@]}" -o e.krein
 status "hinge of numbers" 2
 run train reg.csv --learner askl -m rff "${kernel[@]}" -o e.krein
