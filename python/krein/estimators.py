@@ -81,6 +81,10 @@ class Regressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -141,6 +145,7 @@ class Regressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -165,6 +170,7 @@ class Regressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -220,6 +226,10 @@ class Classifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
@@ -285,6 +295,7 @@ class Classifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -310,6 +321,7 @@ class Classifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
@@ -381,6 +393,10 @@ class KernelRidge(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -445,6 +461,7 @@ class KernelRidge(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -470,6 +487,7 @@ class KernelRidge(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -540,6 +558,10 @@ class KernelRidgeClassifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
@@ -609,6 +631,7 @@ class KernelRidgeClassifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -635,6 +658,7 @@ class KernelRidgeClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
@@ -2135,6 +2159,8 @@ class AsklRegressor(BaseRegressor):
     patience : int, optional
         Epochs without a better held-out error before the end; 0: all epochs. In [0,
         1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
@@ -2193,6 +2219,10 @@ class AsklRegressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2230,7 +2260,8 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report", "form", "q")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2255,6 +2286,7 @@ class AsklRegressor(BaseRegressor):
         rate: Optional[float] = None,
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
         frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
@@ -2280,6 +2312,7 @@ class AsklRegressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2298,6 +2331,7 @@ class AsklRegressor(BaseRegressor):
         self.rate = rate
         self.schedule = schedule
         self.patience = patience
+        self.gradient_clip = gradient_clip
         self.refit = refit
         self.frequency_rate = frequency_rate
         self.report = report
@@ -2323,6 +2357,7 @@ class AsklRegressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -2378,6 +2413,8 @@ class AsklClassifier(BaseClassifier):
     patience : int, optional
         Epochs without a better held-out error before the end; 0: all epochs. In [0,
         1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
@@ -2436,6 +2473,10 @@ class AsklClassifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2475,7 +2516,8 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit", "frequency_rate", "report", "form", "q")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2500,6 +2542,7 @@ class AsklClassifier(BaseClassifier):
         rate: Optional[float] = None,
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
         frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
@@ -2525,6 +2568,7 @@ class AsklClassifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2543,6 +2587,7 @@ class AsklClassifier(BaseClassifier):
         self.rate = rate
         self.schedule = schedule
         self.patience = patience
+        self.gradient_clip = gradient_clip
         self.refit = refit
         self.frequency_rate = frequency_rate
         self.report = report
@@ -2568,6 +2613,7 @@ class AsklClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
