@@ -155,7 +155,7 @@ def publish(tables, page=None):
     path = ROOT / "docs" / "results" / page
     text = path.read_text()
     for mark, content in tables.items():
-        pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.S)
+        pattern = re.compile(rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end -->)", re.S)
         if not pattern.search(text):
             sys.exit(f"no mark {mark} in {page}")
         text = pattern.sub(lambda m: m.group(1) + content + m.group(2), text)
