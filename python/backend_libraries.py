@@ -31,7 +31,6 @@ SYSTEM = {"libc", "libm", "libmvec", "libdl", "librt", "libpthread", "libgcc_s",
 # LGPL, and a file of its own that can be replaced.
 LICENCES = {
     "libopenblas": ("BSD-3-Clause", []),
-    "libsvm": ("BSD-3-Clause", []),
     "libxxhash": ("BSD-2-Clause", []),
     "libgomp": ("GPL-3.0-or-later WITH GCC-exception-3.1", ["GPL-3"]),
     "libgfortran": ("GPL-3.0-or-later WITH GCC-exception-3.1", ["GPL-3"]),

@@ -91,8 +91,7 @@ done:
 }
 
 /* Options that do not go together. */
-static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o,
-                                  const krein_data *data, bool model) {
+static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o, bool model) {
     bool knn = o->graph == KREIN_GRAPH_KNN;
     if (knn && o->method != KREIN_CLUSTER_SPECTRAL)
         return krein__fail(ctx, KREIN_EARG, "`graph` is for `method=spectral`");
@@ -108,20 +107,17 @@ static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o
         return krein__fail(ctx, KREIN_EARG, "one cluster needs no model: every row is in it");
     if (model && o->clusters > KREIN_CLASSES_MAX)
         return krein__fail(ctx, KREIN_EARG, "a model has at most %d clusters", KREIN_CLASSES_MAX);
-    if (data->options.weights || (data->reader->memory && data->has_weight))
-        return krein__fail(ctx, KREIN_EARG,
-                           "cluster has no row weights; `ignore` leaves the column out");
     return KREIN_OK;
 }
 
-static krein_status setup_begin(setup *s, krein_ctx *ctx, const krein_data *data,
-                                const krein_cluster_options *given, bool model) {
+static krein_status setup_begin(setup *s, krein_ctx *ctx, const krein_cluster_options *given,
+                                bool model) {
     krein_status st = KREIN_OK;
     krein_cluster_options *o = &s->o;
     krein_cluster_options_init(o);
     TRY(krein__options_copy(ctx, given, o, "krein_cluster_options"));
     TRY(check_counts(ctx, o));
-    TRY(check_options(ctx, o, data, model));
+    TRY(check_options(ctx, o, model));
     krein_pipe_options asked = {.kernel = o->kernel,
                                 .map = o->map,
                                 .features = o->features,
@@ -213,9 +209,6 @@ static krein_status check_graph(const setup *s, int64_t n) {
             ctx, KREIN_EARG,
             "`graph=knn` compares all pairs of rows, and %lld are more than %d; leave `graph` out",
             (long long)n, GRAPH_ROWS);
-    if (s->o.neighbours >= n)
-        return krein__fail(ctx, KREIN_EARG, "%lld rows do not have %lld `neighbours` each",
-                           (long long)n, (long long)s->o.neighbours);
     return krein__reserve_check(ctx, krein__cluster_bytes(&s->c), "clustering",
                                 "use fewer `neighbours`, `method=kmeans`, or raise `max_memory`");
 }
@@ -259,7 +252,7 @@ static krein_status compare(setup *s, int64_t classes, krein_cluster_report *r) 
     NEW(class, s->pipe.job.n);
     TRY(krein__job_targets(&s->c.job, NULL, class, NULL, NULL));
     TRY(krein__agreement(ctx, s->pipe.job.n, s->o.clusters, s->c.result.cluster, classes, class,
-                         &r->ari, &r->nmi));
+                         s->c.row_weight, &r->ari, &r->nmi));
     r->classes = classes;
 done:
     krein__free(ctx, class);
@@ -301,7 +294,7 @@ static krein_status fill_report(const setup *s, krein_cluster_report *r) {
     r->clusters = s->o.clusters;
     r->inertia = spectral ? NAN : found->inertia;
     r->silhouette = s->c.silhouette;
-    r->silhouette_rows = krein__min(r->n, SILHOUETTE_ROWS);
+    r->silhouette_rows = s->c.sample;
     r->steps = found->steps;
     r->settled = found->settled;
     NEW(r->sizes, r->clusters);
@@ -337,7 +330,7 @@ krein_status krein_cluster(krein_ctx *ctx, krein_data *data, const krein_cluster
     r->ari = r->nmi = NAN;
     r->classes = -1;
     TRY(krein__report_check(ctx, report, "krein_cluster_report"));
-    TRY(setup_begin(&s, ctx, data, options, model != NULL));
+    TRY(setup_begin(&s, ctx, options, model != NULL));
     TRY(meet(&s, data));
     const krein_encoding *e = &s.pipe.job.model->encoding;
     int64_t classes = data->has_label && e->task == KREIN_TASK_CLASSIFICATION ? e->nclass : 0;

@@ -1,51 +1,12 @@
 /* test_cluster.c -- k-means against a slow one, on features and on a kernel matrix; eigenvectors;
  * spectral clustering of rings; measures; models; refusals; failing memory. */
-#include "common.h"
+#include "clusters.h"
 
-#include "learn/clustering.h"
 #include "num/blas.h"
 #include "num/centres.h"
 #include "num/lanczos.h"
 
-static krein_ctx *ctx;
-
 /* ---- helpers ------------------------------------------------------------ */
-
-/* Rows around k centres, `width` wide. */
-static float *blobs(int64_t n, int64_t d, int64_t k, double width) {
-    float *x = test_new(n * d, sizeof *x);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            x[i * d + j] = (float)(3 * det(i % k, j, 1.3) + width * test_random());
-    return x;
-}
-
-/* Two rings, one in the other; class[i] says which. */
-static float *rings(int64_t n, double *class) {
-    float *x = test_new(n * 2, sizeof *x);
-    for (int64_t i = 0; i < n; i++) {
-        double angle = 6.283185307179586 * (double)i / (double)n * 7, radius = i % 2 ? 3 : 1;
-        class[i] = (double)(i % 2);
-        x[2 * i] = (float)(radius * cos(angle) + .05 * test_random());
-        x[2 * i + 1] = (float)(radius * sin(angle) + .05 * test_random());
-    }
-    return x;
-}
-
-static krein_features table(krein_ctx *on, int64_t n, int64_t D, float *x, int64_t rows) {
-    return (krein_features){.ctx = on,
-                            .n = n,
-                            .D = D,
-                            .rows = rows,
-                            .blocks = (n + rows - 1) / rows,
-                            .kept = x,
-                            .at = -1};
-}
-
-static krein_kmeans_options wanted(int64_t clusters, int64_t restarts, int64_t steps) {
-    return (krein_kmeans_options){
-        .clusters = clusters, .restarts = restarts, .steps = steps, .rng = {5, 6}};
-}
 
 static double distance2(int64_t d, const float *x, const double *c) {
     double sum = 0;
@@ -277,7 +238,7 @@ static void eigen(void) {
 static double ari_of(int64_t n, int64_t m, const int32_t *a, int64_t k, const int32_t *b,
                      double *nmi) {
     double ari;
-    CHECK(krein__agreement(ctx, n, m, a, k, b, &ari, nmi) == KREIN_OK);
+    CHECK(krein__agreement(ctx, n, m, a, k, b, NULL, &ari, nmi) == KREIN_OK);
     return ari;
 }
 
@@ -305,25 +266,26 @@ static void silhouettes(void) {
     for (int n = 4; n <= 5; n++) {
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) G[i * n + j] = at[i] * at[j];
-        CHECK(krein__silhouette(ctx, n, G, 3, cluster, &value) == KREIN_OK);
+        CHECK(krein__silhouette(ctx, n, G, 3, cluster, NULL, &value) == KREIN_OK);
         double sum = 4. / 5 + 3. / 4 + (3.5 - 2) / 3.5 + (5.5 - 2) / 5.5;
         CHECK_REL(value, sum / n, 1e-14); /* the one alone counts 0 */
     }
     const int32_t same[] = {1, 1, 1, 1};
-    CHECK(krein__silhouette(ctx, 4, G, 3, same, &value) == KREIN_OK && isnan(value));
+    CHECK(krein__silhouette(ctx, 4, G, 3, same, NULL, &value) == KREIN_OK && isnan(value));
 }
 
 static void order(void) {
     enum { N = 7, M = 4 };
     krein_kmeans r = {.cluster = krein__alloc(ctx, N, sizeof(int32_t)),
                       .size = krein__alloc(ctx, M, sizeof(int64_t)),
+                      .mass = krein__alloc(ctx, M, sizeof(double)),
                       .centre = krein__alloc(ctx, M, sizeof(double))};
     const int32_t was[] = {3, 1, 0, 1, 0, 0, 3}, want[] = {1, 2, 0, 2, 0, 0, 1};
     const int64_t sizes[] = {3, 2, 0, 2}, sorted[] = {3, 2, 2, 0};
     memcpy(r.cluster, was, sizeof was);
     memcpy(r.size, sizes, sizeof sizes);
-    for (int c = 0; c < M; c++) r.centre[c] = c;
-    CHECK(krein__cluster_order(ctx, N, 1, M, &r) == KREIN_OK);
+    for (int c = 0; c < M; c++) r.centre[c] = c, r.mass[c] = (double)sizes[c];
+    CHECK(krein__cluster_order(ctx, N, 1, M, NULL, &r) == KREIN_OK);
     CHECK(memcmp(r.cluster, want, sizeof want) == 0 && memcmp(r.size, sorted, sizeof sorted) == 0);
     CHECK(r.centre[0] == 0 && r.centre[1] == 3 && r.centre[2] == 1 && r.centre[3] == 2);
     krein__kmeans_clear(ctx, &r);
@@ -331,39 +293,12 @@ static void order(void) {
 
 /* ---- the whole ---------------------------------------------------------- */
 
-typedef struct got {
-    int64_t n, label[2000];
-} got;
-static krein_status keep(void *user, const krein_prediction *p) {
-    got *g = user;
-    g->label[g->n++] = p->label;
-    return KREIN_OK;
-}
-
-static krein_cluster_options asked(const char *kernel, const char *map, int64_t clusters) {
-    krein_cluster_options o;
-    krein_cluster_options_init(&o);
-    o.kernel = kernel;
-    o.map = map;
-    o.clusters = clusters;
-    return o;
-}
-
-static krein_data *rows_of(krein_ctx *on, int64_t n, int64_t d, const float *x, const double *y) {
-    krein_data *data = NULL;
-    krein_data_options o;
-    krein_data_options_init(&o);
-    o.scale = KREIN_SCALE_NONE;
-    if (krein_data_from_dense(on, n, d, x, d, y, NULL, &o, &data) != KREIN_OK) return NULL;
-    return data;
-}
-
 /* Two rings: no k-means in the plane finds them. */
 static void spectral(void) {
     enum { N = 600 };
     double class[N];
     float *x = rings(N, class);
-    krein_data *data = rows_of(ctx, N, 2, x, class);
+    krein_data *data = rows_of(ctx, N, 2, x, class, NULL);
     const char *maps[] = {"exact", "nystrom(D=200)", NULL, "explicit"};
     for (int k = 0; k < 4; k++) {
         krein_cluster_options o = asked("gaussian(sigma=0.3)", maps[k], 2);
@@ -394,8 +329,8 @@ static void neighbours(void) {
     krein_graph g = {0}, h = {0};
     krein_ctx *three = test_ctx(3);
     CHECK(krein__kernel_parse(ctx, "gaussian(sigma=1)", &kernel) == KREIN_OK);
-    CHECK(krein__neighbours(ctx, kernel, &rows, K, &g) == KREIN_OK);
-    CHECK(krein__neighbours(three, kernel, &rows, K, &h) == KREIN_OK);
+    CHECK(krein__neighbours(ctx, kernel, &rows, NULL, K, &g) == KREIN_OK);
+    CHECK(krein__neighbours(three, kernel, &rows, NULL, K, &h) == KREIN_OK);
     static bool near[N][N];
     for (int i = 0; i < N; i++)
         for (int k = 0; k < K; k++) {
@@ -439,7 +374,7 @@ static void models(void) {
     const char *maps[] = {"exact", "rff(D=200)", "nystrom(D=60)"};
     for (int64_t m = 2; m <= 4; m++) {
         float *x = blobs(N, D, m, .3);
-        krein_data *data = rows_of(ctx, N, D, x, NULL);
+        krein_data *data = rows_of(ctx, N, D, x, NULL, NULL);
         for (int k = 0; k < 3; k++) {
             krein_cluster_options o = asked("gaussian(sigma=2)", maps[k], m);
             krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
@@ -476,8 +411,8 @@ static void refused(krein_data *data, krein_cluster_options o, bool model, const
 static void refusals(void) {
     enum { N = 50, D = 2 };
     float *x = test_dense(N, D, 1), same[N * D] = {0};
-    krein_data *data = rows_of(ctx, N, D, x, NULL), *one = rows_of(ctx, 1, D, x, NULL),
-               *equal = rows_of(ctx, N, D, same, NULL);
+    krein_data *data = rows_of(ctx, N, D, x, NULL, NULL), *one = rows_of(ctx, 1, D, x, NULL, NULL),
+               *equal = rows_of(ctx, N, D, same, NULL, NULL);
     krein_cluster_options o = asked("gaussian(sigma=1)", NULL, 3);
     o.clusters = 0;
     refused(data, o, false, "from 1");
@@ -520,7 +455,7 @@ static void refusals(void) {
 static void edges(void) {
     enum { N = 30 };
     float *x = test_dense(N, 2, .7);
-    krein_data *data = rows_of(ctx, N, 2, x, NULL);
+    krein_data *data = rows_of(ctx, N, 2, x, NULL, NULL);
     krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
     for (int k = 0; k < 3; k++) {
         krein_cluster_options o = asked("gaussian(sigma=1)", k == 1 ? "rff(D=8)" : NULL, 1);
@@ -551,7 +486,7 @@ static void memory(void) {
         TEST_EVERY_ALLOCATION(&m, at) {
             krein_cluster_report r = KREIN_SIZED(krein_cluster_report);
             krein_model *model = NULL;
-            krein_data *data = rows_of(on, N, D, x, class);
+            krein_data *data = rows_of(on, N, D, x, class, NULL);
             krein_status st =
                 data ? krein_cluster(on, data, &o, NULL, NULL, &r, k < 2 ? &model : NULL)
                      : KREIN_EMEMORY;

@@ -66,7 +66,8 @@ static void add_slowly(const rows *r, const double *K, double positive, double l
     problem_end(&p);
 }
 
-static void fit(krein_ctx *ctx, const rows *r, double lambda, const char *map, double *mu) {
+static void fit_weighted(krein_ctx *ctx, const rows *r, const double *weight, double lambda,
+                         const char *map, double *mu) {
     krein_train_options o = defaults();
     krein_report report = KREIN_SIZED(krein_report);
     krein_model *model = NULL;
@@ -75,7 +76,7 @@ static void fit(krein_ctx *ctx, const rows *r, double lambda, const char *map, d
     krein_data_options_init(&as_they_are);
     as_they_are.task = KREIN_TASK_CLASSIFICATION;
     as_they_are.scale = KREIN_SCALE_NONE;
-    CHECK(krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, r->y, NULL, &as_they_are, &data) ==
+    CHECK(krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, r->y, weight, &as_they_are, &data) ==
           KREIN_OK);
     char learner[64];
     snprintf(learner, sizeof learner, "mkl(method=easymkl, lambda=%.17g)", lambda);
@@ -91,6 +92,10 @@ static void fit(krein_ctx *ctx, const rows *r, double lambda, const char *map, d
     krein_report_clear(ctx, &report);
     krein_model_destroy(model);
     krein_data_close(data);
+}
+
+static void fit(krein_ctx *ctx, const rows *r, double lambda, const char *map, double *mu) {
+    fit_weighted(ctx, r, NULL, lambda, map, mu);
 }
 
 static void compare(const rows *r, const double *label, int problems, double lambda) {
@@ -127,6 +132,32 @@ static void three_classes(void) {
     }
 }
 
+/* Row weights: rows as often as they say. Labels of rows that weigh nothing are not looked at. */
+static void row_weights(void) {
+    static const double lambdas[] = {.05, .4, 1};
+    krein_ctx *ctx = test_ctx(2);
+    for (int k = 0; k < 6; k++) {
+        rows r = spread(40, k < 3 ? 2 : 3, 11), s = spread(120, 2, 1);
+        double weight[40], one[M], two[M];
+        s.n = 0;
+        for (int64_t i = 0; i < r.n; i++) {
+            weight[i] = (double)(i * 7 % 4);
+            for (int t = 0; t < (int)weight[i]; t++, s.n++) {
+                memcpy(s.x + s.n * r.d, r.x + i * r.d, (size_t)r.d * sizeof *r.x);
+                s.y[s.n] = r.y[i];
+            }
+        }
+        for (int f = 0; f < 2; f++) {
+            fit_weighted(ctx, &r, weight, lambdas[k % 3], f ? "nystrom" : "exact", one);
+            fit(ctx, &s, lambdas[k % 3], "exact", two);
+            for (int m = 0; m < M; m++) CHECK_ABS(one[m], two[m], 1e-5);
+        }
+        drop(&r);
+        drop(&s);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* Weights do not depend on threads, and are the same for more rows than a tile of the sum has. */
 static void threads(void) {
     rows r = rings(300, 3, 9);
@@ -147,6 +178,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(two_classes);
     RUN(three_classes);
+    RUN(row_weights);
     RUN(threads);
     return DONE();
 }

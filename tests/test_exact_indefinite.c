@@ -1,8 +1,7 @@
 /* test_exact_indefinite.c -- support vector machines with indefinite kernels: repaired spectra
  * written out, stationary points; memory. */
+#include "libsvm.h"
 #include "machines.h"
-
-#include <libsvm/svm.h>
 
 /* ---- indefinite kernels --------------------------------------------------- */
 
@@ -59,42 +58,13 @@ static repaired repair_slowly(krein_repair how, int64_t n, kernel_fn *k, const d
     return r;
 }
 
-/* LIBSVM on a matrix of the test's own. */
-static void train_matrix(int type, const repaired *r, const double *y, double C, double *alpha,
-                         double *b) {
-    int64_t n = r->n;
-    struct svm_node *nodes = test_new(n * (n + 2), sizeof *nodes), **row = test_new(n, 8);
-    struct svm_parameter p = {.svm_type = type, .kernel_type = PRECOMPUTED, .cache_size = 50};
-    struct svm_problem problem = {.l = (int)n, .x = row};
-    problem.y = test_new(n, 8);
-    p.C = C;
-    p.eps = 1e-9;
-    p.p = .2;
-    for (int64_t i = 0; i < n; i++) {
-        row[i] = nodes + i * (n + 2);
-        row[i][0].value = (double)(i + 1);
-        for (int64_t j = 0; j < n; j++)
-            row[i][j + 1] = (struct svm_node){(int)j + 1, r->K[i * n + j]};
-        row[i][n + 1].index = -1;
-        problem.y[i] = y[i];
-        alpha[i] = 0;
-    }
-    struct svm_model *m = svm_train(&problem, &p);
-    double sign = type == C_SVC && m->label[0] != 1 ? -1 : 1;
-    for (int i = 0; i < m->l; i++) alpha[m->sv_indices[i] - 1] = sign * m->sv_coef[0][i];
-    *b = -sign * m->rho[0];
-    svm_free_and_destroy_model(&m);
-    free(problem.y);
-    free(nodes);
-    free(row);
-}
-
 static void spectra_are_repaired(void) {
     enum { N = 45, M = 20 };
     static const char *const text[] = {"gaussian(sigma=0.7) - 0.8*gaussian(sigma=1.9)",
                                        "tanh(gamma=0.8, c=-0.4)"};
     kernel_fn *const kernel[] = {indefinite, hyperbolic};
-    double *x = points(N, .4), *new = points(M, 2.2), alpha[N], b;
+    if (!test_svm_there) SKIP("LIBSVM is not there");
+    double *x = points(N, .4), *new = points(M, 2.2), alpha[N];
     for (int k = 0; k < 2; k++)
         for (int how = KREIN_REPAIR_CLIP; how <= KREIN_REPAIR_SHIFT; how++)
             for (int classes = 0; classes <= 2; classes += 2) {
@@ -111,9 +81,18 @@ static void spectra_are_repaired(void) {
                         .C = 2, .epsilon = .2, .spectrum = (krein_repair)how, .tol = 1e-9};
                     CHECK(krein__exact_svr(job_of(&f), &o) == KREIN_OK);
                 }
-                train_matrix(classes ? C_SVC : EPSILON_SVR, &r, f.y, 2, alpha, &b);
+                for (int64_t i = 0; classes && i < N; i++) f.y[i] = f.y[i] > 0 ? 1 : -1;
+                test_svm t = {.regression = classes == 0,
+                              .n = N,
+                              .K = r.K,
+                              .y = f.y,
+                              .C = 2,
+                              .epsilon = .2,
+                              .tol = 1e-9,
+                              .alpha = alpha};
+                CHECK(test_svm_train(&t));
                 for (int64_t i = 0; i < M; i++) {
-                    double want = b;
+                    double want = t.b;
                     for (int64_t p = 0; p < N; p++)
                         for (int64_t q = 0; q < N; q++)
                             want += alpha[p] * r.P[p * N + q] * kernel[k](new + i *D, x + q * D);
@@ -184,7 +163,7 @@ static void cost_is_a_bound(void) {
         job_of(&f)->probabilities = true;
         CHECK(krein__exact_svm(&f.job, &o) == KREIN_OK);
         f.model.map->cls->cost(f.model.map, N, &cost);
-        krein__exact_machine_cost(f.model.map, N, 3, false, false, (krein_repair)how, &cost);
+        krein__exact_machine_cost(f.model.map, N, 3, false, (krein_repair)how, &cost);
         CHECK((double)(atomic_load(&ctx->peak) - before) <= cost.bytes);
         krein__free(ctx, f.model.calibration.slope);
         krein__free(ctx, f.model.calibration.shift);

@@ -86,6 +86,11 @@ static void through_combine(void) {
     CHECK(krein__combine_check(ctx, &w, &list) ==
           KREIN_OK);                                    /* an indefinite kernel may take part */
     CHECK(krein__combine_meet(&b.job, &w) == KREIN_OK); /* and so may row weights */
+    krein_weighing_class other = *w.cls;
+    krein_weighing blind = {.cls = &other};
+    other.row_weights = false;
+    CHECK(krein__combine_meet(&b.job, &blind) == KREIN_EDATA);
+    CHECK_HAS(krein_message(ctx), "takes no row weights");
     CHECK(krein__combine(&b.job, &w, &list, b.scale, NULL, mu) == KREIN_OK);
     for (int64_t m = 0; m < b.M; m++) CHECK_REL(mu[m], want[m], 1e-12);
     double zero[KERNELS_MAX] = {0};

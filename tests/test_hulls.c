@@ -192,6 +192,51 @@ static void duplicates(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Row i with the weight w_i, and w_i times: the copies share what it has. */
+static void weights(void) {
+    enum { N = 40 };
+    static const double lambdas[] = {.02, .2, .8, 1};
+    krein_ctx *ctx = test_ctx(2);
+    for (int k = 0; k < 4; k++) {
+        problem p = random_problem(N, .7, .1), q = problem_of(3 * N);
+        int64_t from[3 * N];
+        double weight[N], sum[N] = {0};
+        q.n = 0;
+        for (int64_t i = 0; i < N; i++) {
+            weight[i] = (double)(i * 7 % 4);
+            for (int64_t t = 0; t < i * 7 % 4; t++) from[q.n++] = i;
+        }
+        for (int64_t i = 0; i < q.n; i++) {
+            q.y[i] = p.y[from[i]];
+            for (int64_t j = 0; j < q.n; j++) q.K[i * q.n + j] = p.K[from[i] * N + from[j]];
+        }
+        krein_hulls h = {.n = N,
+                         .K = p.K,
+                         .y = p.y,
+                         .weight = weight,
+                         .lambda = lambdas[k],
+                         .tol = 1e-12,
+                         .g = p.g};
+        CHECK(krein__hulls(ctx, &h) == KREIN_OK && h.converged);
+        krein_hulls all = solve(ctx, &q, lambdas[k], 1e-12);
+        for (int64_t i = 0; i < q.n; i++) sum[from[i]] += q.g[i];
+        CHECK_REL(h.value, all.value, 1e-11);
+        for (int64_t i = 0; i < N; i++) CHECK_ABS(p.g[i], sum[i], 1e-7);
+        for (int64_t i = 0; i < N; i += 4) CHECK(weight[i] == 0 && p.g[i] == 0);
+        /* halves: the ridge is twice as large */
+        for (int64_t i = 0; i < N; i++) weight[i] = .5;
+        double ratio = 2 * lambdas[k] / (1 - lambdas[k]), *g = test_new(N, sizeof *g);
+        CHECK(krein__hulls(ctx, &h) == KREIN_OK && h.converged);
+        memcpy(g, p.g, N * sizeof *g);
+        solve(ctx, &p, k == 3 ? 1 : ratio / (1 + ratio), 1e-12);
+        for (int64_t i = 0; i < N; i++) CHECK_ABS(g[i], p.g[i], 1e-7);
+        free(g);
+        problem_end(&p);
+        problem_end(&q);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* K and lambda / (1 - lambda) times the same number: the same g. */
 static void units(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -250,6 +295,7 @@ int main(int argc, char **argv) {
     RUN(means);
     RUN(one_row_each);
     RUN(duplicates);
+    RUN(weights);
     RUN(units);
     RUN(threads);
     RUN(without_memory);

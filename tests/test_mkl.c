@@ -340,8 +340,7 @@ static void refusals(void) {
         krein_model_destroy(m);
         krein_data *data = open_rows(ctx, &r, weight, KREIN_TASK_AUTO);
         st = krein_train(ctx, data, &o, NULL, &m);
-        if (st != KREIN_OK) CHECK_HAS(krein_message(ctx), "row weights");
-        CHECK(st == KREIN_OK || strcmp(METHODS[k], "lp") != 0);
+        CHECK(st == KREIN_OK);
         krein_model_destroy(m);
         krein_data_close(data);
     }

@@ -13,8 +13,8 @@ static void set_spectrum(const krein_net *net) {
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
     for (int64_t j = 0; j < IN; j++)
         for (int64_t f = 0; f < M; f++) {
-            at.first[j * M + f] = (float)det(j, f, .3);
-            at.second[j * M + f] = (float)det(j, f, 1.9);
+            at.first[krein__panel_index(IN, j, f)] = (float)det(j, f, .3);
+            at.second[krein__panel_index(IN, j, f)] = (float)det(j, f, 1.9);
         }
     for (int64_t f = 0; at.phase && f < M; f++) at.phase[f] = (float)(det(0, f, .9) / (2 * M_PI));
 }
@@ -116,8 +116,9 @@ static void objective(void) {
                                    &trace) == KREIN_OK);
         CHECK_REL(smooth, want[q].smooth, 2e-6);
         CHECK_REL(smooth + trace, want[q].J, 2e-6);
-        CHECK_REL(length(g, IN * M), want[q].first, 1e-5);
-        CHECK_REL(length(g + IN * M, IN * M), want[q].second, 1e-5);
+        krein_spectrum_at at = krein__spectral_at(&net.layer[0], net.p);
+        CHECK_REL(length(g + (at.first - net.p), IN * KREIN_PANEL), want[q].first, 1e-5);
+        CHECK_REL(length(g + (at.second - net.p), IN * KREIN_PANEL), want[q].second, 1e-5);
         CHECK_REL(length(g + net.layer[1].first, M * OUT), want[q].W, 1e-5);
         krein__net_work_end(&w);
         krein__net_clear(&net);
@@ -212,10 +213,10 @@ static krein_net start_net(krein_ctx *ctx, int64_t d, const char *spectral, cons
     krein_rng g = {1, KREIN_STREAM_MAP}, h = {1, KREIN_STREAM_PHASE};
     for (int64_t f = 0; f < at.F; f++) {
         for (int64_t j = 0; j < d; j++) {
-            at.first[j * at.F + f] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
+            int64_t i = krein__panel_index(d, j, f);
+            at.first[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
             if (at.second != at.first)
-                at.second[j * at.F + f] =
-                    (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
+                at.second[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
         }
         if (at.phase) at.phase[f] = (float)krein__rng_uniform(h, (uint64_t)f, 0);
     }
@@ -232,8 +233,9 @@ static double found(const krein_net *net, int which) {
     for (int64_t f = 0; f < at.F; f++) {
         double plus = 0, minus = 0, e = (double)w[f] * (double)w[f];
         for (int64_t j = 0; j < 2; j++) {
-            plus += pow((double)at.first[j * at.F + f] - TRUE_W[which][j], 2);
-            minus += pow((double)at.first[j * at.F + f] + TRUE_W[which][j], 2);
+            double w_j = (double)at.first[krein__panel_index(2, j, f)];
+            plus += pow(w_j - TRUE_W[which][j], 2);
+            minus += pow(w_j + TRUE_W[which][j], 2);
         }
         near += fmin(plus, minus) < 0.3 * 0.3 ? e : 0;
         all += e;
@@ -549,6 +551,95 @@ static void trace_norm_against_another_solver(void) {
     free(x), free(y);
 }
 
+/* ---- paces, lines in the log ------------------------------------------- */
+
+/* One step of gradient descent from the same start. */
+static float *stepped(double pace, int64_t *first) {
+    krein_ctx *ctx = test_ctx(1);
+    problem p = two_classes(64, 0);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "sgd");
+    krein_fit_report r;
+    float *w = net.p + net.layer[1].first, *change = test_new(net.count, sizeof *change);
+    for (int64_t f = 0; f < 20; f++) w[f] = (float)det(f, 0, .4); /* else frequencies stay */
+    memcpy(change, net.p, (size_t)net.count * sizeof *change);
+    o.epochs = 1;
+    o.batch = 64;
+    o.pace[0] = pace;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 1);
+    for (int64_t i = 0; i < net.count; i++) change[i] = net.p[i] - change[i];
+    *first = net.layer[1].first;
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return change;
+}
+
+static void paces(void) {
+    int64_t head;
+    float *plain = stepped(0, &head), *one = stepped(1, &head), *slow = stepped(.25, &head);
+    double moved = 0;
+    CHECK(memcmp(plain, one, (size_t)(head + 21) * sizeof *one) == 0);
+    CHECK(memcmp(plain + head, slow + head, 21 * sizeof *slow) == 0);
+    for (int64_t i = 0; i < 2 * 2 * 20; i++) {
+        CHECK_ABS((double)slow[i], .25 * (double)plain[i], 1e-6); /* rounding at frequencies to 8 */
+        moved = fmax(moved, fabs((double)plain[i]));
+    }
+    CHECK(moved > 1e-4);
+    free(plain), free(one), free(slow);
+}
+
+/* Losses in the lines of a log, their number. */
+static int losses_of(const char *text, double *loss, int most) {
+    int n = 0;
+    for (const char *at = text; n < most && (at = strstr(at, ", step ")); n++) {
+        at = strstr(at, ": loss ");
+        if (!at) break;
+        loss[n] = strtod(at += strlen(": loss "), NULL);
+    }
+    return n;
+}
+
+static float *logged(int64_t report, test_log *log) {
+    krein_ctx *ctx = test_ctx_full(1, NULL, log);
+    problem p = two_classes(160, 40);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 2;
+    o.batch = 40;
+    o.report = report;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 8);
+    float *out = test_new(net.count, sizeof *out);
+    memcpy(out, net.p, (size_t)net.count * sizeof *out);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+/* Lines every few steps: means since the last one, within an epoch. They change nothing. */
+static void lines(void) {
+    static test_log epochs, steps, three;
+    double e[16], s[16], t[16];
+    float *a = logged(0, &epochs), *b = logged(1, &steps), *c = logged(3, &three);
+    size_t size = (2 * 2 * 20 + 20 + 20 + 1) * sizeof *a;
+    CHECK(memcmp(a, b, size) == 0 && memcmp(a, c, size) == 0);
+    CHECK(losses_of(epochs.text, e, 16) == 2);
+    CHECK(losses_of(steps.text, s, 16) == 8);
+    CHECK(losses_of(three.text, t, 16) == 2);
+    CHECK(strstr(three.text, "epoch 1, step 3:") && strstr(three.text, "epoch 2, step 6:"));
+    for (int i = 0; i < 2; i++) /* five digits are printed */
+        CHECK_ABS(e[i], (s[4 * i] + s[4 * i + 1] + s[4 * i + 2] + s[4 * i + 3]) / 4, 2e-5);
+    CHECK_ABS(t[0], (s[0] + s[1] + s[2]) / 3, 2e-5);
+    CHECK_ABS(t[1], (s[4] + s[5]) / 2, 2e-5); /* steps 5 and 6; the fourth was of the first epoch */
+    free(a), free(b), free(c);
+}
+
 /* ---- ends --------------------------------------------------------------- */
 
 typedef struct outcome {
@@ -655,6 +746,8 @@ int main(int argc, char **argv) {
     RUN(bits);
     RUN(goes_on);
     RUN(trace_norm_against_another_solver);
+    RUN(paces);
+    RUN(lines);
     RUN(ends);
     RUN(every_allocation);
     return DONE();

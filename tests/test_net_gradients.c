@@ -16,12 +16,12 @@ static void slow_affine(const krein_layer *l, const double *p, const double *x, 
 
 static void slow_spectral(const krein_layer *l, const double *p, const double *x, double *out) {
     bool sines = l->values.number[2] > 0, two = l->values.number[1] > 0;
-    int64_t F = sines ? l->out / 2 : l->out, size = l->in * F;
+    int64_t F = sines ? l->out / 2 : l->out, size = l->in * krein__panels(F) * KREIN_PANEL;
     for (int64_t f = 0; f < F; f++) {
         double phase = sines ? 0 : 2 * M_PI * p[(two ? 2 : 1) * size + f], a = phase, b = phase;
         for (int64_t j = 0; j < l->in; j++) {
-            a += x[j] * p[j * F + f];
-            b += x[j] * p[(two ? size : 0) + j * F + f];
+            a += x[j] * p[krein__panel_index(l->in, j, f)];
+            b += x[j] * p[(two ? size : 0) + krein__panel_index(l->in, j, f)];
         }
         double s = 1 / sqrt((sines ? 4 : 2) * (double)F);
         out[sines ? 2 * f : f] = s * (cos(a) + cos(b));
@@ -31,7 +31,7 @@ static void slow_spectral(const krein_layer *l, const double *p, const double *x
 
 /* Scores of one row by parameters p. */
 static void slow_row(const krein_net *net, const double *p, const double *x, double *out) {
-    double at[512], next[512];
+    double at[1200], next[1200];
     memcpy(at, x, (size_t)net->in * sizeof *at);
     for (int64_t i = 0; i < net->layers; i++) {
         const krein_layer *l = &net->layer[i];
@@ -47,7 +47,7 @@ static void slow_row(const krein_net *net, const double *p, const double *x, dou
 /* sum_ij c_ij out_ij */
 static double slow_sum(const krein_net *net, const double *p, int64_t n, const float *x,
                        const float *c) {
-    double sum = 0, row[512], out[512];
+    double sum = 0, row[1200], out[1200];
     int64_t d = net->in, k = krein__net_out(net);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < d; j++) row[j] = (double)x[i * d + j];
@@ -86,7 +86,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     krein_rows rows = krein__rows_dense(n, in, x, in);
     krein__net_load(&work, &rows, NULL, n);
     const float *out = krein__net_forward(&work, n);
-    double off = 0, row[512], want[512];
+    double off = 0, row[1200], want[1200];
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < in; j++) row[j] = (double)x[i * in + j];
         slow_row(&net, p, row, want);
@@ -135,7 +135,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     free(x), free(c), free(g), free(p);
 }
 
-/* Two tiles of rows, two parts of columns. */
+/* Two tiles of rows, two parts of columns and of rows of frequencies, long sums in two pieces. */
 static void layers(void) {
     check_net((const char *[]){"affine(width=3)", NULL}, 5, 7);
     check_net((const char *[]){"affine(width=140)", NULL}, 4, 3);
@@ -145,6 +145,8 @@ static void layers(void) {
     check_net((const char *[]){"spectral(width=270, sines=yes)", NULL}, 3, 50);
     check_net((const char *[]){"spectral(width=8, sines=yes, spectrum=stationary)", NULL}, 3, 5);
     check_net((const char *[]){"spectral(width=1)", NULL}, 1, 1);
+    check_net((const char *[]){"spectral(width=33)", NULL}, 300, 5);
+    check_net((const char *[]){"spectral(width=2, sines=yes)", NULL}, 1100, 2);
 }
 
 /* Gradients of inputs are those of the parameters before them. */
@@ -287,6 +289,7 @@ static void steps(void) {
             CHECK(krein__net_add(&net, "spectral(width=7)") == KREIN_OK);
             CHECK(krein__net_add(&net, head) == KREIN_OK && krein__net_ready(&net) == KREIN_OK);
             int64_t last = net.layer[1].first + net.layer[1].parameters;
+            int64_t phases = krein__spectral_at(&net.layer[0], net.p).phase - net.p;
             double *p = test_new(net.count, sizeof *p), worst = 0, top = 0;
             for (int64_t i = 0; i < last; i++) p[i] = (double)(float)(0.8 * det(i, i % 5, 0.9));
             for (int64_t i = 0; i < last; i++) net.p[i] = (float)p[i];
@@ -309,7 +312,7 @@ static void steps(void) {
             krein_fit_report r;
             CHECK(krein__net_fit(&net, &all, &o, &r) == KREIN_OK && r.best.epoch == 1);
             for (int64_t i = 0; i < last; i++) {
-                bool phase = i >= 2 * IN * M && i < net.layer[1].first;
+                bool phase = i >= phases && i < net.layer[1].first;
                 double h = 1e-5, was = p[i], moved = (was - (double)net.p[i]) / o.rate;
                 p[i] = was + h;
                 double up = slow_objective(&net, loss, p, &rows.all);

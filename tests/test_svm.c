@@ -236,6 +236,89 @@ static void weights_are_repeated_rows(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* sum_i w_ic k(x, x_i) + b_c of a model on a kernel matrix. */
+static double score(const krein_model *m, const rows *r, const float *x, int64_t c) {
+    double sum = m->intercept[c];
+    for (int64_t i = 0; i < r->n; i++) {
+        double square = 0;
+        for (int64_t j = 0; j < r->d; j++) square += pow((double)(x[j] - r->x[i * r->d + j]), 2);
+        sum += m->w[i * m->k + c] * exp(-square / (2 * .7 * .7));
+    }
+    return sum;
+}
+static void weights_on_the_kernel_matrix(void) {
+    static const struct {
+        const char *learner;
+        int classes;
+    } cases[] = {{"svm(tol=1e-9)", 2},
+                 {"svm(multi=ovo, tol=1e-9)", 3},
+                 {"svm(loss=hinge2, tol=1e-9)", 3},
+                 {"svm(class_weights=balanced, tol=1e-9)", 3},
+                 {"svr(epsilon=.3, tol=1e-9)", 0},
+                 {"svr(tol=1e-9)", 0}};
+    krein_ctx *ctx = test_ctx(2);
+    rows new = make_rows(40, 0, 1, 31);
+    for (int c = 0; c < KREIN__COUNT(cases); c++) {
+        rows r = make_rows(150, cases[c].classes, 1, 8);
+        r.weight = test_new(r.n, sizeof *r.weight);
+        for (int64_t i = 0; i < r.n; i++) r.weight[i] = (double)(i * 5 % 4);
+        rows s = repeated(&r);
+        krein_train_options o = options_of(cases[c].learner, "exact");
+        o.kernel = "gaussian(sigma=0.7)";
+        o.lambda = 2e-3;
+        krein_model *one = fitted(ctx, &r, &o, NULL), *two = fitted(ctx, &s, &o, NULL);
+        CHECK(one->k == two->k);
+        for (int64_t i = 0; i < r.n; i++)
+            for (int64_t k = 0; k < one->k && r.weight[i] == 0; k++)
+                CHECK(one->w[i * one->k + k] == 0);
+        for (int64_t i = 0; i < new.n; i++)
+            for (int64_t k = 0; k < one->k; k++)
+                CHECK_ABS(score(one, &r, new.x + i *r.d, k), score(two, &s, new.x + i *r.d, k),
+                          cases[c].classes ? 1e-5 : 1e-4);
+        krein_model_destroy(one);
+        krein_model_destroy(two);
+        drop(&r);
+        drop(&s);
+    }
+    drop(&new);
+    krein_ctx_destroy(ctx);
+}
+/* Weights of one are none, to the last bit, also where C is chosen; other weights choose with the
+ * rows that they name: of rows with false labels, which weigh nothing, nothing is seen. */
+static void choice_by_weights(void) {
+    static const char *const learners[] = {"svm", "svm(multi=ovo)", "svr"};
+    krein_ctx *ctx = test_ctx(2);
+    for (int c = 0; c < 3; c++) {
+        rows r = make_rows(200, c == 2 ? 0 : 3, 1, 12), s = make_rows(200, c == 2 ? 0 : 3, 1, 12);
+        krein_train_options o = options_of(learners[c], "exact");
+        krein_report a = KREIN_SIZED(krein_report), b = KREIN_SIZED(krein_report);
+        o.kernel = "gaussian(sigma=0.7)";
+        o.probabilities = c < 2;
+        s.weight = test_new(s.n, sizeof *s.weight);
+        for (int64_t i = 0; i < s.n; i++) s.weight[i] = 1;
+        krein_model *one = fitted(ctx, &r, &o, &a), *two = fitted(ctx, &s, &o, &b);
+        CHECK(strcmp(a.learner, b.learner) == 0 && a.loo == b.loo);
+        CHECK(memcmp(one->w, two->w, (size_t)(r.n * one->k) * sizeof *one->w) == 0);
+        krein_model_destroy(two);
+        krein_report_clear(ctx, &b);
+        for (int64_t i = 0; i < s.n; i += 3) {
+            s.weight[i] = 0;
+            s.y[i] = c == 2 ? 1000 : (double)(((int)s.y[i] + 1) % 3);
+        }
+        two = fitted(ctx, &s, &o, &b);
+        CHECK(b.loo < (c == 2 ? 2 * a.loo : a.loo + .1));
+        for (int64_t i = 0; i < s.n * one->k; i++)
+            if (i / one->k % 3 == 0) CHECK(two->w[i] == 0);
+        krein_model_destroy(one);
+        krein_model_destroy(two);
+        krein_report_clear(ctx, &a);
+        krein_report_clear(ctx, &b);
+        drop(&r);
+        drop(&s);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- the choice of C -------------------------------------------------------------- */
 
 /* Labels that nothing tells, one in ten of them the second: the error that counts classes alike is
@@ -273,6 +356,8 @@ static void chosen_and_reproduced(void) {
                {"svr", "rff(D=60)", 0, 1, 0},
                {"svr", "nystrom(D=40)", 0, 3, 0},
                {"svm", "exact", 3, 1, 1},
+               {"svm(multi=crammer)", "exact", 3, 1, 1},
+               {"svm(multi=gmnp)", "exact", 2, 1, 1},
                {"svr", "exact", 0, 1, 0}};
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
         rows r = make_rows(220, all[c].classes, all[c].k, 9);
@@ -427,6 +512,8 @@ static void plan_is_enough(void) {
                {"svr(C=10)", "orf(D=300)", NULL, 200, 0, 9, 0, 3},
                {"svr", "nystrom(D=50)", "cv(k=11)", 300, 0, 4, 0, 1},
                {"svm", "exact", "cv(k=20)", 200, 3, 1, 1, 2},
+               {"svm(multi=crammer)", "exact", "cv(k=20)", 200, 6, 1, 1, 3},
+               {"svm(multi=gmnp, C=1)", "exact", NULL, 300, 2, 1, 0, 1},
                {"svr", "exact", NULL, 200, 0, 2, 0, 2}};
     for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
         rows r = make_rows(all[c].n, all[c].classes, all[c].k, 14);
@@ -535,9 +622,9 @@ static void what_is_refused(void) {
     classes.weight = test_new(classes.n, sizeof *classes.weight);
     o = options_of("svm", RANDOM);
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "all row weights are zero");
-    for (int64_t i = 0; i < classes.n; i++) classes.weight[i] = 1;
+    for (int64_t i = 0; i < classes.n; i++) classes.weight[i] = classes.y[i] > 0;
     o = options_of("svm", "exact");
-    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EARG, "weights");
+    refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "with a weight are of one class");
     memset(classes.y, 0, (size_t)classes.n * sizeof *classes.y);
     o = options_of("svm", RANDOM);
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "class");
@@ -554,6 +641,8 @@ int main(int argc, char **argv) {
     RUN(units_do_not_matter);
     RUN(balanced_classes);
     RUN(weights_are_repeated_rows);
+    RUN(weights_on_the_kernel_matrix);
+    RUN(choice_by_weights);
     RUN(choice_counts_classes_alike);
     RUN(chosen_and_reproduced);
     RUN(lambda_is_C);

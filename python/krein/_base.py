@@ -372,8 +372,7 @@ def as_targets(y: Any, unlabelled: bool = False) -> np.ndarray:
 
 def weighed(X: Any, y: Any, sample_weight: Any, groups: Any) -> Tuple[Any, Any, Any, Any]:
     """Rows of weight 0 are as if they were not there, and weights that are all 1 as if none were
-    given: learners that cannot take weights on the kernel matrix then need not do without it. The
-    rows of a memory map are left as they are, for the library to skip."""
+    given. The rows of a memory map are left as they are, for the library to skip."""
     if sample_weight is None or isinstance(sample_weight, str) or is_stream(X):
         return X, y, sample_weight, groups
     array = np.asarray(sample_weight)

@@ -168,6 +168,53 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "spectral": Method(
+            "spectral",
+            "sum_c w_c exp(-(x-y)'V_c (x-y) / 2) cos(mu_c'(x-y))",
+            (
+                "The spectral mixture kernel. Without a file its q components have the same weight "
+                "and means that are drawn by the kernel's own seed, not by that of a training: the "
+                "same expression is the same kernel everywhere. With file=MODEL weights, means and "
+                "deviations are those that askl(form=mixture) has learned, on columns that are "
+                "encoded as there; a model that is trained with it holds them and does without the "
+                "file."
+            ),
+            "wilson2013",
+            "",
+            (
+                Option(
+                    "q",
+                    "integer",
+                    "4",
+                    "[1, 256]",
+                    "components; those of the file where there is one",
+                ),
+                Option(
+                    "sigma",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length: means are N(0, 1) / sigma, deviations 1 / (2 sigma); of a file: a "
+                        "factor of its lengths, 1 when not given"
+                    ),
+                ),
+                Option(
+                    "seed",
+                    "integer",
+                    "1",
+                    "[0, 9007199254740992]",
+                    "of the means; another seed is another kernel",
+                ),
+                Option(
+                    "file",
+                    "text",
+                    "",
+                    "",
+                    "the mixture of this model, which the learner askl(form=mixture) found",
+                ),
+            ),
+        ),
         "anova": Method(
             "anova",
             "prod_j (1 + c exp(-|x_j-y_j| / sigma)) / (1 + c)",
@@ -1156,6 +1203,44 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "deep": Method(
+            "deep",
+            "layers of random Fourier features, in float or in a few bits",
+            (
+                "The features of one layer are the inputs of the next. For one stationary kernel, "
+                "or a product of such, whose spectral measure the first layer is drawn from. With "
+                "bits below 32 frequencies and features are whole numbers, and so is the "
+                "arithmetic."
+            ),
+            "luo2022",
+            "",
+            (
+                Option(
+                    "D",
+                    "integer",
+                    "",
+                    "[1, 10000000]",
+                    (
+                        "features of the last layer, a cosine and a sine for each frequency; "
+                        "chosen from the data when not given"
+                    ),
+                ),
+                Option(
+                    "layers",
+                    "integer",
+                    "2",
+                    "[1, 12]",
+                    "layers of so many features each",
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of frequencies and features: 32, or whole numbers of 8, 4, 2 or 1",
+                ),
+            ),
+        ),
         "nystrom": Method(
             "nystrom",
             "Nystrom features from landmarks",
@@ -1354,8 +1439,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "support vector machine for classes",
             (
                 "On features by dual coordinate descent and Newton steps, linear in the number of "
-                "rows, or on the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it "
-                "is not given it is chosen by cross-validation along a path of values."
+                "rows, or on the kernel matrix (map=exact) by sequential minimal optimisation. C "
+                "is LIBSVM's; where it is not given it is chosen by cross-validation along a path "
+                "of values."
             ),
             "cortes1995",
             "",
@@ -1376,10 +1462,10 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
                 Option(
                     "multi",
-                    "ovr|ovo|crammer",
+                    "ovr|ovo|crammer|gmnp",
                     "ovr",
                     "",
-                    "several classes: one against the rest, pairs, or all in one",
+                    "several classes: one against the rest, pairs, or all in one (crammer, gmnp)",
                 ),
                 Option(
                     "intercept",
@@ -1407,7 +1493,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "number",
                     "0.001",
                     "[1e-09, 1]",
-                    "relative duality gap to stop at (map=exact: LIBSVM's tolerance)",
+                    "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
             ),
             ("classification",),
@@ -1420,8 +1506,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "support vector regression",
             (
                 "Errors up to epsilon cost nothing, larger ones their excess. On features by dual "
-                "coordinate descent and Newton steps, or on the kernel matrix (map=exact) through "
-                "LIBSVM. C and epsilon are LIBSVM's."
+                "coordinate descent and Newton steps, or on the kernel matrix (map=exact) by "
+                "sequential minimal optimisation. C and epsilon are LIBSVM's."
             ),
             "drucker1997",
             "",
@@ -1462,7 +1548,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "number",
                     "0.001",
                     "[1e-09, 1]",
-                    "relative duality gap to stop at (map=exact: LIBSVM's tolerance)",
+                    "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
             ),
             ("regression",),
@@ -1571,7 +1657,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "are then solved for as by krr, with `lambda_` by leave-one-out. The model has a "
                 "map of its own, whose frequencies other learners take with "
                 "map=learned(file=MODEL). loss=softmax has probabilities by itself; with other "
-                "losses they are calibrated on the rows held out."
+                "losses they are calibrated on the rows held out. form=mixture learns weights, "
+                "means and deviations of a spectral mixture by the evidence of at most 1,000 rows "
+                "instead; the kernel spectral(file=MODEL) is that mixture."
             ),
             "li2020",
             "",
@@ -1709,6 +1797,47 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "with the square loss"
                     ),
                 ),
+                Option(
+                    "frequency_rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps of frequencies, in units of their typical size at the "
+                        "start; when not given 20 times the rate with adam, and with others the "
+                        "rate itself in no unit"
+                    ),
+                ),
+                Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+                Option(
+                    "form",
+                    "free|mixture",
+                    "free",
+                    "",
+                    (
+                        "each frequency is trained, or the spectral mixture that all are drawn "
+                        "from; with it everything else is as in the preset sk"
+                    ),
+                ),
+                Option(
+                    "q",
+                    "integer",
+                    "",
+                    "[1, 256]",
+                    (
+                        "components of the mixture; when not given those of the kernel spectral, "
+                        "else 4"
+                    ),
+                ),
             ),
             ("regression", "classification"),
             "always",
@@ -1749,6 +1878,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "",
                     "(0, inf)",
                     "base=svm: weight of the losses; by cross-validation when not given",
+                ),
+                Option(
+                    "multi",
+                    "ovr|ovo|crammer|gmnp",
+                    "ovr",
+                    "",
+                    "base=svm: what it does with several classes",
                 ),
             ),
             ("regression", "classification"),
@@ -2176,6 +2312,49 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "mcmkl": Method(
+            "mcmkl",
+            "the machine of all classes with a p-norm of the weights",
+            (
+                "With base=svm and multi=crammer the machine that weighs is also the one that is "
+                "trained on the sum."
+            ),
+            "zien2007",
+            "",
+            (
+                Option(
+                    "normalize",
+                    "yes|no",
+                    "yes",
+                    "",
+                    "kernels of unit mean diagonal, so that their units do not matter",
+                ),
+                Option(
+                    "split",
+                    "equal|weight",
+                    "equal",
+                    "",
+                    "features of the kernels: as many for each, or in proportion to the weights",
+                ),
+                Option(
+                    "p",
+                    "number",
+                    "2",
+                    "[1, 64]",
+                    "norm of the weights; 1 is sparse, large is the average",
+                ),
+                Option(
+                    "cost",
+                    "number",
+                    "",
+                    "(0, inf)",
+                    (
+                        "C of the machine that weighs; by cross-validation with the mean of the "
+                        "kernels when not given"
+                    ),
+                ),
+            ),
+        ),
         "conv": Method(
             "conv",
             "lp on kernels divided by their tail eigenvalues",
@@ -2400,14 +2579,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
-        "libsvm": Method(
-            "libsvm",
-            "support vector machines on the kernel matrix, by LIBSVM",
+        "smo": Method(
+            "smo",
+            "support vector machines on the kernel matrix, by pairs of rows",
             (
-                "Sequential minimal optimisation on precomputed kernel values, indefinite ones "
-                "too. Used by svm and svr with map=exact."
+                "Sequential minimal optimisation with second-order working sets and shrinking; a "
+                "bound for each row, indefinite kernels too. Used by svm and svr with map=exact."
             ),
-            "chang2011",
+            "fan2005",
             "",
             (),
         ),
@@ -2497,6 +2676,21 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Used by krr with map=exact for many rows, or with solver=pcg."
             ),
             "rudi2017",
+            "",
+            (),
+        ),
+        "multiclass": Method(
+            "multiclass",
+            (
+                "machines of all classes at once on the kernel matrix, by rows and conjugate "
+                "gradients"
+            ),
+            (
+                "The hinge loss of Crammer and Singer, or squared losses of all pairs (GMNP); ends "
+                "at a duality gap. Learners: svm(multi=crammer) and svm(multi=gmnp) with "
+                "map=exact, mkl(method=mcmkl)."
+            ),
+            "crammer2001",
             "",
             (),
         ),

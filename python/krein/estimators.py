@@ -1290,8 +1290,8 @@ class SVC(BaseClassifier):
     """Support vector machine for classes.
 
     On features by dual coordinate descent and Newton steps, linear in the number of rows, or on
-    the kernel matrix (map=exact) through LIBSVM. C is LIBSVM's; where it is not given it is
-    chosen by cross-validation along a path of values.
+    the kernel matrix (map=exact) by sequential minimal optimisation. C is LIBSVM's; where it is
+    not given it is chosen by cross-validation along a path of values.
 
     Parameters
     ----------
@@ -1299,8 +1299,9 @@ class SVC(BaseClassifier):
         Weight of the losses; chosen by cross-validation when not given. In (0, inf).
     loss : {"hinge", "hinge2"}, optional
         Hinge, or its square. Default hinge.
-    multi : {"ovr", "ovo", "crammer"}, optional
-        Several classes: one against the rest, pairs, or all in one. Default ovr.
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Several classes: one against the rest, pairs, or all in one (crammer, gmnp). Default
+        ovr.
     intercept : bool, optional
         With a free intercept. Default yes.
     class_weights : {"equal", "balanced"}, optional
@@ -1309,8 +1310,8 @@ class SVC(BaseClassifier):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -1472,8 +1473,8 @@ class SVR(BaseRegressor):
     """Support vector regression.
 
     Errors up to epsilon cost nothing, larger ones their excess. On features by dual coordinate
-    descent and Newton steps, or on the kernel matrix (map=exact) through LIBSVM. C and epsilon
-    are LIBSVM's.
+    descent and Newton steps, or on the kernel matrix (map=exact) by sequential minimal
+    optimisation. C and epsilon are LIBSVM's.
 
     Parameters
     ----------
@@ -1488,8 +1489,8 @@ class SVR(BaseRegressor):
         Map=exact and an indefinite kernel: what happens to negative eigenvalues. Default
         asis.
     tol : float, optional
-        Relative duality gap to stop at (map=exact: LIBSVM's tolerance). In [1e-09, 1].
-        Default 0.001.
+        Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
+        0.001.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2116,7 +2117,9 @@ class AsklRegressor(BaseRegressor):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2161,6 +2164,19 @@ class AsklRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2244,7 +2260,7 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -2272,6 +2288,10 @@ class AsklRegressor(BaseRegressor):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2313,6 +2333,10 @@ class AsklRegressor(BaseRegressor):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2347,7 +2371,9 @@ class AsklClassifier(BaseClassifier):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2392,6 +2418,19 @@ class AsklClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2477,7 +2516,7 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -2505,6 +2544,10 @@ class AsklClassifier(BaseClassifier):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2546,6 +2589,10 @@ class AsklClassifier(BaseClassifier):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2590,6 +2637,8 @@ class MKLRegressor(BaseRegressor):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2669,7 +2718,7 @@ class MKLRegressor(BaseRegressor):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2678,6 +2727,7 @@ class MKLRegressor(BaseRegressor):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2704,6 +2754,7 @@ class MKLRegressor(BaseRegressor):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2747,6 +2798,8 @@ class MKLClassifier(BaseClassifier):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2831,7 +2884,7 @@ class MKLClassifier(BaseClassifier):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2840,6 +2893,7 @@ class MKLClassifier(BaseClassifier):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2867,6 +2921,7 @@ class MKLClassifier(BaseClassifier):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features

@@ -28,9 +28,9 @@ else:
     class ClusterMixin:  # type: ignore[no-redef]
         _estimator_type = "clusterer"
 
-        def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
             """Clusters rows, and returns the cluster of each."""
-            return self.fit(X, y).labels_  # type: ignore[attr-defined]
+            return self.fit(X, y, **fit_params).labels_  # type: ignore[attr-defined]
 
 
 __all__ = ["FeatureMap", "KernelPCA", "KernelKMeans", "SpectralClustering"]
@@ -60,7 +60,9 @@ class _Unsupervised(BaseKrein):
         """The call of the library."""
         raise NotImplementedError
 
-    def _learn(self, X: Any, y: Any, wants_model: bool = True) -> None:
+    def _learn(
+        self, X: Any, y: Any, wants_model: bool = True, sample_weight: Any = None
+    ) -> None:
         if not is_stream(X):
             self._take_names(X, first=True)
         asked = self._asked()
@@ -69,9 +71,12 @@ class _Unsupervised(BaseKrein):
         keywords = {name: getattr(self, name) for name in _READING}
         if y is None and is_stream(X):
             keywords["label"] = "none"  # all columns of a file are inputs
+        if isinstance(sample_weight, str):
+            keywords["weights"], sample_weight = sample_weight, None
         with _calls.opened(
             X,
             y,
+            sample_weight,
             n_jobs=getattr(self, "n_jobs"),
             max_memory=getattr(self, "max_memory"),
             verbose=getattr(self, "verbose"),
@@ -87,7 +92,7 @@ class _Unsupervised(BaseKrein):
             if wants_model:
                 self.model_ = Model._made(context, handle, c.KREIN_OK)
                 self.n_features_in_ = self.model_.n_features_in
-                if is_stream(X) or isinstance(y, str):
+                if is_stream(X) or isinstance(y, str) or "weights" in keywords:
                     self._take_columns(self.model_.columns)
             else:
                 self.__dict__.pop("model_", None)
@@ -414,9 +419,17 @@ class KernelPCA(_Transformer):
         return self._predicted(X, "scores")
 
 
+_FOUR = "the check has four different rows, fewer than the clusters that are the default"
+
+
 class _Clusterer(ClusterMixin, _Unsupervised):
     """Rows get the numbers of their clusters, from 0, the largest first."""
 
+    _explained = {
+        "check_sample_weights_shape": _FOUR,
+        "check_sample_weights_not_overwritten": _FOUR,
+        "check_sample_weights_invariance": _FOUR,
+    }
     _struct = c.krein_cluster_options
     _report = c.krein_cluster_report
     _method = c.KREIN_CLUSTER_KMEANS
@@ -455,7 +468,7 @@ class _Clusterer(ClusterMixin, _Unsupervised):
             self.labels_ = labels
         return int(status)
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Clusters rows.
 
         Parameters
@@ -463,18 +476,21 @@ class _Clusterer(ClusterMixin, _Unsupervised):
         X : array, sparse matrix, frame, file name, or callable that returns blocks
         y : str, optional
             A column of the file or frame that is no input. Labels are not used.
+        sample_weight : array of shape (n,), or str, optional
+            A row of weight w counts as w equal rows; one of weight 0 has no part in the clusters and
+            is told its own. Or the name of their column in the file or frame.
 
         Returns
         -------
         self
         """
-        self._learn(X, y if isinstance(y, str) else None, self._wants_model())
+        self._learn(X, y if isinstance(y, str) else None, self._wants_model(), sample_weight)
         self.silhouette_ = self.report_.silhouette
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Clusters rows, and returns the cluster of each: `fit`, then `labels_`."""
-        return self.fit(X, y).labels_
+        return self.fit(X, y, sample_weight).labels_
 
     def _wants_model(self) -> bool:
         raise NotImplementedError
@@ -569,8 +585,8 @@ class KernelKMeans(_Clusterer):
     def _wants_model(self) -> bool:
         return self.n_clusters != 1  # every row is in that one
 
-    def fit(self, X: Any, y: Any = None) -> "KernelKMeans":
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelKMeans":
+        super().fit(X, y, sample_weight)
         self.inertia_ = self.report_.inertia
         self.n_iter_ = self.report_.steps
         return self

@@ -1,25 +1,25 @@
 /* easymkl -- weights by the margin of the sum of the kernels (aiolli2015)
  *
- *     g   = argmin (1 - lambda) g'Y K Y g + lambda g'g,   K = sum_r K_r,
+ *     g   = argmin (1 - lambda) g'Y K Y g + lambda sum_i g_i^2 / w_i,   K = sum_r K_r,
  *           g >= 0, sum of g over each class 1
  *     u_r = g'Y K_r Y g,   mu ~ u
  *
  * In the space of the sum, w = sum_i y_i g_i phi(x_i) joins two points of the softened hulls of the
  * classes, and u_r is the share of kernel r in |w|^2. Weights sum to one, as in MKLpy; the paper
  * has their squares sum to one. Several classes: u of each against the rest, of sum one, and their
- * mean. A class without rows is left out.
+ * mean. A class without rows is left out. Row weights w count as repeated rows (solve/hulls.c).
  *
  * On matrices: solve/hulls.h. On features Z = [Z_1 ... Z_M] it is a machine with squared hinge loss
  * and intercept. For lambda < 1 let rho = lambda / (1 - lambda), C = 1 / (2 rho). The dual of
  *
- *     min 1/2 |v|^2 + C sum_i max(0, 1 - y_i (v'z_i + b))^2
- * is  max 1'a - 1/2 a'Y (ZZ' + rho I) Y a   over a >= 0, y'a = 0,   with v = Z'Ya.
+ *     min 1/2 |v|^2 + C sum_i w_i max(0, 1 - y_i (v'z_i + b))^2
+ * is  max 1'a - 1/2 a'Y (ZZ' + rho W^-1) Y a   over a >= 0, y'a = 0,   with v = Z'Ya.
  *
  * y'a = 0: both classes have the same sum of a, say t, so a = t g with g as above, and the dual is
- * max over g and t of 2t - t^2/2 q(g), q = g'Y (ZZ' + rho I) Y g. The best t is 2 / q(g), which
+ * max over g and t of 2t - t^2/2 q(g), q = g'Y (ZZ' + rho W^-1) Y g. The best t is 2 / q(g), which
  * leaves 2 / q(g): g is the minimum of q, the one above, and v = t Z'Yg, so |v_r|^2 = t^2 u_r. An
- * offset taken off all z_i changes neither (y'a = 0; b follows). lambda = 1: g are one over the
- * sizes of the classes, v the difference of their means.
+ * offset taken off all z_i changes neither (y'a = 0; b follows). lambda = 1: g are weights
+ * over those of the classes, v the difference of their means.
  *
  * 2 n^2 M flops for the sum and the u_r (each matrix is read once, and half of it again), and those
  * of the solver. */
@@ -47,10 +47,12 @@ static void add_share(int64_t M, const double *u, double *mu) {
     for (int64_t r = 0; r < M && sum > 0; r++) mu[r] += u[r] / sum;
 }
 
-static bool both_signs(int64_t n, const double *y) {
-    for (int64_t i = 1; i < n; i++)
-        if (y[i] != y[0]) return true;
-    return false;
+/* Of the rows with a weight. */
+static bool both_signs(int64_t n, const double *y, const double *weight) {
+    bool there[2] = {false, false};
+    for (int64_t i = 0; i < n; i++)
+        if (!weight || weight[i] > 0) there[y[i] > 0] = true;
+    return there[0] && there[1];
 }
 
 /* ---- matrices ----------------------------------------------------------- */
@@ -106,8 +108,14 @@ static krein_status by_matrices(krein_bank *b, double lambda, double *mu) {
     }
     for (int64_t p = 0; p < problems; p++) {
         krein__bank_signs(b, p, n, b->rows.class, y);
-        if (!both_signs(n, y)) continue;
-        krein_hulls h = {.n = n, .K = sum, .y = y, .lambda = lambda, .tol = TOL, .g = g};
+        if (!both_signs(n, y, b->rows.weight)) continue;
+        krein_hulls h = {.n = n,
+                         .K = sum,
+                         .y = y,
+                         .weight = b->rows.weight,
+                         .lambda = lambda,
+                         .tol = TOL,
+                         .g = g};
         TRY(krein__hulls(ctx, &h));
         krein__log(ctx, h.converged ? KREIN_LOG_DEBUG : KREIN_LOG_WARNING,
                    "easymkl: %s a relative gap of %.2g after %lld rounds",
@@ -150,7 +158,10 @@ static krein_status set_add(krein_ctx *ctx, set *s, const double *y, double C) {
     m->n = s->ex.n;
     NEW(m->dual, m->n);
     ZNEW(m->w, s->ex.features.D);
-    for (int64_t i = 0; i < m->n; i++) m->dual[i] = (krein_dual){(int32_t)i, (float)y[i], C, 0};
+    for (int64_t i = 0; i < m->n; i++) {
+        double weight = s->ex.weight ? s->ex.weight[i] : 1;
+        m->dual[i] = (krein_dual){(int32_t)i, (float)y[i], weight * C, 0};
+    }
 done:
     return st;
 }
@@ -179,7 +190,8 @@ static krein_status set_begin(krein_bank *b, double lambda, set *s) {
     ZNEW(s->m, problems);
     for (int64_t p = 0; p < problems; p++) {
         krein__bank_signs(b, p, s->ex.n, s->ex.class, y);
-        if (both_signs(s->ex.n, y)) TRY(set_add(ctx, s, y, (1 - lambda) / (2 * lambda)));
+        if (both_signs(s->ex.n, y, s->ex.weight))
+            TRY(set_add(ctx, s, y, (1 - lambda) / (2 * lambda)));
     }
 done:
     krein__free(ctx, y);
@@ -214,7 +226,8 @@ static krein_status means(set *s) {
     double *count = NULL;
     ZNEW(count, 2 * s->count);
     for (int64_t p = 0; p < s->count; p++)
-        for (int64_t i = 0; i < x->n; i++) count[2 * p + (s->m[p].dual[i].target > 0)]++;
+        for (int64_t i = 0; i < x->n; i++)
+            count[2 * p + (s->m[p].dual[i].target > 0)] += s->ex.weight ? s->ex.weight[i] : 1;
     for (int64_t block = 0; block < x->blocks; block++) {
         const float *z;
         int64_t n, first = block * x->rows;
@@ -224,7 +237,8 @@ static krein_status means(set *s) {
             for (int64_t i = 0; i < n; i++)
                 for (int64_t p = 0; p < s->count; p++) {
                     bool positive = s->m[p].dual[first + i].target > 0;
-                    double a = (positive ? 1 : -1) / count[2 * p + positive], *w = s->m[p].w;
+                    double weight = s->ex.weight ? s->ex.weight[first + i] : 1, *w = s->m[p].w;
+                    double a = (positive ? weight : -weight) / count[2 * p + positive];
                     for (int64_t j = from; j < krein__min(D, from + COLUMNS); j++)
                         w[j] += a * (double)z[i * D + j];
                 }
@@ -285,7 +299,7 @@ static const krein_option options[] = {
 
 const krein_weighing_class krein__weigh_easymkl = {
     .cls = {"easymkl", "by the margin between the classes", "aiolli2015", options, NULL},
-
     .tasks = KREIN_FOR_CLASSES,
+    .row_weights = true,
     .find = find,
     .cost = cost};

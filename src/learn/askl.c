@@ -11,6 +11,10 @@
  * has V = W, and train=no leaves the frequencies as they were drawn. Numbers are divided by their
  * deviation while the net is trained.
  *
+ * Steps of adam have the same length in every column, whatever the columns are. Those of the
+ * frequencies are in units of the frequencies' typical size at the start, so that a phase moves as
+ * far with many columns, where frequencies are small, as with few.
+ *
  * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
  * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
  * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
@@ -22,8 +26,14 @@
  * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
  * hinge loss.
  *
+ * form=mixture trains no single frequency but the spectral mixture that they are drawn from, by the
+ * evidence of a sample of the rows (spectral_mixture.c), and then the weights, as sk. The kernel
+ * spectral takes the mixture from the model.
+ *
  * Cost: epochs n d D flops, twelve of each with two sets of frequencies. */
+#include "kernel/spectral_mixture.h"
 #include "learn/krr.h"
+#include "learn/spectral_mixture.h"
 #include "learn/windows.h"
 #include "map/learned.h"
 #include "model/probability.h"
@@ -50,13 +60,21 @@ enum {
     SCHEDULE,
     PATIENCE,
     CLIP,
-    REFIT
+    REFIT,
+    FREQUENCY_RATE,
+    REPORT,
+    FORM,
+    COMPONENTS
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
 static const krein_penalty penalties[] = {KREIN_PENALTY_FROBENIUS, KREIN_PENALTY_TRACE,
                                           KREIN_PENALTY_L1, KREIN_PENALTY_GROUP};
 enum { NO = 0, YES = 1 };
+/* Steps of the frequencies, in units of their size, over those of the weights. */
+static const double FASTER = 20;
+enum { FREE = 0, MIXTURE = 1 };
+enum { SK = 1 }; /* a preset */
 
 /* What the presets say of the options that were not given, in the order of their words. */
 static const struct preset {
@@ -170,13 +188,45 @@ static const krein_option options[] = {
                .words = "no|yes",
                .help = "solve for the weights by ridge regression in the end; when not given: with "
                        "the square loss"},
-    [REFIT + 1] = {0}};
+    [FREQUENCY_RATE] = {.name = "frequency_rate",
+                        .type = KREIN_OPTION_NUMBER,
+                        .value = NAN,
+                        .low = 0,
+                        .low_open = true,
+                        .high = 1e30,
+                        .help = "length of the steps of frequencies, in units of their typical "
+                                "size at the start; when not given 20 times the rate with adam, "
+                                "and with others the rate itself in no unit"},
+    [REPORT] = {.name = "report",
+                .type = KREIN_OPTION_INTEGER,
+                .value = 0,
+                .low = 0,
+                .high = 1e9,
+                .help = "steps between two lines with loss and held-out error in the log (-vv); "
+                        "0: one an epoch"},
+    [FORM] = {.name = "form",
+              .type = KREIN_OPTION_WORD,
+              .value = FREE,
+              .words = "free|mixture",
+              .help = "each frequency is trained, or the spectral mixture that all are drawn from; "
+                      "with it everything else is as in the preset sk"},
+    [COMPONENTS] = {.name = "q",
+                    .type = KREIN_OPTION_INTEGER,
+                    .value = NAN,
+                    .low = 1,
+                    .high = KREIN_COMPONENTS_MAX,
+                    .help = "components of the mixture; when not given those of the kernel "
+                            "spectral, else 4"},
+    [COMPONENTS + 1] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
+
+static bool mixed(const krein_values *v) { return v->number[FORM] == MIXTURE; }
 
 /* What the preset says. */
 static krein_values settled(const krein_values *values) {
     krein_values v = *values;
+    if (mixed(&v)) v.number[PRESET] = SK;
     const struct preset *p = &presets[(int)v.number[PRESET]];
     if (!v.given[SPECTRUM]) v.number[SPECTRUM] = p->spectrum;
     if (!v.given[TRAIN]) v.number[TRAIN] = p->train;
@@ -211,8 +261,27 @@ static char *map_spec(krein_ctx *ctx, const krein_values *values) {
                          v.number[SINES] > 0 ? "yes" : "no");
 }
 
+/* A mixture is of stationary frequencies, which are draws from it. */
+static krein_status check_form(krein_ctx *ctx, const krein_values *v) {
+    if (!mixed(v)) {
+        if (!v->given[COMPONENTS] || isnan(v->number[COMPONENTS])) return KREIN_OK;
+        return krein__fail(ctx, KREIN_EARG, "askl: q is the number of components of form=mixture");
+    }
+    if (v->given[PRESET] && v->number[PRESET] != SK)
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: form=mixture is as the preset sk in everything else; leave "
+                           "`preset` out");
+    if ((v->given[TRAIN] && v->number[TRAIN] > 0) ||
+        (v->given[SPECTRUM] && v->number[SPECTRUM] != STATIONARY))
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: the frequencies of form=mixture are draws from a stationary "
+                           "spectrum; leave `train` and `spectrum` out");
+    return KREIN_OK;
+}
+
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
-    (void)values;
+    krein_status st = check_form(ctx, values);
+    if (st != KREIN_OK) return st;
     if (!map || krein__map_traits(map) & KREIN_MAP_TRAINED) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
                        "askl trains its own features, and the map %s has none that can be trained; "
@@ -220,10 +289,35 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                        map->cls->cls.name);
 }
 
+/* Components of the mixture; 0: they cannot be as many as asked for. */
+static int64_t components(const krein_values *v, const krein_map *map) {
+    int64_t own = krein__spectral_mixture_own(map->kernel);
+    double q = v->number[COMPONENTS];
+    if (isnan(q)) return own > 0 ? own : KREIN_COMPONENTS;
+    return own > 0 && (int64_t)q != own ? 0 : (int64_t)q;
+}
+
+static krein_status take_mixture(krein_job *job, krein_values *values) {
+    const krein_map *map = job->model->map;
+    int64_t q = components(values, map);
+    if (krein__learned(map)->V)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: form=mixture needs a map with spectrum=stationary");
+    if (q == 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: q=%g components, and the kernel starts with %lld; leave q out",
+                           values->number[COMPONENTS],
+                           (long long)krein__spectral_mixture_own(map->kernel));
+    values->number[COMPONENTS] = (double)q;
+    return KREIN_OK;
+}
+
 /* The map is as its own spec says; what the learner's says must be the same. */
 static krein_status take_map(krein_job *job, krein_values *values) {
     const krein_learned *s = krein__learned(job->model->map);
     double spectrum = s->V ? NONSTATIONARY : STATIONARY;
+    krein_status st = mixed(values) ? take_mixture(job, values) : KREIN_OK;
+    if (st != KREIN_OK) return st;
     if ((values->given[SPECTRUM] && values->number[SPECTRUM] != spectrum) ||
         (values->given[SINES] && (values->number[SINES] > 0) != s->sines))
         return krein__fail(job->ctx, KREIN_EARG,
@@ -268,14 +362,51 @@ done:
 }
 
 /* The frequencies of the map to the net, or back. */
-static void start_net(const krein_map *map, krein_net *net) {
+static krein_status start_net(const krein_map *map, krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_get(map, at.first, at.second == at.first ? NULL : at.second, at.phase);
+    bool two = at.second != at.first;
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    if (two) NEW(V, map->d * at.F);
+    krein__learned_get(map, W, V, at.phase);
+    krein__panels_from(map->d, at.F, W, at.first);
+    if (two) krein__panels_from(map->d, at.F, V, at.second);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
 }
 
-static void give_frequencies(krein_map *map, const krein_net *net) {
+static krein_status give_frequencies(krein_map *map, const krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_set(map, at.first, at.second);
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    NEW(V, map->d * at.F);
+    krein__panels_to(map->d, at.F, at.first, W);
+    krein__panels_to(map->d, at.F, at.second, V);
+    krein__learned_set(map, W, V);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
+}
+
+/* The geometric mean of the frequencies' sizes: that of heavy tails is no larger for a few far out.
+ * 0 where all are 0. */
+static double typical_size(const krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    int64_t n = net->layer[0].in * krein__panels(at.F) * KREIN_PANEL, some = 0; /* with zeros */
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (at.first[i] == 0) continue;
+        sum += log(fabs((double)at.first[i]));
+        some++;
+    }
+    return some > 0 ? exp(sum / (double)some) : 0;
 }
 
 /* The last layer becomes the weights of the model. */
@@ -299,6 +430,7 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
                              .epochs = (int64_t)v->number[EPOCHS],
                              .batch = krein__min((int64_t)v->number[BATCH], job->n),
                              .patience = (int64_t)v->number[PATIENCE],
+                             .report = (int64_t)v->number[REPORT],
                              .clip = v->number[CLIP],
                              .penalty = penalties[(int)v->number[NORM]],
                              .lambda_a = v->number[LAMBDA_A],
@@ -479,12 +611,18 @@ static krein_status fit(krein_job *job, krein_values *values) {
     values->number[EPOCHS] = (double)epochs_of(values, job->n);
     TRY(fit_options(job, values, &o));
     values->number[RATE] = o.rate;
+    if (isnan(values->number[FREQUENCY_RATE]) && o.optimizer.cls == &krein__optimizer_adam)
+        values->number[FREQUENCY_RATE] = FASTER * o.rate;
     bool refit = refits(values, o.loss);
     TRY(check_loss(job, o.loss, refit));
     TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
     TRY(krein__net_ready(&net));
-    start_net(m->map, &net);
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
+    if (mixed(values))
+        TRY(krein__spectral_mixture_learn(job, &w, (int64_t)values->number[COMPONENTS]));
+    TRY(start_net(m->map, &net));
+    if (!isnan(values->number[FREQUENCY_RATE]))
+        o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
     if (refit && o.deadline > 0) TRY(leave_time(job, &o.deadline));
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
@@ -493,7 +631,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     }
     job->loo = before;
     report(job, &o, &r, &w, refit);
-    give_frequencies(m->map, &net);
+    if (!o.frozen[0]) TRY(give_frequencies(m->map, &net));
     if (refit) {
         st = refit_weights(job, &w);
         refit = st == KREIN_OK;
@@ -539,6 +677,13 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     out->early = (double)(epochs_of(&v, n) - 1) * (double)n * flops;
     out->flops = out->early + (double)n * flops + ridge.flops;
     *passes += 3;
+    if (mixed(&v)) {
+        krein_cost mixture;
+        krein__spectral_mixture_cost(n, map->d, k, krein__max(1, components(&v, map)), &mixture);
+        out->bytes += mixture.bytes;
+        out->flops += mixture.flops;
+        *passes += 1;
+    }
     krein__net_clear(&net);
 }
 
@@ -551,7 +696,9 @@ const krein_learner_class krein__learner_askl = {
          "choose the epoch. Where the loss is the square, the weights are then solved for as by "
          "krr, with `lambda` by leave-one-out. The model has a map of its own, whose frequencies "
          "other learners take with map=learned(file=MODEL). loss=softmax has probabilities by "
-         "itself; with other losses they are calibrated on the rows held out."},
+         "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
+         "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
+         "rows instead; the kernel spectral(file=MODEL) is that mixture."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .probabilities = true,
     .unlabelled = true,

@@ -6,7 +6,11 @@
  *     <c, z> - |c|^2 / 2,      linear in the features (matrix: in the kernel values),
  *
  * so that the clusters of new rows are predicted by a model like any other; of two clusters, by the
- * difference of the two scores. */
+ * difference of the two scores.
+ *
+ * A row of weight w counts as w equal rows: in centres and inertia, in the similarities of spectral
+ * clustering, in the measures, and in what the clusters are numbered by. A row of weight 0 has no
+ * part in them and is told its cluster. Neighbours of a graph and samples are rows. */
 #include "learn/clustering.h"
 
 #include "learn/examples.h"
@@ -16,7 +20,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein__cluster_clear(krein_cluster_job *c) { krein__kmeans_clear(c->job.ctx, &c->result); }
+void krein__cluster_clear(krein_cluster_job *c) {
+    krein__kmeans_clear(c->job.ctx, &c->result);
+    krein__free(c->job.ctx, c->row_weight);
+}
 
 static bool is_dual(const krein_cluster_job *c) {
     return c->job.model->map && c->job.model->map->cls->traits & KREIN_MAP_DUAL;
@@ -67,10 +74,11 @@ double krein__cluster_bytes(const krein_cluster_job *c) {
     int64_t n = c->job.n;
     /* of sparse rows, some thousand entries each */
     double row = e->sparse ? 8 * fmin((double)e->d, 1024) : 4 * (double)e->d;
-    if (c->neighbours > 0) return graph_bytes(c, n, row);
+    double weights = c->job.data->has_weight ? 24 * (double)n : 0;
+    if (c->neighbours > 0) return weights + graph_bytes(c, n, row);
     krein_cost cost = {0};
     map->cls->cost(map, n, &cost);
-    return cost.bytes + (is_dual(c) ? matrix_bytes(c, n, row) : features_bytes(c, n));
+    return weights + cost.bytes + (is_dual(c) ? matrix_bytes(c, n, row) : features_bytes(c, n));
 }
 
 /* ---- distinct rows ------------------------------------------------------ */
@@ -93,6 +101,7 @@ krein_status krein__distinct_rows(krein_ctx *ctx, krein_stream *rows, int64_t mo
         TRY(krein__stream_next(rows, &b));
         if (b.x.n == 0) break;
         for (int64_t i = 0; i < b.x.n && *out < most; i++) {
+            if (b.weight && b.weight[i] == 0) continue;
             krein__row_copy(&b.x, i, kept + *out * d);
             *out += is_new(kept + *out * d, kept, *out, d);
         }
@@ -104,14 +113,20 @@ done:
 
 /* ---- silhouette --------------------------------------------------------- */
 
-/* The sampled rows, ascending. */
-static krein_status choose(const krein_cluster_job *c, int64_t **index, int64_t *m) {
+/* The sampled rows, ascending, of those with a weight. */
+static krein_status choose(krein_cluster_job *c, int64_t **index, int64_t *m) {
     krein_ctx *ctx = c->job.ctx;
     krein_status st = KREIN_OK;
-    *m = krein__min(c->job.n, c->sample);
+    int64_t *rows = NULL, from = 0;
+    NEW(rows, c->job.n);
+    for (int64_t i = 0; i < c->job.n; i++)
+        if (!c->row_weight || c->row_weight[i] > 0) rows[from++] = i;
+    *m = c->sample = krein__min(from, c->sample);
     NEW(*index, *m);
-    krein__rng_choose((krein_rng){c->job.seed, KREIN_STREAM_SAMPLE}, c->job.n, *m, *index);
+    krein__rng_choose((krein_rng){c->job.seed, KREIN_STREAM_SAMPLE}, from, *m, *index);
+    for (int64_t i = 0; i < *m; i++) (*index)[i] = rows[(*index)[i]];
 done:
+    krein__free(ctx, rows);
     return st;
 }
 
@@ -120,11 +135,17 @@ static krein_status silhouette(krein_cluster_job *c, int64_t m, const int64_t *i
     krein_ctx *ctx = c->job.ctx;
     krein_status st = KREIN_OK;
     int32_t *cluster = NULL;
+    double *weight = NULL;
     NEW(cluster, m);
-    for (int64_t i = 0; i < m; i++) cluster[i] = c->result.cluster[index[i]];
-    TRY(krein__silhouette(ctx, m, G, c->o.clusters, cluster, &c->silhouette));
+    if (c->row_weight) NEW(weight, m);
+    for (int64_t i = 0; i < m; i++) {
+        cluster[i] = c->result.cluster[index[i]];
+        if (weight) weight[i] = c->row_weight[index[i]];
+    }
+    TRY(krein__silhouette(ctx, m, G, c->o.clusters, cluster, weight, &c->silhouette));
 done:
     krein__free(ctx, cluster);
+    krein__free(ctx, weight);
     return st;
 }
 
@@ -254,11 +275,12 @@ static krein_status model_matrix(krein_cluster_job *c, const double *K) {
     ZNEW(b, m);
     TRY(model_begin(c));
     for (int64_t i = 0; i < n; i++) {
-        double size = (double)c->result.size[cluster[i]], sum = 0;
-        w[i * m + cluster[i]] = 1 / size;
+        double weight = krein__kmeans_weight(&c->o, i), mass = c->result.mass[cluster[i]], sum = 0;
+        if (weight == 0) continue;
+        w[i * m + cluster[i]] = weight / mass;
         for (int64_t j = 0; j < n; j++)
-            if (cluster[j] == cluster[i]) sum += K[i * n + j];
-        b[cluster[i]] -= sum / (2 * size * size);
+            if (cluster[j] == cluster[i]) sum += krein__kmeans_weight(&c->o, j) * K[i * n + j];
+        b[cluster[i]] -= weight * sum / (2 * mass * mass);
     }
     scores(n, m, w, b, c->job.model->w, c->job.model->intercept);
 done:
@@ -274,7 +296,7 @@ static krein_status order(krein_cluster_job *c, int64_t D) {
         krein__log(c->job.ctx, KREIN_LOG_WARNING,
                    "k-means: rows still moved after %lld steps; the clusters are those of the last",
                    (long long)c->result.steps);
-    return krein__cluster_order(c->job.ctx, c->job.n, D, c->o.clusters, &c->result);
+    return krein__cluster_order(c->job.ctx, c->job.n, D, c->o.clusters, c->row_weight, &c->result);
 }
 
 /* Equal rows have equal features, but for the rounding of a mix. */
@@ -344,9 +366,16 @@ static krein_status by_graph(krein_cluster_job *c) {
     krein_status st = KREIN_OK;
     krein_matrix all = {0};
     krein_graph g = {0};
+    int64_t rows = 0;
+    for (int64_t i = 0; i < c->job.n; i++) rows += krein__kmeans_weight(&c->o, i) > 0;
+    if (c->neighbours >= rows) {
+        st = krein__fail(ctx, KREIN_EARG, "%lld rows do not have %lld `neighbours` each",
+                         (long long)rows, (long long)c->neighbours);
+        goto done;
+    }
     TRY(gather_all(c, &all));
     krein_rows x = krein__matrix_rows(&all);
-    TRY(krein__neighbours(ctx, c->kernel, &x, c->neighbours, &g));
+    TRY(krein__neighbours(ctx, c->kernel, &x, c->row_weight, c->neighbours, &g));
     int64_t pieces = krein__graph_pieces(ctx, &g);
     if (pieces < 0) {
         st = ctx->status;
@@ -366,8 +395,32 @@ done:
     return st;
 }
 
+/* Weights that are all 1 are none. */
+static krein_status take_weights(krein_cluster_job *c) {
+    krein_ctx *ctx = c->job.ctx;
+    krein_status st = KREIN_OK;
+    bool same = true;
+    if (!c->job.data->has_weight) goto done;
+    NEW(c->row_weight, c->job.n);
+    TRY(krein__job_targets(&c->job, NULL, NULL, c->row_weight, NULL));
+    for (int64_t i = 0; i < c->job.n; i++) same &= c->row_weight[i] == 1;
+    if (same) {
+        krein__free(ctx, c->row_weight);
+        c->row_weight = NULL;
+    }
+    c->o.weight = c->row_weight;
+done:
+    return st;
+}
+
 krein_status krein__cluster(krein_cluster_job *c) {
+    krein_status st = KREIN_OK;
     c->silhouette = NAN;
-    if (c->neighbours > 0) return by_graph(c);
-    return is_dual(c) ? by_matrix(c) : by_features(c);
+    TRY(take_weights(c));
+    if (c->neighbours > 0)
+        TRY(by_graph(c));
+    else
+        TRY(is_dual(c) ? by_matrix(c) : by_features(c));
+done:
+    return st;
 }

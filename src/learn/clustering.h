@@ -12,9 +12,10 @@ typedef struct krein_cluster_job {
     krein_job job;        /* model: encoding and fitted map; not the map for a graph */
     krein_kernel *kernel; /* without free parameters */
     krein_kmeans_options o;
+    double *row_weight;     /* n; NULL: all 1. Those of the data where they have any */
     bool spectral, weights; /* weights: fill the model's */
     int64_t neighbours;     /* > 0: spectral clustering of their graph */
-    int64_t sample;         /* rows of the silhouette, at most */
+    int64_t sample;         /* rows of the silhouette, at most; out: how many it has */
     krein_kmeans result;    /* clusters in order, see krein__cluster_order */
     double silhouette;
 } krein_cluster_job;
@@ -24,7 +25,7 @@ krein_status krein__cluster(krein_cluster_job *c);
 void krein__cluster_clear(krein_cluster_job *c);
 /* Bytes it takes, with the fitted map's. */
 double krein__cluster_bytes(const krein_cluster_job *c);
-/* How many of the streamed rows are different, counted up to `most`. */
+/* How many of the streamed rows with a weight are different, counted up to `most`. */
 krein_status krein__distinct_rows(krein_ctx *ctx, krein_stream *rows, int64_t most, int64_t *out);
 /* Makes the encoding of a model one of classes "1" .. "m". */
 krein_status krein__cluster_classes(krein_ctx *ctx, krein_encoding *e, int64_t m);
@@ -54,9 +55,10 @@ double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_option
 /* ---- neighbours.c ------------------------------------------------------- */
 
 /* The k nearest rows of each by |phi(x) - phi(y)|^2, ties to the lower number: an edge of weight 1
- * between rows that name each other, 1/2 where one names the other. */
+ * between rows that name each other, 1/2 where one names the other. Rows of weight 0 (weight: n, or
+ * NULL) are not named. */
 krein_status krein__neighbours(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                               int64_t k, krein_graph *out);
+                               const double *weight, int64_t k, krein_graph *out);
 double krein__neighbours_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k,
                                int threads);
 void krein__graph_clear(krein_ctx *ctx, krein_graph *g);
@@ -65,16 +67,18 @@ int64_t krein__graph_pieces(krein_ctx *ctx, const krein_graph *g);
 
 /* ---- measures.c --------------------------------------------------------- */
 
-/* Numbers the clusters by size, the largest first, equal ones by their first row. Centres follow;
- * D columns. */
-krein_status krein__cluster_order(krein_ctx *ctx, int64_t n, int64_t D, int64_t m, krein_kmeans *r);
-/* Mean silhouette of rows with the inner products G (n x n); NaN unless 2 to n - 1 clusters occur.
- */
+/* Numbers the clusters by mass, the largest first, equal ones by their first row with a weight
+ * (n, or NULL). Centres follow; D columns. */
+krein_status krein__cluster_order(krein_ctx *ctx, int64_t n, int64_t D, int64_t m,
+                                  const double *weight, krein_kmeans *r);
+/* Mean silhouette of rows with the inner products G (n x n) and weights (n, or NULL: 1); NaN unless
+ * two clusters occur, and one of them has two rows. */
 krein_status krein__silhouette(krein_ctx *ctx, int64_t n, const double *G, int64_t m,
-                               const int32_t *cluster, double *out);
+                               const int32_t *cluster, const double *weight, double *out);
 /* Adjusted Rand index, and mutual information over the mean of the entropies, of clusters below m
  * and classes below k. */
 krein_status krein__agreement(krein_ctx *ctx, int64_t n, int64_t m, const int32_t *cluster,
-                              int64_t k, const int32_t *class, double *ari, double *nmi);
+                              int64_t k, const int32_t *class, const double *weight, double *ari,
+                              double *nmi);
 
 #endif

@@ -110,7 +110,6 @@ const krein_learner_class krein__learner_dckrr = {
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
-    .exact_weights = true,
     .advised = "parts",
     .matrix_rows = matrix_rows,
     .fit = fit,

@@ -19,13 +19,13 @@ typedef struct trials {
 } trials;
 
 /* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. With
- * the weights that classes have in training, which are one in the mean. */
+ * the weights that rows have in training. */
 static void add_losses(const krein_kernel_problem *p, const krein_exact *r, const double *score,
                        trials *t) {
     double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
         const double *f = score + i * p->k;
-        double weight = p->class_weight ? p->class_weight[r->class[i]] : 1;
+        double weight = krein__kernel_weight(p, r, i);
         loss[i] = 0;
         if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
         for (int64_t c = 0; !p->classes && c < p->k; c++)
@@ -72,17 +72,19 @@ static int64_t risen(const trials *t) {
 /* While C is below about 1 over the spread of the rows in feature space, all coefficients are at
  * their bound and machines hardly differ: what rises there is noise. */
 static double least_end(const krein_exact *r) {
-    double trace = 0, sum = 0, n = (double)r->n;
+    double trace = 0, sum = 0, total = 0;
     for (int64_t i = 0; i < r->n; i++) {
-        trace += r->K[i * r->n + i];
-        for (int64_t j = 0; j < r->n; j++) sum += r->K[i * r->n + j];
+        double row = 0;
+        for (int64_t j = 0; j < r->n; j++) row += r->weight[j] * r->K[i * r->n + j];
+        trace += r->weight[i] * r->K[i * r->n + i];
+        sum += r->weight[i] * row;
+        total += r->weight[i];
     }
-    return KREIN_SATURATED / fmax(trace / n - sum / (n * n), 1e-300);
+    return KREIN_SATURATED / fmax(trace / total - sum / (total * total), 1e-300);
 }
 
 /* Tries C in ascending order, until the loss has clearly risen twice. */
-static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, krein_libsvm *table,
-                         double *C, double *loss) {
+static krein_status walk(krein_kernel_problem *p, const krein_exact *r, double *C, double *loss) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     const krein_job *job = p->job;
@@ -96,16 +98,16 @@ static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, kr
     TRY(krein__folds(ctx, job->seed, r->n, folds, r->group, r->class, fold));
     double end = least_end(r), now = krein__clock();
     /* Half of the time at most: a C without machines is nothing. */
-    double deadline = job->deadline > 0 ? now + (job->deadline - now) / 2 : 0;
+    p->deadline = job->deadline > 0 ? now + (job->deadline - now) / 2 : 0;
     while (t.tried < KREIN_KERNEL_GRID && (risen(&t) < 2 || t.C[t.tried - 1] < end)) {
         int64_t at = t.tried;
         t.C[at] = ldexp(1, (int)(2 * at) - 4);
         krein__progress(ctx, "cross-validation", (double)at, KREIN_KERNEL_GRID);
-        TRY(krein__kernel_held_out(p, r, table, t.C[at], fold, folds, score));
+        TRY(krein__kernel_held_out(p, r, t.C[at], fold, folds, score));
         add_losses(p, r, score, &t);
         krein__log(ctx, KREIN_LOG_DEBUG, "C %g: held-out %s %g", t.C[at] * p->scale,
                    p->classes ? "error" : "squared error", t.mean[at] * p->scale * p->scale);
-        if (krein__late(deadline) && t.tried < KREIN_KERNEL_GRID) {
+        if (krein__late(p->deadline) && t.tried < KREIN_KERNEL_GRID) {
             krein__log(ctx, KREIN_LOG_INFO, "time limit: the best C of those up to %g",
                        t.C[at] * p->scale);
             break;
@@ -116,6 +118,7 @@ static krein_status walk(const krein_kernel_problem *p, const krein_exact *r, kr
     *C = t.C[best];
     *loss = t.mean[best];
 done:
+    p->deadline = job->deadline;
     krein__free(ctx, fold);
     krein__free(ctx, score);
     krein__free(ctx, t.loss);
@@ -123,23 +126,18 @@ done:
 }
 
 krein_status krein__kernel_choose_C(krein_kernel_problem *p, double *C) {
-    krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     krein_exact some = {0};
-    krein_libsvm *table = NULL;
     double loss;
     if (p->all.n > KREIN_KERNEL_SAMPLE) {
         TRY(krein__exact_sample(&p->all, p->job->seed, KREIN_KERNEL_SAMPLE, &some));
-        TRY(krein__libsvm_begin(ctx, some.n, some.K, &table));
-        TRY(walk(p, &some, table, C, &loss));
+        TRY(walk(p, &some, C, &loss));
     } else {
-        TRY(krein__libsvm_begin(ctx, p->all.n, p->all.K, &p->table));
-        TRY(walk(p, &p->all, p->table, C, &loss));
+        TRY(walk(p, &p->all, C, &loss));
     }
     p->job->loo = p->classes ? loss : sqrt(loss) * p->scale;
     p->job->cv_folds = krein__fold_count(p->job->folds, krein__min(p->all.n, KREIN_KERNEL_SAMPLE));
 done:
     krein__exact_close(&some);
-    krein__libsvm_end(table);
     return st;
 }

@@ -1,4 +1,4 @@
-/* kernel_machine -- support vector machines on the kernel matrix, by LIBSVM (solve/libsvm.c)
+/* kernel_machine -- support vector machines on the kernel matrix (solve/smo.c)
  *
  *     f(x) = sum_i a_i k(x, x_i) + b:  one machine for each class against the rest, for each pair
  *     of classes, or for each output of a regression
@@ -7,12 +7,13 @@
  * K = U diag(l) U' clipped or flipped, K~ = P K with P = U diag(f(l)/l) U', and a new row's values
  * are P k(x) likewise (chen2009); so the coefficients of k(x) itself are P a. A shift
  * K + tau I leaves the values at other rows, and the coefficients, alone. As it is, the
- * dual is not convex: LIBSVM ends at a stationary point.
+ * dual is not convex: the solver ends at a stationary point.
  *
  * The machines are in kernel_problem.c, the choice of C in kernel_choice.c.
  */
 #include "learn/kernel_machine.h"
 
+#include "learn/feature_machines.h"
 #include "learn/kernel_problem.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -23,7 +24,6 @@
 
 static void problem_clear(krein_kernel_problem *p) {
     krein__exact_close(&p->all);
-    krein__libsvm_end(p->table);
     krein__free(p->ctx, p->class_weight);
     krein__free(p->ctx, p->V);
     krein__free(p->ctx, p->w);
@@ -72,18 +72,19 @@ done:
 
 /* ---- targets ------------------------------------------------------------ */
 
-/* Checks that there are two classes, and weighs them. */
+/* Checks that there are two classes, and weighs them by the weights of their rows. */
 static krein_status weigh_classes(krein_kernel_problem *p, bool balanced) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
     int64_t present = 0;
-    double *count = NULL;
+    double *count = NULL; /* rows, of mean weight one */
     ZNEW(count, p->classes);
-    for (int64_t i = 0; i < p->all.n; i++) count[p->all.class[i]]++;
+    for (int64_t i = 0; i < p->all.n; i++) count[p->all.class[i]] += p->all.weight[i];
     for (int64_t c = 0; c < p->classes; c++) present += count[c] > 0;
     if (present < 2) {
         st = krein__fail(ctx, KREIN_EDATA,
-                         "all training rows are of one class; a support vector machine needs two");
+                         "all training rows%s are of one class; a support vector machine needs two",
+                         p->job->data->has_weight ? " with a weight" : "");
         goto done;
     }
     if (!balanced) goto done;
@@ -101,9 +102,10 @@ done:
 static void scale_targets(krein_kernel_problem *p) {
     double sum = 0, n = (double)(p->all.n * p->k);
     for (int64_t c = 0; c < p->k; c++) {
+        const double *y = p->all.y + c, *weight = p->all.weight;
         double mean = 0;
-        for (int64_t i = 0; i < p->all.n; i++) mean += p->all.y[i * p->k + c] / (double)p->all.n;
-        for (int64_t i = 0; i < p->all.n; i++) sum += pow(p->all.y[i * p->k + c] - mean, 2) / n;
+        for (int64_t i = 0; i < p->all.n; i++) mean += weight[i] * y[i * p->k] / (double)p->all.n;
+        for (int64_t i = 0; i < p->all.n; i++) sum += weight[i] * pow(y[i * p->k] - mean, 2) / n;
     }
     p->scale = sum > 0 ? exp2(rint(log2(sum) / 2)) : 1;
     for (int64_t i = 0; i < p->all.n * p->k; i++) p->all.y[i] /= p->scale;
@@ -112,28 +114,30 @@ static void scale_targets(krein_kernel_problem *p) {
 static krein_status begin(krein_job *job, double *C, krein_repair spectrum,
                           krein_kernel_problem *p) {
     krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
     p->ctx = ctx;
     p->job = job;
     p->k = job->model->k;
     p->scale = 1;
+    p->deadline = job->deadline;
+    p->unit = 1;
     if (*C == 0 || isinf(*C))
         return krein__fail(ctx, KREIN_EARG,
                            "C = %g: give a positive number, or leave it out to have it chosen", *C);
     if (!(p->tol > 0))
         return krein__fail(ctx, KREIN_EARG, "tol = %g: give a positive number", p->tol);
-    if (job->data->has_weight)
-        return krein__fail(ctx, KREIN_EARG,
-                           "machines on the kernel matrix (map=exact) take no row weights: use "
-                           "features (`map=orf`, or nystrom), or leave out `weights`");
-    return make_matrix(p, spectrum);
+    TRY(krein__job_weight(job, &p->unit));
+    p->unit /= (double)job->n;
+    TRY(make_matrix(p, spectrum));
+done:
+    return st;
 }
 
 /* Machines on all rows, as coefficients of kernel values. */
 static krein_status finish(krein_kernel_problem *p, double C) {
     krein_status st = KREIN_OK;
     krein_model *m = p->job->model;
-    if (!p->table) TRY(krein__libsvm_begin(p->ctx, p->all.n, p->all.K, &p->table));
-    TRY(krein__kernel_train(p, &p->all, p->table, C, NULL, 1, m->w, m->intercept));
+    TRY(krein__kernel_train(p, &p->all, C, NULL, 1, m->w, m->intercept));
     TRY(krein__spectrum_project(p->ctx, p->repair, p->all.n, p->k, p->V, p->w, m->w));
 done:
     return st;
@@ -147,7 +151,9 @@ static krein_status begin_svm(krein_job *job, const krein_exact_svm *o, double *
     *C = o->C;
     *p = (krein_kernel_problem){.ctx = job->ctx,
                                 .classes = job->model->encoding.nclass,
+                                .multi = o->multi,
                                 .squared = o->squared,
+                                .intercept = !o->no_intercept,
                                 .tol = o->tol};
     p->pairs = o->multi == 1 && p->classes > 2;
     TRY(begin(job, C, o->spectrum, p));
@@ -164,10 +170,9 @@ static krein_status score_folds(krein_kernel_problem *p, double C, double *score
     int32_t *fold = NULL;
     int64_t n = p->all.n, folds = krein__fold_count(0, n);
     NEW(fold, n);
-    if (!p->table) TRY(krein__libsvm_begin(ctx, n, p->all.K, &p->table));
     krein__progress(ctx, "probabilities", 0, 0);
     TRY(krein__folds(ctx, p->job->seed, n, folds, p->all.group, p->all.class, fold));
-    TRY(krein__kernel_held_out(p, &p->all, p->table, C, fold, folds, score));
+    TRY(krein__kernel_held_out(p, &p->all, C, fold, folds, score));
 done:
     krein__free(ctx, fold);
     return st;
@@ -180,8 +185,8 @@ static krein_status calibrate(krein_kernel_problem *p, double C) {
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-    TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class, NULL,
-                         &m->calibration));
+    TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class,
+                         p->all.weight, &m->calibration));
 done:
     krein__free(ctx, score);
     return st;
@@ -235,21 +240,18 @@ done:
 
 /* ---- cost --------------------------------------------------------------- */
 
-void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                               bool path, krein_repair spectrum, krein_cost *out) {
+void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                               krein_repair spectrum, krein_cost *out) {
     double N = (double)n, K = (double)k, threads = map->ctx->threads;
     bool repaired = spectrum != KREIN_REPAIR_NONE && !krein__kernel_positive(map->kernel);
-    /* K, the eigenvectors and two matrices of workspace; then K, the vectors, LIBSVM's. */
+    /* K, the eigenvectors and two matrices of workspace; then K, the vectors, and the solver's. */
     double eigen = repaired ? 32 * N * N : 8 * N * N;
-    double table = (repaired ? 16 : 8) * N * N + krein__libsvm_bytes(n, (int)threads, regression);
+    double kept = (repaired ? 16 : 8) * N * N, solver = threads * krein__smo_bytes(n);
     double m = fmin(N, KREIN_KERNEL_SAMPLE), folds = (double)krein__max(5, out->folds);
-    double some =
-        path && n > KREIN_KERNEL_SAMPLE
-            ? 8 * m * m + krein__libsvm_bytes(KREIN_KERNEL_SAMPLE, (int)threads, regression)
-            : 0;
-    out->bytes += fmax(fmax(eigen, table), (repaired ? 16 : 8) * N * N + some) +
-                  8 * N * K * (folds + 3) + 8 * KREIN_KERNEL_STRIP * (N + K) + threads * 40 * N +
-                  64 * N + 8 * N * K;
+    if (path && n > KREIN_KERNEL_SAMPLE)
+        solver = fmax(solver, 8 * m * m + threads * krein__smo_bytes(KREIN_KERNEL_SAMPLE));
+    out->bytes += fmax(eigen, kept + solver) + 8 * N * K * (folds + 3) +
+                  8 * KREIN_KERNEL_STRIP * (N + K) + threads * 40 * N + 64 * N + 8 * N * K;
     /* A machine visits its rows some hundred times; folds and values of C alike. */
     out->flops += N * N * krein__gram_flops(map->kernel, map->d) + 200 * K * N * N +
                   (repaired ? 9 * N * N * N : 0) +

@@ -9,7 +9,9 @@ typedef struct krein_exact_svm {
     double C;              /* < 0 or NaN: chosen by cross-validation; per unit of the targets */
     double epsilon;        /* of regression: errors up to it cost nothing */
     bool squared;          /* the squared hinge loss */
-    int multi;             /* 0: one machine a class against the rest; 1: one for each pair */
+    int multi;             /* krein_multi: one machine a class against the rest, one for each pair,
+                            * or one for all */
+    bool no_intercept;     /* one for all: without intercepts */
     bool balanced;         /* C times n / (classes * rows of the class) */
     krein_repair spectrum; /* of an indefinite kernel; NONE: as it is */
     double tol;            /* largest violation of the optimality conditions, in units of the
@@ -26,7 +28,7 @@ krein_status krein__exact_svr(krein_job *job, const krein_exact_svm *options);
 krein_status krein__exact_svm_held_out(krein_job *job, const krein_exact_svm *options,
                                        double *score);
 /* Bytes and a guess of the operations, added to out. */
-void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                               bool path, krein_repair spectrum, krein_cost *out);
+void krein__exact_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                               krein_repair spectrum, krein_cost *out);
 
 #endif

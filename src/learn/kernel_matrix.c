@@ -68,14 +68,26 @@ done:
     return st;
 }
 
+/* Rows that have a weight: their numbers in index. */
+static int64_t weighted_rows(const krein_exact *r, int64_t *index) {
+    int64_t m = 0;
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->weight[i] > 0) index[m++] = i;
+    return m;
+}
+
 krein_status krein__exact_sample(const krein_exact *all, uint64_t seed, int64_t m, krein_exact *r) {
     krein_ctx *ctx = all->ctx;
     krein_status st = KREIN_OK;
-    int64_t *index = NULL, k = all->k;
+    int64_t *rows = NULL, *index = NULL, k = all->k;
+    NEW(rows, all->n);
+    int64_t from = weighted_rows(all, rows);
+    m = krein__min(m, from);
     TRY(allocate(ctx, m, k, all->class != NULL, all->group != NULL, r));
     NEW(index, m);
-    krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LEARN), all->n, m,
+    krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LEARN), from, m,
                       index);
+    for (int64_t i = 0; i < m; i++) index[i] = rows[index[i]];
     for (int64_t i = 0; i < m; i++) {
         const double *row = all->K + index[i] * all->n;
         for (int64_t j = 0; j < m; j++) r->K[i * m + j] = row[index[j]];
@@ -85,6 +97,7 @@ krein_status krein__exact_sample(const krein_exact *all, uint64_t seed, int64_t 
         if (r->group) r->group[i] = all->group[index[i]];
     }
 done:
+    krein__free(ctx, rows);
     krein__free(ctx, index);
     if (st != KREIN_OK) krein__exact_close(r);
     return st;

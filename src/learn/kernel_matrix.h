@@ -16,7 +16,8 @@ typedef struct krein_exact {
 } krein_exact;
 
 krein_status krein__exact_open(krein_job *job, krein_exact *out);
-/* A seeded sample of m of the rows, with a matrix of its own. */
+/* A seeded sample of m of the rows with a weight (of all of these, where they are fewer), with a
+ * matrix of its own. *out must be zero or closed. */
 krein_status krein__exact_sample(const krein_exact *all, uint64_t seed, int64_t m,
                                  krein_exact *out);
 void krein__exact_close(krein_exact *r);

@@ -342,7 +342,6 @@ const krein_learner_class krein__learner_kgd = {
          "largest eigenvalue diverges and is refused."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .matrix = KREIN_MATRIX_ALWAYS,
-    .exact_weights = true,
     .check = check,
     .fit = fit,
     .cost = cost};

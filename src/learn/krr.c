@@ -445,7 +445,6 @@ const krein_learner_class krein__learner_krr = {
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
     .few = 20000,
-    .exact_weights = true,
     .probabilities = true,
     .check = check,
     .checkpoint = true,

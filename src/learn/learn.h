@@ -60,7 +60,6 @@ typedef struct krein_learner_class {
     krein_matrix_use matrix; /* the kernel matrix as the default map */
     int64_t few;             /* rows up to which it is at a kernel and a lambda that were chosen
                                 before, where that is cheap; 0: as for others */
-    bool exact_weights;      /* it takes row weights on the kernel matrix */
     bool probabilities;      /* it has them, for classes */
     bool unlabelled;         /* it learns from rows without labels too */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */

@@ -5,7 +5,7 @@
  * kernel values in float64, tile by tile; a tile's rows keep the k best they have seen. For a
  * radial kernel that falls with the distance these are the nearest rows as such. n^2 kernel values
  * in time, O(n k) memory. An edge has the weight (a_ij + a_ji) / 2, a_ij = 1 where j is one of the
- * neighbours of i. */
+ * neighbours of i. Rows of weight 0 have neighbours and are none. */
 #include "learn/clustering.h"
 
 #include "num/blas.h"
@@ -38,6 +38,7 @@ typedef struct search {
     krein_ctx *ctx;
     krein_rows x;
     int64_t k, chunks;
+    const double *weight; /* n, or NULL */
     krein_gram_rows *chunk;
     double *diagonal;
     int32_t *near; /* n x k, unordered in the end */
@@ -67,6 +68,7 @@ static void search_tile(const search *s, int64_t first, double *scratch) {
             for (int64_t j = 0; j < s->chunk[c].y.n; j++) {
                 int64_t y = c * CHUNK + j;
                 double v = s->diagonal[y] - 2 * K[i * CHUNK + j];
+                if (s->weight && s->weight[y] == 0) continue;
                 if (v < mine[k - 1] && y != first + i)
                     insert(k, mine, s->near + (first + i) * k, v, y);
             }
@@ -183,9 +185,9 @@ done:
 }
 
 krein_status krein__neighbours(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                               int64_t k, krein_graph *out) {
+                               const double *weight, int64_t k, krein_graph *out) {
     krein_status st = KREIN_OK;
-    search s = {.ctx = ctx, .x = *x, .k = k};
+    search s = {.ctx = ctx, .x = *x, .k = k, .weight = weight};
     memset(out, 0, sizeof *out);
     TRY(search_begin(&s, kernel));
     TRY(search_all(&s));

@@ -14,6 +14,16 @@
  *   matrix     W = K with a zero diagonal, as in the paper.
  *   graph      W is sparse.
  *
+ * Weights w of the rows: w equal rows have equal entries in the eigenvectors v that matter, and for
+ * u_i = sqrt(w_i) v_i
+ *
+ *     L_ij = sqrt(w_i) W_ij sqrt(w_j) / sqrt(d_i d_j),    d_i = sum_j w_j W_ij;
+ *
+ * rows of length one are the same of u and of v. A row is similar to its copies: where the diagonal
+ * of W is taken off, w_i - 1 of them are left (none where w_i < 1). In a graph, neighbours are
+ * rows, and no row is its own. A row of weight 0 has v_i = sum_j w_j W_ij v_j / sqrt(d_i d_j) over
+ * the eigenvalue, as the others have.
+ *
  * Eigenvectors come from num/lanczos.c, whose start follows from the seed. */
 #include "learn/clustering.h"
 
@@ -28,7 +38,7 @@ enum { STEPS = 2000, ROWS = 1920 };
 
 double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_options *o, int threads) {
     double m = (double)o->clusters;
-    return krein__top_eigen_bytes(order, o->clusters, threads) + (double)n * (12 * m + 24) +
+    return krein__top_eigen_bytes(order, o->clusters, threads) + (double)n * (20 * m + 24) +
            8 * (double)order * (m + 1) +
            krein__kmeans_features_bytes(n, o->clusters, ROWS, o, threads);
 }
@@ -74,35 +84,74 @@ static krein_status cluster_rows(krein_ctx *ctx, int64_t n, float *rows,
     return st;
 }
 
+/* An operator whose rows of weight 0 say how those follow from the others, and whose columns of
+ * weight 0 are zero. Without these rows it is symmetric. */
+typedef struct weighted {
+    krein_operator apply;
+    void *state;
+    int64_t n;
+    const double *weight; /* or NULL */
+} weighted;
+
+static krein_status apply_weighted(void *state, int64_t k, const double *x, double *y) {
+    const weighted *w = state;
+    krein_status st = w->apply(w->state, k, x, y);
+    for (int64_t i = 0; w->weight && i < w->n; i++)
+        if (w->weight[i] == 0) memset(y + i * k, 0, (size_t)k * sizeof *y);
+    return st;
+}
+
+/* Rows of weight 0 of eigenvectors (n x m); room: as many numbers. */
+static krein_status extend(const weighted *w, int64_t m, const double *value, double *vector,
+                           double *room) {
+    krein_status st = w->apply(w->state, m, vector, room);
+    for (int64_t i = 0; i < w->n; i++)
+        for (int64_t c = 0; c < m && w->weight[i] == 0; c++)
+            vector[i * m + c] = value[c] != 0 ? room[i * m + c] / value[c] : 0;
+    return st;
+}
+
 /* The top eigenvectors of an n x n operator, clustered. */
 static krein_status cluster_operator(krein_ctx *ctx, int64_t n, const krein_kmeans_options *o,
                                      krein_operator apply, void *state, krein_kmeans *out) {
     krein_status st = KREIN_OK;
-    double *value = NULL, *vector = NULL;
+    double *value = NULL, *vector = NULL, *room = NULL;
     float *rows = NULL;
+    weighted w = {apply, state, n, o->weight};
     NEW(value, o->clusters);
     NEW(vector, n * o->clusters);
     NEW(rows, n * o->clusters);
-    TRY(top(ctx, n, o, apply, state, value, vector));
+    TRY(top(ctx, n, o, apply_weighted, &w, value, vector));
+    if (o->weight) {
+        NEW(room, n * o->clusters);
+        TRY(extend(&w, o->clusters, value, vector, room));
+    }
     unit_rows(n, o->clusters, vector, rows);
     TRY(cluster_rows(ctx, n, rows, o, out));
 done:
     krein__free(ctx, value);
     krein__free(ctx, vector);
+    krein__free(ctx, room);
     krein__free(ctx, rows);
     return st;
 }
 
 /* ---- the matrix --------------------------------------------------------- */
 
-/* 1 / sqrt(degree) in place. A degree that rounding alone may have made is none. */
-static krein_status invert_degrees(krein_ctx *ctx, int64_t n, double *degree, const char *way_out) {
+/* sqrt(w / degree) in place; 0 for a row of weight 0. A degree that rounding alone may have made is
+ * none. */
+static krein_status invert_degrees(krein_ctx *ctx, int64_t n, const krein_kmeans_options *o,
+                                   double *degree, const char *way_out) {
     double mean = 0;
     int64_t bad = 0;
-    for (int64_t i = 0; i < n; i++) mean += fabs(degree[i]) / (double)n;
+    for (int64_t i = 0; i < n; i++)
+        if (krein__kmeans_weight(o, i) > 0) mean += fabs(degree[i]) / (double)n;
     for (int64_t i = 0; i < n; i++) {
-        if (degree[i] > 1e-7 * mean)
-            degree[i] = 1 / sqrt(degree[i]);
+        double weight = krein__kmeans_weight(o, i);
+        if (weight == 0)
+            degree[i] = 0;
+        else if (degree[i] > 1e-7 * mean)
+            degree[i] = sqrt(weight) / sqrt(degree[i]);
         else
             bad++;
     }
@@ -122,15 +171,18 @@ krein_status krein__spectral_matrix(krein_ctx *ctx, int64_t n, double *K,
     memset(out, 0, sizeof *out);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        K[i * n + i] = 0;
+        double weight = krein__kmeans_weight(o, i);
+        K[i * n + i] *= weight > 1 ? (weight - 1) / weight : 0;
         degree[i] = 0;
-        for (int64_t j = 0; j < n; j++) degree[i] += K[i * n + j];
+        for (int64_t j = 0; j < n; j++) degree[i] += krein__kmeans_weight(o, j) * K[i * n + j];
     }
-    TRY(invert_degrees(ctx, n, degree,
+    TRY(invert_degrees(ctx, n, o, degree,
                        "use a wider kernel, one whose values are not negative, or `graph=knn`"));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) K[i * n + j] *= degree[i] * degree[j];
+    for (int64_t i = 0; i < n; i++) {
+        double own = krein__kmeans_weight(o, i) > 0 ? degree[i] : 1;
+        for (int64_t j = 0; j < n; j++) K[i * n + j] *= own * degree[j];
+    }
     TRY(cluster_operator(ctx, n, o, krein__apply_dense, &a, out));
 done:
     krein__free(ctx, degree);
@@ -142,6 +194,7 @@ done:
 typedef struct sparse {
     krein_ctx *ctx;
     const krein_graph *g;
+    const krein_kmeans_options *o;
     const double *scale;
 } sparse;
 
@@ -150,11 +203,11 @@ static krein_status apply_sparse(void *state, int64_t k, const double *x, double
     const krein_graph *g = s->g;
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
     for (int64_t i = 0; i < g->n; i++) {
-        double *to = y + i * k;
+        double *to = y + i * k, own = krein__kmeans_weight(s->o, i) > 0 ? s->scale[i] : 1;
         for (int64_t c = 0; c < k; c++) to[c] = 0;
         for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) {
             const double *from = x + g->col[e] * k;
-            double w = g->val[e] * s->scale[i] * s->scale[g->col[e]];
+            double w = g->val[e] * own * s->scale[g->col[e]];
             for (int64_t c = 0; c < k; c++) to[c] += w * from[c];
         }
     }
@@ -169,10 +222,11 @@ krein_status krein__spectral_graph(krein_ctx *ctx, const krein_graph *g,
     memset(out, 0, sizeof *out);
     for (int64_t i = 0; i < g->n; i++) {
         degree[i] = 0;
-        for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) degree[i] += g->val[e];
+        for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++)
+            degree[i] += krein__kmeans_weight(o, g->col[e]) * g->val[e];
     }
-    TRY(invert_degrees(ctx, g->n, degree, "raise `neighbours`"));
-    sparse a = {ctx, g, degree};
+    TRY(invert_degrees(ctx, g->n, o, degree, "raise `neighbours`"));
+    sparse a = {ctx, g, o, degree};
     TRY(cluster_operator(ctx, g->n, o, apply_sparse, &a, out));
 done:
     krein__free(ctx, degree);
@@ -181,16 +235,18 @@ done:
 
 /* ---- features ----------------------------------------------------------- */
 
-/* Z'1 */
-static krein_status sum_rows(krein_features *t, double *sum) {
+/* Z'w */
+static krein_status sum_rows(krein_features *t, const krein_kmeans_options *o, double *sum) {
     krein_status st = KREIN_OK;
     memset(sum, 0, (size_t)t->D * sizeof *sum);
     for (int64_t b = 0; b < t->blocks; b++) {
         const float *z;
         int64_t n;
         TRY(krein__features_block(t, b, &z, &n));
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < t->D; j++) sum[j] += (double)z[i * t->D + j];
+        for (int64_t i = 0; i < n; i++) {
+            double weight = krein__kmeans_weight(o, b * t->rows + i);
+            for (int64_t j = 0; j < t->D; j++) sum[j] += weight * (double)z[i * t->D + j];
+        }
     }
 done:
     return st;
@@ -296,10 +352,10 @@ krein_status krein__spectral_features(krein_features *t, const krein_kmeans_opti
     NEW(value, m);
     NEW(V, D * m);
     NEW(rows, t->n * m);
-    TRY(sum_rows(t, sum));
+    TRY(sum_rows(t, o, sum));
     TRY(degrees(t, sum, scale));
     TRY(invert_degrees(
-        ctx, t->n, scale,
+        ctx, t->n, o, scale,
         "use more `features`, `map=nystrom`, `map=exact`, a wider kernel, or `graph=knn`"));
     TRY(covariance(t, scale, M));
     krein_dense_operator a = {ctx, D, M};

@@ -4,8 +4,8 @@
  *
  * C and epsilon are LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. An epsilon that
  * is not given is a tenth of the targets' standard deviation. On features by dual coordinate
- * descent and Newton steps (learn/feature_machines.c), on the kernel matrix (map=exact) through
- * LIBSVM (learn/kernel_machine.c). Several targets: a machine each. */
+ * descent and Newton steps (learn/feature_machines.c), on the kernel matrix (map=exact) by pairs of
+ * rows (learn/kernel_machine.c). Several targets: a machine each. */
 #include "learn/vector_machine.h"
 
 #include <math.h>
@@ -72,15 +72,16 @@ done:
 /* A pass for the deviation of the targets. */
 static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    *passes = 1 + krein__vector_machine_cost(map, n, k, true, path && isnan(v->number[C_]),
+    *passes = 1 + krein__vector_machine_cost(map, n, k, path && isnan(v->number[C_]),
                                              (krein_repair)v->number[SPECTRUM], out);
 }
 
 const krein_learner_class krein__learner_svr = {
-    .cls = {"svr", "support vector regression", "drucker1997", options,
-            "Errors up to epsilon cost nothing, larger ones their excess. On features by dual "
-            "coordinate descent and Newton steps, or on the kernel matrix (map=exact) through "
-            "LIBSVM. C and epsilon are LIBSVM's."},
+    .cls =
+        {"svr", "support vector regression", "drucker1997", options,
+         "Errors up to epsilon cost nothing, larger ones their excess. On features by dual "
+         "coordinate descent and Newton steps, or on the kernel matrix (map=exact) by sequential "
+         "minimal optimisation. C and epsilon are LIBSVM's."},
     .tasks = KREIN_FOR_NUMBERS,
     .matrix = KREIN_MATRIX_FEW,
     .check = check,

@@ -31,6 +31,7 @@ krein_status krein__vector_machine_fit(krein_job *job, const krein_recipe *recip
                                  .epsilon = recipe->epsilon,
                                  .squared = recipe->loss == KREIN_LOSS_HINGE2,
                                  .multi = (int)recipe->multi,
+                                 .no_intercept = !recipe->intercept,
                                  .balanced = recipe->balanced,
                                  .spectrum = spectrum,
                                  .tol = recipe->tol,
@@ -45,10 +46,10 @@ done:
     return st;
 }
 
-int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                                   bool path, krein_repair spectrum, krein_cost *out) {
+int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                                   krein_repair spectrum, krein_cost *out) {
     if (is_exact(map))
-        krein__exact_machine_cost(map, n, k, regression, path, spectrum, out);
+        krein__exact_machine_cost(map, n, k, path, spectrum, out);
     else
         krein__machines_cost(map, n, k, path, out);
     return 1 + path;

@@ -23,7 +23,7 @@
 #define KREIN_OPTION_TOL                                                                           \
     {                                                                                              \
         .name = "tol", .type = KREIN_OPTION_NUMBER, .value = 1e-3, .low = 1e-9, .high = 1,         \
-        .help = "relative duality gap to stop at (map=exact: LIBSVM's tolerance)"                  \
+        .help = "relative duality gap to stop at (map=exact: LIBSVM's eps)"                        \
     }
 
 /* What they rule out for a map. */
@@ -35,7 +35,7 @@ krein_status krein__vector_machine_check(krein_ctx *ctx, const char *learner, co
 krein_status krein__vector_machine_fit(krein_job *job, const krein_recipe *recipe,
                                        krein_repair spectrum, double *C);
 /* Passes over the rows beside those of the learner itself. path: C is chosen. */
-int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool regression,
-                                   bool path, krein_repair spectrum, krein_cost *out);
+int64_t krein__vector_machine_cost(const krein_map *map, int64_t n, int64_t k, bool path,
+                                   krein_repair spectrum, krein_cost *out);
 
 #endif

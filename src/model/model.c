@@ -31,6 +31,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->kernel_text);
     krein__free(ctx, m->map_text);
     krein__free(ctx, m->w);
+    krein__packed_clear(ctx, &m->packed);
     krein__free(ctx, m->intercept);
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
@@ -415,7 +416,13 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(krein__held_out_io(a, ctx, &m->path));
     TRY(signs_io(a, m));
     TRY(mix_io(a, m));
-    TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
+    if (krein__archive_reading(a) ? krein__archive_has(a, "weights.codes")
+                                  : m->packed.unit != NULL) {
+        krein__archive_needs(a, 2);
+        TRY(krein__packed_io(a, m));
+    } else {
+        TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
+    }
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
     return st;

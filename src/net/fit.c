@@ -41,6 +41,7 @@ typedef struct fit {
     krein_fit_place at;
     int64_t steps;            /* of all epochs */
     krein_fit_report *report; /* so far */
+    krein_fit_place told;     /* at the last line in the log within an epoch */
     double start;             /* krein__clock() */
 } fit;
 
@@ -98,13 +99,18 @@ static int64_t head(const fit *f) { return f->net->layers - 1; }
 /* A part of the gradient goes to the optimiser. */
 static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
     const fit *f = user;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns) {
+    for (int64_t q = 0; q < ranges; q++) {
+        krein_step u = layer == head(f) && range[q].weights ? f->decayed : f->plain;
+        if (f->o->pace[layer] > 0) u.rate *= (float)f->o->pace[layer];
+        bool compact = range[q].columns == range[q].ld;
+        int64_t rows = compact ? 1 : range[q].rows;
+        int64_t columns = compact ? range[q].rows * range[q].columns : range[q].columns;
+        for (int64_t i = 0; i < rows; i++, g += columns) {
             int64_t at = range[q].first + i * range[q].ld;
-            const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
-            f->o->optimizer.cls->update(u, range[q].columns, f->net->p + at, g, f->s + at,
+            f->o->optimizer.cls->update(&u, columns, f->net->p + at, g, f->s + at,
                                         f->r ? f->r + at : NULL);
         }
+    }
 }
 
 /* A part of the gradient goes to its place in the whole. */
@@ -117,11 +123,20 @@ static void store(void *user, int64_t layer, int64_t ranges, const krein_range *
                    (size_t)range[q].columns * sizeof *g);
 }
 
+/* In eight sums beside each other. */
+static double sum_of_squares(int64_t n, const float *x) {
+    double part[8] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int j = 0; j < 8; j++) part[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < n; i++) sum += (double)x[i] * (double)x[i];
+    for (int j = 0; j < 8; j++) sum += part[j];
+    return sum;
+}
+
 /* The whole gradient, made shorter where it is too long, goes to the optimiser. */
 static void update_clipped(fit *f) {
-    double sum = 0;
-    for (int64_t i = 0; i < f->net->count; i++) sum += (double)f->g[i] * (double)f->g[i];
-    double length = sqrt(sum);
+    double length = sqrt(sum_of_squares(f->net->count, f->g));
     float keep = length > f->o->clip ? (float)(f->o->clip / length) : 1;
     for (int64_t l = 0; l < f->net->layers; l++) {
         const krein_layer *at = &f->net->layer[l];
@@ -152,12 +167,11 @@ static bool rest_frozen(const fit *f, int64_t l) {
 static double add_activity(fit *f, int64_t n, bool gradient) {
     const krein_pass *b = &f->work.pass[0];
     int64_t size = n * f->net->layer[0].out;
-    double sum = 0, lambda = f->o->lambda_b / (double)n;
+    double lambda = f->o->lambda_b / (double)n;
     float twice = (float)(2 * lambda), *g = f->work.gradient[0];
     if (lambda == 0) return 0;
-    for (int64_t i = 0; i < size; i++) sum += (double)b->out[i] * (double)b->out[i];
     for (int64_t i = 0; gradient && i < size; i++) g[i] += twice * b->out[i];
-    return lambda * sum;
+    return lambda * sum_of_squares(size, b->out);
 }
 
 /* Backwards, and the optimiser; returns the value of the penalty on z. */
@@ -246,6 +260,31 @@ done:
     return st;
 }
 
+static krein_status look(fit *f, krein_fit_state *s);
+
+static void note(const fit *f, const krein_fit_state *s) {
+    krein__log(f->net->ctx, KREIN_LOG_DEBUG,
+               "epoch %lld, step %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
+               (long long)s->epoch, (long long)f->at.step, s->loss, s->objective, s->held,
+               s->error);
+}
+
+/* A line in the log within an epoch: means over its steps since the last one. */
+static krein_status report_steps(fit *f) {
+    krein_status st = KREIN_OK;
+    const krein_fit_place *now = &f->at;
+    krein_fit_state s = {.epoch = now->epoch};
+    if (f->o->report == 0 || now->step % f->o->report != 0) return KREIN_OK;
+    krein_fit_place from = f->told.epoch == now->epoch ? f->told : (krein_fit_place){0};
+    s.loss = (now->loss - from.loss) / (double)(now->seen - from.seen);
+    s.objective = s.loss + (now->activity - from.activity) / (double)(now->batches - from.batches);
+    f->told = *now;
+    TRY(look(f, &s));
+    note(f, &s);
+done:
+    return st;
+}
+
 /* ---- the state on the way ----------------------------------------------- */
 
 static krein_fit_snapshot snapshot(fit *f) {
@@ -321,6 +360,7 @@ static krein_status run_window(fit *f, bool *ended) {
         at->activity += part;
         at->seen += m;
         at->batches++;
+        TRY(report_steps(f));
         if (at->step % 16 == 0) tell(f, &f->report->last, at->step);
         *ended = krein__late(f->o->deadline) || krein__enough(ctx);
         f->report->end = KREIN_FIT_TIME;
@@ -379,6 +419,10 @@ static krein_status begin(fit *f) {
     ZNEW(f->s, count);
     if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
     if (o->clip > 0) ZNEW(f->g, count);
+    for (int64_t l = 0; l < f->net->layers && !f->g; l++) {
+        const float **ahead = f->work.pass[l].ahead;
+        ahead[0] = f->net->p, ahead[1] = f->s, ahead[2] = f->r;
+    }
     NEW(f->best, count);
     NEW(f->y, o->batch * k);
     NEW(f->weight, o->batch);
@@ -408,7 +452,6 @@ double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
 
 /* The state that an epoch left behind; *ended as above. */
 static krein_status end_epoch(fit *f, bool *ended) {
-    krein_ctx *ctx = f->net->ctx;
     krein_status st = KREIN_OK;
     krein_fit_report *out = f->report;
     const krein_fit_place *at = &f->at;
@@ -418,9 +461,7 @@ static krein_status end_epoch(fit *f, bool *ended) {
     TRY(look(f, &now));
     out->epochs = at->epoch;
     out->last = now;
-    krein__log(ctx, KREIN_LOG_DEBUG,
-               "epoch %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
-               (long long)at->epoch, now.loss, now.objective, now.held, now.error);
+    if (f->o->report == 0) note(f, &now);
     tell(f, &now, at->step);
     if (better(&now, &out->best) && all_finite(f->net->count, f->net->p)) {
         out->best = now;

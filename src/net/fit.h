@@ -31,11 +31,13 @@ typedef struct krein_fit_options {
     krein_schedule_kind schedule;
     int64_t epochs, batch;
     int64_t patience; /* epochs without a better state before the end; 0: all epochs */
+    int64_t report;   /* steps between two lines in the log; 0: one an epoch */
     double clip;      /* the gradient is made no longer than that; 0: as it is */
     krein_penalty penalty;
     double lambda_a;               /* of that, on the weights of the last layer */
     double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
     bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
+    double pace[KREIN_NET_LAYERS]; /* factors of the rate in each layer; 0: 1 */
     uint64_t seed;
     double deadline;                       /* krein__clock(); 0: none */
     const struct krein_fit_keeper *keeper; /* of the state on the way; NULL: it is not kept */

@@ -45,13 +45,14 @@ void krein__centres_approach(krein_ctx *ctx, const krein_rows *x, const float *s
     }
 }
 
-int64_t krein__centres_draw(int64_t n, const double *near, double u) {
+int64_t krein__centres_draw(int64_t n, const double *near, const double *weight, double u) {
     double total = 0, sum = 0;
     int64_t last = -1;
-    for (int64_t i = 0; i < n; i++) total += near[i];
+    for (int64_t i = 0; i < n; i++) total += near[i] * (weight ? weight[i] : 1);
     for (int64_t i = 0; i < n; i++) {
-        if (near[i] <= 0) continue;
-        sum += near[i];
+        double share = near[i] * (weight ? weight[i] : 1);
+        if (share <= 0) continue;
+        sum += share;
         last = i;
         if (sum > u * total) break;
     }
@@ -68,9 +69,9 @@ krein_status krein__centres_seeds(krein_ctx *ctx, krein_rng g, const krein_rows 
     NEW(s, x->d);
     for (int64_t i = 0; i < x->n; i++) near[i] = INFINITY;
     for (int64_t k = 0; k < m; k++) {
-        int64_t next = k == 0
-                           ? (int64_t)krein__rng_below(g, 0, 1, (uint64_t)x->n)
-                           : krein__centres_draw(x->n, near, krein__rng_uniform(g, (uint64_t)k, 0));
+        int64_t next =
+            k == 0 ? (int64_t)krein__rng_below(g, 0, 1, (uint64_t)x->n)
+                   : krein__centres_draw(x->n, near, NULL, krein__rng_uniform(g, (uint64_t)k, 0));
         if (next < 0) break;
         seed[(*got)++] = next;
         krein__row_copy(x, next, s);
@@ -91,8 +92,9 @@ int64_t krein__centres_parts(int64_t n, int64_t tries, int64_t runs) {
 }
 
 void krein__centres_try(krein_ctx *ctx, const krein_rows *x, int64_t tries, int64_t runs,
-                        const float *s, const double *square, const double *near, int64_t stride,
-                        float *scratch, double *part, double *sum) {
+                        const float *s, const double *square, const double *weight,
+                        const double *near, int64_t stride, float *scratch, double *part,
+                        double *sum) {
     int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE, columns = tries * runs;
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
@@ -109,7 +111,7 @@ void krein__centres_try(krein_ctx *ctx, const krein_rows *x, int64_t tries, int6
                 ss += (double)s[k * x->d + j] * (double)s[k * x->d + j];
             for (int64_t i = 0; i < rows; i++) {
                 double d2 = square[from + i] + ss + (double)dot[i * columns + k];
-                total += fmin(mine[i], fmax(0, d2));
+                total += (weight ? weight[from + i] : 1) * fmin(mine[i], fmax(0, d2));
             }
             part[t * columns + k] = total;
         }

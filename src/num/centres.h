@@ -19,16 +19,17 @@ double krein__centres_bytes(int64_t n, int64_t d, int64_t m, int threads);
 /* Shortens near[i] to |row i - s|^2; what is not above `least` is 0. */
 void krein__centres_approach(krein_ctx *ctx, const krein_rows *x, const float *s, double least,
                              double *near);
-/* A row in proportion to near, by u in (0, 1); -1 where all are 0. */
-int64_t krein__centres_draw(int64_t n, const double *near, double u);
+/* A row in proportion to near times weight (n, or NULL: 1), by u in (0, 1); -1 where all are 0. */
+int64_t krein__centres_draw(int64_t n, const double *near, const double *weight, double u);
 /* How far from their nearest seeds the rows would be with one more: for each of `runs` sets of
  * seeds (near + r * stride: distances of the rows of x to them) and each of `tries` further ones s
- * (runs x tries x d), adds sum_i min(near_i, |row i - s|^2) to sum[r * tries + t]. square: |row
- * i|^2; the distances are float32. scratch, part: krein__centres_scratch floats for m = tries, and
- * as many doubles as krein__centres_parts. */
+ * (runs x tries x d), adds sum_i w_i min(near_i, |row i - s|^2) to sum[r * tries + t]. square: |row
+ * i|^2; weight: w, or NULL: 1; the distances are float32. scratch, part: krein__centres_scratch
+ * floats for m = tries, and as many doubles as krein__centres_parts. */
 void krein__centres_try(krein_ctx *ctx, const krein_rows *x, int64_t tries, int64_t runs,
-                        const float *s, const double *square, const double *near, int64_t stride,
-                        float *scratch, double *part, double *sum);
+                        const float *s, const double *square, const double *weight,
+                        const double *near, int64_t stride, float *scratch, double *part,
+                        double *sum);
 int64_t krein__centres_parts(int64_t n, int64_t tries, int64_t runs);
 /* Candidates for each seed that greedy k-means++ chooses among. */
 int64_t krein__centres_tries(int64_t m);

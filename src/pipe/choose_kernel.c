@@ -130,11 +130,10 @@ static bool advice(const krein_pipe *p, char *text, size_t size) {
     return true;
 }
 
-/* Row weights or the learner's options rule out the kernel matrix: a default that gives way. */
+/* The learner's options may rule out the kernel matrix: a default that gives way. */
 static bool suits(const krein_pipe *p, const krein_map *map) {
     const krein_training *t = p->purpose.user;
     krein_ctx *ctx = p->ctx;
-    if (p->job.data->has_weight && !t->learner->exact_weights) return false;
     if (!t->learner->check || t->learner->check(ctx, &t->values, map) == KREIN_OK) return true;
     ctx->status = KREIN_OK;
     ctx->message[0] = 0;

@@ -331,11 +331,15 @@ static krein_status set_learner(krein_training *t, const char *spec) {
     return KREIN_OK;
 }
 
-/* Support vector machines on the kernel matrix, where they were far better. */
+/* Support vector machines on the kernel matrix, where they were far better. Weights had the mean
+ * one in the choice; a learner's C is that of a row of weight one. */
 static krein_status take_machines(krein_training *t) {
     char spec[KREIN_SVM_TEXT];
+    double weight;
     if (!(t->tuning.tuned.C > 0)) return KREIN_OK;
-    krein__tune_svm_text(t->tuning.tuned.C, spec);
+    krein_status st = krein__job_weight(&t->pipe.job, &weight);
+    if (st != KREIN_OK) return st;
+    krein__tune_svm_text(t->tuning.tuned.C * (double)t->pipe.job.n / weight, spec);
     t->pipe.job.loo = t->tuning.tuned.error; /* they have no other estimate, and need none */
     t->pipe.job.cv_folds = 1;
     return set_learner(t, spec);

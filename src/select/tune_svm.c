@@ -2,11 +2,12 @@
  *
  * Ridge regression fits -1 and +1 also where a row is far on its side of the boundary. Where
  * classes do not overlap (a table of rules) that costs several times the errors of the hinge loss.
- * One machine a pair of classes, by LIBSVM on the kernel matrix of S; votes on V. */
+ * One machine a pair of classes, on the kernel matrix of S; votes on V. Rows
+ * count by their weights. */
 #include "select/tuner.h"
 
 #include "num/blas.h"
-#include "solve/libsvm.h"
+#include "solve/smo.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,75 +20,81 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]) {
 typedef struct pairs {
     krein_ctx *ctx;
     const krein_tune_sample *s;
-    krein_libsvm *table;
+    krein_smo *smo;
     int64_t *row;
-    double *y, *alpha, *f; /* of one machine; its values on V */
-    double *w;             /* n: its coefficients by row */
-    void **nodes;
-    double *score; /* V x pairs */
+    double *y, *cost, *alpha, *f; /* of one machine; its values on V */
+    double *w;                    /* n: its coefficients by row */
+    double *score;                /* V x pairs */
 } pairs;
 
 static void pairs_end(pairs *p) {
     krein_ctx *ctx = p->ctx;
-    void *all[] = {p->row, p->y, p->alpha, p->f, p->w, p->nodes, p->score};
-    krein__libsvm_end(p->table);
+    void *all[] = {p->row, p->y, p->cost, p->alpha, p->f, p->w, p->score};
+    krein__smo_end(p->smo);
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
-static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                                int64_t count, pairs *p) {
+static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, int64_t count,
+                                pairs *p) {
     krein_status st = KREIN_OK;
     *p = (pairs){.ctx = ctx, .s = s};
     NEW(p->row, s->n);
     NEW(p->y, s->n);
+    NEW(p->cost, s->n);
     NEW(p->alpha, s->n);
     NEW(p->w, s->n);
-    NEW(p->nodes, s->n);
     NEW(p->f, s->m);
     NEW(p->score, s->m * count);
-    TRY(krein__libsvm_begin(ctx, s->n, K, &p->table));
+    TRY(krein__smo_begin(ctx, s->n, &p->smo));
 done:
     return st;
 }
 
-/* Classes a < b: the scores on V, positive for b. A class without a row loses. */
-static krein_status one_pair(pairs *p, int64_t a, int64_t b, double C, const double *Kv,
-                             int64_t count, int64_t which) {
+/* Classes a < b: the scores on V, positive for b. A class without a row of some weight loses. */
+static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, double C,
+                             const double *Kv, int64_t count, int64_t which) {
+    krein_status st = KREIN_OK;
     const krein_tune_sample *s = p->s;
-    krein_svm_machine machine = {.row = p->row, .y = p->y, .C = {C, C}, .tol = 1e-3};
+    krein_smo_machine machine = {
+        .row = p->row, .y = p->y, .cost = p->cost, .tol = 1e-3, .alpha = p->alpha};
     int64_t of_b = 0;
-    machine.alpha = p->alpha;
-    machine.nodes = p->nodes;
     for (int64_t i = 0; i < s->n; i++) {
-        if (s->fit_class[i] != a && s->fit_class[i] != b) continue;
+        double weight = s->weight ? s->weight[i] : 1;
+        if ((s->fit_class[i] != a && s->fit_class[i] != b) || !(weight > 0)) continue;
         p->y[machine.m] = s->fit_class[i] == b ? 1 : -1;
+        p->cost[machine.m] = C * weight;
         of_b += s->fit_class[i] == b;
         p->row[machine.m++] = i;
     }
     memset(p->w, 0, (size_t)s->n * sizeof *p->w);
     machine.intercept = of_b > 0 ? 1 : -1;
-    if (of_b > 0 && of_b < machine.m) krein__libsvm_classify(p->table, &machine);
-    if (machine.error) return krein__fail(p->ctx, KREIN_ENUMERIC, "%s", machine.error);
-    if (of_b > 0 && of_b < machine.m)
+    if (of_b > 0 && of_b < machine.m) {
+        TRY(krein__smo(p->ctx, p->smo, s->n, K, &machine));
         for (int64_t i = 0; i < machine.m; i++) p->w[p->row[i]] = p->alpha[i];
+    }
     krein__pgemm(p->ctx, false, false, s->m, 1, s->n, 1, Kv, s->n, p->w, 1, 0, p->f, 1);
     for (int64_t i = 0; i < s->m; i++) p->score[i * count + which] = p->f[i] + machine.intercept;
-    return KREIN_OK;
+done:
+    return st;
 }
 
 krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
                              const double *Kv, double C, double *error) {
     krein_status st = KREIN_OK;
     pairs p = {0};
-    int64_t classes = s->nclass, count = classes * (classes - 1) / 2, wrong = 0;
-    TRY(pairs_begin(ctx, s, K, count, &p));
+    int64_t classes = s->nclass, count = classes * (classes - 1) / 2;
+    double wrong = 0, total = 0;
+    TRY(pairs_begin(ctx, s, count, &p));
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++)
-            TRY(one_pair(&p, a, b, C, Kv, count, krein__pair(classes, a, b)));
+            TRY(one_pair(&p, K, a, b, C, Kv, count, krein__pair(classes, a, b)));
     krein_head head = classes > 2 ? KREIN_HEAD_VOTES : KREIN_HEAD_BEST;
-    for (int64_t i = 0; i < s->m; i++)
-        wrong += krein__decide(head, classes, p.score + i * count) != s->held_class[i];
-    *error = (double)wrong / (double)krein__max(1, s->m);
+    for (int64_t i = 0; i < s->m; i++) {
+        double weight = s->held_weight ? s->held_weight[i] : 1;
+        total += weight;
+        if (krein__decide(head, classes, p.score + i * count) != s->held_class[i]) wrong += weight;
+    }
+    *error = total > 0 ? wrong / total : 0;
 done:
     pairs_end(&p);
     return st;
@@ -122,15 +129,26 @@ done:
     return st;
 }
 
+/* Rows of V; so many of one weight whose errors vary as theirs do. */
+static double held_rows(const krein_tune_sample *s) {
+    double sum = 0, squares = 0;
+    if (!s->held_weight) return (double)s->m;
+    for (int64_t i = 0; i < s->m; i++) {
+        sum += s->held_weight[i];
+        squares += s->held_weight[i] * s->held_weight[i];
+    }
+    return squares > 0 ? sum * sum / squares : 0;
+}
+
 /* Every kernel without a metric, and the winner, where rows are few and ridge regression leaves
  * errors. They must leave fewer by more than one deviation of the difference. */
 krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate **winner) {
     enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
     krein_status st = KREIN_OK;
     const krein_tuner_candidate *ridge = *winner;
-    double m = (double)t->s.m, least = ridge->error, error, C = 0;
+    double m = held_rows(&t->s), least = ridge->error, error, C = 0;
     char text[KREIN_SVM_TEXT];
-    bool fits = t->o->machines && t->s.classes && !t->s.weight && t->s.nclass <= FEW_CLASSES &&
+    bool fits = t->o->machines && t->s.classes && t->s.nclass <= FEW_CLASSES &&
                 ridge->error * m >= LEAST_WRONG;
     for (int i = -1; i < t->bases && fits && !krein__tuner_late(t); i++) {
         const krein_tuner_candidate *c = i < 0 ? ridge : krein__tuner_plain_of(t, i);

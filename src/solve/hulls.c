@@ -1,9 +1,10 @@
 /* hulls -- nearest points of the convex hulls of two classes, softened by a ridge (aiolli2015)
  *
- *     min  f(g) = g'Qg,   Q = (1 - lambda) YKY + lambda I,   g >= 0,   sum_+ g = sum_- g = 1
+ *     min  f(g) = g'Qg,   Q = (1 - lambda) YKY + lambda W^-1,   g >= 0,   sum_+ g = sum_- g = 1
  *
- * At lambda -> 0 sum y_i g_i phi(x_i) joins the nearest points of the two hulls; at lambda = 1 all
- * g of a class are the same, and it joins their means.
+ * with W the weights of the rows, 1 in the paper. (w copies of a row have g/w each, whose squares
+ * sum to g^2/w.) A row of weight 0 has g = 0. At lambda -> 0 sum y_i g_i phi(x_i) joins the nearest
+ * points of the two hulls; at lambda = 1 all g/w of a class are the same, and it joins their means.
  *
  * With G = Qg (half the gradient) and h any other point of the set, convexity gives
  *
@@ -39,8 +40,9 @@ static const double RESIDUAL = 0.03; /* of a face, where a round leaves it */
 typedef struct work {
     krein_ctx *ctx;
     krein_hulls *h;
-    int64_t *row, count[2]; /* n: the rows of -1, then those of +1 */
+    int64_t *row, count[2]; /* n: the rows of -1 with a weight, then those of +1 */
     double *G, *diagonal;   /* n; diagonal of Q */
+    double *ridge;          /* n: lambda / w_i, 0 where w_i is */
     double *trial, *Gt;     /* n: another g, and its G */
     double *step;           /* n: direction on the face */
     int64_t *face, m;       /* the rows with g > 0 */
@@ -64,7 +66,7 @@ static void gradient(const work *w, const double *g, double *G) {
         krein__worker_begin();
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < n; i++)
-            G[i] = (1 - h->lambda) * h->y[i] * krein__ddot(n, h->K + i * n, v) + h->lambda * g[i];
+            G[i] = (1 - h->lambda) * h->y[i] * krein__ddot(n, h->K + i * n, v) + w->ridge[i] * g[i];
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -80,10 +82,11 @@ static double value_of(int64_t n, const double *g, const double *G) {
 static bool finished(work *w) {
     krein_hulls *h = w->h;
     double least[2] = {INFINITY, INFINITY}, largest = 0;
-    for (int64_t i = 0; i < h->n; i++) {
+    for (int64_t k = 0; k < w->count[0] + w->count[1]; k++) {
+        int64_t i = w->row[k];
         int c = h->y[i] > 0;
         least[c] = fmin(least[c], w->G[i]);
-        largest = fmax(largest, w->diagonal[i]);
+        largest = fmax(largest, (1 - h->lambda) * h->K[i * h->n + i] + w->ridge[i] * h->g[i]);
     }
     h->value = value_of(h->n, h->g, w->G);
     h->gap = fmax(0, 2 * (h->value - least[0] - least[1]));
@@ -143,8 +146,8 @@ static void move(work *w, int64_t i, int64_t j) {
     h->g[j] = t < h->g[j] ? h->g[j] - t : 0;
     double change = (1 - h->lambda) * t * y[i];
     for (int64_t k = 0; k < h->n; k++) w->G[k] += change * y[k] * (a[k] - b[k]);
-    w->G[i] += h->lambda * t;
-    w->G[j] -= h->lambda * t;
+    w->G[i] += w->ridge[i] * t;
+    w->G[j] -= w->ridge[j] * t;
 }
 
 static void pairs(work *w, int64_t steps) {
@@ -178,7 +181,7 @@ static void face_begin(work *w) {
             int64_t j = w->face[b];
             Q[b] = (float)((1 - h->lambda) * h->y[i] * h->y[j] * K[j]);
         }
-        Q[a] += (float)h->lambda;
+        Q[a] += (float)w->ridge[i];
     }
 }
 
@@ -277,11 +280,13 @@ static void face(work *w) {
 
 /* ---- all of it ---------------------------------------------------------- */
 
+static double weight_of(const krein_hulls *h, int64_t i) { return h->weight ? h->weight[i] : 1; }
+
 /* The means of the classes. */
 static void start(krein_hulls *h) {
     double count[2] = {0, 0};
-    for (int64_t i = 0; i < h->n; i++) count[h->y[i] > 0]++;
-    for (int64_t i = 0; i < h->n; i++) h->g[i] = 1 / count[h->y[i] > 0];
+    for (int64_t i = 0; i < h->n; i++) count[h->y[i] > 0] += weight_of(h, i);
+    for (int64_t i = 0; i < h->n; i++) h->g[i] = weight_of(h, i) / count[h->y[i] > 0];
     h->value = count[0] > 0 && count[1] > 0 ? 1 / count[0] + 1 / count[1] : 0;
     h->gap = 0;
     h->converged = true;
@@ -296,6 +301,7 @@ static krein_status work_begin(work *w) {
     NEW(w->row, n);
     NEW(w->G, n);
     NEW(w->diagonal, n);
+    NEW(w->ridge, n);
     NEW(w->trial, n);
     NEW(w->Gt, n);
     NEW(w->step, n);
@@ -307,10 +313,12 @@ static krein_status work_begin(work *w) {
     NEW(w->d, n);
     NEW(w->q, n);
     for (int64_t i = 0; i < n; i++) {
-        w->diagonal[i] = (1 - h->lambda) * h->K[i * n + i] + h->lambda;
-        w->count[h->y[i] > 0]++;
+        w->ridge[i] = weight_of(h, i) > 0 ? h->lambda / weight_of(h, i) : 0;
+        w->diagonal[i] = (1 - h->lambda) * h->K[i * n + i] + w->ridge[i];
+        w->count[h->y[i] > 0] += weight_of(h, i) > 0;
     }
-    for (int64_t i = 0, at[2] = {0, w->count[0]}; i < n; i++) w->row[at[h->y[i] > 0]++] = i;
+    for (int64_t i = 0, at[2] = {0, w->count[0]}; i < n; i++)
+        if (weight_of(h, i) > 0) w->row[at[h->y[i] > 0]++] = i;
 done:
     return st;
 }
@@ -320,6 +328,7 @@ static void work_end(work *w) {
     krein__free(ctx, w->row);
     krein__free(ctx, w->G);
     krein__free(ctx, w->diagonal);
+    krein__free(ctx, w->ridge);
     krein__free(ctx, w->trial);
     krein__free(ctx, w->Gt);
     krein__free(ctx, w->step);
@@ -351,7 +360,7 @@ done:
     return st;
 }
 
-double krein__hulls_bytes(int64_t n) { return 4 * (double)n * (double)n + 112 * (double)n; }
+double krein__hulls_bytes(int64_t n) { return 4 * (double)n * (double)n + 120 * (double)n; }
 
 const krein_class krein__solver_hulls = {
     "hulls", "nearest points of the hulls of two classes, by pairs and conjugate gradients",

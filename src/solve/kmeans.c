@@ -1,7 +1,8 @@
 /* kmeans.c -- Lloyd's k-means on a table of features, several runs side by side
  *
- *     minimise  sum_i |z_i - c(i)|^2,   c(i) the nearest of m centres
+ *     minimise  sum_i w_i |z_i - c(i)|^2,   c(i) the nearest of m centres, w_i weights of the rows
  *
+ * A row of weight w counts as w equal rows: seeds are drawn by w, centres are weighted means.
  * Each run starts from k-means++ seeds (arthur2007; the best of some candidates for each, as its
  * authors suggest) and alternates between nearest centres and
  * means (lloyd1982) until no row moves. The runs go through the table together: a block of features
@@ -43,7 +44,8 @@ typedef struct work {
     int64_t *active, nactive;    /* runs that go on */
     int32_t *cluster;            /* n x runs, -1: none yet */
     double *sum;                 /* runs x m x D */
-    int64_t *count, *steps;      /* runs x m; runs */
+    int64_t *count, *steps;      /* runs x m: rows with a weight; runs */
+    double *mass;                /* runs x m: sums of weights */
     bool *settled;               /* runs */
     double *near;                /* runs x n: distances to the seeds, then to the centres */
     double *square;              /* n: |z|^2 */
@@ -58,7 +60,7 @@ static void work_end(work *w) {
     krein_ctx *ctx = w->ctx;
     void *all[] = {w->active, w->cluster, w->sum,    w->count,   w->steps, w->settled,
                    w->near,   w->square,  w->centre, w->centre2, w->gain,  w->scratch,
-                   w->row,    w->nearest, w->moved,  w->part,    w->total};
+                   w->row,    w->nearest, w->moved,  w->part,    w->total, w->mass};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
 }
 
@@ -70,6 +72,7 @@ static krein_status work_begin(work *w) {
     NEW(w->cluster, n * w->runs);
     NEW(w->sum, all * D);
     NEW(w->count, all);
+    NEW(w->mass, all);
     NEW(w->steps, w->runs);
     NEW(w->settled, w->runs);
     NEW(w->near, w->runs * n);
@@ -91,10 +94,10 @@ double krein__kmeans_features_bytes(int64_t n, int64_t D, int64_t rows,
                                     const krein_kmeans_options *o, int threads) {
     int64_t tries = krein__centres_tries(o->clusters), wide = krein__max(tries, o->clusters);
     double runs = (double)runs_abreast(o), all = runs * (double)o->clusters, d = (double)D;
-    return (double)n * (12 * runs + 8 + 4) + all * (12 * d + 12) +
+    return (double)n * (12 * runs + 8 + 4) + all * (12 * d + 20) +
            768.0 * threads * runs * (double)wide + (double)rows * runs * 16 +
-           runs * (double)tries * (4 * d + 8 + (double)rows / 16) + 8 * (double)o->clusters * d +
-           65536;
+           runs * (double)tries * (4 * d + 8 + (double)rows / 16) +
+           8 * (double)o->clusters * (d + 1) + 65536;
 }
 
 krein_status krein__kmeans_too_few(krein_ctx *ctx, int64_t distinct, int64_t m) {
@@ -132,6 +135,13 @@ static krein_status approach(work *w) {
     return krein__poll(w->ctx);
 }
 
+int64_t krein__kmeans_first(const krein_kmeans_options *o, int64_t n, int64_t run) {
+    if (!o->weight)
+        return (int64_t)krein__rng_below(o->rng, (uint64_t)run, UINT64_MAX, (uint64_t)n);
+    return krein__centres_draw(n, o->weight, NULL,
+                               krein__rng_uniform(o->rng, (uint64_t)run, UINT64_MAX));
+}
+
 /* Candidates for seed k of every run, in w->row: drawn by their distance. */
 static krein_status draw(work *w, int64_t k) {
     krein_features *t = w->t;
@@ -140,9 +150,9 @@ static krein_status draw(work *w, int64_t k) {
         krein_rng g = w->o->rng;
         int64_t r = q / w->tries;
         uint64_t run = (uint64_t)(w->first + r), at = (uint64_t)(k * w->tries + q % w->tries);
-        int64_t i =
-            k == 0 ? (int64_t)krein__rng_below(g, run, UINT64_MAX, (uint64_t)t->n)
-                   : krein__centres_draw(t->n, w->near + r * t->n, krein__rng_uniform(g, run, at));
+        int64_t i = k == 0 ? krein__kmeans_first(w->o, t->n, w->first + r)
+                           : krein__centres_draw(t->n, w->near + r * t->n, w->o->weight,
+                                                 krein__rng_uniform(g, run, at));
         if (i < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
         TRY(read_row(t, i, w->row + q * t->D));
     }
@@ -161,7 +171,8 @@ static krein_status choose(work *w) {
         TRY(krein__features_block(t, b, &z, &n));
         krein_rows x = krein__rows_dense(n, t->D, z, t->D);
         krein__centres_try(w->ctx, &x, w->tries, w->runs, w->row, w->square + b * t->rows,
-                           w->near + b * t->rows, t->n, w->scratch, w->part, w->total);
+                           w->o->weight ? w->o->weight + b * t->rows : NULL, w->near + b * t->rows,
+                           t->n, w->scratch, w->part, w->total);
     }
     for (int64_t r = 0; r < w->runs; r++) {
         int64_t best = r * w->tries;
@@ -226,10 +237,21 @@ static void move_rows(work *w, const float *z, int64_t first, int64_t moves) {
             const float *row = z + i * D;
             double *add = w->sum + (run * w->m + new) * D;
             double *take = old < 0 ? NULL : w->sum + (run * w->m + old) * D;
-            for (int64_t j = from; j < to; j++) add[j] += (double)row[j];
-            for (int64_t j = from; take && j < to; j++) take[j] -= (double)row[j];
+            double weight = krein__kmeans_weight(w->o, first + i);
+            for (int64_t j = from; j < to; j++) add[j] += weight * (double)row[j];
+            for (int64_t j = from; take && j < to; j++) take[j] -= weight * (double)row[j];
         }
     }
+}
+
+/* Counts and mass for a row that goes from one cluster of a run (-1: none) to another. */
+static void recount(work *w, int64_t run, int64_t row, int32_t from, int32_t to) {
+    double weight = krein__kmeans_weight(w->o, row), *mass = w->mass + run * w->m;
+    int64_t *count = w->count + run * w->m;
+    if (weight == 0) return;
+    if (from >= 0) mass[from] = --count[from] > 0 ? mass[from] - weight : 0;
+    count[to]++;
+    mass[to] += weight;
 }
 
 /* Nearest centres of a block of rows; sums, counts and clusters follow. changed: of the runs. */
@@ -241,17 +263,18 @@ static void assign(work *w, const float *z, int64_t first, int64_t n, int64_t *c
     for (int64_t i = 0; i < n; i++)
         for (int64_t a = 0; a < w->nactive; a++) {
             int64_t run = w->active[a], at = i * w->nactive + a;
+            double near = fmax(0, w->square[first + i] + (double)w->gain[at]);
+            /* a row without weight is no centre */
             w->near[run * w->t->n + first + i] =
-                fmax(0, w->square[first + i] + (double)w->gain[at]);
+                krein__kmeans_weight(w->o, first + i) > 0 ? near : 0;
             if (w->nearest[at] != w->cluster[(first + i) * w->runs + run]) w->moved[moves++] = at;
         }
     move_rows(w, z, first, moves);
     for (int64_t q = 0; q < moves; q++) {
         int64_t i = w->moved[q] / w->nactive, run = w->active[w->moved[q] % w->nactive];
-        int32_t *cluster = &w->cluster[(first + i) * w->runs + run];
-        if (*cluster >= 0) w->count[run * w->m + *cluster]--;
-        *cluster = w->nearest[w->moved[q]];
-        w->count[run * w->m + *cluster]++;
+        int32_t *cluster = &w->cluster[(first + i) * w->runs + run], to = w->nearest[w->moved[q]];
+        recount(w, run, first + i, *cluster, to);
+        *cluster = to;
         changed[run]++;
     }
 }
@@ -271,12 +294,12 @@ static krein_status move_one(void *state, int64_t row, int32_t to) {
     if (st != KREIN_OK) return st;
     double *add = w->sum + (v->run * w->m + to) * D,
            *take = w->sum + (v->run * w->m + *cluster) * D;
+    double weight = krein__kmeans_weight(w->o, row);
     for (int64_t j = 0; j < D; j++) {
-        add[j] += (double)w->row[j];
-        take[j] -= (double)w->row[j];
+        add[j] += weight * (double)w->row[j];
+        take[j] -= weight * (double)w->row[j];
     }
-    w->count[v->run * w->m + *cluster]--;
-    w->count[v->run * w->m + to]++;
+    recount(w, v->run, row, *cluster, to);
     *cluster = to;
     return KREIN_OK;
 }
@@ -309,7 +332,7 @@ static void pack(work *w) {
             int64_t from = w->active[a] * m + c;
             for (int64_t j = 0; j < D; j++)
                 w->centre[(a * m + c) * D + j] =
-                    w->count[from] ? (float)(w->sum[from * D + j] / (double)w->count[from]) : 0;
+                    w->count[from] ? (float)(w->sum[from * D + j] / w->mass[from]) : 0;
         }
     krein__centres_squares(w->nactive * m, D, w->centre, w->centre2);
     for (int64_t a = 0; a < w->nactive; a++)
@@ -371,6 +394,7 @@ static krein_status lloyd(work *w) {
     w->nactive = w->runs;
     memset(w->sum, 0, (size_t)(all * w->t->D) * sizeof *w->sum);
     memset(w->count, 0, (size_t)all * sizeof *w->count);
+    memset(w->mass, 0, (size_t)all * sizeof *w->mass);
     for (int64_t i = 0; i < w->t->n * w->runs; i++) w->cluster[i] = -1;
     krein__centres_squares(all, w->t->D, w->centre, w->centre2);
     return go(w, w->t->n / FEW);
@@ -393,7 +417,7 @@ static void distances(const work *w, const float *z, int64_t first, int64_t n, i
     for (int64_t i = first; i < first + n; i++) {
         int64_t c = run * w->m + w->cluster[i * w->runs + run];
         const float *row = z + (i - first) * D;
-        double sum = 0, scale = 1 / (double)w->count[c];
+        double sum = 0, scale = w->count[c] ? 1 / w->mass[c] : 0;
 #pragma omp simd reduction(+ : sum)
         for (int64_t j = 0; j < D; j++) {
             double e = (double)row[j] - w->sum[c * D + j] * scale;
@@ -414,7 +438,8 @@ static krein_status inertias(work *w, int64_t first_run, int64_t last, double *i
         if (st != KREIN_OK) return st;
         for (int64_t r = first_run; r < last; r++) {
             distances(w, z, first, n, r);
-            for (int64_t i = first; i < first + n; i++) inertia[r] += w->near[r * t->n + i];
+            for (int64_t i = first; i < first + n; i++)
+                inertia[r] += krein__kmeans_weight(w->o, i) * w->near[r * t->n + i];
         }
     }
     return KREIN_OK;
@@ -426,11 +451,12 @@ static void keep(const work *w, int64_t run, double inertia, krein_kmeans *out) 
     out->steps = w->steps[run];
     out->settled = w->settled[run];
     for (int64_t i = 0; i < w->t->n; i++) out->cluster[i] = w->cluster[i * w->runs + run];
+    krein__kmeans_count(w->t->n, w->m, out);
     for (int64_t c = 0; c < w->m; c++) {
-        int64_t from = run * w->m + c, count = w->count[from];
-        out->size[c] = count;
+        int64_t from = run * w->m + c;
+        out->mass[c] = w->mass[from];
         for (int64_t j = 0; j < D; j++)
-            out->centre[c * D + j] = count ? w->sum[from * D + j] / (double)count : 0;
+            out->centre[c * D + j] = w->count[from] ? w->sum[from * D + j] / w->mass[from] : 0;
     }
 }
 
@@ -445,6 +471,7 @@ krein_status krein__kmeans_features(krein_features *t, const krein_kmeans_option
     out->inertia = INFINITY;
     NEW(out->cluster, t->n);
     NEW(out->size, w.m);
+    NEW(out->mass, w.m);
     NEW(out->centre, w.m * t->D);
     NEW(inertia, w.runs);
     TRY(work_begin(&w));
@@ -473,9 +500,15 @@ done:
     return st;
 }
 
+void krein__kmeans_count(int64_t n, int64_t m, krein_kmeans *r) {
+    memset(r->size, 0, (size_t)m * sizeof *r->size);
+    for (int64_t i = 0; i < n; i++) r->size[r->cluster[i]]++;
+}
+
 void krein__kmeans_clear(krein_ctx *ctx, krein_kmeans *r) {
     krein__free(ctx, r->cluster);
     krein__free(ctx, r->size);
+    krein__free(ctx, r->mass);
     krein__free(ctx, r->centre);
     memset(r, 0, sizeof *r);
 }

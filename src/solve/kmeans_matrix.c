@@ -1,8 +1,9 @@
 /* kmeans_matrix.c -- k-means in the space of a kernel, from the kernel matrix alone
  *
  *     |phi(x_i) - c|^2  =  K_ii - 2 S_ci / n_c + q_c / n_c^2,
- *     S_ci = sum_{j in c} K_ij,     q_c = sum_{i in c} S_ci     (dhillon2004)
+ *     S_ci = sum_{j in c} w_j K_ij,   q_c = sum_{i in c} w_i S_ci,   n_c = sum_{i in c} w_i
  *
+ * with the weights w of the rows (dhillon2004).
  * The centres are never written down. S (m x n) follows the moves as the sums do in kmeans.c: a row
  * that changes its cluster is taken off one row of S and put on another, n operations, the columns
  * shared among the threads. Everything is float64. One run after the other; each starts from
@@ -24,11 +25,12 @@ typedef struct work {
     double *S, *shift;             /* m x n; m: q_c / n_c^2 */
     double *distance;              /* n */
     int32_t *cluster, *next;       /* n, -1: none yet */
-    int64_t *count, *moved, *seed; /* m, n, m */
+    int64_t *count, *moved, *seed; /* m: rows with a weight; n; m */
+    double *mass;                  /* m: n_c */
 } work;
 
 double krein__kmeans_matrix_bytes(int64_t n, const krein_kmeans_options *o) {
-    return (double)n * (8 * (double)o->clusters + 32) + 48 * (double)o->clusters + 65536;
+    return (double)n * (8 * (double)o->clusters + 32) + 64 * (double)o->clusters + 65536;
 }
 
 /* |phi(x_i) - phi(x_s)|^2; of equal rows, a rounding error is left */
@@ -40,7 +42,8 @@ static double between(const work *w, int64_t i, int64_t s) {
 /* How far the rows would be from their nearest seeds with s among them. */
 static double potential(const work *w, int64_t s) {
     double sum = 0;
-    for (int64_t i = 0; i < w->n; i++) sum += fmin(w->distance[i], between(w, i, s));
+    for (int64_t i = 0; i < w->n; i++)
+        sum += krein__kmeans_weight(w->o, i) * fmin(w->distance[i], between(w, i, s));
     return sum;
 }
 
@@ -50,11 +53,11 @@ static krein_status seed(work *w, int64_t run) {
     krein_rng g = w->o->rng;
     for (int64_t i = 0; i < n; i++) w->distance[i] = INFINITY;
     for (int64_t k = 0; k < w->m; k++) {
-        int64_t best = (int64_t)krein__rng_below(g, (uint64_t)run, UINT64_MAX, (uint64_t)n);
+        int64_t best = krein__kmeans_first(w->o, n, run);
         double least = INFINITY;
         for (int64_t t = 0; k > 0 && t < tries; t++) {
             double u = krein__rng_uniform(g, (uint64_t)run, (uint64_t)(k * tries + t));
-            int64_t s = krein__centres_draw(n, w->distance, u);
+            int64_t s = krein__centres_draw(n, w->distance, w->o->weight, u);
             if (s < 0) return krein__kmeans_too_few(w->ctx, k, w->m);
             double far = potential(w, s);
             if (far < least) {
@@ -81,7 +84,7 @@ static void begin(work *w) {
             }
         }
         w->next[i] = best;
-        w->distance[i] = near;
+        w->distance[i] = krein__kmeans_weight(w->o, i) > 0 ? near : 0; /* else it is no centre */
     }
 }
 
@@ -93,14 +96,14 @@ static void nearest(work *w) {
         double near = INFINITY;
         for (int64_t c = 0; c < w->m; c++) {
             if (w->count[c] == 0) continue;
-            double t = w->shift[c] - 2 * w->S[c * n + i] / (double)w->count[c];
+            double t = w->shift[c] - 2 * w->S[c * n + i] / w->mass[c];
             if (t < near) {
                 near = t;
                 best = (int32_t)c;
             }
         }
         w->next[i] = best;
-        w->distance[i] = fmax(0, w->K[i * n + i] + near);
+        w->distance[i] = krein__kmeans_weight(w->o, i) > 0 ? fmax(0, w->K[i * n + i] + near) : 0;
     }
 }
 
@@ -114,15 +117,19 @@ static void follow(work *w, int64_t moves) {
             int64_t row = w->moved[q], old = w->cluster[row];
             const double *k = w->K + row * n;
             double *add = w->S + w->next[row] * n, *take = old < 0 ? NULL : w->S + old * n;
-            for (int64_t i = from; i < to; i++) add[i] += k[i];
-            for (int64_t i = from; take && i < to; i++) take[i] -= k[i];
+            double weight = krein__kmeans_weight(w->o, row);
+            for (int64_t i = from; i < to; i++) add[i] += weight * k[i];
+            for (int64_t i = from; take && i < to; i++) take[i] -= weight * k[i];
         }
     }
     for (int64_t q = 0; q < moves; q++) {
-        int64_t row = w->moved[q];
-        if (w->cluster[row] >= 0) w->count[w->cluster[row]]--;
+        int64_t row = w->moved[q], old = w->cluster[row], new = w->next[row];
+        double weight = krein__kmeans_weight(w->o, row);
         w->cluster[row] = w->next[row];
-        w->count[w->cluster[row]]++;
+        if (weight == 0) continue;
+        if (old >= 0) w->mass[old] = --w->count[old] > 0 ? w->mass[old] - weight : 0;
+        w->count[new]++;
+        w->mass[new] += weight;
     }
 }
 
@@ -144,9 +151,10 @@ static krein_status settle(work *w, int64_t *changed) {
     TRY(krein__kmeans_fill(w->n, w->m, w->cluster, 1, w->count, w->distance, move_one, w, &filled));
     *changed = moves + filled;
     for (int64_t c = 0; c < w->m; c++) w->shift[c] = 0;
-    for (int64_t i = 0; i < w->n; i++) w->shift[w->cluster[i]] += w->S[w->cluster[i] * w->n + i];
+    for (int64_t i = 0; i < w->n; i++)
+        w->shift[w->cluster[i]] += krein__kmeans_weight(w->o, i) * w->S[w->cluster[i] * w->n + i];
     for (int64_t c = 0; c < w->m; c++)
-        if (w->count[c]) w->shift[c] /= (double)w->count[c] * (double)w->count[c];
+        if (w->count[c]) w->shift[c] /= w->mass[c] * w->mass[c];
     TRY(krein__poll(w->ctx));
 done:
     return st;
@@ -157,6 +165,7 @@ static krein_status run(work *w, int64_t number, int64_t *steps, bool *settled) 
     int64_t changed = 1;
     memset(w->S, 0, (size_t)(w->m * w->n) * sizeof *w->S);
     memset(w->count, 0, (size_t)w->m * sizeof *w->count);
+    memset(w->mass, 0, (size_t)w->m * sizeof *w->mass);
     for (int64_t i = 0; i < w->n; i++) w->cluster[i] = -1;
     TRY(seed(w, number));
     begin(w);
@@ -169,11 +178,11 @@ done:
     return st;
 }
 
-/* sum_i K_ii - sum_c q_c / n_c */
+/* sum_i w_i K_ii - sum_c q_c / n_c */
 static double inertia(const work *w) {
     double sum = 0;
-    for (int64_t i = 0; i < w->n; i++) sum += w->K[i * w->n + i];
-    for (int64_t c = 0; c < w->m; c++) sum -= w->shift[c] * (double)w->count[c];
+    for (int64_t i = 0; i < w->n; i++) sum += krein__kmeans_weight(w->o, i) * w->K[i * w->n + i];
+    for (int64_t c = 0; c < w->m; c++) sum -= w->shift[c] * w->mass[c];
     return fmax(0, sum);
 }
 
@@ -182,7 +191,8 @@ static void keep(const work *w, double value, int64_t steps, bool settled, krein
     out->steps = steps;
     out->settled = settled;
     memcpy(out->cluster, w->cluster, (size_t)w->n * sizeof *out->cluster);
-    memcpy(out->size, w->count, (size_t)w->m * sizeof *out->size);
+    memcpy(out->mass, w->mass, (size_t)w->m * sizeof *out->mass);
+    krein__kmeans_count(w->n, w->m, out);
 }
 
 krein_status krein__kmeans_matrix(krein_ctx *ctx, int64_t n, const double *K,
@@ -193,12 +203,14 @@ krein_status krein__kmeans_matrix(krein_ctx *ctx, int64_t n, const double *K,
     out->inertia = INFINITY;
     NEW(out->cluster, n);
     NEW(out->size, w.m);
+    NEW(out->mass, w.m);
     NEW(w.S, w.m * n);
     NEW(w.shift, w.m);
     NEW(w.distance, n);
     NEW(w.cluster, n);
     NEW(w.next, n);
     NEW(w.count, w.m);
+    NEW(w.mass, w.m);
     NEW(w.moved, n);
     NEW(w.seed, w.m);
     for (int64_t r = 0; r < o->restarts; r++) {
@@ -214,7 +226,7 @@ krein_status krein__kmeans_matrix(krein_ctx *ctx, int64_t n, const double *K,
     if (!isfinite(out->inertia))
         st = krein__fail(ctx, KREIN_ENUMERIC, "k-means: the kernel values are not finite");
 done:;
-    void *all[] = {w.S, w.shift, w.distance, w.cluster, w.next, w.count, w.moved, w.seed};
+    void *all[] = {w.S, w.shift, w.distance, w.cluster, w.next, w.count, w.mass, w.moved, w.seed};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
     return st;
 }

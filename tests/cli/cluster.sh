@@ -89,6 +89,21 @@ status "evaluate" 2
 has "evaluate" err 'made by kmeans\(clusters=3\) predicts no label, so there is nothing to evaluate; use predict'
 is "evaluate prints nothing" "" "$(cat out)"
 
+# ---- weights: rows as often as they say ----
+awk -F, -v OFS=, 'NR == 1 { print $0, "w"; next } { print $0, NR % 4 }' blobs.csv >weighed.csv
+awk -F, -v OFS=, 'NR == 1 { print; next } { for (k = 0; k < NR % 4; k++) print }' blobs.csv >repeated.csv
+awk 'NR > 1 { for (k = 0; k < NR % 4; k++) print NR - 1 }' blobs.csv >which
+for how in '' '-m nystrom -D 40' '--method spectral' '--method spectral -m nystrom -D 40' '--method spectral --graph knn'; do
+    # shellcheck disable=SC2086
+    run cluster weighed.csv --clusters 3 --weights w -k 'gaussian(sigma=1)' $how -o w.out
+    ok "--weights $how"
+    # shellcheck disable=SC2086
+    run cluster repeated.csv --clusters 3 -k 'gaussian(sigma=1)' $how -o r.out
+    is "--weights $how: one line a row" 300 "$(wc -l <w.out)"
+    is "--weights $how: as repeated rows" "$(cat r.out)" "$(awk 'NR == FNR { c[NR] = $0; next } { print c[$0] }' w.out which)"
+done
+awk -F, -v OFS=, 'NR == 1 { print $0, "w"; next } { print $0, 0 }' blobs.csv >idle.csv
+
 # ---- refusals ----
 refuse() { # NAME STATUS REGEX ARGS...
     run cluster "${@:4}"
@@ -105,7 +120,8 @@ refuse "one row" 1 'at least two are needed' one.csv --no-header --label none --
 refuse "spectral --model" 2 'no model' blobs.csv --clusters 2 --method spectral --model m.krein
 refuse "knn without spectral" 2 '--method spectral' blobs.csv --clusters 2 --graph knn
 refuse "a method that is none" 2 'kmeans\|spectral' blobs.csv --clusters 2 --method dbscan
-refuse "weights" 2 'no row weights' blobs.csv --clusters 2 --weights x1
+refuse "negative weights" 1 'row weights must be >= 0' blobs.csv --clusters 2 --weights x1
+refuse "no weight at all" 1 'all row weights are zero' idle.csv --clusters 2 --weights w
 refuse "a map fitted to labels" 2 'fitted to labels' blobs.csv --clusters 2 -m aligned
 refuse "negative degrees" 1 'use more --features' blobs.csv --clusters 2 --method spectral -k 'gaussian(sigma=0.001)' -m rff -D 4
 "$KREIN" generate blobs -n 3000 -o many.csv >/dev/null

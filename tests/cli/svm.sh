@@ -120,11 +120,21 @@ run train two.csv --learner 'svm(tol=1e-9)' "${gauss[@]}" -m 'rff(D=400)' --time
 ((rc <= 1)) && pass || fail "--time-limit" "$(why)"
 has "--time-limit: says how far it came" err 'duality gap|--time-limit: svm on'
 
-# LIBSVM ends at its ten millionth iteration.
+# The solver ends at its ten millionth step.
 awk 'BEGIN { for (i = 1; i <= 24; i++) print (sin(i * i) > 0 ? "a" : "b") "," sin(7 * i) "," cos(5 * i * i) "," sin(3 * i * i + 1) }' >hard.csv
 run train hard.csv --learner 'svm(C=1e8, tol=1e-9)' -k linear -m exact -o h.krein
-ok "LIBSVM gives up"
-has "LIBSVM gives up: the warning" err '^krein: warning: LIBSVM has not reached tol = 1e-09 in 1 of 1 machines with C = 1e\+08'
+ok "the solver gives up"
+has "the solver gives up: the warning" err '^krein: warning: 1 of 1 machines with C = 1e\+08 have not reached tol = 1e-09 in as many steps'
+
+# ---- weights on the kernel matrix: rows as often as they say ----
+awk -F, -v OFS=, 'NR == 1 { print $0, "w"; next } { print $0, NR % 4 }' two.csv >weighed.csv
+awk -F, -v OFS=, 'NR == 1 { print; next } { for (k = 0; k < NR % 4; k++) print }' two.csv >repeated.csv
+run train weighed.csv --weights w --learner 'svm(C=2, tol=1e-6)' "${gauss[@]}" --scale none -o weighed.krein --json
+json "weights: the kernel matrix" 'j["map"] == "exact"'
+run train repeated.csv --learner 'svm(C=2, tol=1e-6)' "${gauss[@]}" --scale none -m exact -o repeated.krein --json
+"$KREIN" predict weighed.krein twotest.csv --scores -o weighed.out -q
+"$KREIN" predict repeated.krein twotest.csv --scores -o repeated.out -q
+is "weights: as repeated rows" 0 "$(paste -d, weighed.out repeated.out | awk -F, '{ d = $2 - $4; if ($1 != $3 || d * d > 1e-6) n++ } END { print n + 0 }')"
 
 # ---- wrong ----
 wrong() { # NAME STATUS REGEX ARGS...
@@ -151,6 +161,8 @@ wrong "one group" 1 'one group' group.csv --learner svm --group g "${gauss[@]}" 
 awk -F, -v OFS=, 'NR == 1 || $1 == 0' two.csv >one.csv
 wrong "one class" 1 'class' one.csv --learner svm --task classification
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : 0 }' two.csv >zero.csv
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "w" : $1 == 0 }' two.csv >oneway.csv
+wrong "weights of one class" 1 'with a weight are of one class' oneway.csv --learner svm --weights w "${gauss[@]}" -m exact
 wrong "weights 0" 1 'all row weights are zero' zero.csv --learner svm --weights w "${gauss[@]}" -m 'rff(D=20)'
 [[ ! -e wrong.krein ]] && pass || fail "no model of what is refused"
 no_leftovers "svm"
