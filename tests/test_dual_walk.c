@@ -201,7 +201,7 @@ static double left_out(const problem *p, const double *a, const double *diagonal
 static void nearby(void) {
     static const double steps[] = {-.5, -.25, 0, .25, .5}, widths[] = {.02, .3, 1};
     krein_ctx *ctx = test_ctx(2);
-    int64_t n = test_sanitized() ? 300 : 700, k = 2;
+    int64_t n = 700, k = 2;
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         problem p = make(n, k, 0, false, widths[w], .5);
         float *V = test_new(n * n, sizeof *V);
