@@ -334,6 +334,69 @@ static void bits(void) {
     }
 }
 
+/* An epoch visits every row once, in windows or not: where nothing moves its mean loss is that of
+ * all rows. */
+static void visits_every_row_once(void) {
+    for (int64_t windows = 1; windows <= 4; windows++) {
+        krein_ctx *ctx = test_ctx(1);
+        problem p = two_waves(301, 0);
+        krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+        for (int i = 0; i < 20; i++) net.p[net.layer[1].first + i] = (float)det(i, 0, 0.1);
+        p.windows = windows;
+        krein_fit_rows rows = rows_of(&p);
+        krein_fit_options o = options_of(ctx, &p, "sgd");
+        krein_fit_report r;
+        krein_net_work w = {0};
+        krein_window all = slice(&p, 0, p.n);
+        double mean, error;
+        o.rate = 1e-30;
+        o.epochs = 2;
+        CHECK(krein__net_work_begin(&net, 64, true, &w) == KREIN_OK);
+        CHECK(krein__net_measure(&w, &all, o.loss, &mean, &error, NULL) == KREIN_OK);
+        CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+        CHECK(r.epochs == 2 && r.steps >= 20);
+        CHECK_REL(r.last.loss, mean, 1e-6);
+        krein__net_work_end(&w);
+        krein__values_clear(ctx, &o.optimizer.values);
+        krein__net_clear(&net);
+        drop(&p);
+        krein_ctx_destroy(ctx);
+    }
+}
+
+typedef struct watcher {
+    bool loss, error;
+    double last;
+} watcher;
+
+static void watch(void *user, const char *what, double done, double total) {
+    watcher *w = user;
+    w->loss = w->loss || strstr(what, "loss ");
+    w->error = w->error || strstr(what, "error ");
+    w->last = done / total;
+}
+
+/* Progress has the loss, and the error of the rows held out where there are some. */
+static void tells_how_far_it_is(void) {
+    for (int64_t held = 0; held <= 100; held += 100) {
+        krein_ctx *ctx = test_ctx(1);
+        problem p = two_waves(300, held);
+        krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+        krein_fit_rows rows = rows_of(&p);
+        krein_fit_options o = options_of(ctx, &p, "adam");
+        krein_fit_report r;
+        watcher seen = {0};
+        ctx->progress = watch;
+        ctx->user = &seen;
+        CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+        CHECK(seen.loss && seen.error == (held > 0) && seen.last == 1);
+        krein__values_clear(ctx, &o.optimizer.values);
+        krein__net_clear(&net);
+        drop(&p);
+        krein_ctx_destroy(ctx);
+    }
+}
+
 /* ---- interrupted -------------------------------------------------------- */
 
 /* Keeps states in memory. */
@@ -744,6 +807,8 @@ int main(int argc, char **argv) {
     RUN(finds_the_true_frequencies);
     RUN(learns);
     RUN(bits);
+    RUN(visits_every_row_once);
+    RUN(tells_how_far_it_is);
     RUN(goes_on);
     RUN(trace_norm_against_another_solver);
     RUN(paces);

@@ -99,7 +99,7 @@ static const cli_option train_options[] = {
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "of the whole training; sizes shrink to meet it"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
-     .help = "state of a long training, to go on from it (krr)"},
+     .help = "state of a long training, to go on from it"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
      .help = "time between two writes of that file (30)"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
