@@ -96,11 +96,11 @@ static krein_status joint_begin(set *s, int64_t f) {
     m->row = row;
     NEW(class, n);
     m->class = class;
-    m->classes = s->k;
+    m->classes = classes_of(s);
     ZNEW(m->cost, n);
-    ZNEW(m->alpha, n * s->k);
-    ZNEW(m->w, s->ex->features.D * s->k);
-    ZNEW(m->b, s->k);
+    ZNEW(m->alpha, n * m->classes);
+    ZNEW(m->w, s->ex->features.D * m->classes);
+    ZNEW(m->b, m->classes);
     for (int64_t i = 0; i < s->ex->n; i++) {
         if (s->fold && s->fold[i] == f) continue;
         row[m->n] = (int32_t)i;
@@ -141,7 +141,7 @@ static krein_status set_begin(const krein_job *job, const krein_recipe *recipe, 
     TRY(weigh(s));
     NEW(s->w, folds * s->k * ex->features.D);
     NEW(s->b, folds * s->k);
-    if (recipe->multi == KREIN_MULTI_CRAMMER && s->k > 1) {
+    if (recipe->multi == KREIN_MULTI_CRAMMER && (s->k > 1 || recipe->sparse)) {
         ZNEW(s->joint, folds);
         for (int64_t f = 0; f < folds; f++) TRY(joint_begin(s, f));
         goto done;
@@ -200,8 +200,8 @@ static void set_cost(set *s, double cost) {
             krein_crammer *m = &s->joint[f];
             double old = m->cost[i];
             m->cost[i] = C * s->unit[m->row[i]];
-            for (int64_t c = 0; old > 0 && m->cost[i] < old && c < s->k; c++)
-                m->alpha[i * s->k + c] *= m->cost[i] / old;
+            for (int64_t c = 0; old > 0 && m->cost[i] < old && c < m->classes; c++)
+                m->alpha[i * m->classes + c] *= m->cost[i] / old;
         }
 }
 
@@ -215,9 +215,23 @@ static void restart(set *s) {
     for (int64_t f = 0; s->joint && f < s->folds; f++) {
         krein_crammer *m = &s->joint[f];
         memset(m->cost, 0, (size_t)m->n * sizeof *m->cost);
-        memset(m->alpha, 0, (size_t)(m->n * s->k) * sizeof *m->alpha);
-        memset(m->b, 0, (size_t)s->k * sizeof *m->b);
+        memset(m->alpha, 0, (size_t)(m->n * m->classes) * sizeof *m->alpha);
+        memset(m->b, 0, (size_t)m->classes * sizeof *m->b);
     }
+}
+
+/* Of score q (fold by fold) and feature j. One score of two classes is the second's less the
+ * first's. */
+static double weight_of(const set *s, int64_t q, int64_t j) {
+    if (s->m) return s->m[q].w[j];
+    const krein_crammer *m = &s->joint[q / s->k];
+    const double *w = m->w + j * m->classes;
+    return s->k == m->classes ? w[q % s->k] : w[1] - w[0];
+}
+static double intercept_of(const set *s, int64_t q) {
+    if (s->m) return s->m[q].b;
+    const krein_crammer *m = &s->joint[q / s->k];
+    return s->k == m->classes ? m->b[q % s->k] : m->b[1] - m->b[0];
 }
 
 /* work: as in krein_machine_options. */
@@ -234,12 +248,11 @@ static krein_status set_train(set *s, double tol, double work, double deadline, 
                                .what = what};
     if (s->m) TRY(krein__machines_train(&s->ex->features, s->m, s->folds * s->k, &o));
     for (int64_t f = 0; s->joint && f < s->folds; f++)
-        TRY(krein__crammer(&s->ex->features, &s->joint[f], &o));
+        TRY(s->recipe->sparse ? krein__crammer_l1(&s->ex->features, &s->joint[f], &o)
+                              : krein__crammer(&s->ex->features, &s->joint[f], &o));
     for (int64_t q = 0; q < s->folds * s->k; q++) {
-        int64_t f = q / s->k, c = q % s->k;
-        for (int64_t j = 0; j < D; j++)
-            s->w[q * D + j] = (float)(s->m ? s->m[q].w[j] : s->joint[f].w[j * s->k + c]);
-        s->b[q] = s->m ? s->m[q].b : s->joint[f].b[c];
+        for (int64_t j = 0; j < D; j++) s->w[q * D + j] = (float)weight_of(s, q, j);
+        s->b[q] = intercept_of(s, q);
     }
 done:
     return st;
@@ -441,8 +454,7 @@ krein_status krein__machines_fit(krein_job *job, const krein_recipe *recipe, dou
     report(&s, recipe);
     NEW(w, ex.features.D * model->k);
     for (int64_t j = 0; j < ex.features.D; j++)
-        for (int64_t c = 0; c < model->k; c++)
-            w[j * model->k + c] = s.m ? s.m[c].w[j] * s.scale : s.joint[0].w[j * model->k + c];
+        for (int64_t c = 0; c < model->k; c++) w[j * model->k + c] = weight_of(&s, c, j) * s.scale;
     for (int64_t c = 0; c < model->k; c++) s.b[c] *= s.scale;
     TRY(krein__examples_finish(&ex, w, s.b, model));
     bool centred = recipe->loss == KREIN_LOSS_EPSILON && recipe->intercept;

@@ -22,6 +22,7 @@ typedef struct krein_recipe {
     double unit; /* of C: the spread of targets, 1 for classes */
     krein_multi multi;
     bool intercept, balanced; /* classes of equal weight in sum */
+    bool sparse;              /* an l1 penalty; of the machine of all classes */
     double tol;
 } krein_recipe;
 

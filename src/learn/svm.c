@@ -5,16 +5,20 @@
  *
  * C is LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. More than two classes: one
  * machine for each class against the rest (the largest score wins), one for each pair (votes), or
- * one for all (Crammer and Singer). On features by dual coordinate descent and Newton steps
+ * one for all: that of Crammer and Singer, or with squared losses of all pairs (gmnp, on the kernel
+ * matrix, with a penalised intercept), see solve/crammer.c and solve/multiclass.c. penalty=l1 has
+ * the sum of |w| in place of 1/2 |w|^2 (solve/crammer_l1.c); lambda is 1 / (2 n C) all the same, so
+ * that the penalty is 2 lambda |w|. On features by dual coordinate descent and Newton steps
  * (learn/feature_machines.c), on the kernel matrix (map=exact) by pairs of rows
  * (learn/kernel_machine.c), also with an indefinite kernel, whose spectrum is taken as it is,
  * clipped, flipped or shifted. C that is not given is chosen by cross-validation. */
 #include "learn/kernel_multiclass.h"
 #include "learn/vector_machine.h"
+#include "solve/crammer.h"
 
 #include <math.h>
 
-enum { C_, LOSS, MULTI, INTERCEPT, WEIGHTS, SPECTRUM, TOL };
+enum { C_, LOSS, MULTI, INTERCEPT, WEIGHTS, SPECTRUM, TOL, PENALTY };
 
 static const krein_option options[] = {
     KREIN_OPTION_C,
@@ -36,12 +40,29 @@ static const krein_option options[] = {
      .help = "balanced: each class weighs the same in sum"},
     KREIN_OPTION_SPECTRUM,
     KREIN_OPTION_TOL,
+    {.name = "penalty",
+     .type = KREIN_OPTION_WORD,
+     .value = 0,
+     .words = "l2|l1",
+     .help = "|w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, on few "
+             "features"},
     {0}};
 
 static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
+    bool sparse = v->number[PENALTY] == 1;
+    if (sparse && v->number[MULTI] != KREIN_MULTI_CRAMMER)
+        return krein__fail(ctx, KREIN_ESPEC, "svm(penalty=l1) is for multi=crammer");
+    if (v->number[MULTI] == KREIN_MULTI_CRAMMER && v->number[LOSS] == KREIN_LOSS_HINGE2)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svm(multi=crammer) has the hinge loss; use multi=gmnp, ovr or ovo with "
+                           "loss=hinge2");
     if (!map) return KREIN_OK;
     bool exact = map->cls->traits & KREIN_MAP_DUAL;
     bool joint = krein__multi_joint((int)v->number[MULTI]);
+    if (exact && sparse)
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "svm(penalty=l1) works on features, not with map=exact; use a map such "
+                           "as explicit, for the linear kernel");
     if (!exact && v->number[MULTI] == KREIN_MULTI_GMNP)
         return krein__fail(ctx, KREIN_ESPEC,
                            "svm(multi=gmnp) works on the kernel matrix (map=exact), not on "
@@ -66,6 +87,7 @@ static krein_status fit(krein_job *job, krein_values *v) {
                            .multi = (krein_multi)v->number[MULTI],
                            .intercept = v->number[INTERCEPT] != 0,
                            .balanced = v->number[WEIGHTS] == 1,
+                           .sparse = v->number[PENALTY] == 1,
                            .tol = v->number[TOL]};
     return krein__vector_machine_fit(job, &recipe, (krein_repair)v->number[SPECTRUM],
                                      &v->number[C_]);
@@ -75,8 +97,12 @@ static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t
                  krein_cost *out, int64_t *passes) {
     *passes = krein__vector_machine_cost(map, n, k, path && isnan(v->number[C_]),
                                          (krein_repair)v->number[SPECTRUM], out);
-    if (map->cls->traits & KREIN_MAP_DUAL && krein__multi_joint((int)v->number[MULTI]))
+    bool exact = map->cls->traits & KREIN_MAP_DUAL;
+    if (exact && krein__multi_joint((int)v->number[MULTI]))
         out->bytes += krein__kernel_multiclass_bytes(map->ctx, n, k);
+    if (!exact && v->number[PENALTY] == 1)
+        out->bytes += krein__crammer_l1_bytes(map->ctx, n, krein__min(n, krein__block_rows(map->d)),
+                                              map->cls->features(map, n), krein__max(2, k));
 }
 
 const krein_learner_class krein__learner_svm = {

@@ -22,6 +22,13 @@ typedef struct krein_crammer {
 /* loss and epsilon of the options are not looked at. */
 krein_status krein__crammer(krein_features *z, krein_crammer *m,
                             const krein_machine_options *options);
+/* The same with sum_jm |w_jm| in place of 1/2 sum_m |w_m|^2. alpha, w and b given are not looked
+ * at.
+ */
+krein_status krein__crammer_l1(krein_features *z, krein_crammer *m,
+                               const krein_machine_options *options);
+double krein__crammer_l1_bytes(const krein_ctx *ctx, int64_t rows, int64_t block, int64_t D,
+                               int64_t classes);
 /* Bytes beside the features and what the struct points to. */
 double krein__crammer_bytes(int64_t rows, int64_t D, int64_t classes);
 

@@ -1,5 +1,5 @@
 /* multiclass -- machines of all classes at once on a kernel matrix: that of Crammer and Singer
- * (crammer2001) and that of Franc and Hlavac (franc2002; franc2005, chapter 5: GMNP)
+ * (crammer2001) and that of Franc and Hlavac (franc2002; franc2005 for GMNP)
  *
  *     min over f, b   1/2 sum_m |f_m|^2 + sum_i loss_i,   g_im = f_m(x_i) + b_m,
  *     xi_im = max(0, 1 - (g_iy - g_im)) for the classes m other than y, that of row i,

@@ -5,7 +5,7 @@
 n=300
 [[ $SANITIZED ]] && n=100
 family='gaussian(sigma=0.25..4:5)'
-methods='average easymkl pwmk alignment centered lp conv smsd ufo nsmkl'
+methods='average easymkl pwmk alignment centered lp mcmkl conv smsd ufo nsmkl'
 
 "$KREIN" generate blobs -n $n -o blobs.csv >/dev/null || fail "generate"
 "$KREIN" generate friedman -n $n -o numbers.csv >/dev/null

@@ -182,7 +182,7 @@ awk -F, -v OFS=, 'NR == 1 { print "class,a,b,w"; next } { print ($1 > 14 ? "up" 
 run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner 'svm(C=1, multi=crammer)' -o machine.krein
 ok "svm(multi=crammer) without a map"
 has "svm(multi=crammer) without a map: the kernel matrix" out '^map +exact'
-for learner in 'svm(C=1, intercept=no)'; do
+for learner in 'svm(C=1, multi=crammer, penalty=l1)' 'svm(C=1, intercept=no)'; do
     run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner "$learner" -o machine.krein
     ok "$learner without a map"
     has "$learner without a map: features" out '^map +orf'

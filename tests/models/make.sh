@@ -178,6 +178,9 @@ model svm-two two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m 'orf
 model svm-ovr three train --probabilities --learner 'svm(C=1, loss=hinge2)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovo three train --probabilities --learner 'svm(C=1, multi=ovo)' -k "$gauss" -m 'orf(D=32)'
 model svm-crammer three train --learner 'svm(C=1, multi=crammer)' -k "$gauss" -m 'orf(D=32)'
+model svm-crammer-exact three train --probabilities --learner 'svm(C=1, multi=crammer)' -k "$gauss" -m exact
+model svm-gmnp three train --learner 'svm(C=1, multi=gmnp)' -k "$gauss" -m exact
+model svm-l1 three train --learner 'svm(C=1, multi=crammer, penalty=l1)' -k linear -m explicit
 model svm-balanced two train --learner 'svm(C=1, intercept=no, class_weights=balanced)' \
     -k "$gauss" -m 'rff(D=32)'
 model svm-exact two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m exact
@@ -207,6 +210,7 @@ ridge mkl-smsd three --learner 'mkl(method=smsd)' --kernels "$list" -D 36
 ridge mkl-nsmkl two --learner 'mkl(method=nsmkl, count=2)' -D 48
 ridge mkl-maps numbers --learner 'mkl(split=weight)' --kernels "$list" \
     -m 'orf; nystrom(D=8); explicit' -D 36
+model mkl-mcmkl three train --learner 'mkl(method=mcmkl, cost=1, base=svm, C=1, multi=crammer)' --kernels "$list" -m exact
 model mkl-svm two train --probabilities --learner 'mkl(base=svm, C=1, normalize=no)' \
     --kernels "$list" -m exact
 model mkl-svm-features three train --probabilities --learner 'mkl(base=svm, C=1)' \
