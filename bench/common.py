@@ -35,16 +35,16 @@ def folder():
     return Path(path)
 
 
-def run(command, **environment):
-    """Runs it; gives its standard output and the seconds of the whole process. A value of None
-    takes a variable out of the environment."""
+def run(command, log=False, **environment):
+    """Runs it; gives its standard output and the seconds of the whole process, with log also its standard error. A
+    value of None takes a variable out of the environment."""
     env = {k: v for k, v in {**os.environ, **environment}.items() if v is not None}
     start = time.perf_counter()
     done = subprocess.run([str(c) for c in command], env=env, capture_output=True, text=True)
     seconds = time.perf_counter() - start
     if done.returncode != 0:
         sys.exit(f"failed ({done.returncode}): {' '.join(map(str, command))}\n{done.stderr}")
-    return done.stdout, seconds
+    return (done.stdout, seconds, done.stderr) if log else (done.stdout, seconds)
 
 
 def krein(*arguments, threads=None):
@@ -155,7 +155,7 @@ def publish(tables, page=None):
     path = ROOT / "docs" / "results" / page
     text = path.read_text()
     for mark, content in tables.items():
-        pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.S)
+        pattern = re.compile(rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end -->)", re.S)
         if not pattern.search(text):
             sys.exit(f"no mark {mark} in {page}")
         text = pattern.sub(lambda m: m.group(1) + content + m.group(2), text)

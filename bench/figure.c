@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES = 16, POINTS = 64, LINE = 512 };
+enum { SERIES = 16, POINTS = 256, LINE = 512 };
 
 typedef struct drawing {
     char title[LINE], text[2][2][LINE], name[2][SERIES][LINE];
@@ -32,7 +32,8 @@ static bool take_plot(drawing *d, char *line) {
     cli_plot *p = &d->plots[d->count];
     for (int side = 0; side < 2; side++)
         snprintf(d->text[d->count][side], LINE, "%s", field(&line));
-    *p = (cli_plot){d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count]};
+    *p = (cli_plot){
+        d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count], false, false};
     d->count++;
     return true;
 }

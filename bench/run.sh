@@ -6,10 +6,11 @@
 # docs/results/quality.md, svc.py, and selection.py (an hour) with docs/results/selection.md;
 # --tabular adds tabular.py (hours) and writes docs/results/tabular.md; --small is for trying the scripts out.
 #
-#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl, bench_sketch and bench_calls are in
-#                  bench/ beside it, and libkrein.so is beside it
+#   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl, bench_quant, bench_sketch,
+#                  bench_calls and bench_net
+#                  are in bench/ beside it, and libkrein.so is beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
-#   KREIN_DATA     the real data sets for python_peers.py, --quality and --tabular (../shared/data beside the repository)
+#   KREIN_DATA     the real data sets for python_peers.py, net.py, --quality and --tabular (../shared/data beside the repository)
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export KREIN=${KREIN:-$here/../build/krein}
@@ -45,6 +46,7 @@ date -u '+%Y-%m-%d %H:%M UTC'
 part "the pipe against the machine (bench_pipe)" "$pipe" "${small[@]}"
 part "feature maps beside rff (bench_maps)" "$maps" "${small[@]}"
 part "EasyMKL on ten matrices (bench_easymkl)" "$(dirname "$KREIN")/bench/bench_easymkl"
+part "codes of a few bits (bench_quant)" "$(dirname "$KREIN")/bench/bench_quant"
 part "startup (startup.sh)" bash "$here/startup.sh"
 part "memory (memory.sh)" bash "$here/memory.sh" "${small[@]}"
 part "more rows than memory (outofcore.sh)" bash "$here/outofcore.sh" "${small[@]}"
@@ -68,6 +70,13 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
         part "several processes (scale.py)" "$python" "$here/scale.py" "${small[@]}"
     else
         echo "scale.py: skipped, there is no mpirun (scripts/deps.sh mpi)"
+    fi
+    if [[ -e ${KREIN_DATA:-$here/../../shared/data}/mnist.train.x.npy.gz ]]; then
+        "$python" -c 'import torch' 2>/dev/null ||
+            echo "net.py: without PyTorch, which $python does not have (scripts/deps.sh torch)"
+        part "training by mini-batches (net.py)" "$python" "$here/net.py" "${small[@]}"
+    else
+        echo "net.py: skipped, there is no mnist (KREIN_DATA)"
     fi
     [[ ${#small[@]} -gt 0 ]] ||
         part "support vector machines (libsvm.py)" "$python" "$here/libsvm.py"

@@ -453,6 +453,8 @@ typedef struct krein_report {
     krein_metric_kind metric; /* krein_plan: the most that can come out */
     int64_t factors;          /* of the metric: d, or d x d */
     double *factor;
+    double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
+                     weights that were then solved for, without them; NaN where they were not */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -571,10 +573,27 @@ typedef struct krein_array { /* stays as it is */
  *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
  *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
  *   frequencies.factor  1 x F
+ *   frequencies.second  as frequencies: of the other term of learned features
+ *   mixture.weights     1 x q, mixture.variances and mixture.means (over 2 pi) q x d: the spectral
+ *                       mixture that frequencies were drawn from
  * Maps side by side have "0.frequencies", "1.landmarks", ... */
 KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
 /* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */
 KREIN_API const char *krein_model_array_name(const krein_model *model, int64_t i);
+
+/* The frequencies of a model whose features are cosines of the row, of its encoded inputs. */
+typedef struct krein_frequencies {
+    size_t size;
+    int64_t d;    /* encoded inputs */
+    int64_t n;    /* frequencies */
+    float *w;     /* n x d, in radians */
+    float *start; /* n x d: as they were drawn before a learner trained them; NULL: nobody did, or
+                     they came from another model */
+} krein_frequencies;
+/* KREIN_EARG where the model has no frequencies. */
+KREIN_API krein_status krein_model_frequencies(krein_ctx *ctx, const krein_model *model,
+                                               krein_frequencies *out);
+KREIN_API void krein_frequencies_clear(krein_ctx *ctx, krein_frequencies *frequencies);
 
 /* One row's prediction: value is the number, or the class index in which case
  * scores has one decision value per class (one for two classes). A row dropped
@@ -616,6 +635,42 @@ KREIN_API krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *mo
                                            int64_t d, const float *x, int64_t ld, double *scores);
 KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                       krein_metrics *out);
+
+/* ---- programs ------------------------------------------------------------ */
+
+typedef struct krein_export_options {
+    size_t size;
+    const char *name;   /* of the functions, NAME_predict; NULL: "model" */
+    const char *header; /* path of a header file to write as well; NULL: none */
+    int no_libm;        /* the program does not use math.h */
+} krein_export_options;
+KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
+#define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_export_report {
+    size_t size;
+    int64_t bytes; /* constants of the program */
+    int64_t flops; /* operations of a row, about */
+    int64_t stack; /* bytes of a call, about */
+    int64_t file;  /* bytes of the text */
+    int wide;      /* sums are double: float would be off by more than 1e-4 */
+} krein_export_report;
+
+/* Writes the model as one C99 file with
+ *     int NAME_predict(const float *x, float *scores)
+ * x: the raw input columns in the order of krein_model_column, categories by their number, missing
+ * cells NaN; the result is the number of the class, or 0 for numbers; scores get the decision
+ * values, or the prediction. KREIN_EDATA where the model cannot be written so. */
+KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *model,
+                                          const char *path, const krein_export_options *options,
+                                          krein_export_report *report);
+
+/* The same model in 8, 4, 2 or 1 bits, for models on random features (map rff, orf, sorf, fastfood,
+ * learned and other maps of frequencies): frequencies, features and weights are whole numbers, and
+ * so is the arithmetic of predictions. Rounded so that the scores change least on rows of data (at
+ * most 2,000; NULL: on random ones). */
+KREIN_API krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *model, int bits,
+                                            krein_data *data, krein_model **out);
 
 /* ---- features, kernel values, synthetic data ---------------------------- */
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# deps.sh [build|wheel|python|test|mpi|tsan|bench|lint] ... -- the packages Krein needs from the system.
+# deps.sh [build|wheel|python|test|mpi|tsan|bench|torch|lint] ... -- the packages Krein needs from the system.
 #
 # Looks for what the named groups need (default: build; every group includes build;
-# wheel is for building the Python package, python for using it; mpi is for several processes, and everything
-# else works without it) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
+# wheel is for building the Python package, python for using it; mpi is for several processes, torch for
+# bench/net.py to compare with, and everything else works without them) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
 # become root, or KREIN_NO_INSTALL=1) it prints the one command to run and exits 1.
 # Silent, and over in a moment, when all is there.
 # shellcheck disable=SC2034 # the tables are used by name
@@ -60,6 +60,8 @@ liblinear-tools      command liblinear-train
 liblinear-dev        header linear.h
 libsvm-dev           header libsvm/svm.h
 libsvm-tools         command svm-train'
+torch='
+python3-torch        python torch'
 lint='
 clang                command clang
 libomp-dev           clangomp -
@@ -71,9 +73,9 @@ table=$build
 for group in "$@"; do
     case $group in
     build) ;;
-    wheel | python | test | mpi | tsan | bench | lint) table+=${!group} ;;
+    wheel | python | test | mpi | tsan | bench | torch | lint) table+=${!group} ;;
     *)
-        echo "usage: scripts/deps.sh [build|wheel|python|test|mpi|tsan|bench|lint] ..." >&2
+        echo "usage: scripts/deps.sh [build|wheel|python|test|mpi|tsan|bench|torch|lint] ..." >&2
         exit 2
         ;;
     esac

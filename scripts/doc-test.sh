@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # doc-test.sh -- the documentation does what it says.
 #
-#   examples   every ```sh block of README.md, docs/tutorial.md and docs/mkl.md is run, in order, in one
+#   examples   every ```sh block of README.md, docs/tutorial.md, docs/mkl.md and docs/spectral.md is run, in order, in one
 #              temporary directory a page with the program in PATH; each must end with status 0.
 #              A block ```output behind it must be what it wrote to standard output.
 #   example    the C program in README.md is examples/quickstart.c
@@ -39,7 +39,7 @@ take_blocks() { # page folder
         file { print > file }' "$1"
 }
 
-for page in README.md docs/tutorial.md docs/mkl.md; do
+for page in README.md docs/tutorial.md docs/mkl.md docs/spectral.md; do
     here=$work/$(basename "$page" .md)
     mkdir -p "$here/blocks" "$here/run"
     take_blocks "$root/$page" "$here/blocks"

@@ -14,6 +14,7 @@ file is not what would be written.
 import os
 import re
 import sys
+import tempfile
 import textwrap
 import types
 import warnings
@@ -40,6 +41,9 @@ NAMES = {
     ("kgd", "regression"): "GradientDescentRegressor",
     ("kgd", "classification"): "GradientDescentClassifier",
 }
+
+# Options whose name is a keyword of all classes, with another meaning: what they are called here.
+RENAMED = {("askl", "clip"): "gradient_clip"}
 
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
 # the rows into another order and asks for the same numbers to 1e-7.
@@ -123,6 +127,13 @@ COMMON = [
     ),
     ("holdout", "float", "Part of the rows that is kept out and evaluated (`report_.test`)."),
 ]
+CHECKPOINT = (
+    "checkpoint",
+    "str or path",
+    "File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a crash), the "
+    "same `fit` goes on from it, to the same model. It is removed when `fit` is done. For arrays, "
+    "frames and files, not for blocks.",
+)
 PROBABILITIES = (
     "probabilities",
     "bool",
@@ -185,7 +196,8 @@ def read_tables():
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), and whether it learns from rows without labels: tried on a few rows."""
+    "always"), whether it learns from rows without labels, and whether it can be interrupted: tried
+    on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -219,7 +231,15 @@ def abilities(learner):
         _base.train(X, y, task="regression", learner=learner, kernel="gaussian(sigma=1)")
     except KreinError:
         unlabelled = False
-    return tuple(tasks), probabilities, unlabelled
+    checkpoint = True
+    with tempfile.TemporaryDirectory() as place:
+        options = {"kernel": "gaussian(sigma=1)", "checkpoint": os.path.join(place, "state")}
+        try:
+            y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
+            _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
+        except KreinError:
+            checkpoint = False
+    return tuple(tasks), probabilities, unlabelled, checkpoint
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -240,7 +260,7 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method; the last three are of learners."""
+    """A method; the last four are of learners."""
 
     name: str
     summary: str
@@ -251,6 +271,7 @@ class Method(NamedTuple):
     tasks: Tuple[str, ...] = ()
     probabilities: str = ""
     unlabelled: bool = False
+    checkpoint: bool = False
 
 
 '''
@@ -305,11 +326,12 @@ def write_tables(tables, able):
             if options:
                 lines.append("            ),")
             if entry["name"] in able and table == "learners":
-                tasks, probabilities, unlabelled = able[entry["name"]]
+                tasks, probabilities, unlabelled, checkpoint = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
                 lines.append('            "%s",' % probabilities)
                 lines.append("            %r," % unlabelled)
+                lines.append("            %r," % checkpoint)
             lines.append("        ),")
         lines.append("    },")
     return "\n".join(lines + ["}", ""])
@@ -344,6 +366,7 @@ HINTS = {
     "mpi4py.MPI.Comm": "Any",
     "int or RandomState": "Any",
     "str or kernel": "Any",
+    "str or path": "Any",
     "number": "Optional[float]",
     "integer": "Optional[int]",
     "yes|no": "Optional[bool]",
@@ -373,10 +396,12 @@ def option_parameter(option):
     return option["name"], option["type"], text
 
 
-def write_class(name, task, learner, summary, details, options, probabilities):
+def write_class(name, task, learner, summary, details, options, probabilities, checkpoint):
     base = "BaseRegressor" if task == "regression" else "BaseClassifier"
     parameters = [LEARNER] if learner is None else []
     parameters += [option_parameter(o) for o in options] + COMMON
+    if checkpoint:
+        parameters.append(CHECKPOINT)
     if task == "classification" and probabilities == "asked":
         parameters.append(PROBABILITIES)
     parameters += LAST
@@ -414,6 +439,10 @@ def write_class(name, task, learner, summary, details, options, probabilities):
         out.append('    _learner = "%s"' % learner)
         names = ", ".join('"%s"' % o["name"] for o in options)
         out.append("    _options = (%s)" % (names + ("," if len(options) == 1 else "")))
+        renamed = {new: old for (who, old), new in RENAMED.items() if who == learner}
+        if renamed:
+            pairs = ", ".join('"%s": "%s"' % pair for pair in renamed.items())
+            out.append("    _renamed = {%s}" % pairs)
         if learner in SEVERAL:
             out.append('    _kernels = "%s"' % SEVERAL[learner])
         if name in EXPLAINED:
@@ -472,14 +501,18 @@ def write_estimators(tables, able):
             "Every choice can be made by a keyword instead.",
             [],
             "asked",
+            True,
         )
     for entry, options in tables["learners"]:
-        tasks, probabilities, _ = able[entry["name"]]
+        tasks, probabilities, _, checkpoint = able[entry["name"]]
         for task in tasks:
             suffix = "Regressor" if task == "regression" else "Classifier"
             name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
             taken = {c[0] for c in COMMON}
-            own = [o for o in options if o["name"] + "_" not in taken and o["name"] not in taken]
+            own = [dict(o) for o in options]
+            for option in own:
+                option["name"] = RENAMED.get((entry["name"], option["name"]), option["name"])
+            own = [o for o in own if o["name"] + "_" not in taken and o["name"] not in taken]
             parts += write_class(
                 name,
                 task,
@@ -488,6 +521,7 @@ def write_estimators(tables, able):
                 keyword_text(entry["details"]),
                 own,
                 probabilities,
+                checkpoint,
             )
             names.append(name)
     front = FRONT % "".join('    "%s",\n' % n for n in names)

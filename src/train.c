@@ -23,7 +23,7 @@ void krein_report_clear(krein_ctx *ctx, krein_report *report) {
 
 static krein_report report_init(void) {
     krein_report r = KREIN_SIZED(krein_report);
-    r.lambda = r.loo = NAN;
+    r.lambda = r.loo = r.refit = NAN;
     r.fits = 1;
     return r;
 }
@@ -90,6 +90,7 @@ static krein_status fill_report(const krein_training *t, krein_report *r) {
     r->lambda = m->lambda;
     r->loo = job->loo;
     r->folds = isfinite(job->loo) ? job->cv_folds : 0;
+    r->refit = job->refit;
     DUP(r->learner, m->learner);
     DUP(r->kernel, m->kernel_text);
     DUP(r->map, m->map_text);
@@ -108,13 +109,18 @@ static void say_slow_blas(krein_ctx *ctx) {
 }
 
 /* Kernel and map are known, and need not be chosen again. */
-static krein_status keep_choice(krein_checkpoint *c, const krein_pipe *p) {
+static krein_status keep_choice(krein_checkpoint *c, const krein_training *t) {
+    const krein_pipe *p = &t->pipe;
+    krein_choice choice = {.e = &p->job.model->encoding,
+                           .lambda_start = p->job.lambda_start,
+                           .tried = t->tuning.tuned.tried,
+                           .ntried = t->tuning.tuned.n};
     if (!c) return KREIN_OK;
     if (krein__pipe_is_exact(p))
         krein__log(p->ctx, KREIN_LOG_WARNING,
                    "`checkpoint` keeps no state of training on the kernel matrix; features (`map`, "
                    "`features`) can be interrupted");
-    return krein__checkpoint_chosen(c, p->job.model->map);
+    return krein__checkpoint_chosen(c, p->job.model->map, &choice);
 }
 
 /* Map and learner. */
@@ -195,7 +201,7 @@ static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *da
     TRY(krein__training_scan(t, data, c, false));
     TRY(choose(t, r));
     krein__pipe_settle(&t->pipe);
-    TRY(keep_choice(c, &t->pipe));
+    TRY(keep_choice(c, t));
     TRY(fit(t, r));
     TRY(fill_report(t, r));
     TRY(tell_tuned(t, r));

@@ -162,7 +162,8 @@ static inline void close_bench(bench *b) {
 }
 
 static inline weighing_options plain_options(void) {
-    return (weighing_options){.normalize = true, .lambda = .1, .delta = .5, .p = 2, .theta = NAN};
+    return (weighing_options){
+        .normalize = true, .lambda = .1, .delta = .5, .p = 2, .cost = NAN, .theta = NAN};
 }
 
 /* Weights of sum one. */

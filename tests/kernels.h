@@ -155,6 +155,22 @@ static double intersection(const double *p, int64_t d, const double *x, const do
     return sum;
 }
 
+/* Components drawn by the kernel's own seed; the error is one of the angles. */
+static double spectral(const double *p, int64_t d, const double *x, const double *y, double e) {
+    double sum = 0;
+    for (int64_t c = 0; c < (int64_t)p[0]; c++) {
+        double angle = 0, size = 1;
+        for (int64_t j = 0; j < d; j++) {
+            krein_rng g = {(uint64_t)p[2], KREIN_STREAM_MIXTURE};
+            double mu = krein__rng_normal(g, (uint64_t)c, (uint64_t)j) / p[1];
+            angle += mu * (x[j] - y[j]);
+            size += fabs(mu);
+        }
+        sum += exp(-square(d, x, y, 0) / (8 * p[1] * p[1])) * (cos(angle) + size * e) / p[0];
+    }
+    return sum;
+}
+
 static const struct {
     const char *name;
     formula f;
@@ -163,12 +179,24 @@ static const struct {
                 {"periodic", periodic}, {"anova", anova},         {"linear", linear},
                 {"poly", poly},         {"tanh", sigmoid},        {"epanechnikov", epanechnikov},
                 {"tl1", tl1},           {"arccos", arccos},       {"ntk", ntk},
-                {"spline", spline},     {"chi2", chi2},           {"intersection", intersection}};
+                {"spline", spline},     {"chi2", chi2},           {"intersection", intersection},
+                {"spectral", spectral}};
 
 static inline formula formula_of(const krein_kernel *leaf) {
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
         if (strcmp(formulas[i].name, leaf->kernel->cls.name) == 0) return formulas[i].f;
     return NULL;
+}
+
+/* What the functions of a leaf take on d columns; the caller frees it. */
+static inline double *numbers_of(const krein_kernel *leaf, int64_t d) {
+    const krein_kernel_class *c = leaf->kernel;
+    double *p = test_new(c->count ? c->count(leaf, d) : KREIN_OPTIONS_MAX, sizeof *p);
+    if (c->numbers)
+        CHECK(c->numbers(ctx, leaf, d, p) == KREIN_OK);
+    else
+        memcpy(p, leaf->values.number, sizeof leaf->values.number);
+    return p;
 }
 
 /* Every kernel of the table is here at least once, with values that are not 0, 1 or symmetric. */
@@ -187,6 +215,9 @@ static const char *const bases[] = {"gaussian(sigma=1.3)",
                                     "rq(alpha=1000, sigma=1.4)",
                                     "periodic(sigma=1.3)",
                                     "periodic(p=2.7, sigma=0.9)",
+                                    "spectral(sigma=1.3)",
+                                    "spectral(q=1, sigma=0.9, seed=5)",
+                                    "spectral(q=37, sigma=1.8)",
                                     "anova(sigma=1.3)",
                                     "anova(c=7, sigma=0.9)",
                                     "linear",

@@ -9,12 +9,19 @@
 enum { ROWS = 10000 };
 
 typedef struct stopper {
-    int64_t after; /* polls until it cancels; < 0: never */
+    int64_t after;     /* polls until it cancels; < 0: never */
+    const char *stage; /* they count from the progress that says so; NULL: all */
 } stopper;
 
 static int cancel(void *user) {
     stopper *s = user;
-    return s->after >= 0 && s->after-- == 0;
+    return !s->stage && s->after >= 0 && s->after-- == 0;
+}
+
+static void progress(void *user, const char *what, double done, double total) {
+    stopper *s = user;
+    (void)done, (void)total;
+    if (s->stage && strstr(what, s->stage)) s->stage = NULL;
 }
 
 static krein_ctx *make_ctx(int threads, uint64_t memory, stopper *s) {
@@ -24,6 +31,7 @@ static krein_ctx *make_ctx(int threads, uint64_t memory, stopper *s) {
     o.threads = threads;
     o.max_memory = memory;
     o.cancel = cancel;
+    o.progress = progress;
     o.user = s;
     CHECK(krein_ctx_create(&o, &ctx) == KREIN_OK);
     return ctx;
@@ -35,36 +43,48 @@ typedef struct job {
     const char *select;
     krein_keep keep;
     uint64_t memory;
+    const char *kernel; /* NULL: a Gaussian; "": none is given */
+    const char *metric; /* or NULL */
+    double effort;
+    const krein_rows_view *view; /* rows in memory in the place of a file, or NULL */
+    const char *unlabeled;       /* a file, or NULL */
+    const char *stage;           /* see stopper */
 } job;
 
 /* Trains, saves the model, and returns the status; the message goes to text. */
 static krein_status run(const job *j, const char *checkpoint, int64_t polls, int threads,
                         const char *model, char *text) {
-    stopper s = {polls};
+    stopper s = {polls, j->stage};
     krein_ctx *ctx = make_ctx(threads, j->memory, &s);
     ctx->keep_rows = j->keep;
     krein_data_options d;
     krein_train_options o = defaults();
-    krein_data *data = NULL;
+    krein_data *data = NULL, *more = NULL;
     krein_model *m = NULL;
     krein_data_options_init(&d);
     d.label = j->label;
     d.labels_file = j->labels;
     o.learner = j->learner;
-    o.kernel = "gaussian(sigma=2)";
-    o.map = j->map ? j->map : "rff(D=24)";
+    o.kernel = !j->kernel ? "gaussian(sigma=2)" : j->kernel[0] ? j->kernel : NULL;
+    o.map = j->map ? j->map : j->learner ? NULL : "rff(D=24)";
     o.lambda = j->lambda;
     o.holdout = j->holdout;
     o.select = j->select;
+    o.metric = j->metric;
+    o.effort = j->effort;
     o.checkpoint = checkpoint;
     o.checkpoint_seconds = 1e-9; /* after every block */
-    krein_status st = krein_data_open(ctx, j->path, &d, &data);
+    krein_status st = j->view ? krein_data_from_rows(ctx, j->view, &d, &data)
+                              : krein_data_open(ctx, j->path, &d, &data);
+    if (st == KREIN_OK && j->unlabeled) st = krein_data_open(ctx, j->unlabeled, NULL, &more);
+    o.unlabeled = more;
     if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);
     s.after = -1;
     if (st == KREIN_OK) st = krein_model_save(ctx, m, model);
     snprintf(text, 1024, "%s", krein_message(ctx));
     krein_model_destroy(m);
     krein_data_close(data);
+    krein_data_close(more);
     krein_ctx_destroy(ctx);
     return st;
 }
@@ -85,7 +105,7 @@ static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 /* Bytes that training by default takes, by two threads. */
 static uint64_t needed(const job *j) {
-    stopper s = {-1};
+    stopper s = {-1, NULL};
     krein_ctx *ctx = make_ctx(2, (uint64_t)1 << 30, &s);
     krein_train_options o = defaults();
     krein_data *data = NULL;
@@ -108,7 +128,7 @@ static void interrupted(const job *j, int64_t step, int least) {
     char text[1024];
     int turns = 0;
     krein_status st = run(j, NULL, -1, 2, one, text);
-    if (st != KREIN_OK) printf("%s: %s\n", j->path, text);
+    if (st != KREIN_OK) printf("%s: %s\n", j->path ? j->path : "rows", text);
     CHECK(st == KREIN_OK);
     unlink(ck);
     unlink(two);
@@ -299,7 +319,7 @@ static void other_jobs(void) {
     other = j;
     other.learner = "svr";
     refused(&other, ck, KREIN_EARG, "svr keeps no state");
-    refused(&other, ck, KREIN_EARG, "krr");
+    refused(&other, ck, KREIN_EARG, "krr, askl");
     refused(&j, "/dev/null", KREIN_EARG, "not a file of its own");
     refused(&j, test_path("no/such/place"), KREIN_EIO, "create the directory");
     /* the data change */
@@ -311,14 +331,173 @@ static void other_jobs(void) {
     struct stat s;
     CHECK(stat(ck, &s) == 0 && s.st_size > 0);
     unlink(ck);
-    /* rows that are in memory */
+    drop(&r);
+}
+
+/* What is chosen where no kernel is given changes the scaling of the rows, too: metric and clip. */
+static void chosen_metric(void) {
+    rows r = friedman(600, 1, 6);
+    char csv[256];
+    snprintf(csv, sizeof csv, "%s", write_rows("a.csv", &r));
+    const krein_keep keep[] = {KREIN_KEEP_MEMORY, KREIN_KEEP_STREAM};
+    for (int k = 0; k < 2; k++) {
+        job j = {.path = csv, .lambda = -1, .keep = keep[k], .kernel = ""};
+        j.effort = 0.01;
+        j.stage = "fitting";
+        if (k == 1) { /* a kernel, and a metric for it */
+            j.kernel = NULL;
+            j.metric = "diagonal";
+        }
+        interrupted(&j, 1, 1);
+    }
+    drop(&r);
+}
+
+/* Rows of the caller: known by their cells. */
+static void arrays(void) {
+    rows r = friedman(ROWS / 2, 1, 6);
+    krein_rows_view v;
+    char ck[256], text[1024];
+    snprintf(ck, sizeof ck, "%s", test_path("state"));
+    krein_rows_view_init(&v);
+    v.n = r.n, v.d = r.d, v.x = r.x, v.type = KREIN_FLOAT32, v.targets = r.y;
+    job j = {.lambda = 1e-4, .view = &v}, other = j;
+    interrupted(&j, 8, 1);
+    krein_status st = KREIN_OK;
+    for (int64_t k = 4; k < 100 && !exists(ck); k += 2)
+        st = run(&j, ck, k, 1, test_path("one"), text);
+    CHECK(st == KREIN_ECANCEL && exists(ck));
+    other.lambda = 1e-3;
+    refused(&other, ck, KREIN_EARG, "lambda was 0.0001, and is 0.001 now");
+    r.x[r.n * r.d / 2] += 0.001f;
+    refused(&j, ck, KREIN_EARG, "data was 5000 rows in memory");
+    r.x[r.n * r.d / 2] -= 0.001f;
+    unlink(ck);
+    /* sparse ones */
+    int64_t *ptr = test_new(r.n + 1, sizeof *ptr);
+    int32_t *col = test_new(r.n * 2, sizeof *col);
+    for (int64_t i = 0; i <= r.n; i++) ptr[i] = 2 * i;
+    for (int64_t i = 0; i < 2 * r.n; i++) col[i] = (int32_t)(i % 2 ? 3 + i % 3 : i % 3);
+    v.x = NULL;
+    v.indptr = ptr, v.indptr_type = KREIN_INT64, v.indices = col, v.index_type = KREIN_INT32;
+    v.values = r.x;
+    interrupted(&j, 8, 1);
+    for (int64_t k = 4; k < 100 && !exists(ck); k += 2)
+        st = run(&j, ck, k, 1, test_path("one"), text);
+    CHECK(st == KREIN_ECANCEL && exists(ck));
+    col[7]++;
+    refused(&j, ck, KREIN_EARG, "data was");
+    unlink(ck);
+    free(ptr), free(col);
+    drop(&r);
+}
+
+/* The paths that a test names stay, whatever test_path says next. */
+typedef struct name {
+    char at[256];
+} name;
+static name named(const char *path) {
+    name n;
+    snprintf(n.at, sizeof n.at, "%s", path);
+    return n;
+}
+
+/* Nets: parameters, optimiser, best epoch and place; then the sums of the last layer. */
+static void nets(void) {
+    rows r = friedman(400, 1, 6), c = rings(400, 3, 6), more = friedman(200, 1, 7);
+    name numbers = named(write_rows("n.csv", &r)), classes = named(write_rows("c.csv", &c));
+    name sparse = named(libsvm("s.txt", &r)), extra = named(write_rows("u.csv", &more));
+    const krein_keep stream = KREIN_KEEP_STREAM;
+    job all[] = {{.path = numbers.at, .lambda = -1, .learner = "askl(D=12, epochs=3, batch=20)"},
+                 {.path = classes.at, .lambda = -1, .learner = "askl(D=12, epochs=3, norm=group)"},
+                 {.path = numbers.at,
+                  .lambda = 1e-3,
+                  .keep = stream,
+                  .learner = "askl(D=12, epochs=3, optimizer=sgd, rate=0.01, clip=1, sines=yes)"},
+                 {.path = sparse.at,
+                  .lambda = -1,
+                  .keep = stream,
+                  .learner = "askl(D=12, epochs=3, optimizer=adadelta, refit=no)"},
+                 {.path = numbers.at,
+                  .lambda = -1,
+                  .holdout = 0.2,
+                  .unlabeled = extra.at,
+                  .learner = "askl(D=12, epochs=3, lambda_b=0.1)"},
+                 {.path = classes.at,
+                  .lambda = -1,
+                  .learner = "askl(D=12, epochs=2)",
+                  .kernel = "gaussian"}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) interrupted(&all[k], 12, 2);
+    /* A job is also its rows without labels. */
+    name ck = named(test_path("state"));
+    char text[1024];
+    krein_status st = KREIN_OK;
+    for (int64_t k = 12; k < 200 && !exists(ck.at); k += 4)
+        st = run(&all[4], ck.at, k, 1, test_path("one"), text);
+    CHECK(st == KREIN_ECANCEL && exists(ck.at));
+    all[4].unlabeled = NULL;
+    refused(&all[4], ck.at, KREIN_EARG, "unlabeled was");
+    unlink(ck.at);
+    drop(&r), drop(&c), drop(&more);
+}
+
+/* Rows that come in windows: cut off in the middle of one; more memory does not change them. */
+static void windows(void) {
+    int64_t n = 30000, d = 40;
+    rows r = make_rows(n, d, 1, 9);
+    for (int64_t i = 0; i < n; i++) r.y[i] = sin(4 * (double)r.x[i * d]) + (double)r.x[i * d + 1];
+    name x = named(test_path("x.npy")), y = named(test_path("y.npy")),
+         ck = named(test_path("state"));
+    name whole = named(test_path("whole")), again = named(test_path("again"));
+    float *label = test_new(n, sizeof *label);
+    for (int64_t i = 0; i < n; i++) label[i] = (float)r.y[i];
+    npy(x.at, r.x, n, d);
+    npy(y.at, label, n, 1);
+    free(label);
+    char text[1024];
+    job j = {.path = x.at,
+             .labels = y.at,
+             .lambda = -1,
+             .keep = KREIN_KEEP_STREAM,
+             .learner = "askl(D=8, epochs=2, batch=256, refit=no)",
+             .memory = (uint64_t)12 << 20};
+    CHECK(run(&j, NULL, -1, 1, whole.at, text) == KREIN_OK);
+    krein_status st = KREIN_ECANCEL;
+    for (int turn = 0; st == KREIN_ECANCEL && turn < 60; turn++) {
+        /* The first turns may end before there are windows. */
+        j.memory = (uint64_t)(12 + (turn < 6 ? 0 : turn % 3)) << 20;
+        st = run(&j, ck.at, 60 + 40 * turn, 1 + turn % 2, again.at, text);
+    }
+    if (st != KREIN_OK) printf("%s\n", text);
+    CHECK(st == KREIN_OK && same_files(whole.at, again.at));
+    unlink(ck.at);
+    drop(&r);
+}
+
+static krein_status no_rows(void *user, krein_rows_view *out) {
+    const krein_rows_view *v = user;
+    *out = *v;
+    return KREIN_OK;
+}
+
+/* Rows that a function gives might be others the next time. */
+static void blocks(void) {
+    rows r = friedman(50, 1, 6);
+    krein_rows_view v;
+    krein_rows_source s;
     krein_ctx *ctx = test_ctx(1);
-    krein_data *data = from_memory(ctx, &r);
     krein_train_options o = defaults();
+    krein_data *data = NULL;
     krein_model *m = NULL;
-    o.checkpoint = ck;
+    krein_rows_view_init(&v);
+    v.n = r.n, v.d = r.d, v.x = r.x, v.type = KREIN_FLOAT32, v.targets = r.y;
+    krein_rows_source_init(&s);
+    s.next = no_rows;
+    s.user = &v;
+    CHECK(krein_data_from_source(ctx, &s, NULL, &data) == KREIN_OK);
+    o.checkpoint = test_path("state");
     CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_EARG && !m);
-    CHECK_HAS(krein_message(ctx), "in memory");
+    CHECK_HAS(krein_message(ctx), "give arrays, or a file");
     krein_data_close(data);
     krein_ctx_destroy(ctx);
     drop(&r);
@@ -399,6 +578,11 @@ int main(void) {
     RUN(every_way);
     RUN(tight);
     RUN(other_jobs);
+    RUN(chosen_metric);
+    RUN(arrays);
+    RUN(blocks);
+    RUN(nets);
+    RUN(windows);
     RUN(damaged);
     RUN(failing_memory);
     return DONE();

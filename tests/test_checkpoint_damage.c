@@ -9,6 +9,7 @@ enum { ROWS = 2500, POLLS = 20000 };
 typedef struct job {
     const char *name, *path, *labels, *map;
     krein_keep keep;
+    const char *learner; /* NULL: the default */
 } job;
 
 static int cancel(void *user) {
@@ -31,6 +32,7 @@ static krein_status train(const job *j, const char *state, int64_t polls, test_m
     d.labels_file = j->labels;
     o.kernel = "gaussian(sigma=2)";
     o.map = j->map;
+    o.learner = j->learner;
     o.lambda = 1e-3;
     ctx->keep_rows = j->keep;
     o.checkpoint = state;
@@ -63,7 +65,8 @@ static parts state_of(const job *j, const char *path) {
         free(file.at);
         int64_t row = 0;
         for (int i = 0; i < p.n; i++)
-            if (strcmp(p.all[i].name, "place.row") == 0) memcpy(&row, p.all[i].data, 8);
+            if (strcmp(p.all[i].name, "place.row") == 0 || strcmp(p.all[i].name, "net.step") == 0)
+                memcpy(&row, p.all[i].data, 8);
         if (row > 0) return p;
         drop_parts(&p);
     }
@@ -220,13 +223,13 @@ static void forge_job(const job *j) {
 
 static void numbers(void) {
     rows r = friedman(ROWS, 1, 5);
-    forge_job(&(job){"numbers", write_rows("a.csv", &r), NULL, "rff(D=8)", -1});
+    forge_job(&(job){"numbers", write_rows("a.csv", &r), NULL, "rff(D=8)", -1, NULL});
     drop(&r);
 }
 
 static void landmarks(void) {
     rows r = friedman(ROWS, 1, 5);
-    forge_job(&(job){"landmarks", write_rows("a.csv", &r), NULL, "nystrom(D=8)", -1});
+    forge_job(&(job){"landmarks", write_rows("a.csv", &r), NULL, "nystrom(D=8)", -1, NULL});
     drop(&r);
 }
 
@@ -238,7 +241,7 @@ static void words(void) {
         fprintf(f, "%s,%.5g,%s,%.5g\n", det(i, 0, 0) > 0 ? "high" : "low", det(i, 0, 1),
                 i % 3 ? "red" : "blue", det(i, 1, 1));
     fclose(f);
-    forge_job(&(job){"words", path, NULL, "rff(D=8)", -1});
+    forge_job(&(job){"words", path, NULL, "rff(D=8)", -1, NULL});
 }
 
 /* Several files: the next row is in the second one. */
@@ -250,7 +253,7 @@ static void several(void) {
         write_rows(name, &r);
         drop(&r);
     }
-    forge_job(&(job){"several files", test_path("p?.csv"), NULL, "rff(D=8)", -1});
+    forge_job(&(job){"several files", test_path("p?.csv"), NULL, "rff(D=8)", -1, NULL});
 }
 
 static void sparse(void) {
@@ -260,13 +263,13 @@ static void sparse(void) {
         fprintf(f, "%.5g %d:%.5g %d:%.5g\n", det(i, 0, 0), 1 + i % 3, det(i, 0, 1), 4 + i % 4,
                 det(i, 1, 1));
     fclose(f);
-    forge_job(&(job){"sparse", path, NULL, "nystrom(D=8)", -1});
+    forge_job(&(job){"sparse", path, NULL, "nystrom(D=8)", -1, NULL});
 }
 
 /* Rows in memory: there is no encoding in the state. Another run may not have the memory. */
 static void in_memory(void) {
     rows r = friedman(ROWS, 1, 5);
-    job j = {"in memory", write_rows("a.csv", &r), NULL, "rff(D=8)", KREIN_KEEP_MEMORY};
+    job j = {"in memory", write_rows("a.csv", &r), NULL, "rff(D=8)", KREIN_KEEP_MEMORY, NULL};
     const char *path = test_path("state");
     test_memory memory;
     char message[KREIN__MESSAGE];
@@ -279,6 +282,17 @@ static void in_memory(void) {
     drop(&r);
 }
 
+/* A net on its way, from a file and in memory. */
+static void nets(void) {
+    rows r = friedman(200, 1, 5);
+    char path[256];
+    snprintf(path, sizeof path, "%s", write_rows("a.csv", &r));
+    static const char learner[] = "askl(D=6, epochs=2, batch=60)";
+    forge_job(&(job){"a net", path, NULL, NULL, KREIN_KEEP_STREAM, learner});
+    forge_job(&(job){"a net in memory", path, NULL, NULL, KREIN_KEEP_MEMORY, learner});
+    drop(&r);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(numbers);
@@ -287,5 +301,6 @@ int main(void) {
     RUN(several);
     RUN(sparse);
     RUN(in_memory);
+    RUN(nets);
     return DONE();
 }

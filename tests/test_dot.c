@@ -52,7 +52,7 @@ static krein_map *need(const char *spec, const char *kernel, int64_t D, uint64_t
 static void gram(const char *kernel, const krein_rows *x, double *K) {
     krein_kernel *e = NULL;
     CHECK(krein__kernel_parse(ctx, kernel, &e) == KREIN_OK);
-    krein__kernel_settle(e, x->d);
+    CHECK(krein__kernel_settle(ctx, e, x->d, NULL) == KREIN_OK);
     CHECK(krein__gram_full(ctx, e, x, x, K) == KREIN_OK);
     krein__kernel_destroy(ctx, e);
 }

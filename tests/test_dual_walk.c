@@ -2,6 +2,8 @@
  * in float64, against fits without the row, and what float32 does not resolve. */
 #include "dual.h"
 
+#include "solve/nearby.h"
+
 /* ---- inputs ------------------------------------------------------------- */
 
 /* Targets far from zero, and a kernel that is 3 on the diagonal; K has the numbers of float32. */
@@ -68,8 +70,9 @@ static void walk_is_path(void) {
         int classes;
         bool weights;
         double s, noise;
-    } all[] = {{600, 1, 0, false, .5, .5}, {600, 2, 0, true, 1, .5},   {600, 1, 2, false, .4, .5},
-               {601, 3, 3, true, .4, .5},  {300, 3, 0, false, .3, .3}, {1600, 1, 0, true, .5, 1}};
+    } all[] = {{600, 1, 0, false, .5, .5},  {600, 2, 0, true, 1, .5},   {600, 1, 2, false, .4, .5},
+               {601, 3, 3, true, .4, .5},   {300, 3, 0, false, .3, .3}, {1600, 1, 0, true, .5, 1},
+               {1000, 1, 0, false, .2, .5}, {1000, 1, 2, false, .1, .5}};
     krein_ctx *ctx = test_ctx(2);
     for (size_t t = 0; t < sizeof all / sizeof *all; t++) {
         if (all[t].n > 1000 && test_sanitized()) continue;
@@ -86,7 +89,7 @@ static void walk_is_path(void) {
         CHECK(start > 0);
         CHECK(krein__dual_walk_from(ctx, p.narrow, &rows, start, &walk, alpha, b, score, &below) ==
               KREIN_OK);
-        CHECK(!below && walk.n >= 3 && walk.n <= 9);
+        CHECK(!below && walk.n >= (krein__nearby_pays(p.n, p.k) ? 1 : 3) && walk.n <= 9);
         for (int64_t e = 0; e < p.n * p.n; e++) CHECK((double)p.narrow[e] == p.K[e]);
         /* Every lambda visited. */
         same = walk;
@@ -167,6 +170,90 @@ static void brute_force(void) {
         CHECK_REL(walk.loss[walk.best], loss, 1e-4);
         drop(&p);
     }
+    krein_ctx_destroy(ctx);
+}
+
+/* ---- near a lambda that was solved -------------------------------------- */
+
+/* The inverse factor of K + shift I in float32, and the diagonal of the inverse. */
+static void invert(krein_ctx *ctx, const problem *p, double shift, float *V, double *diagonal) {
+    int64_t n = p->n;
+    float *narrow = test_new(n, sizeof *narrow);
+    for (int64_t e = 0; e < n * n; e++) V[e] = e % n < e / n ? NAN : (float)p->K[e];
+    for (int64_t i = 0; i < n; i++) V[i * n + i] += (float)shift;
+    CHECK(krein__cholesky32(ctx, n, V, n, NULL) == KREIN_OK);
+    CHECK(krein__cholesky_inverse_diagonal32(ctx, n, V, n, narrow) == KREIN_OK);
+    for (int64_t i = 0; i < n; i++) diagonal[i] = (double)narrow[i];
+    free(narrow);
+}
+
+/* Mean squared leave-one-out error without an intercept. */
+static double left_out(const problem *p, const double *a, const double *diagonal) {
+    double sum = 0;
+    for (int64_t e = 0; e < p->n * p->k; e++)
+        sum += pow(a[e] / diagonal[e / p->k], 2) / (double)p->n;
+    return sum;
+}
+
+/* Solutions half a decade away to the digits of the series, 3.6^-10 and float32. Losses to two
+ * hundredths; where the kernel is so narrow that most rows have one neighbour or none, the estimate
+ * of the diagonal is at its worst: a sixth. */
+static void nearby(void) {
+    static const double steps[] = {-.5, -.25, 0, .25, .5}, widths[] = {.02, .3, 1};
+    krein_ctx *ctx = test_ctx(2);
+    int64_t n = 700, k = 2;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        problem p = make(n, k, 0, false, widths[w], .5);
+        float *V = test_new(n * n, sizeof *V);
+        double *diagonal = test_new(n, sizeof *diagonal), *about = test_new(n, sizeof *about);
+        double *a = test_new(n * k, sizeof *a), *exact = test_new(n * k, sizeof *exact), shift = .3;
+        krein_nearby *near = NULL;
+        invert(ctx, &p, shift, V, diagonal);
+        CHECK(krein__nearby_begin(ctx, n, k, V, diagonal, NULL, 0, p.y, shift, &near) == KREIN_OK);
+        for (size_t s = 0; near && s < sizeof steps / sizeof *steps; s++) {
+            double at = shift * pow(10, steps[s]), scale = 0;
+            double *K = copy_of(&p), *own = test_new(n, sizeof *own);
+            krein__nearby_at(near, at, a, about);
+            for (int64_t i = 0; i < n; i++) K[i * n + i] += at;
+            memcpy(exact, p.y, (size_t)(n * k) * sizeof *exact);
+            CHECK(krein__cholesky(ctx, n, K, n, NULL) == KREIN_OK);
+            CHECK(krein__cholesky_solve(ctx, n, K, n, k, exact, k) == KREIN_OK);
+            CHECK(krein__cholesky_inverse_diagonal(ctx, n, K, n, own) == KREIN_OK);
+            for (int64_t e = 0; e < n * k; e++) scale = fmax(scale, fabs(exact[e]));
+            for (int64_t e = 0; e < n * k; e++) CHECK_ABS(a[e], exact[e], 1e-4 * scale);
+            CHECK_REL(left_out(&p, a, about), left_out(&p, exact, own),
+                      steps[s] == 0 ? 1e-3
+                      : w == 0      ? 1.0 / 6
+                                    : .02);
+            free(K);
+            free(own);
+        }
+        krein__nearby_end(near);
+        free(V);
+        free(diagonal);
+        free(about);
+        free(a);
+        free(exact);
+        drop(&p);
+    }
+    krein_ctx_destroy(ctx);
+}
+
+static void nearby_fails(void) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    problem p = make(40, 1, 0, false, .5, .5);
+    float V[1600];
+    double diagonal[40];
+    invert(ctx, &p, 1, V, diagonal);
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_nearby *near = NULL;
+        krein_status st = krein__nearby_begin(ctx, p.n, 1, V, diagonal, NULL, 0, p.y, 1, &near);
+        CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        CHECK((near != NULL) == (st == KREIN_OK));
+        krein__nearby_end(near);
+    }
+    drop(&p);
     krein_ctx_destroy(ctx);
 }
 
@@ -282,6 +369,8 @@ int main(int argc, char **argv) {
     RUN(factor);
     RUN(walk_is_path);
     RUN(brute_force);
+    RUN(nearby);
+    RUN(nearby_fails);
     RUN(smooth_is_below);
     RUN(refusals);
     RUN(same_bits_on_any_threads);

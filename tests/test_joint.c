@@ -58,7 +58,7 @@ static double *weighted(krein_ctx *on, const list *l, const krein_rows *x) {
     for (int64_t m = 0; m < l->n; m++) {
         krein_kernel *k = NULL;
         CHECK(krein__kernel_copy(on, l->kernel[m], &k) == KREIN_OK);
-        krein__kernel_settle(k, x->d);
+        CHECK(krein__kernel_settle(on, k, x->d, NULL) == KREIN_OK);
         CHECK(krein__gram_full(on, k, x, x, one) == KREIN_OK);
         for (int64_t i = 0; i < n * n; i++) K[i] += l->c[m] * one[i];
         krein__kernel_destroy(on, k);

@@ -194,7 +194,7 @@ static void held_rows(void) {
     for (int i = 0; i < n; i++) {
         double want = e;
         for (int64_t j = 0; j < left; j++) want += p.K[i * n + index[j]] * direct[j];
-        CHECK_ABS(fit[i], want, 1e-6);
+        CHECK_ABS(fit[i], want, 4e-6); /* products are float32: 2^-24 of sums of 260 terms */
         if (fold[i] == 3) CHECK(alpha[i] == 0);
     }
     CHECK(krein__kernel_pcg_hold(s, NULL, -1) == KREIN_OK);

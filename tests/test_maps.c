@@ -5,6 +5,8 @@
  * right in test_unbiased.c; what a map promises by itself is in a test of its own. */
 #include "maps.h"
 
+#include "map/waves.h"
+
 #include "map/fourier.h"
 #include "map/structured.h"
 
@@ -214,6 +216,71 @@ static void offsets(void) {
         krein__map_destroy(map);
     }
     source_close(&s);
+}
+
+/* Raw features of rows x are what the map's waves add up to. Turns are off by 1e-7 of the largest
+ * product of an input and a frequency, and there are few turns. */
+static void check_waves(const krein_map *map, const krein_rows *x) {
+    krein_waves w;
+    double *plain = need_raw(map, x), *sum = test_new(map->R, sizeof *sum), most = 0;
+    for (int64_t e = 0; e < x->n * map->R; e++) most = fmax(most, fabs(plain[e]));
+    CHECK(krein__map_waves(ctx, map, &w) == KREIN_OK);
+    for (int64_t r = 0; r < x->n; r++) {
+        double square = 0;
+        memset(sum, 0, (size_t)map->R * sizeof *sum);
+        for (int64_t f = 0; f < w.F; f++) {
+            double t = (double)w.phase[f], a = (double)w.factor[f];
+            for (int64_t j = 0; j < x->d; j++)
+                t += (double)w.turns[f * x->d + j] * (double)x->x[r * x->ld + j];
+            if (w.cosine[f] >= 0) sum[w.cosine[f]] += a * cos(2 * M_PI * t);
+            if (w.sine[f] >= 0) sum[w.sine[f]] += a * sin(2 * M_PI * t);
+        }
+        for (int64_t c = 0; c < map->R; c++) square += sum[c] * sum[c];
+        double factor = w.unit > 0 ? sqrt(w.unit / square) : 1;
+        for (int64_t c = 0; c < map->R; c++)
+            CHECK_ABS(plain[r * map->R + c], factor * sum[c], 1e-4 * most);
+    }
+    krein__waves_clear(ctx, &w);
+    free(sum);
+    free(plain);
+}
+
+static void waves(void) {
+    enum { ROWS = 7, WIDE = 100 }; /* structured maps multiply by fast transforms there */
+    krein_rows x = krein__rows_dense(ROWS, DIM, points, DIM);
+    krein_waves none;
+    int with = 0;
+    for (int64_t i = 0; i < krein__map_count; i++) {
+        variants v = variants_of(krein__maps[i]);
+        for (int n = 0; n < v.n; n++) {
+            source s;
+            int k;
+            CHECK(source_dense(ctx, FIT, DIM, points, &s) == KREIN_OK);
+            krein_map *map = some_of(v.spec[n], 1, 0, &k)
+                                 ? need(ctx, v.spec[n], kernels[k], 60, 5, DIM, &s)
+                                 : NULL;
+            source_close(&s);
+            if (!map) continue;
+            if (krein__map_has_waves(map)) {
+                check_waves(map, &x);
+                with++;
+            } else {
+                CHECK(krein__map_waves(ctx, map, &none) == KREIN_ESPEC);
+            }
+            krein__map_destroy(map);
+        }
+    }
+    CHECK(with >= 18);
+    float *wide = test_new(2 * WIDE, sizeof *wide);
+    for (int64_t e = 0; e < 2 * WIDE; e++) wide[e] = (float)det(e, 3, .2) / 20;
+    x = krein__rows_dense(2, WIDE, wide, WIDE);
+    for (int64_t i = 0; i < krein__map_count; i++) {
+        if (!class_of(i)->structure) continue;
+        krein_map *map = need(ctx, krein__maps[i]->name, "gaussian(sigma=1.3)", 400, 5, WIDE, NULL);
+        if (map) check_waves(map, &x);
+        krein__map_destroy(map);
+    }
+    free(wide);
 }
 
 /* Raw features after loading are the same to the bit; so are the texts. */
@@ -507,6 +574,7 @@ int main(int argc, char **argv) {
     RUN(shape);
     RUN(bits);
     RUN(offsets);
+    RUN(waves);
     RUN(save_and_load);
     RUN(cost_is_a_bound);
     RUN(nested);

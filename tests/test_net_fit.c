@@ -13,8 +13,8 @@ static void set_spectrum(const krein_net *net) {
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
     for (int64_t j = 0; j < IN; j++)
         for (int64_t f = 0; f < M; f++) {
-            at.first[j * M + f] = (float)det(j, f, .3);
-            at.second[j * M + f] = (float)det(j, f, 1.9);
+            at.first[krein__panel_index(IN, j, f)] = (float)det(j, f, .3);
+            at.second[krein__panel_index(IN, j, f)] = (float)det(j, f, 1.9);
         }
     for (int64_t f = 0; at.phase && f < M; f++) at.phase[f] = (float)(det(0, f, .9) / (2 * M_PI));
 }
@@ -116,8 +116,9 @@ static void objective(void) {
                                    &trace) == KREIN_OK);
         CHECK_REL(smooth, want[q].smooth, 2e-6);
         CHECK_REL(smooth + trace, want[q].J, 2e-6);
-        CHECK_REL(length(g, IN * M), want[q].first, 1e-5);
-        CHECK_REL(length(g + IN * M, IN * M), want[q].second, 1e-5);
+        krein_spectrum_at at = krein__spectral_at(&net.layer[0], net.p);
+        CHECK_REL(length(g + (at.first - net.p), IN * KREIN_PANEL), want[q].first, 1e-5);
+        CHECK_REL(length(g + (at.second - net.p), IN * KREIN_PANEL), want[q].second, 1e-5);
         CHECK_REL(length(g + net.layer[1].first, M * OUT), want[q].W, 1e-5);
         krein__net_work_end(&w);
         krein__net_clear(&net);
@@ -131,6 +132,7 @@ static void objective(void) {
 
 typedef struct problem {
     int64_t n, d, held, windows;
+    int64_t k; /* outputs; 0: one */
     float *x, *y;
     int32_t *class; /* or NULL */
 } problem;
@@ -174,8 +176,9 @@ static void drop(problem *p) {
 }
 
 static krein_window slice(const problem *p, int64_t first, int64_t n) {
-    return (krein_window){krein__rows_dense(n, p->d, p->x + first * p->d, p->d),
-                          {p->y + first, p->class ? p->class + first : NULL, NULL}};
+    return (krein_window){
+        krein__rows_dense(n, p->d, p->x + first * p->d, p->d),
+        {p->y + first * krein__max(1, p->k), p->class ? p->class + first : NULL, NULL}};
 }
 
 static krein_status window(void *user, int64_t which, krein_window *out) {
@@ -210,10 +213,10 @@ static krein_net start_net(krein_ctx *ctx, int64_t d, const char *spectral, cons
     krein_rng g = {1, KREIN_STREAM_MAP}, h = {1, KREIN_STREAM_PHASE};
     for (int64_t f = 0; f < at.F; f++) {
         for (int64_t j = 0; j < d; j++) {
-            at.first[j * at.F + f] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
+            int64_t i = krein__panel_index(d, j, f);
+            at.first[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)j));
             if (at.second != at.first)
-                at.second[j * at.F + f] =
-                    (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
+                at.second[i] = (float)(2 * krein__rng_normal(g, (uint64_t)f, (uint64_t)(d + j)));
         }
         if (at.phase) at.phase[f] = (float)krein__rng_uniform(h, (uint64_t)f, 0);
     }
@@ -230,8 +233,9 @@ static double found(const krein_net *net, int which) {
     for (int64_t f = 0; f < at.F; f++) {
         double plus = 0, minus = 0, e = (double)w[f] * (double)w[f];
         for (int64_t j = 0; j < 2; j++) {
-            plus += pow((double)at.first[j * at.F + f] - TRUE_W[which][j], 2);
-            minus += pow((double)at.first[j * at.F + f] + TRUE_W[which][j], 2);
+            double w_j = (double)at.first[krein__panel_index(2, j, f)];
+            plus += pow(w_j - TRUE_W[which][j], 2);
+            minus += pow(w_j + TRUE_W[which][j], 2);
         }
         near += fmin(plus, minus) < 0.3 * 0.3 ? e : 0;
         all += e;
@@ -328,6 +332,312 @@ static void bits(void) {
         free(one), free(two), free(three), free(unclipped);
         free(clipped), free(again), free(windows), free(w2);
     }
+}
+
+/* ---- interrupted -------------------------------------------------------- */
+
+/* Keeps states in memory. */
+typedef struct memory {
+    krein_fit_snapshot s;
+    float *array[4];
+    bool there;
+    bool killed;    /* nothing is kept at a cancel */
+    int64_t asked;  /* how often it was due */
+    int64_t states; /* kept */
+    int64_t polls;  /* until the cancel; < 0: never */
+} memory;
+
+static int stop(void *user) {
+    memory *m = user;
+    return m->polls >= 0 && m->polls-- == 0;
+}
+
+static bool due(void *user) { return ((memory *)user)->asked++ % 5 == 0; }
+
+static krein_status keep_state(void *user, const krein_fit_snapshot *now, bool must) {
+    memory *m = user;
+    if (must && m->killed) return KREIN_OK;
+    const float *from[] = {now->p, now->best, now->s, now->r};
+    for (int i = 0; i < (now->at.done ? 1 : 4); i++) {
+        if (!m->array[i]) m->array[i] = test_new(now->count, sizeof(float));
+        if (from[i]) memcpy(m->array[i], from[i], (size_t)now->count * sizeof(float));
+    }
+    m->s = *now;
+    m->there = true;
+    m->states++;
+    return KREIN_OK;
+}
+
+static krein_status recall_state(void *user, krein_fit_snapshot *to, bool *found) {
+    memory *m = user;
+    float *into[] = {to->p, to->best, to->s, to->r};
+    *found = m->there;
+    if (!m->there) return KREIN_OK;
+    CHECK(to->count == m->s.count);
+    for (int i = 0; i < (m->s.at.done ? 1 : 4); i++)
+        if (into[i]) memcpy(into[i], m->array[i], (size_t)to->count * sizeof(float));
+    to->at = m->s.at;
+    to->report = m->s.report;
+    return KREIN_OK;
+}
+
+/* A training in one go (polls < 0), or cut off again and again after so many polls. */
+static krein_fit_report run_cut(const char *optimizer, int64_t windows, double clip, bool killed,
+                                int64_t polls, int *turns, float *out) {
+    memory m = {.killed = killed};
+    krein_fit_keeper keeper = {recall_state, due, keep_state, &m};
+    krein_fit_report r = {0};
+    krein_status st = KREIN_ECANCEL;
+    problem p = two_classes(400, 100);
+    p.windows = windows;
+    for (*turns = 0; st == KREIN_ECANCEL && *turns < 100; ++*turns) {
+        krein_ctx *ctx = test_ctx(1 + *turns % 2);
+        krein_net net = start_net(ctx, 2, "spectral(width=12)", "affine(width=1)");
+        krein_fit_rows rows = rows_of(&p);
+        krein_fit_options o = options_of(ctx, &p, optimizer);
+        m.polls = polls;
+        ctx->cancel = stop;
+        ctx->user = &m;
+        o.epochs = 6;
+        o.clip = clip;
+        o.schedule = KREIN_SCHEDULE_WARMUP;
+        o.penalty = KREIN_PENALTY_TRACE;
+        o.lambda_a = 1e-3;
+        o.lambda_b = 1e-2;
+        o.keeper = polls < 0 ? NULL : &keeper;
+        st = krein__net_fit(&net, &rows, &o, &r);
+        if (st == KREIN_OK) memcpy(out, net.p, (size_t)net.count * sizeof *out);
+        krein__values_clear(ctx, &o.optimizer.values);
+        krein__net_clear(&net);
+        CHECK(atomic_load(&ctx->held) == 0);
+        krein_ctx_destroy(ctx);
+    }
+    CHECK(st == KREIN_OK);
+    CHECK(polls < 0 || (m.s.at.done && m.states > 3));
+    for (int i = 0; i < 4; i++) free(m.array[i]);
+    drop(&p);
+    return r;
+}
+
+static bool same_state(const krein_fit_state *a, const krein_fit_state *b) {
+    return a->epoch == b->epoch && a->loss == b->loss && a->objective == b->objective &&
+           a->held == b->held && a->error == b->error;
+}
+
+/* Cut off between any two steps, while a window is measured, or behind the last state that was
+ * kept: the same parameters and report in the end, to the bit. */
+static void goes_on(void) {
+    enum { ROOM = 256 };
+    float *one = test_new(ROOM, sizeof *one), *two = test_new(ROOM, sizeof *two);
+    int turns;
+    for (int64_t q = 0; q < krein__optimizer_count; q++)
+        for (int64_t windows = 1; windows <= 3; windows += 2)
+            for (int64_t polls = 7; polls < 40; polls += 16) {
+                const char *name = krein__optimizers[q]->name;
+                double clip = polls > 20 ? 0.05 : 0;
+                krein_fit_report a = run_cut(name, windows, clip, false, -1, &turns, one);
+                krein_fit_report b =
+                    run_cut(name, windows, clip, windows == 3 && polls > 8, polls, &turns, two);
+                CHECK_ELSE(memcmp(one, two, ROOM * sizeof *one) == 0, "%s, %d windows: differs\n",
+                           name, (int)windows);
+                CHECK(turns > 2 && a.steps == b.steps && a.epochs == b.epochs && a.end == b.end);
+                CHECK(same_state(&a.best, &b.best) && same_state(&a.last, &b.last));
+            }
+    free(one), free(two);
+}
+
+/* ---- a penalty against another solver ----------------------------------- */
+
+/* x of A x = b, n x n, A positive definite; b is overwritten by x. */
+static void solve_small(int n, double *A, double *b) {
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double f = A[i * n + k] / A[k * n + k];
+            for (int j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
+            b[i] -= f * b[k];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) b[i] -= A[i * n + j] * b[j];
+        b[i] /= A[i * n + i];
+    }
+}
+
+enum { ROWS = 40, WIDE = 5, TARGETS = 3 };
+
+/* mean |X W - Y|^2 of W = U V'. */
+static double mean_square(const float *x, const float *y, const double *U, const double *V) {
+    double sum = 0;
+    for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < TARGETS; c++) {
+            double f = -(double)y[i * TARGETS + c];
+            for (int j = 0; j < WIDE; j++)
+                for (int r = 0; r < TARGETS; r++)
+                    f += (double)x[i * WIDE + j] * U[j * TARGETS + r] * V[c * TARGETS + r];
+            sum += f * f;
+        }
+    return sum / ROWS;
+}
+
+/* min over U, V of mean |X U V' - Y|^2 + lambda / 2 (|U|^2 + |V|^2), which has the least value of
+ * the problem with the trace norm of W = U V': by turns, each exactly. */
+static double by_factors(const float *x, const float *y, double lambda) {
+    enum { R = TARGETS, N = WIDE * R };
+    double U[WIDE * R], V[TARGETS * R], A[N * N], b[N], value = 0;
+    for (int i = 0; i < WIDE * R; i++) U[i] = det(i, 1, 0.2);
+    for (int i = 0; i < TARGETS * R; i++) V[i] = det(i, 2, 0.7);
+    for (int turn = 0; turn < 4000; turn++) {
+        for (int c = 0; c < TARGETS; c++) { /* a row of V */
+            for (int i = 0; i < R * R; i++) A[i] = i % (R + 1) == 0 ? lambda / 2 : 0;
+            for (int r = 0; r < R; r++) b[r] = 0;
+            for (int i = 0; i < ROWS; i++) {
+                double z[R] = {0};
+                for (int j = 0; j < WIDE; j++)
+                    for (int r = 0; r < R; r++) z[r] += (double)x[i * WIDE + j] * U[j * R + r];
+                for (int r = 0; r < R; r++) {
+                    b[r] += z[r] * (double)y[i * TARGETS + c] / ROWS;
+                    for (int s = 0; s < R; s++) A[r * R + s] += z[r] * z[s] / ROWS;
+                }
+            }
+            solve_small(R, A, b);
+            memcpy(V + c * R, b, sizeof *b * R);
+        }
+        memset(A, 0, sizeof A); /* all of U */
+        memset(b, 0, sizeof b);
+        for (int i = 0; i < N; i++) A[i * N + i] = lambda / 2;
+        for (int i = 0; i < ROWS; i++)
+            for (int c = 0; c < TARGETS; c++)
+                for (int e = 0; e < N; e++) {
+                    double a = (double)x[i * WIDE + e / R] * V[c * R + e % R];
+                    b[e] += a * (double)y[i * TARGETS + c] / ROWS;
+                    for (int g = 0; g < N; g++)
+                        A[e * N + g] += a * (double)x[i * WIDE + g / R] * V[c * R + g % R] / ROWS;
+                }
+        solve_small(N, A, b);
+        memcpy(U, b, sizeof U);
+    }
+    for (int i = 0; i < WIDE * R; i++) value += lambda / 2 * U[i] * U[i];
+    for (int i = 0; i < TARGETS * R; i++) value += lambda / 2 * V[i] * V[i];
+    return value + mean_square(x, y, U, V);
+}
+
+/* Proximal steps of the engine on all rows at once come to the least value of the whole problem. */
+static void trace_norm_against_another_solver(void) {
+    float *x = test_dense(ROWS, WIDE, 0.4), *y = test_dense(ROWS, TARGETS, 1.7);
+    for (double lambda = 0.05; lambda < 1; lambda *= 4) {
+        krein_ctx *ctx = test_ctx(1);
+        krein_net net = make_net(ctx, WIDE, "affine(width=3, intercept=no)", NULL);
+        problem p = {.n = ROWS, .d = WIDE, .windows = 1, .k = TARGETS, .x = x, .y = y};
+        krein_fit_rows rows = rows_of(&p);
+        krein_fit_options o = options_of(ctx, &p, "sgd(momentum=0)");
+        krein_fit_report r;
+        o.rate = 0.2;
+        o.epochs = test_sanitized() ? 2000 : 4000;
+        o.batch = ROWS;
+        o.penalty = KREIN_PENALTY_TRACE;
+        o.lambda_a = lambda;
+        CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+        double least = by_factors(x, y, lambda), V[TARGETS * TARGETS] = {0}, W[WIDE * TARGETS];
+        for (int i = 0; i < TARGETS; i++) V[i * TARGETS + i] = 1;
+        for (int i = 0; i < WIDE * TARGETS; i++) W[i] = (double)net.p[i];
+        double trace, got = mean_square(x, y, W, V);
+        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, lambda, WIDE, TARGETS, net.p,
+                                   &trace) == KREIN_OK);
+        CHECK_ELSE(fabs(got + trace - least) < 1e-5 * least, "lambda %g: %.9g, and %.9g\n", lambda,
+                   got + trace, least);
+        krein__values_clear(ctx, &o.optimizer.values);
+        krein__net_clear(&net);
+        krein_ctx_destroy(ctx);
+    }
+    free(x), free(y);
+}
+
+/* ---- paces, lines in the log ------------------------------------------- */
+
+/* One step of gradient descent from the same start. */
+static float *stepped(double pace, int64_t *first) {
+    krein_ctx *ctx = test_ctx(1);
+    problem p = two_classes(64, 0);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "sgd");
+    krein_fit_report r;
+    float *w = net.p + net.layer[1].first, *change = test_new(net.count, sizeof *change);
+    for (int64_t f = 0; f < 20; f++) w[f] = (float)det(f, 0, .4); /* else frequencies stay */
+    memcpy(change, net.p, (size_t)net.count * sizeof *change);
+    o.epochs = 1;
+    o.batch = 64;
+    o.pace[0] = pace;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 1);
+    for (int64_t i = 0; i < net.count; i++) change[i] = net.p[i] - change[i];
+    *first = net.layer[1].first;
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return change;
+}
+
+static void paces(void) {
+    int64_t head;
+    float *plain = stepped(0, &head), *one = stepped(1, &head), *slow = stepped(.25, &head);
+    double moved = 0;
+    CHECK(memcmp(plain, one, (size_t)(head + 21) * sizeof *one) == 0);
+    CHECK(memcmp(plain + head, slow + head, 21 * sizeof *slow) == 0);
+    for (int64_t i = 0; i < 2 * 2 * 20; i++) {
+        CHECK_ABS((double)slow[i], .25 * (double)plain[i], 1e-6); /* rounding at frequencies to 8 */
+        moved = fmax(moved, fabs((double)plain[i]));
+    }
+    CHECK(moved > 1e-4);
+    free(plain), free(one), free(slow);
+}
+
+/* Losses in the lines of a log, their number. */
+static int losses_of(const char *text, double *loss, int most) {
+    int n = 0;
+    for (const char *at = text; n < most && (at = strstr(at, ", step ")); n++) {
+        at = strstr(at, ": loss ");
+        if (!at) break;
+        loss[n] = strtod(at += strlen(": loss "), NULL);
+    }
+    return n;
+}
+
+static float *logged(int64_t report, test_log *log) {
+    krein_ctx *ctx = test_ctx_full(1, NULL, log);
+    problem p = two_classes(160, 40);
+    krein_net net = start_net(ctx, 2, "spectral(width=20)", "affine(width=1)");
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "adam");
+    krein_fit_report r;
+    o.epochs = 2;
+    o.batch = 40;
+    o.report = report;
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK && r.steps == 8);
+    float *out = test_new(net.count, sizeof *out);
+    memcpy(out, net.p, (size_t)net.count * sizeof *out);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    drop(&p);
+    krein_ctx_destroy(ctx);
+    return out;
+}
+
+/* Lines every few steps: means since the last one, within an epoch. They change nothing. */
+static void lines(void) {
+    static test_log epochs, steps, three;
+    double e[16], s[16], t[16];
+    float *a = logged(0, &epochs), *b = logged(1, &steps), *c = logged(3, &three);
+    size_t size = (2 * 2 * 20 + 20 + 20 + 1) * sizeof *a;
+    CHECK(memcmp(a, b, size) == 0 && memcmp(a, c, size) == 0);
+    CHECK(losses_of(epochs.text, e, 16) == 2);
+    CHECK(losses_of(steps.text, s, 16) == 8);
+    CHECK(losses_of(three.text, t, 16) == 2);
+    CHECK(strstr(three.text, "epoch 1, step 3:") && strstr(three.text, "epoch 2, step 6:"));
+    for (int i = 0; i < 2; i++) /* five digits are printed */
+        CHECK_ABS(e[i], (s[4 * i] + s[4 * i + 1] + s[4 * i + 2] + s[4 * i + 3]) / 4, 2e-5);
+    CHECK_ABS(t[0], (s[0] + s[1] + s[2]) / 3, 2e-5);
+    CHECK_ABS(t[1], (s[4] + s[5]) / 2, 2e-5); /* steps 5 and 6; the fourth was of the first epoch */
+    free(a), free(b), free(c);
 }
 
 /* ---- ends --------------------------------------------------------------- */
@@ -434,6 +744,10 @@ int main(int argc, char **argv) {
     RUN(finds_the_true_frequencies);
     RUN(learns);
     RUN(bits);
+    RUN(goes_on);
+    RUN(trace_norm_against_another_solver);
+    RUN(paces);
+    RUN(lines);
     RUN(ends);
     RUN(every_allocation);
     return DONE();

@@ -16,12 +16,12 @@ static void slow_affine(const krein_layer *l, const double *p, const double *x, 
 
 static void slow_spectral(const krein_layer *l, const double *p, const double *x, double *out) {
     bool sines = l->values.number[2] > 0, two = l->values.number[1] > 0;
-    int64_t F = sines ? l->out / 2 : l->out, size = l->in * F;
+    int64_t F = sines ? l->out / 2 : l->out, size = l->in * krein__panels(F) * KREIN_PANEL;
     for (int64_t f = 0; f < F; f++) {
         double phase = sines ? 0 : 2 * M_PI * p[(two ? 2 : 1) * size + f], a = phase, b = phase;
         for (int64_t j = 0; j < l->in; j++) {
-            a += x[j] * p[j * F + f];
-            b += x[j] * p[(two ? size : 0) + j * F + f];
+            a += x[j] * p[krein__panel_index(l->in, j, f)];
+            b += x[j] * p[(two ? size : 0) + krein__panel_index(l->in, j, f)];
         }
         double s = 1 / sqrt((sines ? 4 : 2) * (double)F);
         out[sines ? 2 * f : f] = s * (cos(a) + cos(b));
@@ -31,7 +31,7 @@ static void slow_spectral(const krein_layer *l, const double *p, const double *x
 
 /* Scores of one row by parameters p. */
 static void slow_row(const krein_net *net, const double *p, const double *x, double *out) {
-    double at[512], next[512];
+    double at[1200], next[1200];
     memcpy(at, x, (size_t)net->in * sizeof *at);
     for (int64_t i = 0; i < net->layers; i++) {
         const krein_layer *l = &net->layer[i];
@@ -47,7 +47,7 @@ static void slow_row(const krein_net *net, const double *p, const double *x, dou
 /* sum_ij c_ij out_ij */
 static double slow_sum(const krein_net *net, const double *p, int64_t n, const float *x,
                        const float *c) {
-    double sum = 0, row[512], out[512];
+    double sum = 0, row[1200], out[1200];
     int64_t d = net->in, k = krein__net_out(net);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < d; j++) row[j] = (double)x[i * d + j];
@@ -86,7 +86,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     krein_rows rows = krein__rows_dense(n, in, x, in);
     krein__net_load(&work, &rows, NULL, n);
     const float *out = krein__net_forward(&work, n);
-    double off = 0, row[512], want[512];
+    double off = 0, row[1200], want[1200];
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < in; j++) row[j] = (double)x[i * in + j];
         slow_row(&net, p, row, want);
@@ -135,7 +135,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     free(x), free(c), free(g), free(p);
 }
 
-/* Two tiles of rows, two parts of columns. */
+/* Two tiles of rows, two parts of columns and of rows of frequencies, long sums in two pieces. */
 static void layers(void) {
     check_net((const char *[]){"affine(width=3)", NULL}, 5, 7);
     check_net((const char *[]){"affine(width=140)", NULL}, 4, 3);
@@ -145,6 +145,8 @@ static void layers(void) {
     check_net((const char *[]){"spectral(width=270, sines=yes)", NULL}, 3, 50);
     check_net((const char *[]){"spectral(width=8, sines=yes, spectrum=stationary)", NULL}, 3, 5);
     check_net((const char *[]){"spectral(width=1)", NULL}, 1, 1);
+    check_net((const char *[]){"spectral(width=33)", NULL}, 300, 5);
+    check_net((const char *[]){"spectral(width=2, sines=yes)", NULL}, 1100, 2);
 }
 
 /* Gradients of inputs are those of the parameters before them. */
@@ -239,6 +241,97 @@ static void loss_of_rows(void) {
     }
 }
 
+/* ---- a step ------------------------------------------------------------- */
+
+typedef struct step_rows {
+    krein_window all;
+} step_rows;
+
+static krein_status whole(void *user, int64_t which, krein_window *out) {
+    (void)which;
+    *out = ((step_rows *)user)->all;
+    return KREIN_OK;
+}
+
+enum { IN = 3, M = 7, N = 11 };
+static const double LA = 0.3, LB = 0.2;
+
+/* The objective in double: loss, LA |W|^2 of the last layer without its intercepts, LB mean |z|^2.
+ */
+static double slow_objective(const krein_net *net, const krein_loss_class *loss, const double *p,
+                             const krein_window *rows) {
+    int64_t k = krein__net_out(net);
+    double sum = 0, x[IN], z[M], f[8];
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < IN; j++) x[j] = (double)rows->x.x[i * IN + j];
+        slow_spectral(&net->layer[0], p, x, z);
+        slow_affine(&net->layer[1], p + net->layer[1].first, z, f);
+        const float *y = rows->aims.y + i * k;
+        sum += (double)rows->aims.weight[i] * slow_loss(loss, k, f, y, rows->aims.class[i]) / N;
+        for (int64_t j = 0; j < M; j++) sum += LB * z[j] * z[j] / N;
+    }
+    for (int64_t i = 0; i < M * k; i++) sum += LA * pow(p[net->layer[1].first + i], 2);
+    return sum;
+}
+
+/* A plain step goes against the gradient of the whole objective, with every loss. Phases stay. */
+static void steps(void) {
+    for (int64_t q = 0; q < krein__loss_count; q++)
+        for (int64_t k = 1; k <= 3; k += 2) {
+            krein_ctx *ctx = test_ctx(2);
+            const krein_loss_class *loss = (const krein_loss_class *)krein__losses[q];
+            krein_net net;
+            char head[32];
+            float *x = test_dense(N, IN, 0.2), y[N * 3], weight[N];
+            int32_t class[N];
+            snprintf(head, sizeof head, "affine(width=%d)", (int)k);
+            krein__net_begin(ctx, IN, &net);
+            CHECK(krein__net_add(&net, "spectral(width=7)") == KREIN_OK);
+            CHECK(krein__net_add(&net, head) == KREIN_OK && krein__net_ready(&net) == KREIN_OK);
+            int64_t last = net.layer[1].first + net.layer[1].parameters;
+            int64_t phases = krein__spectral_at(&net.layer[0], net.p).phase - net.p;
+            double *p = test_new(net.count, sizeof *p), worst = 0, top = 0;
+            for (int64_t i = 0; i < last; i++) p[i] = (double)(float)(0.8 * det(i, i % 5, 0.9));
+            for (int64_t i = 0; i < last; i++) net.p[i] = (float)p[i];
+            for (int64_t i = 0; i < N; i++) {
+                class[i] = (int32_t)(i % (k == 1 ? 2 : k));
+                weight[i] = (float)(i % 3) / 2;
+                for (int64_t c = 0; c < k; c++)
+                    y[i * k + c] = (k == 1 ? class[i] == 1 : c == class[i]) ? 1 : -1;
+            }
+            step_rows rows = {{krein__rows_dense(N, IN, x, IN), {y, class, weight}}};
+            krein_fit_rows all = {N, 1, whole, &rows, {{0}, {0}}};
+            krein_fit_options o = {.loss = loss,
+                                   .optimizer = {.cls = &krein__optimizer_sgd},
+                                   .rate = 0.5,
+                                   .epochs = 1,
+                                   .batch = N,
+                                   .penalty = KREIN_PENALTY_FROBENIUS,
+                                   .lambda_a = LA,
+                                   .lambda_b = LB};
+            krein_fit_report r;
+            CHECK(krein__net_fit(&net, &all, &o, &r) == KREIN_OK && r.best.epoch == 1);
+            for (int64_t i = 0; i < last; i++) {
+                bool phase = i >= phases && i < net.layer[1].first;
+                double h = 1e-5, was = p[i], moved = (was - (double)net.p[i]) / o.rate;
+                p[i] = was + h;
+                double up = slow_objective(&net, loss, p, &rows.all);
+                p[i] = was - h;
+                double slope =
+                    phase ? 0 : (up - slow_objective(&net, loss, p, &rows.all)) / (2 * h);
+                p[i] = was;
+                top = fmax(top, fabs(slope));
+                worst = fmax(worst, fabs(slope - moved));
+            }
+            CHECK_ELSE(top > 0 && worst < 2e-5 * fmax(1, top), "%s, %d scores: off by %g of %g\n",
+                       loss->cls.name, (int)k, worst, top);
+            krein__net_clear(&net);
+            CHECK(atomic_load(&ctx->held) == 0);
+            krein_ctx_destroy(ctx);
+            free(x), free(p);
+        }
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -247,5 +340,6 @@ int main(int argc, char **argv) {
     RUN(bad_layers);
     RUN(losses);
     RUN(loss_of_rows);
+    RUN(steps);
     return DONE();
 }

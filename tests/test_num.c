@@ -373,6 +373,40 @@ static void rows(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Both products of a matrix in one pass, against sums in double; also rows and columns that are no
+ * multiples of what is taken at a time. */
+static void both_products(void) {
+    static const int64_t sizes[][2] = {{1, 1}, {3, 7}, {5, 8}, {12, 33}, {130, 257}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int64_t c = 1; c <= KREIN_BOTH; c++) {
+            int64_t m = sizes[s][0], n = sizes[s][1], ld = n + 2, ldv = n + 1;
+            float *T = random_float(m * ld), *v = random_float(c * ldv), *x = random_float(m * c);
+            float *u = random_float(m * c), *w = random_float(c * ldv);
+            for (int64_t e = 0; e < c * ldv; e++) w[e] = 2;
+            krein__both(m, n, c, T, ld, v, ldv, x, u, w, ldv);
+            for (int64_t l = 0; l < c; l++) {
+                for (int64_t i = 0; i < m; i++) {
+                    double sum = 0;
+                    for (int64_t j = 0; j < n; j++)
+                        sum += (double)T[i * ld + j] * (double)v[l * ldv + j];
+                    CHECK_ABS((double)u[i * c + l], sum, 6e-8 * 4 * sqrt((double)n));
+                }
+                for (int64_t j = 0; j < n; j++) {
+                    double sum = 2;
+                    for (int64_t i = 0; i < m; i++)
+                        sum += (double)T[i * ld + j] * (double)x[i * c + l];
+                    CHECK_ABS((double)w[l * ldv + j], sum, 6e-8 * 2 * (2 + (double)m));
+                }
+                CHECK(w[l * ldv + n] == 2); /* not beyond the row */
+            }
+            free(T);
+            free(v);
+            free(x);
+            free(u);
+            free(w);
+        }
+}
+
 int main(void) {
     RUN(gemm);
     RUN(syrk);
@@ -386,5 +420,6 @@ int main(void) {
     RUN(haar);
     RUN(allocation_failures);
     RUN(rows);
+    RUN(both_products);
     return DONE();
 }

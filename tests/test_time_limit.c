@@ -55,10 +55,10 @@ static void reading(void) {
 
 /* With time enough nothing changes. */
 static void plenty(void) {
-    static const char *const learner[] = {"krr", "svr", "kgd"};
+    static const char *const learner[] = {"krr", "svr", "kgd", "askl(D=16, epochs=3)"};
     krein_ctx *ctx = test_ctx(1);
     rows r = friedman(300, 1, 2);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         krein_train_options o = gaussian(learner[k]);
         krein_model *one = NULL, *two = NULL;
         o.kernel = "gaussian";
@@ -96,6 +96,37 @@ static void fewer_features(void) {
     }
     drop(&r);
     krein_ctx_destroy(ctx);
+}
+
+/* A net ends in the middle of its epochs, with its rate down; the weights are solved for where that
+ * can be done, else they are those of the net. */
+static void nets(void) {
+    static const struct {
+        const char *learner;
+        double limit;
+        bool refit;
+    } all[] = {{"askl(D=64, epochs=1000000, rate=0.02)", 3, true},
+               {"askl(D=64, epochs=1000000, rate=0.02, refit=no)", 3, false}};
+    rows r = friedman(800, .1, 3);
+    for (int k = 0; k < 2; k++) {
+        test_log log;
+        krein_ctx *ctx = test_ctx_full(1, NULL, &log);
+        krein_report report = KREIN_SIZED(krein_report);
+        krein_model *m = NULL;
+        double before = now;
+        krein_status st = train(ctx, &r, KREIN_TASK_REGRESSION, gaussian(all[k].learner),
+                                all[k].limit, &report, &m);
+        CHECK_ELSE(st == KREIN_OK, "%s: %s\n", all[k].learner, krein_message(ctx));
+        CHECK_HAS(log.text, "askl: time limit: best of");
+        CHECK(now - before < 1.2 * all[k].limit + 1);
+        CHECK(isfinite(report.refit) == all[k].refit);
+        if (report.test)
+            CHECK_ELSE(report.test->r2 > 0.9, "%s: r2 %g\n", all[k].learner, report.test->r2);
+        krein_report_clear(ctx, &report);
+        krein_model_destroy(m);
+        krein_ctx_destroy(ctx);
+    }
+    drop(&r);
 }
 
 /* Learners that are not done leave ridge regression on few features. */
@@ -220,6 +251,7 @@ int main(void) {
     RUN(plenty);
     RUN(fewer_features);
     RUN(reserve);
+    RUN(nets);
     RUN(asked);
     RUN(no_choice);
     RUN(too_many_rows);

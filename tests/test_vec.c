@@ -73,7 +73,7 @@ static void vec_exp(void) {
 /* An element's bits depend neither on n nor on its place, and nothing beyond n is written. */
 static void vec_tails(void) {
     enum { N = 200 };
-    float *x = random_float(N), c[N], p[2 * N], e[N], one[2], out[2 * N + 1];
+    float *x = random_float(N), c[N], p[2 * N], e[N], one[2], out[2 * N + 1], two[N + 1];
     double *d = random_double(N), de[N], dout[N + 1];
     for (int i = 0; i < N; i++) x[i] *= 9, d[i] *= 9;
     krein__vcos_turns(N, x, 0.3f, c);
@@ -96,6 +96,12 @@ static void vec_tails(void) {
             out[2 * n] = -7;
             krein__vsincos_turns(n, x + from, 0.3f, out);
             CHECK(same(out, p + 2 * from, 2 * n, 4) && out[2 * n] == -7);
+            out[n] = two[n] = -7;
+            krein__vsincos_apart(n, x + from, 0.3f, out, two);
+            for (int i = 0; i < n; i++)
+                CHECK(same(out + i, p + 2 * (from + i), 1, 4) &&
+                      same(two + i, p + 2 * (from + i) + 1, 1, 4));
+            CHECK(out[n] == -7 && two[n] == -7);
             dout[n] = -7;
             krein__vexp(n, d + from, dout);
             CHECK(same(dout, de + from, n, 8) && dout[n] == -7);

@@ -13,7 +13,7 @@
 /* Options of all weighings; each takes those that it has. */
 typedef struct weighing_options {
     bool normalize;
-    double lambda, delta, p, theta, alpha, beta;
+    double lambda, delta, p, cost, theta, alpha, beta;
     int64_t epochs;
 } weighing_options;
 
@@ -21,10 +21,15 @@ static inline krein_values weighing_values(const krein_weighing_class *c, weighi
     const struct {
         const char *name;
         double value;
-    } all[] = {{"normalize", o.normalize}, {"lambda", o.lambda},
-               {"delta", o.delta},         {"p", o.p},
-               {"theta", o.theta},         {"alpha", o.alpha},
-               {"beta", o.beta},           {"epochs", (double)o.epochs}};
+    } all[] = {{"normalize", o.normalize},
+               {"lambda", o.lambda},
+               {"delta", o.delta},
+               {"p", o.p},
+               {"cost", o.cost},
+               {"theta", o.theta},
+               {"alpha", o.alpha},
+               {"beta", o.beta},
+               {"epochs", (double)o.epochs}};
     krein_values v = {0};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) {
         int64_t slot = krein__option_index(&c->cls, all[i].name);

@@ -6,6 +6,7 @@ classifiers.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import inspect
 import os
@@ -218,6 +219,13 @@ def train_options(
     return made
 
 
+def _remove(checkpoint: Optional[bytes]) -> None:
+    """The state of a training that is done."""
+    if checkpoint is not None:
+        with contextlib.suppress(OSError):
+            os.remove(checkpoint)
+
+
 def train(
     X: Any,
     y: Any = None,
@@ -277,6 +285,7 @@ def train(
                     ctypes.byref(handle),
                 )
                 model = Model._made(context, handle, status)
+                _remove(asked.checkpoint)
                 return model, read(report)
             finally:
                 _lib.krein_report_clear(context.handle, ctypes.byref(report))
@@ -424,6 +433,7 @@ class BaseKrein(BaseEstimator):
 
     _learner: Optional[str] = None  # of a class for one learner
     _options: Tuple[str, ...] = ()  # keywords that are options of that learner
+    _renamed: Dict[str, str] = {}  # those of them that have another name there
     _kernels: Optional[str] = None  # where neither kernel nor kernels are given
     _explained: Dict[str, str] = {}  # further checks that the class cannot pass
     _task = "auto"
@@ -433,7 +443,7 @@ class BaseKrein(BaseEstimator):
         if self._learner is None:
             learner = getattr(self, "learner", None)
             return None if learner is None else str(learner)
-        options = {name: getattr(self, name) for name in self._options}
+        options = {self._renamed.get(name, name): getattr(self, name) for name in self._options}
         method = options.get("method")
         if isinstance(method, str) and method.endswith(")") and "(" in method:
             # easymkl(lambda=0.2): options of a weighing stand beside it

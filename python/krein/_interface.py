@@ -338,6 +338,7 @@ class krein_report(Structure):
         ("metric", c_int),
         ("factors", c_int64),
         ("factor", c_void_p),
+        ("refit", c_double),
     ]
 
 
@@ -387,6 +388,16 @@ class krein_array(Structure):
     ]
 
 
+class krein_frequencies(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("d", c_int64),
+        ("n", c_int64),
+        ("w", c_void_p),
+        ("start", c_void_p),
+    ]
+
+
 class krein_prediction(Structure):
     _fields_ = [
         ("row", c_int64),
@@ -411,6 +422,26 @@ class krein_prediction_arrays(Structure):
         ("scores", c_void_p),
         ("probabilities", c_void_p),
         ("rows", c_int64),
+    ]
+
+
+class krein_export_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("header", c_char_p),
+        ("no_libm", c_int),
+    ]
+
+
+class krein_export_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("bytes", c_int64),
+        ("flops", c_int64),
+        ("stack", c_int64),
+        ("file", c_int64),
+        ("wide", c_int),
     ]
 
 
@@ -763,6 +794,8 @@ FUNCTIONS = {
     "krein_model_fact": (c_int, [c_void_p, c_int64, POINTER(krein_fact)]),
     "krein_model_array": (c_int, [c_void_p, c_char_p, POINTER(krein_array)]),
     "krein_model_array_name": (c_char_p, [c_void_p, c_int64]),
+    "krein_model_frequencies": (c_int, [c_void_p, c_void_p, POINTER(krein_frequencies)]),
+    "krein_frequencies_clear": (None, [c_void_p, POINTER(krein_frequencies)]),
     "krein_predict": (c_int, [c_void_p, c_void_p, c_void_p, krein_predict_fn, c_void_p]),
     "krein_predict_into": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(krein_prediction_arrays)]),
     "krein_predict_dense": (
@@ -778,6 +811,18 @@ FUNCTIONS = {
         ],
     ),
     "krein_evaluate": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(krein_metrics)]),
+    "krein_export_options_init_sized": (None, [POINTER(krein_export_options), c_size_t]),
+    "krein_model_export": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_char_p,
+            POINTER(krein_export_options),
+            POINTER(krein_export_report),
+        ],
+    ),
+    "krein_model_quantize": (c_int, [c_void_p, c_void_p, c_int, c_void_p, POINTER(c_void_p)]),
     "krein_transform_report_clear": (None, [c_void_p, POINTER(krein_transform_report)]),
     "krein_transform": (
         c_int,

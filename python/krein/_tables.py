@@ -16,7 +16,7 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method; the last three are of learners."""
+    """A method; the last four are of learners."""
 
     name: str
     summary: str
@@ -27,6 +27,7 @@ class Method(NamedTuple):
     tasks: Tuple[str, ...] = ()
     probabilities: str = ""
     unlabelled: bool = False
+    checkpoint: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -164,6 +165,53 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "",
                     "(0, 1e+30]",
                     "bandwidth",
+                ),
+            ),
+        ),
+        "spectral": Method(
+            "spectral",
+            "sum_c w_c exp(-(x-y)'V_c (x-y) / 2) cos(mu_c'(x-y))",
+            (
+                "The spectral mixture kernel. Without a file its q components have the same weight "
+                "and means that are drawn by the kernel's own seed, not by that of a training: the "
+                "same expression is the same kernel everywhere. With file=MODEL weights, means and "
+                "deviations are those that askl(form=mixture) has learned, on columns that are "
+                "encoded as there; a model that is trained with it holds them and does without the "
+                "file."
+            ),
+            "wilson2013",
+            "",
+            (
+                Option(
+                    "q",
+                    "integer",
+                    "4",
+                    "[1, 256]",
+                    "components; those of the file where there is one",
+                ),
+                Option(
+                    "sigma",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length: means are N(0, 1) / sigma, deviations 1 / (2 sigma); of a file: a "
+                        "factor of its lengths, 1 when not given"
+                    ),
+                ),
+                Option(
+                    "seed",
+                    "integer",
+                    "1",
+                    "[0, 9007199254740992]",
+                    "of the means; another seed is another kernel",
+                ),
+                Option(
+                    "file",
+                    "text",
+                    "",
+                    "",
+                    "the mixture of this model, which the learner askl(form=mixture) found",
                 ),
             ),
         ),
@@ -1155,6 +1203,44 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "deep": Method(
+            "deep",
+            "layers of random Fourier features, in float or in a few bits",
+            (
+                "The features of one layer are the inputs of the next. For one stationary kernel, "
+                "or a product of such, whose spectral measure the first layer is drawn from. With "
+                "bits below 32 frequencies and features are whole numbers, and so is the "
+                "arithmetic."
+            ),
+            "luo2022",
+            "",
+            (
+                Option(
+                    "D",
+                    "integer",
+                    "",
+                    "[1, 10000000]",
+                    (
+                        "features of the last layer, a cosine and a sine for each frequency; "
+                        "chosen from the data when not given"
+                    ),
+                ),
+                Option(
+                    "layers",
+                    "integer",
+                    "2",
+                    "[1, 12]",
+                    "layers of so many features each",
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of frequencies and features: 32, or whole numbers of 8, 4, 2 or 1",
+                ),
+            ),
+        ),
         "nystrom": Method(
             "nystrom",
             "Nystrom features from landmarks",
@@ -1276,6 +1362,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "asked",
             False,
+            True,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1309,6 +1396,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "sskrr": Method(
@@ -1344,6 +1432,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "",
             True,
+            False,
         ),
         "svm": Method(
             "svm",
@@ -1373,10 +1462,10 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
                 Option(
                     "multi",
-                    "ovr|ovo|crammer",
+                    "ovr|ovo|crammer|gmnp",
                     "ovr",
                     "",
-                    "several classes: one against the rest, pairs, or all in one",
+                    "several classes: one against the rest, pairs, or all in one (crammer, gmnp)",
                 ),
                 Option(
                     "intercept",
@@ -1409,6 +1498,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("classification",),
             "asked",
+            False,
             False,
         ),
         "svr": Method(
@@ -1464,6 +1554,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression",),
             "",
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1506,6 +1597,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
         ),
         "logistic": Method(
@@ -1552,6 +1644,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("classification",),
             "always",
             False,
+            False,
         ),
         "askl": Method(
             "askl",
@@ -1564,7 +1657,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "are then solved for as by krr, with `lambda_` by leave-one-out. The model has a "
                 "map of its own, whose frequencies other learners take with "
                 "map=learned(file=MODEL). loss=softmax has probabilities by itself; with other "
-                "losses they are calibrated on the rows held out."
+                "losses they are calibrated on the rows held out. form=mixture learns weights, "
+                "means and deviations of a spectral mixture by the evidence of at most 1,000 rows "
+                "instead; the kernel spectral(file=MODEL) is that mixture."
             ),
             "li2020",
             "",
@@ -1625,10 +1720,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
                 Option(
                     "norm",
-                    "frobenius|trace",
+                    "frobenius|trace|l1|group",
                     "trace",
                     "",
-                    "lambda_a is of |w|^2, or of the trace norm",
+                    (
+                        "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that "
+                        "of the lengths of a feature's weights"
+                    ),
                 ),
                 Option(
                     "loss",
@@ -1699,9 +1797,51 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "with the square loss"
                     ),
                 ),
+                Option(
+                    "frequency_rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps of frequencies, in units of their typical size at the "
+                        "start; when not given 20 times the rate with adam, and with others the "
+                        "rate itself in no unit"
+                    ),
+                ),
+                Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+                Option(
+                    "form",
+                    "free|mixture",
+                    "free",
+                    "",
+                    (
+                        "each frequency is trained, or the spectral mixture that all are drawn "
+                        "from; with it everything else is as in the preset sk"
+                    ),
+                ),
+                Option(
+                    "q",
+                    "integer",
+                    "",
+                    "[1, 256]",
+                    (
+                        "components of the mixture; when not given those of the kernel spectral, "
+                        "else 4"
+                    ),
+                ),
             ),
             ("regression", "classification"),
             "always",
+            True,
             True,
         ),
         "mkl": Method(
@@ -1739,9 +1879,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "(0, inf)",
                     "base=svm: weight of the losses; by cross-validation when not given",
                 ),
+                Option(
+                    "multi",
+                    "ovr|ovo|crammer|gmnp",
+                    "ovr",
+                    "",
+                    "base=svm: what it does with several classes",
+                ),
             ),
             ("regression", "classification"),
             "asked",
+            False,
             False,
         ),
     },
@@ -2164,6 +2312,49 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 ),
             ),
         ),
+        "mcmkl": Method(
+            "mcmkl",
+            "the machine of all classes with a p-norm of the weights",
+            (
+                "With base=svm and multi=crammer the machine that weighs is also the one that is "
+                "trained on the sum."
+            ),
+            "zien2007",
+            "",
+            (
+                Option(
+                    "normalize",
+                    "yes|no",
+                    "yes",
+                    "",
+                    "kernels of unit mean diagonal, so that their units do not matter",
+                ),
+                Option(
+                    "split",
+                    "equal|weight",
+                    "equal",
+                    "",
+                    "features of the kernels: as many for each, or in proportion to the weights",
+                ),
+                Option(
+                    "p",
+                    "number",
+                    "2",
+                    "[1, 64]",
+                    "norm of the weights; 1 is sparse, large is the average",
+                ),
+                Option(
+                    "cost",
+                    "number",
+                    "",
+                    "(0, inf)",
+                    (
+                        "C of the machine that weighs; by cross-validation with the mean of the "
+                        "kernels when not given"
+                    ),
+                ),
+            ),
+        ),
         "conv": Method(
             "conv",
             "lp on kernels divided by their tail eigenvalues",
@@ -2485,6 +2676,21 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Used by krr with map=exact for many rows, or with solver=pcg."
             ),
             "rudi2017",
+            "",
+            (),
+        ),
+        "multiclass": Method(
+            "multiclass",
+            (
+                "machines of all classes at once on the kernel matrix, by rows and conjugate "
+                "gradients"
+            ),
+            (
+                "The hinge loss of Crammer and Singer, or squared losses of all pairs (GMNP); ends "
+                "at a duality gap. Learners: svm(multi=crammer) and svm(multi=gmnp) with "
+                "map=exact, mkl(method=mcmkl)."
+            ),
+            "crammer2001",
             "",
             (),
         ),

@@ -81,6 +81,10 @@ class Regressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -141,6 +145,7 @@ class Regressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -165,6 +170,7 @@ class Regressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -220,6 +226,10 @@ class Classifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
@@ -285,6 +295,7 @@ class Classifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -310,6 +321,7 @@ class Classifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
@@ -381,6 +393,10 @@ class KernelRidge(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -445,6 +461,7 @@ class KernelRidge(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -470,6 +487,7 @@ class KernelRidge(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -540,6 +558,10 @@ class KernelRidgeClassifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
@@ -609,6 +631,7 @@ class KernelRidgeClassifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -635,6 +658,7 @@ class KernelRidgeClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
@@ -1275,8 +1299,9 @@ class SVC(BaseClassifier):
         Weight of the losses; chosen by cross-validation when not given. In (0, inf).
     loss : {"hinge", "hinge2"}, optional
         Hinge, or its square. Default hinge.
-    multi : {"ovr", "ovo", "crammer"}, optional
-        Several classes: one against the rest, pairs, or all in one. Default ovr.
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Several classes: one against the rest, pairs, or all in one (crammer, gmnp). Default
+        ovr.
     intercept : bool, optional
         With a free intercept. Default yes.
     class_weights : {"equal", "balanced"}, optional
@@ -2092,7 +2117,9 @@ class AsklRegressor(BaseRegressor):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2113,8 +2140,9 @@ class AsklRegressor(BaseRegressor):
         Cos and sin pairs instead of cosines with phases. Default no.
     train : bool, optional
         Train the frequencies; else the weights alone. Default yes.
-    norm : {"frobenius", "trace"}, optional
-        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    norm : {"frobenius", "trace", "l1", "group"}, optional
+        Lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of the
+        lengths of a feature's weights. Default trace.
     loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
         Softmax for classes, square for numbers when not given.
     optimizer : {"sgd", "adam", "adadelta"}, optional
@@ -2131,9 +2159,24 @@ class AsklRegressor(BaseRegressor):
     patience : int, optional
         Epochs without a better held-out error before the end; 0: all epochs. In [0,
         1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2176,6 +2219,10 @@ class AsklRegressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2213,7 +2260,8 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2238,7 +2286,12 @@ class AsklRegressor(BaseRegressor):
         rate: Optional[float] = None,
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2259,6 +2312,7 @@ class AsklRegressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2277,7 +2331,12 @@ class AsklRegressor(BaseRegressor):
         self.rate = rate
         self.schedule = schedule
         self.patience = patience
+        self.gradient_clip = gradient_clip
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2298,6 +2357,7 @@ class AsklRegressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -2311,7 +2371,9 @@ class AsklClassifier(BaseClassifier):
     epoch. Where the loss is the square, the weights are then solved for as by krr, with
     `lambda_` by leave-one-out. The model has a map of its own, whose frequencies other learners
     take with map=learned(file=MODEL). loss=softmax has probabilities by itself; with other
-    losses they are calibrated on the rows held out.
+    losses they are calibrated on the rows held out. form=mixture learns weights, means and
+    deviations of a spectral mixture by the evidence of at most 1,000 rows instead; the kernel
+    spectral(file=MODEL) is that mixture.
 
     Parameters
     ----------
@@ -2332,8 +2394,9 @@ class AsklClassifier(BaseClassifier):
         Cos and sin pairs instead of cosines with phases. Default no.
     train : bool, optional
         Train the frequencies; else the weights alone. Default yes.
-    norm : {"frobenius", "trace"}, optional
-        Lambda_a is of |w|^2, or of the trace norm. Default trace.
+    norm : {"frobenius", "trace", "l1", "group"}, optional
+        Lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of the
+        lengths of a feature's weights. Default trace.
     loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
         Softmax for classes, square for numbers when not given.
     optimizer : {"sgd", "adam", "adadelta"}, optional
@@ -2350,9 +2413,24 @@ class AsklClassifier(BaseClassifier):
     patience : int, optional
         Epochs without a better held-out error before the end; 0: all epochs. In [0,
         1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given 20 times the rate with adam, and with others the rate itself in no
+        unit. In (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    form : {"free", "mixture"}, optional
+        Each frequency is trained, or the spectral mixture that all are drawn from; with it
+        everything else is as in the preset sk. Default free.
+    q : int, optional
+        Components of the mixture; when not given those of the kernel spectral, else 4. In
+        [1, 256].
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2395,6 +2473,10 @@ class AsklClassifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2434,7 +2516,8 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "refit")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
             "mini-batches and the rows held out depend on the order of the rows"
@@ -2459,7 +2542,12 @@ class AsklClassifier(BaseClassifier):
         rate: Optional[float] = None,
         schedule: Optional[str] = None,
         patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        form: Optional[str] = None,
+        q: Optional[int] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2480,6 +2568,7 @@ class AsklClassifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        checkpoint: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2498,7 +2587,12 @@ class AsklClassifier(BaseClassifier):
         self.rate = rate
         self.schedule = schedule
         self.patience = patience
+        self.gradient_clip = gradient_clip
         self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.form = form
+        self.q = q
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2519,6 +2613,7 @@ class AsklClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.comm = comm
 
@@ -2542,6 +2637,8 @@ class MKLRegressor(BaseRegressor):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2621,7 +2718,7 @@ class MKLRegressor(BaseRegressor):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2630,6 +2727,7 @@ class MKLRegressor(BaseRegressor):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2656,6 +2754,7 @@ class MKLRegressor(BaseRegressor):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -2699,6 +2798,8 @@ class MKLClassifier(BaseClassifier):
         Learner on the sum. Default krr.
     C : float, optional
         Base=svm: weight of the losses; by cross-validation when not given. In (0, inf).
+    multi : {"ovr", "ovo", "crammer", "gmnp"}, optional
+        Base=svm: what it does with several classes. Default ovr.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -2783,7 +2884,7 @@ class MKLClassifier(BaseClassifier):
     """
 
     _learner = "mkl"
-    _options = ("method", "base", "C")
+    _options = ("method", "base", "C", "multi")
     _kernels = "gaussian; laplacian; linear"
 
     def __init__(
@@ -2792,6 +2893,7 @@ class MKLClassifier(BaseClassifier):
         method: Optional[str] = None,
         base: Optional[str] = None,
         C: Optional[float] = None,
+        multi: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -2819,6 +2921,7 @@ class MKLClassifier(BaseClassifier):
         self.method = method
         self.base = base
         self.C = C
+        self.multi = multi
         self.kernel = kernel
         self.map = map
         self.features = features

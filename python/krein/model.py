@@ -176,6 +176,40 @@ class Model:
         finally:
             _context.give(context)
 
+    def export(self, path: Union[str, "os.PathLike[str]"], name: str = "model",
+               header: Optional[Union[str, "os.PathLike[str]"]] = None, libm: bool = True) -> None:
+        """Writes the model as one C99 file with ``int NAME_predict(const float *x, float *scores)``.
+
+        ``x`` has the input columns in their order, categories by the number that the comment at the top of the file gives
+        them, missing values as NaN. ``header`` names a header file to write as well; without ``libm`` the program does
+        not use math.h. A model that cannot be written so raises.
+        """
+        options = c.krein_export_options(size=ctypes.sizeof(c.krein_export_options))
+        options.name, options.no_libm = name.encode(), not libm
+        options.header = os.fsencode(header) if header is not None else None
+        context = _context.take()
+        try:
+            context.end(_lib.krein_model_export(context.handle, self._handle, os.fsencode(path),
+                                                ctypes.byref(options), None))
+        finally:
+            _context.give(context)
+
+    def quantize(self, bits: int = 8, X: Any = None) -> "Model":
+        """The same model in 8, 4, 2 or 1 bits, for models on random features.
+
+        Frequencies, features and weights become whole numbers, rounded so that the scores of the rows ``X`` (at most
+        2,000 are used; random ones when None) change least.
+        """
+        context, handle = Context(), ctypes.c_void_p()
+        if X is None:
+            status = _lib.krein_model_quantize(context.handle, self._handle, bits, None, ctypes.byref(handle))
+            return Model._made(context, handle, status)
+        with _rows.Data(context, X, named=self.columns is not None) as data:
+            status = _lib.krein_model_quantize(
+                context.handle, self._handle, bits, data.handle, ctypes.byref(handle)
+            )
+            return Model._made(context, handle, status)
+
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
         context, size = _context.take(), ctypes.c_int64()

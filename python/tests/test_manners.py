@@ -51,6 +51,36 @@ class Interrupt(Case):
         with redirect_stderr(io.StringIO()):
             self.fit_and_interrupt(verbose=2)
 
+    def test_checkpoint(self):
+        """Ctrl-C in the middle of a fit: the same fit goes on, and its model is the same."""
+        X, y = numbers(400)
+        state = os.path.join(self.folder, "state")
+        fast = {"kernel": "gaussian(sigma=1)", "D": 32, "patience": 0, "epochs": 1500}
+        fit = krein.AsklRegressor(checkpoint=state, **fast)
+
+        def strike():
+            while not os.path.exists(state):
+                pass
+            os.kill(os.getpid(), signal.SIGINT)
+
+        worker = threading.Thread(target=strike)
+        worker.start()
+        with self.assertRaises(KeyboardInterrupt):
+            fit.fit(X, y)
+        worker.join()
+        self.assertTrue(os.path.exists(state))
+        with self.assertRaisesRegex(krein.errors.ArgumentError, "belongs to another training: data was"):
+            fit.fit(X[::-1], y)
+        with self.assertRaisesRegex(krein.errors.ArgumentError, "seed was 1, and is 2"):
+            krein.AsklRegressor(checkpoint=state, random_state=2, **fast).fit(X, y)
+        fit.fit(X, y)
+        self.assertFalse(os.path.exists(state))
+        whole = krein.AsklRegressor(**fast).fit(X, y)
+        np.testing.assert_array_equal(fit.predict(X), whole.predict(X))
+        self.assertEqual(fit.report_.refit, whole.report_.refit)
+        with self.assertRaisesRegex(krein.errors.ArgumentError, "svr keeps no state"):
+            krein.Regressor(learner="svr", checkpoint=state).fit(X, y)
+
     def test_handlers_that_raise(self):
         """Any signal whose handler raises, also while a message or progress is shown."""
         X, y = numbers(400)

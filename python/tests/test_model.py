@@ -1,7 +1,10 @@
 """Models: files, bytes, what they tell of themselves, and the program's."""
 
+import ctypes
 import gc
 import pickle
+import shutil
+import subprocess
 import threading
 import unittest
 
@@ -32,6 +35,35 @@ class Files(Case):
             self.assertEqual(model.to_bytes(), self.model.to_bytes())
             self.assertEqual(model.kernel, "gaussian(sigma=1)")
             self.assertEqual(model.lambda_, 1e-3)
+
+    def test_export(self):
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if not compiler:
+            self.skipTest("no C compiler")
+        self.model.export(self.path("f.c"), name="f", header=self.path("f.h"), libm=False)
+        subprocess.run([compiler, "-std=c99", "-O1", "-shared", "-fPIC", "-o", self.path("f.so"), self.path("f.c")], check=True)
+        predict = ctypes.CDLL(self.path("f.so")).f_predict
+        got = np.zeros(len(self.X))
+        for i, row in enumerate(np.ascontiguousarray(self.X, dtype=np.float32)):
+            score = (ctypes.c_float * 1)()
+            predict(row.ctypes.data_as(ctypes.c_void_p), score)
+            got[i] = score[0]
+        np.testing.assert_allclose(got, self.model.predict(self.X), atol=1e-3 * np.std(self.y))
+        with self.assertRaises(krein.KreinError):
+            self.model.export(self.path("f.c"), name="not a name")
+
+    def test_quantize(self):
+        model = krein.KernelRidge(kernel="gaussian(sigma=1)", map="rff(D=64)", lambda_=1e-3).fit(self.X, self.y).model_
+        expected = model.predict(self.X)
+        for rows in (self.X, None):
+            small = model.quantize(8, rows)
+            self.assertIn("bits=8", small.map)
+            self.assertLess(np.sqrt(np.mean((small.predict(self.X) - expected) ** 2)), 0.05 * np.std(expected))
+            self.same(krein.Model.from_bytes(small.to_bytes()).predict(self.X), small.predict(self.X))
+        with self.assertRaises(krein.KreinError):
+            model.quantize(3)
+        with self.assertRaises(krein.KreinError):
+            self.model.quantize(8)  # the kernel matrix has no frequencies
 
     def test_damage(self):
         data = self.model.to_bytes()

@@ -146,6 +146,9 @@ int64_t cli_file_size(const char *path); /* -1: not there */
 /* DATA's base name without .gz and extension, with .krein; malloced. */
 char *cli_model_name(const char *data);
 
+/* Exit status 0 when a plot can go to --plot; a message otherwise. input: as above. */
+int cli_check_plot(const cli_app *app, const char *input);
+
 /* ---- figure.c: two plots beside each other, as SVG ---------------------- */
 
 typedef struct cli_point {
@@ -160,9 +163,17 @@ typedef struct cli_plot {
     const char *x_title, *y_title;
     int64_t n;
     const cli_series *series; /* the i-th series of both plots has the same name and look */
+    bool linear;              /* axes are linear, that of y from 0 on; else logarithmic */
+    bool whole;               /* the x of a linear plot are whole numbers */
 } cli_plot;
-/* Log axes; points that are not positive are left out. */
+/* Points that are not positive are left out of log axes. */
 void cli_figure(FILE *f, const char *title, const cli_plot plots[2]);
+/* The same to the file of --plot (file.c); the exit status. */
+int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]);
+
+/* ---- spectrum_chart.c: the frequencies of a model, for --plot ------------ */
+
+int cli_spectrum_chart(cli_app *app, const krein_model *model);
 
 /* ---- commands ----------------------------------------------------------- */
 
@@ -200,6 +211,8 @@ int cli_cmd_pca(cli_app *app);
 int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);
 int cli_cmd_generate(cli_app *app);
+int cli_cmd_export(cli_app *app);
+int cli_cmd_quantize(cli_app *app);
 int cli_cmd_info(cli_app *app);
 int cli_cmd_list(cli_app *app);
 int cli_cmd_help(cli_app *app);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static void print_json(const krein_approx_report *r) {
     json_t *results = json_array();
@@ -78,8 +77,10 @@ static void print_table(const krein_approx_report *r) {
 }
 
 /* The map's name as it was typed stands for all its sizes. */
-static void print_plot(const krein_approx_report *r, const cli_args *a, FILE *f) {
+static int write_plot(cli_app *app, const krein_approx_report *r) {
+    const cli_args *a = &app->args;
     char title[512];
+    int status = CLI_FAILED;
     const int64_t n = a->maps.n;
     cli_point *points = calloc((size_t)(2 * r->count) + 1, sizeof *points);
     cli_series *series = calloc((size_t)(2 * n), sizeof *series);
@@ -101,29 +102,13 @@ static void print_plot(const krein_approx_report *r, const cli_args *a, FILE *f)
         snprintf(title, sizeof title, "%s, %lld rows, %lld draws", r->kernel, (long long)r->rows,
                  (long long)r->repeats);
         const cli_plot plots[2] = {
-            {"features D", "relative error", n, series},
-            {"seconds to transform the rows", "relative error", n, series + n}};
-        cli_figure(f, title, plots);
+            {"features D", "relative error", n, series, false, false},
+            {"seconds to transform the rows", "relative error", n, series + n, false, false}};
+        status = cli_figure_write(app, title, plots);
     }
     free(points);
     free(series);
-}
-
-static int check_plot(const cli_args *a) {
-    const char *ending = strrchr(a->plot, '.');
-    if (!ending || strcasecmp(ending, ".svg") != 0)
-        return cli_error(CLI_USAGE, "approx: plots are SVG: name a file in .svg, not %s", a->plot);
-    return cli_check_output(a->plot, a->operand[0]);
-}
-
-static int write_plot(cli_app *app, const krein_approx_report *r) {
-    const cli_args *a = &app->args;
-    cli_file file;
-    if (!cli_file_open(app, &file, a->plot)) return CLI_FAILED;
-    print_plot(r, a, file.stream);
-    if (cli_file_commit(&file)) return CLI_OK;
-    cli_file_abort(&file);
-    return CLI_FAILED;
+    return status;
 }
 
 int cli_cmd_approx(cli_app *app) {
@@ -136,7 +121,7 @@ int cli_cmd_approx(cli_app *app) {
     bool any = false;
     if (a->maps.n == 0)
         return cli_error(CLI_USAGE, "approx: give a map with -m; 'krein list maps' shows them");
-    if (a->plot && (status = check_plot(a)) != CLI_OK) return status;
+    if (a->plot && (status = cli_check_plot(app, a->operand[0])) != CLI_OK) return status;
     krein_approx_options_init(&o);
     o.kernel = a->kernel;
     o.maps = a->maps.text;

@@ -127,13 +127,17 @@ int cli_cmd_info(cli_app *app) {
     const char *path = app->args.operand[0];
     krein_model *model = NULL;
     krein_model_info info = KREIN_SIZED(krein_model_info);
+    int status = CLI_OK;
+    if (app->args.plot && (status = cli_check_plot(app, path)) != CLI_OK) return status;
     const krein_status st = krein_model_load(app->ctx, path, &model);
     if (st != KREIN_OK) return cli_failure(app, st);
     krein_model_describe(model, &info);
+    if (app->args.plot && (status = cli_spectrum_chart(app, model)) != CLI_OK) goto done;
     if (app->args.json)
         print_json(path, model, &info);
     else
         print_text(path, model, &info);
+done:
     krein_model_destroy(model);
-    return CLI_OK;
+    return status;
 }

@@ -124,6 +124,14 @@ static void print_tried(FILE *f, const krein_report *r) {
     }
 }
 
+static void print_error(FILE *f, const krein_report *r, const char *how, double error) {
+    if (!isfinite(error)) return;
+    if (r->task == KREIN_TASK_CLASSIFICATION)
+        cli_line(f, how, "%.3f %% error", 100 * error);
+    else
+        cli_line(f, how, "%.6g rmse", error);
+}
+
 void cli_print_report(FILE *f, const cli_trained *trained) {
     enum { INPUTS_SHOWN = 5 };
     const krein_report *r = &trained->report;
@@ -137,15 +145,12 @@ void cli_print_report(FILE *f, const cli_trained *trained) {
     if (r->map) cli_line(f, "map", "%s", r->map);
     if (r->D >= 0 && r->D != r->n) cli_line(f, "features", "%s", cli_count_text(r->D, number));
     if (r->lambda >= 0) cli_line(f, "lambda", "%.6g", r->lambda);
-    if (isfinite(r->loo)) {
-        const char *how = r->folds > 1    ? "cross-validated"
-                          : r->folds == 1 ? "held out"
-                                          : "leave-one-out";
-        if (r->task == KREIN_TASK_CLASSIFICATION)
-            cli_line(f, how, "%.3f %% error", 100 * r->loo);
-        else
-            cli_line(f, how, "%.6g rmse", r->loo);
-    }
+    print_error(f, r,
+                r->folds > 1    ? "cross-validated"
+                : r->folds == 1 ? "held out"
+                                : "leave-one-out",
+                r->loo);
+    print_error(f, r, "after refit", r->refit);
     print_tried(f, r);
     cli_print_metrics(f, r->test, false);
     if (isfinite(r->seconds_total))
@@ -197,6 +202,8 @@ static json_t *report_json(const cli_trained *trained) {
         cli_json_number(r->lambda), "weights", cli_json_weights(r->kernels, r->weights), "seconds",
         seconds, "peak_rss_bytes", (json_int_t)cli_peak_rss(), "model_bytes",
         cli_json_count(trained->bytes), "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
+    json_object_set_new(out, "refit",
+                        isfinite(r->refit) ? json_pack("{s:f}", measure, r->refit) : json_null());
     json_object_set_new(out, "candidates", tried_json(r));
     json_object_set_new(out, "metric", cli_json_metric(trained->model));
     return out;

@@ -1,4 +1,4 @@
-/* figure.c -- two log-log plots beside each other with one legend, as SVG.
+/* figure.c -- two plots beside each other with one legend, as SVG; log-log, or linear.
  *
  * Series differ by colour, dash and marker, so that they can be told apart in grey print and by
  * colour-blind readers. Ink and paper follow the reader's colour scheme; printed or embedded where
@@ -17,7 +17,8 @@ enum {
     GAP = 90,
     BELOW = 56,
     COLOURS = 8,
-    ROW = 18
+    ROW = 18,
+    MARKED = 64 /* points of a linear plot that have markers */
 };
 
 /* Okabe and Ito's palette, black apart (it is the ink), in an order of contrast. */
@@ -29,34 +30,41 @@ static const char *const dashes[] = {"none", "7 3", "2 3", "9 3 2 3"};
 static int dash(int look) { return (look / 2 + look / COLOURS) % 4; }
 
 typedef struct axis {
-    double low, high; /* logarithms, base 10 */
+    bool linear, whole; /* whole: no ticks between whole numbers */
+    double low, high;   /* of what scaled gives */
     double from, length;
 } axis;
 
+static double scaled(const axis *a, double value) { return a->linear ? value : log10(value); }
+
 static double at(const axis *a, double value) {
-    return a->from + a->length * (log10(value) - a->low) / (a->high - a->low);
+    return a->from + a->length * (scaled(a, value) - a->low) / (a->high - a->low);
 }
 
-static bool drawn(const cli_point *p) {
-    return p->x > 0 && p->y > 0 && isfinite(p->x) && isfinite(p->y);
+static bool drawn(const cli_point *p, const axis *x) {
+    return isfinite(p->x) && isfinite(p->y) && (x->linear || (p->x > 0 && p->y > 0));
 }
 
 /* The lower end of an error bar may reach zero or below, which a log axis does not have. */
 static double bar_low(const cli_point *p) { return fmax(p->y - p->bar, p->y / 10); }
 
 static void widen(axis *a, double value) {
-    double l = log10(value);
+    double l = scaled(a, value);
     a->low = fmin(a->low, l);
     a->high = fmax(a->high, l);
 }
 
 static void ranges(const cli_plot *plot, axis *x, axis *y) {
+    x->linear = y->linear = plot->linear;
+    x->whole = plot->whole;
+    y->whole = false;
     x->low = y->low = INFINITY;
     x->high = y->high = -INFINITY;
+    if (plot->linear) widen(y, 0);
     for (int64_t s = 0; s < plot->n; s++)
         for (int64_t i = 0; i < plot->series[s].n; i++) {
             const cli_point *p = &plot->series[s].points[i];
-            if (!drawn(p)) continue;
+            if (!drawn(p, x)) continue;
             widen(x, p->x);
             widen(y, p->y);
             if (p->bar > 0) {
@@ -67,8 +75,10 @@ static void ranges(const cli_plot *plot, axis *x, axis *y) {
     axis *both[] = {x, y};
     for (int k = 0; k < 2; k++) {
         if (!(both[k]->low <= both[k]->high)) both[k]->low = both[k]->high = 0; /* no point */
-        double space = fmax(0.05 * (both[k]->high - both[k]->low), 0.06);
-        both[k]->low -= space;
+        double span = both[k]->high - both[k]->low;
+        double least = !plot->linear ? 0.06 : span > 0 ? 0 : 0.5 + fabs(both[k]->high) / 2;
+        double space = fmax(0.05 * span, least);
+        if (!plot->linear || both[k] == x) both[k]->low -= space;
         both[k]->high += space;
     }
 }
@@ -89,17 +99,17 @@ static void put_text(FILE *f, const char *text) {
 
 static void put_label(FILE *f, double x, double y, const char *class, double value) {
     char text[32];
-    if (value > 0.9e-3 && value < 1e6)
+    if (value == 0 || (fabs(value) > 0.9e-3 && fabs(value) < 1e6))
         snprintf(text, sizeof text, "%g", value);
     else
-        snprintf(text, sizeof text, "%.0fe%d", value / pow(10, floor(log10(value * 1.01))),
-                 (int)floor(log10(value * 1.01)));
+        snprintf(text, sizeof text, "%.0fe%d", value / pow(10, floor(log10(fabs(value) * 1.01))),
+                 (int)floor(log10(fabs(value) * 1.01)));
     fprintf(f, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, text);
 }
 
 static void put_tick(FILE *f, const axis *a, const axis *other, bool across, double value) {
     double here = at(a, value), end = other->from + other->length;
-    if (log10(value) < a->low || log10(value) > a->high) return;
+    if (scaled(a, value) < a->low || scaled(a, value) > a->high) return;
     if (across) {
         fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", here, other->from, end);
         put_label(f, here, fmax(other->from, end) + 16, "tick", value);
@@ -109,13 +119,17 @@ static void put_tick(FILE *f, const axis *a, const axis *other, bool across, dou
     }
 }
 
-/* Within less than a factor of four: at four to ten multiples of 1, 2 or 5 times a power of ten. */
-static void put_near_ticks(FILE *f, const axis *a, const axis *other, bool across) {
-    double low = pow(10, a->low), high = pow(10, a->high), rough = (high - low) / 8;
+/* Linear, or within less than a factor of four: at four to ten multiples of 1, 2 or 5 times a power
+ * of ten. */
+static void put_even_ticks(FILE *f, const axis *a, const axis *other, bool across) {
+    double low = a->linear ? a->low : pow(10, a->low),
+           high = a->linear ? a->high : pow(10, a->high);
+    double rough = (high - low) / 8;
     double power = pow(10, floor(log10(rough))), ratio = rough / power;
     double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    if (a->whole) step = fmax(step, 1);
     for (double k = ceil(low / step); k * step <= high; k++)
-        put_tick(f, a, other, across, k * step);
+        put_tick(f, a, other, across, k * step + 0.0); /* no -0 */
 }
 
 /* Ticks at 1, 2, 5 times the powers of ten, or at powers alone where those are many. */
@@ -123,8 +137,8 @@ static void put_ticks(FILE *f, const axis *a, const axis *other, bool across) {
     static const double steps[] = {1, 2, 5};
     double span = a->high - a->low;
     int stride = span > 8 ? 2 : 1, subdivisions = span > 2.2 ? 1 : 3;
-    if (span < 0.6) {
-        put_near_ticks(f, a, other, across);
+    if (a->linear || span < 0.6) {
+        put_even_ticks(f, a, other, across);
         return;
     }
     for (int e = (int)floor(a->low); e <= (int)ceil(a->high); e++)
@@ -141,16 +155,17 @@ static void put_series(FILE *f, const cli_series *s, int look, const axis *x, co
     bool first = true;
     for (int64_t i = 0; i < s->n; i++) {
         const cli_point *p = &s->points[i];
-        if (!drawn(p)) continue;
+        if (!drawn(p, x)) continue;
         fprintf(f, first ? "<path class=\"line s%d d%d\" d=\"M" : "L", look % COLOURS, dash(look));
         fprintf(f, "%.1f %.1f", at(x, p->x), at(y, p->y));
         first = false;
     }
     if (first) return;
     fputs("\"/>\n", f);
+    if (x->linear && s->n > MARKED) return;
     for (int64_t i = 0; i < s->n; i++) {
         const cli_point *p = &s->points[i];
-        if (!drawn(p)) continue;
+        if (!drawn(p, x)) continue;
         double here = at(x, p->x);
         if (p->bar > 0)
             fprintf(f, "<path class=\"bar s%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6\"/>\n",

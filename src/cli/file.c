@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -141,4 +142,21 @@ char *cli_model_name(const char *data) {
         if (length == 0) return join("model", 5, ".krein");
     }
     return join(base, length, ".krein");
+}
+
+int cli_check_plot(const cli_app *app, const char *input) {
+    const char *plot = app->args.plot, *ending = strrchr(plot, '.');
+    if (!ending || strcasecmp(ending, ".svg") != 0)
+        return cli_error(CLI_USAGE, "%s: plots are SVG: name a file in .svg, not %s",
+                         app->command->name, plot);
+    return cli_check_output(plot, input);
+}
+
+int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]) {
+    cli_file file;
+    if (!cli_file_open(app, &file, app->args.plot)) return CLI_FAILED;
+    cli_figure(file.stream, title, plots);
+    if (cli_file_commit(&file)) return CLI_OK;
+    cli_file_abort(&file);
+    return CLI_FAILED;
 }

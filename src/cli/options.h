@@ -90,6 +90,12 @@ typedef struct cli_args {
     /* select */
     const char *kernels; /* train's too */
     cli_texts criteria;
+    /* export */
+    const char *name, *header_file;
+    bool no_libm;
+    /* quantize */
+    const char *data;
+    int64_t bits;
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;

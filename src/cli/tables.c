@@ -106,6 +106,21 @@ static const cli_option train_options[] = {
      .help = "store what is needed to predict probabilities"},
     END};
 
+static const cli_option quantize_options[] = {
+    {"output", 'o', "MODEL", CLI_TEXT, AT(output), .complete = "file", .help = "the new model"},
+    {"bits", 0, "B", CLI_INTEGER, AT(bits), .low = 1, .high = 8, .help = "8, 4, 2 or 1 (8)"},
+    {"data", 0, "DATA", CLI_TEXT, AT(data), .complete = "file",
+     .help = "rows to round for, and to measure on"},
+    END};
+
+static const cli_option export_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file", .help = "the C file"},
+    {"name", 0, "NAME", CLI_TEXT, AT(name), .help = "of the function: NAME_predict (model)"},
+    {"header-file", 0, "FILE", CLI_TEXT, AT(header_file), .complete = "file",
+     .help = "a header for it as well"},
+    {"no-libm", 0, NULL, CLI_FLAG, AT(no_libm), .help = "exp, log and the like without math.h"},
+    END};
+
 static const cli_option test_options[] = {
     {"test", 0, "FILE", CLI_TEXT, AT(test), .complete = "file",
      .help = "data to evaluate the model on after training"},
@@ -155,6 +170,11 @@ static const cli_option approx_options[] = {
      .help = "draws of the features (10)"},
     {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
      .help = "draw error against D and against time"},
+    END};
+
+static const cli_option info_options[] = {
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the frequencies: by input, and their lengths"},
     END};
 
 static const cli_option select_options[] = {
@@ -454,14 +474,49 @@ const cli_command cli_commands[] = {
     {"info",
      "MODEL",
      "what a model is",
-     NULL,
-     "krein info model.krein",
+     "With --plot it also draws the frequencies of the model's features as it has\n"
+     "them and, where a learner has trained them, as they were drawn before: their\n"
+     "mean size for each encoded input, and a histogram of their lengths.",
+     "krein info model.krein\n"
+     "krein info askl.krein --plot spectrum.svg",
      1,
      1,
      true,
      false,
      cli_cmd_info,
-     {EVERYWHERE},
+     {{"Figure", info_options}, EVERYWHERE},
+     "file"},
+    {"quantize",
+     "MODEL",
+     "the same model in 8, 4, 2 or 1 bits",
+     "For models on random features (rff, orf, sorf, fastfood, learned, ...). Frequencies,\n"
+     "features and weights become whole numbers, rounded so that the scores on the rows of\n"
+     "--data change least; with labels the accuracy before and after is told.",
+     "krein quantize model.krein --bits 8 --data train.csv -o small.krein",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_quantize,
+     {{"Bits", quantize_options}, DATA, EVERYWHERE},
+     "file"},
+    {"export",
+     "MODEL",
+     "one C99 file that predicts",
+     "Writes a program without dependencies, with\n"
+     "    int NAME_predict(const float *x, float *scores)\n"
+     "x has the raw input columns in the order of `krein info`: categories by their\n"
+     "number in the order of the comment at the top of the file, missing cells as NaN.\n"
+     "The result is the number of the class, or 0 for numbers; scores get the decision\n"
+     "values, or the prediction.",
+     "krein export model.krein -o model.c\n"
+     "krein export model.krein -o iris.c --name iris --header-file iris.h --no-libm",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_export,
+     {{"Program", export_options}, EVERYWHERE},
      "file"},
     {"list",
      "[kernels|maps|learners|criteria|weighings|solvers|generators]",

@@ -56,12 +56,6 @@ done:
     return st;
 }
 
-/* A matrix that the user brings may be anything; what it is shows when it is factored. */
-static bool in_a_file(const krein_kernel *k) {
-    if (k->node == KREIN_NODE_LEAF) return k->kernel->family == KREIN_FAMILY_TABLE;
-    return in_a_file(k->left) || (k->right && in_a_file(k->right));
-}
-
 krein_status krein__combine_check(krein_ctx *ctx, const krein_weighing *w,
                                   const krein_kernel_list *list) {
     if (list->n > KREIN_PARTS_MAX)
@@ -71,9 +65,7 @@ krein_status krein__combine_check(krein_ctx *ctx, const krein_weighing *w,
         krein__log(ctx, KREIN_LOG_WARNING,
                    "mkl with one kernel: its weight is 1, and the base learner is trained on it");
     for (int64_t i = 0; i < list->n && !w->cls->indefinite; i++) {
-        if (krein__kernel_definite(list->kernel[i]) != KREIN_DEFINITE_NO ||
-            in_a_file(list->kernel[i]))
-            continue;
+        if (!krein__kernel_indefinite(list->kernel[i])) continue;
         char *text = krein__kernel_text(ctx, list->kernel[i]);
         if (!text) return ctx->status;
         krein_status st = krein__fail(

@@ -91,8 +91,7 @@ done:
     return st;
 }
 
-/* |v|_q, of numbers that are not negative. */
-static double norm(int64_t M, const double *v, double q) {
+double krein__lp_norm(int64_t M, const double *v, double q) {
     double most = 0, sum = 0;
     for (int64_t m = 0; m < M; m++) most = fmax(most, v[m]);
     if (!(most > 0) || isinf(q)) return most;
@@ -100,10 +99,24 @@ static double norm(int64_t M, const double *v, double q) {
     return most * pow(sum, 1 / q);
 }
 
-static void to_boundary(const search *s, double *theta) {
-    double size = norm(s->M, theta, s->p), least = s->p == 1 ? 1e-16 : 1e-100;
-    for (int64_t m = 0; m < s->M; m++) theta[m] = fmax(theta[m] * s->r / size, least);
+double krein__lp_dual(double p) { return p > 1 ? p / (p - 1) : INFINITY; }
+
+double krein__lp_exponent(double p) { return p < LEAST ? 1 : p; }
+
+double krein__lp_radius(int64_t M, double p) { return pow((double)M, 1 / p - 1); }
+
+void krein__lp_onto(int64_t M, double p, double *theta) {
+    double size = krein__lp_norm(M, theta, p), least = p == 1 ? 1e-16 : 1e-100;
+    double r = krein__lp_radius(M, p);
+    for (int64_t m = 0; m < M; m++) theta[m] = fmax(theta[m] * r / size, least);
 }
+
+void krein__lp_cut(int64_t M, const double *theta, double *mu) {
+    double most = krein__lp_norm(M, theta, INFINITY);
+    for (int64_t m = 0; m < M; m++) mu[m] = theta[m] >= NONE * most ? theta[m] : 0;
+}
+
+static void to_boundary(const search *s, double *theta) { krein__lp_onto(s->M, s->p, theta); }
 
 /* (1) */
 static void closed_form(const search *s, const point *a, double *theta) {
@@ -115,7 +128,8 @@ static void closed_form(const search *s, const point *a, double *theta) {
 /* False where rounding leaves no factor. */
 static bool newton(search *s, const point *a, double *theta) {
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), largest = norm(M, a->theta, INFINITY);
+    double most = krein__lp_norm(M, a->g, INFINITY),
+           largest = krein__lp_norm(M, a->theta, INFINITY);
     double top = 0, bottom = 0;
     for (int64_t m = 0; m < M; m++) {
         double g = fmax(a->g[m], 1e-30 * most), part = a->theta[m] * g;
@@ -149,7 +163,7 @@ static bool newton(search *s, const point *a, double *theta) {
 static krein_status to_vertex(search *s, const point *a, double *theta, bool *found) {
     krein_ctx *ctx = s->ctx;
     int64_t M = s->M;
-    double most = norm(M, a->g, INFINITY), size = 0;
+    double most = krein__lp_norm(M, a->g, INFINITY), size = 0;
     *found = false;
     for (int64_t m = 0; m < M; m++) {
         double h = a->H[m * M + m];
@@ -174,7 +188,7 @@ static krein_status to_vertex(search *s, const point *a, double *theta, bool *fo
     if (st == KREIN_ENUMERIC) return KREIN_OK;
     if (st != KREIN_OK) return st;
     for (int64_t m = 0; m < M; m++) theta[m] *= s->unit[m];
-    if (!(norm(M, theta, INFINITY) > 0)) return KREIN_OK;
+    if (!(krein__lp_norm(M, theta, INFINITY) > 0)) return KREIN_OK;
     to_boundary(s, theta);
     for (int64_t m = 0; m < M; m++)
         theta[m] = a->theta[m] + s->jump / JUMP * (theta[m] - a->theta[m]);
@@ -191,13 +205,13 @@ static bool lower(const search *s, const point *to, const point *from) {
 static double gap(const search *s, const point *a, double *scale) {
     *scale = 0;
     for (int64_t m = 0; m < s->M; m++) *scale += a->g[m] * a->theta[m];
-    return s->r * norm(s->M, a->g, s->p > 1 ? s->p / (s->p - 1) : INFINITY) - *scale;
+    return s->r * krein__lp_norm(s->M, a->g, krein__lp_dual(s->p)) - *scale;
 }
 
 static double change(const search *s) {
     double most = 0;
     for (int64_t m = 0; m < s->M; m++) most = fmax(most, fabs(s->next.theta[m] - s->now.theta[m]));
-    return most / norm(s->M, s->now.theta, INFINITY);
+    return most / krein__lp_norm(s->M, s->now.theta, INFINITY);
 }
 
 static krein_status minimise(search *s) {
@@ -250,10 +264,14 @@ static void end_point(krein_ctx *ctx, point *a) {
 krein_status krein__lp_weights(krein_bank *b, double p, const double *scale, double *theta) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
-    double M = (double)b->M, lambda;
-    if (p < LEAST) p = 1;
-    search s = {
-        .ctx = ctx, .M = b->M, .p = p, .r = pow(M, 1 / p - 1), .jump = JUMP, .scale = scale};
+    double lambda;
+    p = krein__lp_exponent(p);
+    search s = {.ctx = ctx,
+                .M = b->M,
+                .p = p,
+                .r = krein__lp_radius(b->M, p),
+                .jump = JUMP,
+                .scale = scale};
     NEW(s.Q, b->M * b->M);
     NEW(s.x, 2 * b->M);
     NEW(s.beta, b->M);
@@ -263,9 +281,7 @@ krein_status krein__lp_weights(krein_bank *b, double p, const double *scale, dou
     TRY(krein__bank_lambda(b, &lambda));
     TRY(krein__ridge_sum_begin(b, lambda, &s.ridge));
     TRY(minimise(&s));
-    double most = norm(b->M, s.now.theta, INFINITY);
-    for (int64_t m = 0; m < b->M; m++)
-        theta[m] = s.now.theta[m] >= NONE * most ? s.now.theta[m] : 0;
+    krein__lp_cut(b->M, s.now.theta, theta);
 done:
     krein__ridge_sum_end(s.ridge);
     end_point(ctx, &s.now);

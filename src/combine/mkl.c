@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { METHOD, BASE, C_ };
+enum { METHOD, BASE, C_, MULTI };
 enum { VALUE = 64, SPEC = 512 };
 
 static const krein_option options[] = {
@@ -31,6 +31,10 @@ static const krein_option options[] = {
      .high_open = true,
      .derived = true,
      .help = "base=svm: weight of the losses; by cross-validation when not given"},
+    {.name = "multi",
+     .type = KREIN_OPTION_WORD,
+     .words = "ovr|ovo|crammer|gmnp",
+     .help = "base=svm: what it does with several classes"},
     {0}};
 
 /* Appends " key=value" to a list of them. */
@@ -74,7 +78,7 @@ static krein_status expand(krein_ctx *ctx, const char *text, char **learner, cha
         int64_t i = krein__option_index(&krein__learner_mkl.cls, p.key);
         TRY(i == METHOD ? take(ctx, &start, &p, method)
             : i == BASE ? take(ctx, &start, &p, base)
-                        : append(ctx, &p, i == C_ ? of_base : of_method));
+                        : append(ctx, &p, i == C_ || i == MULTI ? of_base : of_method));
     }
     TRY(check_base(ctx, base));
     if (!(*learner = spec_of(ctx, *base ? base : "krr", of_base)) ||
@@ -86,15 +90,19 @@ done:
 
 char *krein__mkl_text(krein_ctx *ctx, const krein_class *base, const krein_values *values,
                       const krein_weighing *w) {
-    char C[64] = "", number[40];
-    int64_t slot = krein__option_index(base, "C");
+    char C[64] = "", multi[80] = "", word[VALUE], number[40];
+    int64_t slot = krein__option_index(base, "C"), of_multi = krein__option_index(base, "multi");
     char *weighing = krein__spec_text(ctx, &w->cls->cls, &w->values), *text = NULL;
     if (!weighing) return NULL;
     if (slot >= 0 && !isnan(values->number[slot]))
         snprintf(C, sizeof C, ", C=%s", krein__number_text(values->number[slot], number));
+    if (of_multi >= 0 && values->number[of_multi] > 0 &&
+        krein__word(base->options[of_multi].words, (int64_t)values->number[of_multi], word,
+                    sizeof word))
+        snprintf(multi, sizeof multi, ", multi=%s", word);
     /* every weighing has options with values: its text is "name(...)" */
-    text = krein__format(ctx, "mkl(method=%s, base=%s%s, %s", w->cls->cls.name, base->name, C,
-                         strchr(weighing, '(') + 1);
+    text = krein__format(ctx, "mkl(method=%s, base=%s%s%s, %s", w->cls->cls.name, base->name, C,
+                         multi, strchr(weighing, '(') + 1);
     krein__free(ctx, weighing);
     return text;
 }

@@ -19,13 +19,13 @@
     KREIN_ROW_SUM(double, sum64, KREIN__ADD64)                                                     \
     KREIN__ADD_ROWS(float, rows32, sum32)                                                          \
     KREIN__ADD_ROWS(double, rows64, sum64)                                                         \
-    static double coordinate(const double *p, double x, double y) {                                \
-        (void)p;                                                                                   \
+    static double coordinate(const double *p, int64_t at, double x, double y) {                    \
+        (void)p, (void)at;                                                                         \
         return pair64(x, y);                                                                       \
     }                                                                                              \
-    static double finish(const double *p, double sum) {                                            \
+    static double finish(const double *p, const double *sum) {                                     \
         (void)p;                                                                                   \
-        return sum;                                                                                \
+        return *sum;                                                                               \
     }
 
 /* Their description. */
@@ -35,7 +35,7 @@
                 "For histograms and other inputs that are not negative (`scale=minmax` makes "     \
                 "them so); new values below 0 count as 0."},                                       \
         .family = KREIN_FAMILY_ADDITIVE, .rows32 = rows32, .rows64 = rows64,                       \
-        .coordinate = coordinate, .finish = finish, .low = 0, .high = INFINITY,                    \
+        .coordinate = coordinate, .finish = finish, .source = source, .low = 0, .high = INFINITY,                    \
         .advice = "use `scale=minmax`"                                                             \
     }
 

@@ -12,6 +12,7 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { C = 0, SIGMA = 1, CHUNK = 256 };
 
@@ -47,12 +48,13 @@ static double flops(const double *p) {
     return 24; /* an exponential */
 }
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return -log1p(share(p) * expm1(rate(p) * fabs(x - y)));
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* -sign(x - y) b e / (sigma (1 + b (e - 1))) */
@@ -82,6 +84,13 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    char add[160];
+    snprintf(add, sizeof add, "LOG(1 + R(%.17g) * (EXP(R(%.17g) * FABS(a - b)) - 1))", share(p),
+             rate(p));
+    return krein__kernel_source(out, add, "EXP(s)");
+}
+
 static const krein_option options[] = {{.name = "c",
                                         .value = 1,
                                         .low = 0,
@@ -97,6 +106,7 @@ const krein_kernel_class krein__kernel_anova = {
             "for few at a time, large c for laplacian."},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .flops = flops,

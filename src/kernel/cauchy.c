@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define ROWS(T, name)                                                                              \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
@@ -26,12 +27,13 @@
 ROWS(float, rows32)
 ROWS(double, rows64)
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return log1p((x - y) * (x - y) / (p[0] * p[0]));
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 static void partial(const double *p, int64_t n, double x, const double *y, double *out) {
@@ -47,12 +49,19 @@ static double quantile(const double *p, double u) {
     return (u < 0.5 ? log(2 * u) : -log(2 * (1 - u))) / p[0];
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    char add[80];
+    snprintf(add, sizeof add, "LOG(1 + (a - b) * (a - b) * R(%.17g))", 1 / (p[0] * p[0]));
+    return krein__kernel_source(out, add, "EXP(-s)");
+}
+
 static const krein_option options[] = {KREIN_OPTION_SIGMA("scale"), {0}};
 
 const krein_kernel_class krein__kernel_cauchy = {
     .cls = {"cauchy", "prod_j 1 / (1 + ((x_j-y_j)/sigma)^2)", "rahimi2007", options, NULL},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

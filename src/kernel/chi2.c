@@ -16,5 +16,10 @@ PAIR(float, pair32)
 PAIR(double, pair64)
 KREIN_ADDITIVE
 
+static bool source(const double *p, krein_kernel_source *out) {
+    (void)p;
+    return krein__kernel_source(out, "(a > 0 && b > 0 ? 2 * a * b / (a + b) : 0)", "s");
+}
+
 const krein_kernel_class krein__kernel_chi2 =
     KREIN_ADDITIVE_CLASS("chi2", "sum_j 2 x_j y_j / (x_j + y_j)");

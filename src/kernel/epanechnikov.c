@@ -54,6 +54,13 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return unit && polynomial(p) && krein__series_power(p[M], 1 - gamma, gamma, count, a);
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    if (!whole(p[M])) return false;
+    return krein__kernel_source(out, KREIN_SOURCE_SQUARE,
+                                "power(s * R(%.17g) < 1 ? 1 - s * R(%.17g) : 0, %d)",
+                                1 / (p[A] * p[A]), 1 / (p[A] * p[A]), (int)p[M]);
+}
+
 static const krein_option options[] = {
     {.name = "a", .value = 3, .low = 0, .low_open = true, .high = 1e30, .help = "where it is 0"},
     {.name = "m", .value = 1, .low = 0, .high = 1000, .help = "power"},
@@ -67,6 +74,7 @@ const krein_kernel_class krein__kernel_epanechnikov = {
             "(d - 1)/2: elsewhere gorf and grff serve distances up to a only."},
     .family = KREIN_FAMILY_RADIAL,
     .definite = definite,
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .edge = edge,

@@ -37,6 +37,10 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_matern.source(HALF(p), out);
+}
+
 static const krein_option options[] = {KREIN_OPTION_SIGMA("length"), {0}};
 
 const krein_kernel_class krein__kernel_exponential = {
@@ -44,6 +48,7 @@ const krein_kernel_class krein__kernel_exponential = {
             "The roughest of the Matern kernels (nu = 1/2)."},
     .family = KREIN_FAMILY_RADIAL,
     .map = "orf",
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .slope = slope,

@@ -25,6 +25,7 @@ void krein__kernel_destroy(krein_ctx *ctx, krein_kernel *k) {
     krein__kernel_destroy(ctx, k->left);
     krein__kernel_destroy(ctx, k->right);
     krein__values_clear(ctx, &k->values);
+    krein__free(ctx, k->own);
     krein__free(ctx, k);
 }
 
@@ -37,6 +38,11 @@ krein_status krein__kernel_copy(krein_ctx *ctx, const krein_kernel *k, krein_ker
     copy->kernel = k->kernel;
     copy->number = k->number;
     TRY(krein__values_copy(ctx, &k->values, &copy->values));
+    if (k->own) {
+        NEW(copy->own, k->owned);
+        copy->owned = k->owned;
+        memcpy(copy->own, k->own, (size_t)k->owned * sizeof *k->own);
+    }
     if (k->left) TRY(krein__kernel_copy(ctx, k->left, &copy->left));
     if (k->right) TRY(krein__kernel_copy(ctx, k->right, &copy->right));
     *out = copy;
@@ -175,6 +181,9 @@ static krein_status parse_leaf(krein_ctx *ctx, const source *s, krein_kernel **o
     k->node = KREIN_NODE_LEAF;
     k->kernel = (const krein_kernel_class *)krein__kernels[which];
     st = krein__parse_options(ctx, c, &k->kernel->cls, s->in_list, &k->values);
+    const char *wrong =
+        st == KREIN_OK && k->kernel->complete ? k->kernel->complete(&k->values) : NULL;
+    if (wrong) st = krein__spec_error(ctx, &start, "%s: %s", name, wrong);
     if (st != KREIN_OK)
         krein__kernel_destroy(ctx, k);
     else

@@ -57,6 +57,11 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return true;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    double g = fmax(-0.5 / (p[0] * p[0]), -1e30);
+    return krein__kernel_source(out, KREIN_SOURCE_SQUARE, "EXP(R(%.17g) * s)", g);
+}
+
 static const krein_option options[] = {KREIN_OPTION_SIGMA("bandwidth"), {0}};
 
 const krein_kernel_class krein__kernel_gaussian = {
@@ -64,6 +69,7 @@ const krein_kernel_class krein__kernel_gaussian = {
     .alias = "rbf",
     .family = KREIN_FAMILY_RADIAL,
     .map = "orf",
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .slope = slope,

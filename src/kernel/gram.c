@@ -25,14 +25,14 @@ static void l1_rows(const double *p, int64_t d, const double *x, int64_t n, cons
     (void)p;
     for (int64_t i = 0; i < n; i++) out[i] = distance(0, d, x, y + i * ldy);
 }
-static double l1_coordinate(const double *p, double x, double y) {
-    (void)p;
+static double l1_coordinate(const double *p, int64_t at, double x, double y) {
+    (void)p, (void)at;
     return fabs(x - y);
 }
 /* The sum is corrected where both rows have an entry: it may fall below zero by a rounding. */
-static double l1_finish(const double *p, double sum) {
+static double l1_finish(const double *p, const double *sum) {
     (void)p;
-    return fmax(sum, 0);
+    return fmax(*sum, 0);
 }
 const krein_kernel_class krein__gram_l1 = {
     .rows64 = l1_rows, .coordinate = l1_coordinate, .finish = l1_finish};
@@ -124,8 +124,8 @@ krein_status krein__gram_begin(krein_ctx *ctx, const krein_kernel *kernel, krein
                       (krein__gram_spares(kernel) + g->l1) * krein__min(y.n, PIECE);
     /* not every kernel on rows has a way through sparse ones */
     TRY(krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, y.ptr != NULL));
-    TRY(krein__tables_open(ctx, kernel, &g->table, &g->tables));
-    if (g->tables && y.d != 1) {
+    TRY(krein__tables_open(ctx, kernel, y.d, &g->table, &g->tables));
+    if (krein__has_tables(kernel) && y.d != 1) {
         st = krein__fail(ctx, KREIN_EDATA,
                          "precomputed takes one input, the row number in the matrix");
         goto done;
@@ -212,7 +212,7 @@ double krein__gram_tile_bytes(const krein_kernel *k, int64_t m, int64_t d, doubl
 
 double krein__gram_full_bytes(const krein_kernel *k, int64_t m, int64_t d, int threads) {
     double tile = krein__gram_tile_bytes(k, m, d, 8) + 8.0 * KREIN_TILE * (double)m;
-    return threads * tile + 8.0 * (double)m * ((double)d + 1) + 4096;
+    return threads * tile + 8.0 * (double)m * ((double)d + 1) + krein__tables_bytes(k, d) + 4096;
 }
 
 /* Of the base kernels, without what they have in common. */

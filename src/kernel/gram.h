@@ -14,7 +14,7 @@ typedef struct krein_gram_rows {
     int64_t scratch;    /* elements of scratch a thread needs */
     bool dots;          /* some leaf needs <x, y> */
     bool l1;            /* several need |x - y|_1, which they share */
-    krein_table *table; /* of the leaves whose values stand in a file */
+    krein_table *table; /* of the leaves that have more than their options */
     int64_t tables;
 } krein_gram_rows;
 

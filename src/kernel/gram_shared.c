@@ -191,6 +191,8 @@ typedef struct work {
     const double *basis[KREIN_GRAM_BASES]; /* its numbers */
     double *spare;                         /* CHUNK numbers for each level of the expression */
     double *zeros;                         /* d of them, for sparse rows */
+    const krein_table *table;              /* of the kernel's leaves */
+    int64_t tables;
 } work;
 
 /* Columns from .. from + n - 1 of row i, n <= CHUNK. */
@@ -198,7 +200,7 @@ static void leaf(const work *w, const krein_kernel *k, int64_t i, int64_t from, 
                  double *out) {
     const krein_gram_shared *s = w->s;
     const krein_kernel_class *c = k->kernel;
-    const double *p = k->values.number;
+    const double *p = krein__table_numbers(w->table, w->tables, k);
     int64_t at = (i - w->first) * w->ld + from - w->first, d = s->x.d;
     if (c->values64) {
         memcpy(out, w->basis[KREIN_GRAM_DOT] + at, (size_t)n * sizeof *out);
@@ -279,20 +281,28 @@ static krein_status all_bands(krein_ctx *ctx, const krein_kernel *kernel,
                               const krein_gram_shared *s, double *K) {
     krein_status st = KREIN_OK;
     double *scratch = NULL;
+    krein_table *table = NULL;
     bool wanted[KREIN_GRAM_BASES];
-    int64_t made = 0, bands = s->bands, d = s->x.d;
+    int64_t tables = 0, made = 0, bands = s->bands, d = s->x.d;
     for (int b = 0; b < KREIN_GRAM_BASES; b++) {
         wanted[b] = uses(kernel, (krein_gram_basis)b);
         made += wanted[b] && !s->basis[b];
     }
     int64_t each = scratch_of(kernel, bands, d, made);
+    TRY(krein__tables_open(ctx, kernel, d, &table, &tables));
     NEW(scratch, ctx->threads * each);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < bands; t++) {
         krein__worker_begin();
         double *mine = scratch + omp_get_thread_num() * each;
-        work w = {.s = s, .first = t * BAND, .ld = stride(s, t), .zeros = mine, .spare = mine + d};
+        work w = {.s = s,
+                  .first = t * BAND,
+                  .ld = stride(s, t),
+                  .zeros = mine,
+                  .spare = mine + d,
+                  .table = table,
+                  .tables = tables};
         double *next = w.spare + CHUNK * krein__gram_spares(kernel);
         memset(w.zeros, 0, (size_t)d * sizeof *w.zeros);
         for (int b = 0; b < KREIN_GRAM_BASES; b++) {
@@ -311,6 +321,7 @@ static krein_status all_bands(krein_ctx *ctx, const krein_kernel *kernel,
     krein__compute_end(c);
 done:
     krein__free(ctx, scratch);
+    krein__tables_close(ctx, table, tables);
     return st;
 }
 
@@ -338,5 +349,6 @@ double krein__gram_shared_full_bytes(const krein_kernel *kernel, int64_t n, int6
                                      int threads) {
     if (krein__has_tables(kernel)) return krein__gram_full_bytes(kernel, n, d, threads);
     int64_t made = uses(kernel, KREIN_GRAM_DOT) + uses(kernel, KREIN_GRAM_L1);
-    return 8.0 * threads * (double)scratch_of(kernel, bands_of(n), d, made) + 1024;
+    return 8.0 * threads * (double)scratch_of(kernel, bands_of(n), d, made) +
+           krein__tables_bytes(kernel, d) + 1024;
 }

@@ -28,8 +28,8 @@ static krein_status check_size(krein_ctx *ctx, const krein_kernel *k, int64_t d)
 }
 
 krein_status krein__kernel_meet(krein_ctx *ctx, krein_kernel *k, const krein_encoding *e) {
-    krein__kernel_settle(k, e->d);
-    krein_status st = check_size(ctx, k, e->d);
+    krein_status st = krein__kernel_settle(ctx, k, e->d, e);
+    if (st == KREIN_OK) st = check_size(ctx, k, e->d);
     if (st != KREIN_OK) return st;
     if (krein__has_tables(k)) {
         if (e->d != 1)
@@ -82,14 +82,16 @@ krein_status krein__kernel_meet_rows(krein_ctx *ctx, const krein_kernel *k, krei
     krein_block b;
     int64_t n = 0;
     if (!krein__has_tables(k)) return KREIN_OK;
-    TRY(krein__tables_open(ctx, k, &t, &n));
+    TRY(krein__tables_open(ctx, k, 1, &t, &n));
     TRY(krein__stream_rewind(rows));
     for (;;) {
         TRY(krein__stream_next(rows, &b));
         if (b.x.n == 0) break;
-        for (int64_t i = 0; i < n; i++) TRY(check_block(ctx, &t[i], &b));
+        for (int64_t i = 0; i < n; i++)
+            if (t[i].bytes) TRY(check_block(ctx, &t[i], &b));
     }
-    for (int64_t i = 0; i < n; i++) TRY(check_symmetry(ctx, &t[i], symmetric));
+    for (int64_t i = 0; i < n; i++)
+        if (t[i].bytes) TRY(check_symmetry(ctx, &t[i], symmetric));
     st = krein__stream_rewind(rows);
 done:
     krein__tables_close(ctx, t, n);

@@ -16,5 +16,10 @@ PAIR(float, pair32)
 PAIR(double, pair64)
 KREIN_ADDITIVE
 
+static bool source(const double *p, krein_kernel_source *out) {
+    (void)p;
+    return krein__kernel_source(out, "(a > 0 && b > 0 ? (a < b ? a : b) : 0)", "s");
+}
+
 const krein_kernel_class krein__kernel_intersection =
     KREIN_ADDITIVE_CLASS("intersection", "sum_j min(x_j, y_j)");

@@ -13,6 +13,8 @@
 
 #include "base/rng.h"
 #include "base/spec.h"
+#include "encode/encoding.h"
+#include "file/archive.h"
 #include "num/matrix.h"
 
 typedef enum krein_family {
@@ -29,12 +31,24 @@ typedef enum krein_definite {
     KREIN_DEFINITE_NO = 2
 } krein_definite;
 
+enum { KREIN_SUMS_MAX = 512 }; /* over the columns of two sparse rows */
+
 /* The option of kernels with a width, which is chosen from the data when not given. */
 #define KREIN_OPTION_SIGMA(what)                                                                   \
     { .name = "sigma", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .help = what }
 
+typedef struct krein_kernel krein_kernel;
+
+/* A kernel in C, for programs that are made of a model: `value` is an expression of s, the sum over
+ * the columns of `add`, an expression of the two numbers a and b of a column. EXP, SQRT, LOG, POW,
+ * TANH, FABS and COS (of turns) are the program's functions, R(v) is a number of its type. */
+typedef struct krein_kernel_source {
+    char add[200], value[300];
+} krein_kernel_source;
+
 /* A kernel is computed from inner products (values32, values64) or row by row (rows32, rows64,
- * and coordinate and finish for sparse rows). */
+ * and coordinate and finish for sparse rows). p: the values of its options; for rows32, rows64,
+ * coordinate, finish and frequency the numbers that `numbers` makes, where there is one. */
 typedef struct krein_kernel_class {
     krein_class cls;
     const char *alias; /* the other name by which it is understood; NULL: none */
@@ -45,22 +59,30 @@ typedef struct krein_kernel_class {
     krein_definite (*definite)(const double *p);
     /* What is wrong with values each of which is in its range, with the way out; NULL: nothing. */
     const char *(*check)(const double *p);
+    /* Sets values that follow from others that were given; what is wrong with them, with the way
+     * out, or NULL. NULL: nothing. */
+    const char *(*complete)(krein_values *values);
     /* v[i] = <x, y_i> becomes k(x, y_i); xx = |x|^2, yy[i] = |y_i|^2. */
     void (*values32)(const double *p, int64_t n, float *v, float xx, const float *yy);
     void (*values64)(const double *p, int64_t n, double *v, double xx, const double *yy);
-    /* out[i] = k(x, y_i) from dense rows; for sparse rows k = finish(sum_j coordinate(x_j, y_j))
-     * with coordinate(0, 0) = 0 (NULL: the kernel does not take sparse rows). */
+    /* out[i] = k(x, y_i) from dense rows; for sparse rows k = finish(s), s[t] = sum_j
+     * coordinate(t d + j, x_j, y_j) with coordinate(0, 0) = 0, for as many t as `sums` says (NULL:
+     * one; at most KREIN_SUMS_MAX). NULL: the kernel does not take sparse rows. */
     void (*rows32)(const double *p, int64_t d, const float *x, int64_t n, const float *y,
                    int64_t ldy, float *out);
     void (*rows64)(const double *p, int64_t d, const double *x, int64_t n, const double *y,
                    int64_t ldy, double *out);
     /* Operations for a column of a pair of rows; NULL: 4. */
     double (*flops)(const double *p);
-    double (*coordinate)(const double *p, double x, double y);
-    double (*finish)(const double *p, double sum);
+    int64_t (*sums)(const double *p);
+    double (*coordinate)(const double *p, int64_t at, double x, double y);
+    double (*finish)(const double *p, const double *sum);
     /* Kernels on rows that are functions of |x - y|_1: v[i] = |x - y_i|_1 becomes k(x, y_i). NULL:
      * it is none. */
     void (*from_l1)(const double *p, int64_t n, double *v);
+
+    /* The kernel in C; false: not with these values. NULL: there is none. */
+    bool (*source)(const double *p, krein_kernel_source *out);
 
     /* Derivatives, for gradients of predictors; NULL: there is none. Radial kernels k = phi(r):
      * r[i] becomes phi'(r) / r, and 0 where r = 0 makes that infinite. */
@@ -93,8 +115,15 @@ typedef struct krein_kernel_class {
      * is set, else on all rows with |<x, y>| <= reach. False where there is no such series. */
     bool (*series)(const double *p, bool unit, int64_t count, double *a, double *reach);
 
-    /* Parameters whose default depends on the number of columns (options with `derived`). */
-    void (*settle)(double *p, int64_t d);
+    /* Parameters whose default depends on the number of columns (options with `derived`), and those
+     * that stand in a file. e: how the columns are encoded; NULL: not known. */
+    krein_status (*settle)(krein_ctx *ctx, krein_kernel *leaf, int64_t d, const krein_encoding *e);
+    /* Kernels with more numbers than their options: how many on d columns, and they themselves
+     * (out has room). NULL: the options are all. */
+    int64_t (*count)(const krein_kernel *leaf, int64_t d);
+    krein_status (*numbers)(krein_ctx *ctx, const krein_kernel *leaf, int64_t d, double *out);
+    /* What a leaf owns, in the model file. NULL: nothing. */
+    krein_status (*io)(krein_ctx *ctx, krein_archive *a, krein_kernel *leaf, int64_t d);
     /* Training inputs must lie in [low, high] (low = high: anywhere); `advice` is the way out. */
     double low, high;
     const char *advice;
@@ -103,6 +132,11 @@ typedef struct krein_kernel_class {
     int metric;
     double spread;
 } krein_kernel_class;
+
+/* Fills in a source; value by a format. */
+bool krein__kernel_source(krein_kernel_source *out, const char *add, const char *value, ...)
+    __attribute__((format(printf, 3, 4)));
+#define KREIN_SOURCE_SQUARE "(a - b) * (a - b)"
 
 #define KERNEL(name) extern const krein_kernel_class name;
 #include "kernel/kernels.def"
@@ -117,13 +151,15 @@ typedef enum krein_node {
     KREIN_NODE_SCALE = 3 /* number * left */
 } krein_node;
 
-typedef struct krein_kernel {
+struct krein_kernel {
     krein_node node;
     const krein_kernel_class *kernel; /* LEAF */
     krein_values values;
+    double *own; /* LEAF: numbers that were read from a file; NULL: none */
+    int64_t owned;
     double number; /* SCALE */
-    struct krein_kernel *left, *right;
-} krein_kernel;
+    krein_kernel *left, *right;
+};
 
 /* The other name of an entry of krein__kernels, or "". */
 const char *krein__kernel_alias(const krein_class *kernel);
@@ -155,6 +191,8 @@ void krein__kernels_clear(krein_ctx *ctx, krein_kernel_list *list);
 /* What is known without data (no minus sign, every base kernel is): the worst of its parts. */
 krein_definite krein__kernel_definite(const krein_kernel *k);
 bool krein__kernel_positive(const krein_kernel *k); /* KREIN_DEFINITE_POSITIVE */
+/* KREIN_DEFINITE_NO; not a matrix that the user brings, which may be anything. */
+bool krein__kernel_indefinite(const krein_kernel *k);
 /* Every base kernel has the property. */
 bool krein__kernel_all(const krein_kernel *k, bool (*is)(const krein_kernel_class *));
 bool krein__is_radial(const krein_kernel_class *c);
@@ -167,8 +205,12 @@ bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row *
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
 bool krein__is_arccos(const krein_kernel_class *c);
 bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */
-/* Sets the parameters that depend on the number of columns. */
-void krein__kernel_settle(krein_kernel *k, int64_t d);
+/* Sets the parameters that depend on the number of columns, and reads those that stand in a file. e
+ * may be NULL. */
+krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d,
+                                  const krein_encoding *e);
+/* What its leaves own, in the model file; for rows of width d. */
+krein_status krein__kernel_io(krein_ctx *ctx, krein_archive *a, krein_kernel *k, int64_t d);
 /* KREIN_EDATA with the way out where a base kernel wants inputs in a range and these are not, or
  * does not take sparse rows. low, high: the least and the greatest input. */
 krein_status krein__kernel_check_inputs(krein_ctx *ctx, const krein_kernel *k, double low,

@@ -34,10 +34,13 @@ static void from_l1(const double *p, int64_t n, double *v) {
     krein__vexp(n, v, v);
 }
 
-static double coordinate(const double *p, double x, double y) { return fabs(x - y) / p[0]; }
-static double finish(const double *p, double sum) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
+    return fabs(x - y) / p[0];
+}
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* -sign(x - y) / sigma */
@@ -75,12 +78,17 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_source(out, "FABS(a - b)", "EXP(R(%.17g) * s)", rate(p));
+}
+
 static const krein_option options[] = {KREIN_OPTION_SIGMA("bandwidth"), {0}};
 
 const krein_kernel_class krein__kernel_laplacian = {
     .cls = {"laplacian", "exp(-|x-y|_1 / sigma)", "rahimi2007", options, NULL},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

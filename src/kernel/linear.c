@@ -14,9 +14,15 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return count > 1;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    (void)p;
+    return krein__kernel_source(out, "a * b", "s");
+}
+
 const krein_kernel_class krein__kernel_linear = {.cls = {"linear", "<x, y>", "", NULL, NULL},
                                                  .family = KREIN_FAMILY_DOT,
                                                  .map = "explicit",
+                                                 .source = source,
                                                  .values32 = values32,
                                                  .values64 = values64,
                                                  .series = series};

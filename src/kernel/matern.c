@@ -104,6 +104,21 @@ static double density(const double *p, int64_t d, double r) {
 /* 2 nu degrees of freedom have a variance above two. */
 static bool second_moment(const double *p) { return p[NU] > 1; }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    double nu = p[NU], c = fmin(sqrt(2 * nu) / p[SIGMA], 1e30);
+    if (nu == 0.5)
+        return krein__kernel_source(out, KREIN_SOURCE_SQUARE, "EXP(R(%.17g) * SQRT(s))", -c);
+    if (nu == 1.5)
+        return krein__kernel_source(out, KREIN_SOURCE_SQUARE,
+                                    "((1 + R(%.17g) * SQRT(s)) * EXP(R(%.17g) * SQRT(s)))", c, -c);
+    if (nu == 2.5)
+        return krein__kernel_source(
+            out, KREIN_SOURCE_SQUARE,
+            "((1 + R(%.17g) * SQRT(s) + R(%.17g) * s) * EXP(R(%.17g) * SQRT(s)))", c, c * c / 3,
+            -c);
+    return false;
+}
+
 static const krein_option options[] = {
     {.name = "nu", .value = 1.5, .low = 0.05, .high = 50, .help = "smoothness"},
     KREIN_OPTION_SIGMA("length"),
@@ -114,6 +129,7 @@ const krein_kernel_class krein__kernel_matern = {
             options, NULL},
     .family = KREIN_FAMILY_RADIAL,
     .map = "orf",
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .slope = slope,

@@ -13,6 +13,7 @@
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { PERIOD = 0, SIGMA = 1, TERMS = 1024 };
 
@@ -41,12 +42,13 @@ KREIN_ROW_SUM(double, sum64, TERM64)
 ROWS(float, rows32, sum32, krein__vexpf)
 ROWS(double, rows64, sum64, krein__vexp)
 
-static double coordinate(const double *p, double x, double y) {
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)at;
     return 2 * sine64((x - y) / p[PERIOD]) / (p[SIGMA] * p[SIGMA]);
 }
-static double finish(const double *p, double sum) {
+static double finish(const double *p, const double *sum) {
     (void)p;
-    return exp(-sum);
+    return exp(-*sum);
 }
 
 /* The k >= 0 that the distance of u from 1/2 belongs to. */
@@ -78,6 +80,12 @@ static void frequency(const double *p, krein_rng g, uint64_t row, int64_t d, dou
     for (int64_t j = 0; j < d; j++) w[j] = quantile(p, krein__rng_uniform(g, row, (uint64_t)j));
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    char add[80];
+    snprintf(add, sizeof add, "(1 - COS((a - b) * R(%.17g)))", 1 / p[PERIOD]);
+    return krein__kernel_source(out, add, "EXP(R(%.17g) * s)", -1 / (p[SIGMA] * p[SIGMA]));
+}
+
 static const krein_option options[] = {
     {.name = "p", .value = 1, .low = 0, .low_open = true, .high = 1e30, .help = "period"},
     KREIN_OPTION_SIGMA("bandwidth"),
@@ -89,6 +97,7 @@ const krein_kernel_class krein__kernel_periodic = {
             "sigma has no unit."},
     .family = KREIN_FAMILY_STATIONARY,
     .map = "rff",
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

@@ -28,6 +28,11 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return krein__series_power(p[DEGREE], p[C], p[GAMMA], count, a);
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_source(out, "a * b", "power(R(%.17g) * s + R(%.17g), %d)", p[GAMMA], p[C],
+                                (int)p[DEGREE]);
+}
+
 static const krein_option options[] = {
     {.name = "degree",
      .type = KREIN_OPTION_INTEGER,
@@ -45,6 +50,7 @@ const krein_kernel_class krein__kernel_poly = {
     .family = KREIN_FAMILY_DOT,
     .map = "explicit",
     .definite = definite,
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .series = series};

@@ -86,11 +86,47 @@ bool krein__kernel_positive(const krein_kernel *k) {
     return krein__kernel_definite(k) == KREIN_DEFINITE_POSITIVE;
 }
 
-void krein__kernel_settle(krein_kernel *k, int64_t d) {
-    if (!k) return;
-    if (k->node == KREIN_NODE_LEAF && k->kernel->settle) k->kernel->settle(k->values.number, d);
-    krein__kernel_settle(k->left, d);
-    krein__kernel_settle(k->right, d);
+static bool in_a_file(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_LEAF) return k->kernel->family == KREIN_FAMILY_TABLE;
+    return in_a_file(k->left) || (k->right && in_a_file(k->right));
+}
+
+bool krein__kernel_indefinite(const krein_kernel *k) {
+    return krein__kernel_definite(k) == KREIN_DEFINITE_NO && !in_a_file(k);
+}
+
+krein_status krein__kernel_settle(krein_ctx *ctx, krein_kernel *k, int64_t d,
+                                  const krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    if (!k) return KREIN_OK;
+    if (k->node == KREIN_NODE_LEAF)
+        return k->kernel->settle ? k->kernel->settle(ctx, k, d, e) : KREIN_OK;
+    TRY(krein__kernel_settle(ctx, k->left, d, e));
+    TRY(krein__kernel_settle(ctx, k->right, d, e));
+done:
+    return st;
+}
+
+/* leaf: how many came before. */
+static krein_status leaves_io(krein_ctx *ctx, krein_archive *a, krein_kernel *k, int64_t d,
+                              int64_t *leaf) {
+    krein_status st = KREIN_OK;
+    if (!k) return KREIN_OK;
+    if (k->node == KREIN_NODE_LEAF) {
+        krein__archive_enter(a, (*leaf)++);
+        if (k->kernel->io) st = k->kernel->io(ctx, a, k, d);
+        krein__archive_leave(a);
+        return st;
+    }
+    TRY(leaves_io(ctx, a, k->left, d, leaf));
+    TRY(leaves_io(ctx, a, k->right, d, leaf));
+done:
+    return st;
+}
+
+krein_status krein__kernel_io(krein_ctx *ctx, krein_archive *a, krein_kernel *k, int64_t d) {
+    int64_t leaf = 0;
+    return leaves_io(ctx, a, k, d, &leaf);
 }
 
 krein_status krein__kernel_check_inputs(krein_ctx *ctx, const krein_kernel *k, double low,

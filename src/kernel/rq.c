@@ -87,6 +87,12 @@ static double density(const double *p, int64_t d, double r) {
                krein__log_bessel_k(fabs(v), 2 * sqrt(b)) - log(x));
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    double c = fmin(0.5 / p[ALPHA] / (p[SIGMA] * p[SIGMA]), 1e30);
+    return krein__kernel_source(out, KREIN_SOURCE_SQUARE, "EXP(R(%.17g) * LOG(1 + R(%.17g) * s))",
+                                -p[ALPHA], c);
+}
+
 static const krein_option options[] = {
     {.name = "alpha", .value = 1, .low = 0.01, .high = 1e6, .help = "power; large: gaussian"},
     KREIN_OPTION_SIGMA("length"),
@@ -97,6 +103,7 @@ const krein_kernel_class krein__kernel_rq = {
             "Rational quadratic: Gaussian kernels of many widths at once."},
     .family = KREIN_FAMILY_RADIAL,
     .map = "orf",
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .slope = slope,

@@ -1,5 +1,6 @@
-/* table.c -- kernel matrices in NPY files, mapped into memory. The header is checked as for data
- * files (file/npy.c); pages are read when they are looked at. */
+/* table.c -- kernel matrices in NPY files, mapped into memory, and numbers that follow from a
+ * leaf's options. The header of a file is checked as for data (file/npy.c); pages are read when
+ * they are looked at. */
 #include "kernel/table.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ bool krein__has_tables(const krein_kernel *k) { return !krein__kernel_all(k, is_
 static int64_t collect(const krein_kernel *k, krein_table *out) {
     if (!k) return 0;
     if (k->node == KREIN_NODE_LEAF) {
-        if (is_no_table(k->kernel)) return 0;
+        if (is_no_table(k->kernel) && !k->kernel->numbers) return 0;
         if (out) out->leaf = k;
         return 1;
     }
@@ -47,7 +48,16 @@ done:
     return st;
 }
 
-static krein_status open_one(krein_ctx *ctx, krein_table *t) {
+static krein_status make_numbers(krein_ctx *ctx, int64_t d, krein_table *t) {
+    krein_status st = KREIN_OK;
+    NEW(t->numbers, t->leaf->kernel->count(t->leaf, d));
+    TRY(t->leaf->kernel->numbers(ctx, t->leaf, d, t->numbers));
+done:
+    return st;
+}
+
+static krein_status open_one(krein_ctx *ctx, int64_t d, krein_table *t) {
+    if (t->leaf->kernel->numbers) return make_numbers(ctx, d, t);
     const char *path = t->leaf->values.text[0];
     if (!path || !*path)
         return krein__fail(ctx, KREIN_ESPEC, "%s needs the matrix: precomputed(file=\"K.npy\")",
@@ -64,7 +74,7 @@ static krein_status open_one(krein_ctx *ctx, krein_table *t) {
     return KREIN_OK;
 }
 
-krein_status krein__tables_open(krein_ctx *ctx, const krein_kernel *k, krein_table **out,
+krein_status krein__tables_open(krein_ctx *ctx, const krein_kernel *k, int64_t d, krein_table **out,
                                 int64_t *n) {
     krein_status st = KREIN_OK;
     *out = NULL;
@@ -72,7 +82,7 @@ krein_status krein__tables_open(krein_ctx *ctx, const krein_kernel *k, krein_tab
     if (*n == 0) return KREIN_OK;
     ZNEW(*out, *n);
     collect(k, *out);
-    for (int64_t i = 0; i < *n; i++) TRY(open_one(ctx, *out + i));
+    for (int64_t i = 0; i < *n; i++) TRY(open_one(ctx, d, *out + i));
 done:
     if (st != KREIN_OK) {
         krein__tables_close(ctx, *out, *n);
@@ -83,15 +93,30 @@ done:
 }
 
 void krein__tables_close(krein_ctx *ctx, krein_table *t, int64_t n) {
-    for (int64_t i = 0; t && i < n; i++)
+    for (int64_t i = 0; t && i < n; i++) {
         if (t[i].bytes) munmap((void *)(uintptr_t)t[i].bytes, t[i].size);
+        krein__free(ctx, t[i].numbers);
+    }
     krein__free(ctx, t);
+}
+
+double krein__tables_bytes(const krein_kernel *k, int64_t d) {
+    if (!k) return 0;
+    if (k->node != KREIN_NODE_LEAF)
+        return krein__tables_bytes(k->left, d) + krein__tables_bytes(k->right, d);
+    double numbers = k->kernel->count ? 8 * (double)k->kernel->count(k, d) : 0;
+    return numbers + (numbers > 0 || !is_no_table(k->kernel) ? sizeof(krein_table) : 0);
 }
 
 const krein_table *krein__table_of(const krein_table *t, int64_t n, const krein_kernel *leaf) {
     for (int64_t i = 0; i < n; i++)
         if (t[i].leaf == leaf) return &t[i];
     return NULL;
+}
+
+const double *krein__table_numbers(const krein_table *t, int64_t n, const krein_kernel *leaf) {
+    const krein_table *own = krein__table_of(t, n, leaf);
+    return own && own->numbers ? own->numbers : leaf->values.number;
 }
 
 int64_t krein__table_row(const krein_table *t, double x) {

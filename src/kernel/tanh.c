@@ -38,6 +38,10 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return true;
 }
 
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_source(out, "a * b", "TANH(R(%.17g) * s + R(%.17g))", p[GAMMA], p[C]);
+}
+
 static const krein_option options[] = {
     {.name = "gamma", .value = 1, .low = -1e30, .high = 1e30, .help = "factor of <x, y>"},
     {.name = "c", .value = 0, .low = -1e30, .high = 1e30, .help = "constant"},
@@ -48,6 +52,7 @@ const krein_kernel_class krein__kernel_tanh = {
     .alias = "sigmoid",
     .family = KREIN_FAMILY_DOT,
     .definite = definite,
+    .source = source,
     .values32 = values32,
     .values64 = values64,
     .series = series};

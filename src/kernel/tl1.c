@@ -25,19 +25,27 @@ static void from_l1(const double *p, int64_t n, double *v) {
 ROWS(float, rows32, sum32)
 ROWS(double, rows64, sum64)
 
-static double coordinate(const double *p, double x, double y) {
-    (void)p;
+static double coordinate(const double *p, int64_t at, double x, double y) {
+    (void)p, (void)at;
     return fabs(x - y);
 }
-static double finish(const double *p, double sum) { return fmax(p[0] - sum, 0); }
+static double finish(const double *p, const double *sum) { return fmax(p[0] - *sum, 0); }
 
 static krein_definite definite(const double *p) {
     (void)p;
     return KREIN_DEFINITE_NO;
 }
 
-static void settle(double *p, int64_t d) {
+static krein_status settle(krein_ctx *ctx, krein_kernel *leaf, int64_t d, const krein_encoding *e) {
+    double *p = leaf->values.number;
+    (void)ctx, (void)e;
     if (isnan(p[0])) p[0] = 0.7 * (double)d;
+    return KREIN_OK;
+}
+
+static bool source(const double *p, krein_kernel_source *out) {
+    return krein__kernel_source(out, "FABS(a - b)", "(s < R(%.17g) ? R(%.17g) - s : 0)", p[0],
+                                p[0]);
 }
 
 static const krein_option options[] = {{.name = "rho",
@@ -54,6 +62,7 @@ const krein_kernel_class krein__kernel_tl1 = {
             "Piecewise linear. The default of rho suits inputs between 0 and 1."},
     .family = KREIN_FAMILY_STATIONARY,
     .definite = definite,
+    .source = source,
     .rows32 = rows32,
     .rows64 = rows64,
     .coordinate = coordinate,

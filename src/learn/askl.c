@@ -1,29 +1,43 @@
 /* askl -- automated spectral kernel learning: frequencies and weights trained together (li2020)
  *
- *     min over W, V, w, b   mean of loss(w'z(x_i) + b, y_i) + lambda_a |w|_* + lambda_b mean
- * |z(x)|^2 z(x) = (cos(W'x + p) + cos(V'x + p)) / sqrt(2 D), the same phases p in both terms
+ *     min over W, V, w, b   mean loss(w'z(x_i) + b, y_i) + lambda_a |w|_* + lambda_b mean |z(x)|^2
+ *     z(x) = (cos(W'x + p) + cos(V'x + p)) / sqrt(2 D), the same phases p in both terms
  *
- * by mini-batches and back-propagation (net/fit.c). |.|_* is the trace norm, by a proximal step, or
- * norm=frobenius |w|^2, by its gradient; the intercepts b have no penalty. The mean of |z|^2 is
- * over rows with and without labels. W and V start as independent draws from the spectral measure
- * of the kernel, w at zero; the phases stay. A stationary spectrum has V = W, and train=no leaves
- * the frequencies as they were drawn. Numbers are divided by their deviation while the net is
- * trained.
+ * by mini-batches and back-propagation (net/fit.c). |.|_* is the trace norm, by a proximal step; or
+ * (norm) |w|^2, by its gradient, the sum of |w_ij|, or the sum of the lengths of the rows of w, by
+ * proximal steps: the last drops features. The intercepts b have no penalty. The mean of |z|^2 is
+ * over rows with and without labels, where the paper has the sum. W and V start as independent
+ * draws from the spectral measure of the kernel, w at zero; the phases stay. A stationary spectrum
+ * has V = W, and train=no leaves the frequencies as they were drawn. Numbers are divided by their
+ * deviation while the net is trained.
+ *
+ * Steps of adam have the same length in every column, whatever the columns are. Those of the
+ * frequencies are in units of the frequencies' typical size at the start, so that a phase moves as
+ * far with many columns, where frequencies are small, as with few.
  *
  * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
  * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
  * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
- * small: the error that is reported is that of the held-out rows, before the refit.
+ * small. The errors that are reported are those of the held-out rows, before and after: by the net,
+ * and by the new weights of the other rows (leave-one-out of these rows alone). The epoch was
+ * chosen by these rows, so that both are a little too small.
  *
  * The machines of the thesis are presets: sk and nsk (nothing trained but w), skl and nskl, with
  * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
  * hinge loss.
  *
+ * form=mixture trains no single frequency but the spectral mixture that they are drawn from, by the
+ * evidence of a sample of the rows (spectral_mixture.c), and then the weights, as sk. The kernel
+ * spectral takes the mixture from the model.
+ *
  * Cost: epochs n d D flops, twelve of each with two sets of frequencies. */
+#include "kernel/spectral_mixture.h"
 #include "learn/krr.h"
+#include "learn/spectral_mixture.h"
 #include "learn/windows.h"
 #include "map/learned.h"
 #include "model/probability.h"
+#include "num/speed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,11 +60,21 @@ enum {
     SCHEDULE,
     PATIENCE,
     CLIP,
-    REFIT
+    REFIT,
+    FREQUENCY_RATE,
+    REPORT,
+    FORM,
+    COMPONENTS
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
 enum { FROBENIUS = 0, TRACE = 1 };
+static const krein_penalty penalties[] = {KREIN_PENALTY_FROBENIUS, KREIN_PENALTY_TRACE,
+                                          KREIN_PENALTY_L1, KREIN_PENALTY_GROUP};
 enum { NO = 0, YES = 1 };
+/* Steps of the frequencies, in units of their size, over those of the weights. */
+static const double FASTER = 20;
+enum { FREE = 0, MIXTURE = 1 };
+enum { SK = 1 }; /* a preset */
 
 /* What the presets say of the options that were not given, in the order of their words. */
 static const struct preset {
@@ -107,8 +131,10 @@ static const krein_option options[] = {
     [NORM] = {.name = "norm",
               .type = KREIN_OPTION_WORD,
               .value = TRACE,
-              .words = "frobenius|trace",
-              .help = "lambda_a is of |w|^2, or of the trace norm"},
+              .words = "frobenius|trace|l1|group",
+              .help =
+                  "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of "
+                  "the lengths of a feature's weights"},
     [LOSS] = {.name = "loss",
               .type = KREIN_OPTION_WORD,
               .value = NAN,
@@ -162,13 +188,45 @@ static const krein_option options[] = {
                .words = "no|yes",
                .help = "solve for the weights by ridge regression in the end; when not given: with "
                        "the square loss"},
-    [REFIT + 1] = {0}};
+    [FREQUENCY_RATE] = {.name = "frequency_rate",
+                        .type = KREIN_OPTION_NUMBER,
+                        .value = NAN,
+                        .low = 0,
+                        .low_open = true,
+                        .high = 1e30,
+                        .help = "length of the steps of frequencies, in units of their typical "
+                                "size at the start; when not given 20 times the rate with adam, "
+                                "and with others the rate itself in no unit"},
+    [REPORT] = {.name = "report",
+                .type = KREIN_OPTION_INTEGER,
+                .value = 0,
+                .low = 0,
+                .high = 1e9,
+                .help = "steps between two lines with loss and held-out error in the log (-vv); "
+                        "0: one an epoch"},
+    [FORM] = {.name = "form",
+              .type = KREIN_OPTION_WORD,
+              .value = FREE,
+              .words = "free|mixture",
+              .help = "each frequency is trained, or the spectral mixture that all are drawn from; "
+                      "with it everything else is as in the preset sk"},
+    [COMPONENTS] = {.name = "q",
+                    .type = KREIN_OPTION_INTEGER,
+                    .value = NAN,
+                    .low = 1,
+                    .high = KREIN_COMPONENTS_MAX,
+                    .help = "components of the mixture; when not given those of the kernel "
+                            "spectral, else 4"},
+    [COMPONENTS + 1] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
+
+static bool mixed(const krein_values *v) { return v->number[FORM] == MIXTURE; }
 
 /* What the preset says. */
 static krein_values settled(const krein_values *values) {
     krein_values v = *values;
+    if (mixed(&v)) v.number[PRESET] = SK;
     const struct preset *p = &presets[(int)v.number[PRESET]];
     if (!v.given[SPECTRUM]) v.number[SPECTRUM] = p->spectrum;
     if (!v.given[TRAIN]) v.number[TRAIN] = p->train;
@@ -203,8 +261,27 @@ static char *map_spec(krein_ctx *ctx, const krein_values *values) {
                          v.number[SINES] > 0 ? "yes" : "no");
 }
 
+/* A mixture is of stationary frequencies, which are draws from it. */
+static krein_status check_form(krein_ctx *ctx, const krein_values *v) {
+    if (!mixed(v)) {
+        if (!v->given[COMPONENTS] || isnan(v->number[COMPONENTS])) return KREIN_OK;
+        return krein__fail(ctx, KREIN_EARG, "askl: q is the number of components of form=mixture");
+    }
+    if (v->given[PRESET] && v->number[PRESET] != SK)
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: form=mixture is as the preset sk in everything else; leave "
+                           "`preset` out");
+    if ((v->given[TRAIN] && v->number[TRAIN] > 0) ||
+        (v->given[SPECTRUM] && v->number[SPECTRUM] != STATIONARY))
+        return krein__fail(ctx, KREIN_EARG,
+                           "askl: the frequencies of form=mixture are draws from a stationary "
+                           "spectrum; leave `train` and `spectrum` out");
+    return KREIN_OK;
+}
+
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
-    (void)values;
+    krein_status st = check_form(ctx, values);
+    if (st != KREIN_OK) return st;
     if (!map || krein__map_traits(map) & KREIN_MAP_TRAINED) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
                        "askl trains its own features, and the map %s has none that can be trained; "
@@ -212,10 +289,35 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                        map->cls->cls.name);
 }
 
+/* Components of the mixture; 0: they cannot be as many as asked for. */
+static int64_t components(const krein_values *v, const krein_map *map) {
+    int64_t own = krein__spectral_mixture_own(map->kernel);
+    double q = v->number[COMPONENTS];
+    if (isnan(q)) return own > 0 ? own : KREIN_COMPONENTS;
+    return own > 0 && (int64_t)q != own ? 0 : (int64_t)q;
+}
+
+static krein_status take_mixture(krein_job *job, krein_values *values) {
+    const krein_map *map = job->model->map;
+    int64_t q = components(values, map);
+    if (krein__learned(map)->V)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: form=mixture needs a map with spectrum=stationary");
+    if (q == 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: q=%g components, and the kernel starts with %lld; leave q out",
+                           values->number[COMPONENTS],
+                           (long long)krein__spectral_mixture_own(map->kernel));
+    values->number[COMPONENTS] = (double)q;
+    return KREIN_OK;
+}
+
 /* The map is as its own spec says; what the learner's says must be the same. */
 static krein_status take_map(krein_job *job, krein_values *values) {
     const krein_learned *s = krein__learned(job->model->map);
     double spectrum = s->V ? NONSTATIONARY : STATIONARY;
+    krein_status st = mixed(values) ? take_mixture(job, values) : KREIN_OK;
+    if (st != KREIN_OK) return st;
     if ((values->given[SPECTRUM] && values->number[SPECTRUM] != spectrum) ||
         (values->given[SINES] && (values->number[SINES] > 0) != s->sines))
         return krein__fail(job->ctx, KREIN_EARG,
@@ -260,14 +362,51 @@ done:
 }
 
 /* The frequencies of the map to the net, or back. */
-static void start_net(const krein_map *map, krein_net *net) {
+static krein_status start_net(const krein_map *map, krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_get(map, at.first, at.second == at.first ? NULL : at.second, at.phase);
+    bool two = at.second != at.first;
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    if (two) NEW(V, map->d * at.F);
+    krein__learned_get(map, W, V, at.phase);
+    krein__panels_from(map->d, at.F, W, at.first);
+    if (two) krein__panels_from(map->d, at.F, V, at.second);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
 }
 
-static void give_frequencies(krein_map *map, const krein_net *net) {
+static krein_status give_frequencies(krein_map *map, const krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
     krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    krein__learned_set(map, at.first, at.second);
+    float *W = NULL, *V = NULL;
+    NEW(W, map->d * at.F);
+    NEW(V, map->d * at.F);
+    krein__panels_to(map->d, at.F, at.first, W);
+    krein__panels_to(map->d, at.F, at.second, V);
+    krein__learned_set(map, W, V);
+done:
+    krein__free(ctx, W);
+    krein__free(ctx, V);
+    return st;
+}
+
+/* The geometric mean of the frequencies' sizes: that of heavy tails is no larger for a few far out.
+ * 0 where all are 0. */
+static double typical_size(const krein_net *net) {
+    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
+    int64_t n = net->layer[0].in * krein__panels(at.F) * KREIN_PANEL, some = 0; /* with zeros */
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (at.first[i] == 0) continue;
+        sum += log(fabs((double)at.first[i]));
+        some++;
+    }
+    return some > 0 ? exp(sum / (double)some) : 0;
 }
 
 /* The last layer becomes the weights of the model. */
@@ -291,9 +430,9 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
                              .epochs = (int64_t)v->number[EPOCHS],
                              .batch = krein__min((int64_t)v->number[BATCH], job->n),
                              .patience = (int64_t)v->number[PATIENCE],
+                             .report = (int64_t)v->number[REPORT],
                              .clip = v->number[CLIP],
-                             .penalty = v->number[NORM] == TRACE ? KREIN_PENALTY_TRACE
-                                                                 : KREIN_PENALTY_FROBENIUS,
+                             .penalty = penalties[(int)v->number[NORM]],
                              .lambda_a = v->number[LAMBDA_A],
                              .lambda_b = v->number[LAMBDA_B],
                              .frozen = {!(v->number[TRAIN] > 0)},
@@ -310,18 +449,17 @@ static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit
 
 /* ---- what came out ------------------------------------------------------ */
 
+static const char *measure(const krein_job *job) {
+    return krein__job_classes(job) ? "error" : "rmse";
+}
+
 static void report(krein_job *job, const krein_fit_options *o, const krein_fit_report *r,
                    const krein_windows *w, bool refit) {
     krein_ctx *ctx = job->ctx;
-    bool classes = krein__job_classes(job);
     char error[96] = "";
-    double unit = classes || w->k > 1 ? 1 : w->unit[0];
     if (w->held > 0)
-        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out",
-                 classes    ? "error"
-                 : w->k > 1 ? "rmse in deviations"
-                            : "rmse",
-                 r->best.error * unit, (long long)w->held);
+        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out", measure(job), job->loo,
+                 (long long)w->held);
     if (r->end == KREIN_FIT_DIVERGED)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "askl: the loss is no number any more in epoch %lld: rate=%g is too large; the "
@@ -336,32 +474,38 @@ static void report(krein_job *job, const krein_fit_options *o, const krein_fit_r
     if (r->end == KREIN_FIT_TIME)
         krein__log(ctx, KREIN_LOG_WARNING, "askl: time limit: best of %lld epochs",
                    (long long)r->epochs);
-    krein__log(ctx, KREIN_LOG_INFO,
-               "askl: %lld epochs, %lld steps%s; best in epoch %lld: loss %.4g, objective %.4g%s",
+    char best[96] = "the start";
+    if (r->best.epoch > 0)
+        snprintf(best, sizeof best, "epoch %lld: loss %.4g, objective %.4g",
+                 (long long)r->best.epoch, r->best.loss, r->best.objective);
+    krein__log(ctx, KREIN_LOG_INFO, "askl: %lld epochs, %lld steps%s; best: %s%s",
                (long long)r->epochs, (long long)r->steps,
-               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "",
-               (long long)r->best.epoch, r->best.loss, r->best.objective, error);
+               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "", best, error);
 }
 
-/* The error that the choice of the epoch came with. */
-static void tell_held(krein_job *job, const krein_fit_report *r, const krein_windows *w) {
-    job->loo = NAN;
-    job->cv_folds = 0;
-    if (w->held == 0 || (!krein__job_classes(job) && w->k > 1)) return;
-    job->loo = r->best.error * w->unit[0];
-    job->cv_folds = 1;
+/* Scores of the rows held out (held x k), the caller's. */
+static krein_status held_scores(const krein_net *net, const krein_fit_options *o,
+                                const krein_windows *w, float **out) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
+    krein_net_work work = {0};
+    double mean, error;
+    NEW(*out, w->held * w->k);
+    TRY(krein__net_work_begin(net, o->batch, true, &work));
+    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, *out));
+done:
+    krein__net_work_end(&work);
+    return st;
 }
 
 /* Probabilities: of the softmax they are those of the scores; else scores of the held-out rows are
  * calibrated. */
-static krein_status calibrate(krein_job *job, const krein_net *net, const krein_fit_options *o,
-                              const krein_windows *w) {
+static krein_status calibrate(krein_job *job, const krein_fit_options *o, const krein_windows *w,
+                              const float *f) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    krein_net_work work = {0};
-    float *f = NULL;
-    double *score = NULL, *weight = NULL, mean, error;
+    double *score = NULL, *weight = NULL;
     if (o->loss->probabilities) {
         NEW(m->calibration.slope, m->k);
         ZNEW(m->calibration.shift, m->k);
@@ -375,33 +519,81 @@ static krein_status calibrate(krein_job *job, const krein_net *net, const krein_
                          "need; use loss=softmax");
         goto done;
     }
-    NEW(f, w->held * m->k);
     NEW(score, w->held * m->k);
     NEW(weight, w->held);
-    TRY(krein__net_work_begin(net, o->batch, true, &work));
-    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, f));
     for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
     for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
     TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
                          weight, &m->calibration));
 done:
-    krein__net_work_end(&work);
-    krein__free(ctx, f);
     krein__free(ctx, score);
     krein__free(ctx, weight);
     return st;
 }
 
-/* The last layer by ridge regression on all rows. */
-static krein_status refit_weights(krein_job *job) {
+/* Where lambda was chosen by the errors of all rows, these are said with a warning: the frequencies
+ * were trained on most of them. */
+static void report_refit(const krein_job *job, double before, const krein_apart *apart) {
+    char held[96] = "", chosen[96] = "";
+    if (isfinite(apart->error))
+        snprintf(held, sizeof held, ": %s %.4g on the rows held out (before: %.4g)", measure(job),
+                 apart->error, before);
+    if (isfinite(job->loo))
+        snprintf(chosen, sizeof chosen, "; %s of all rows, too small, %.4g",
+                 job->cv_folds > 0 ? "cross-validated" : "leave-one-out", job->loo);
+    krein__log(job->ctx, KREIN_LOG_INFO, "askl: refit with lambda %.3g%s%s", job->lambda, held,
+               chosen);
+}
+
+/* The last layer by ridge regression on all rows. job->loo stays what it was: that of the net. */
+static krein_status refit_weights(krein_job *job, const krein_windows *w) {
     krein_values plain = {0};
+    krein_apart apart = {.index = w->held_row, .n = w->held, .error = NAN};
+    double before = job->loo;
+    job->apart = w->held > 0 ? &apart : NULL;
+    job->loo = NAN;
     krein_status st = krein__learner_krr.fit(job, &plain);
-    if (st == KREIN_OK && isfinite(job->loo))
-        krein__log(job->ctx, KREIN_LOG_INFO,
-                   "askl: refit with lambda %.3g: leave-one-out %s %.4g (on rows that the "
-                   "frequencies were trained on)",
-                   job->lambda, krein__job_classes(job) ? "error" : "rmse", job->loo);
-    return st;
+    job->apart = NULL;
+    if (st != KREIN_OK) return st;
+    report_refit(job, before, &apart);
+    job->refit = apart.error;
+    return KREIN_OK;
+}
+
+/* With a time limit: the net ends early enough for the refit, as long as that is predicted to take,
+ * but gets half of the time. */
+static krein_status leave_time(const krein_job *job, double *deadline) {
+    krein_ctx *ctx = job->ctx;
+    const krein_map *map = job->model->map;
+    const krein_data *data = job->data;
+    krein_values plain = {0};
+    krein_cost of_map = {0}, ridge = {.probabilities = true};
+    double speed, now = krein__clock(), N = (double)job->n;
+    int64_t passes;
+    krein_status st = krein__speed(ctx, &speed);
+    if (st != KREIN_OK) return st;
+    map->cls->cost(map, job->n, &of_map);
+    krein__learner_krr.cost(map, &plain, job->n, job->model->k, job->lambda < 0, &ridge, &passes);
+    double pass = data->in_memory ? 0 : data->seconds_read / (double)krein__max(1, data->passes);
+    double seconds = (ridge.flops + (double)passes * N * of_map.flops) / speed;
+    *deadline = fmax(job->deadline - seconds - (double)passes * pass, (now + job->deadline) / 2);
+    return KREIN_OK;
+}
+
+/* Where the refit was not done in time the weights are those of the net. */
+static krein_status give_up_refit(krein_job *job, krein_status st) {
+    krein_ctx *ctx = job->ctx;
+    if (st != KREIN_ETIME) return st;
+    krein__log(
+        ctx, KREIN_LOG_WARNING,
+        "askl: time limit: there was no time for the refit; the weights are those of the net");
+    ctx->message[0] = 0;
+    ctx->status = KREIN_OK;
+    krein__free(ctx, job->model->calibration.slope);
+    krein__free(ctx, job->model->calibration.shift);
+    job->model->calibration.slope = job->model->calibration.shift = NULL;
+    job->model->path.n = 0;
+    return KREIN_OK;
 }
 
 static krein_status fit(krein_job *job, krein_values *values) {
@@ -412,28 +604,47 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_windows w = {0};
     krein_fit_options o = {0};
     krein_fit_report r;
+    float *scores = NULL;
+    double before = NAN;
     TRY(take_map(job, values));
     *values = settled(values);
     values->number[EPOCHS] = (double)epochs_of(values, job->n);
     TRY(fit_options(job, values, &o));
     values->number[RATE] = o.rate;
+    if (isnan(values->number[FREQUENCY_RATE]) && o.optimizer.cls == &krein__optimizer_adam)
+        values->number[FREQUENCY_RATE] = FASTER * o.rate;
     bool refit = refits(values, o.loss);
     TRY(check_loss(job, o.loss, refit));
     TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
     TRY(krein__net_ready(&net));
-    start_net(m->map, &net);
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
-    TRY(krein__net_fit(&net, &w.fit, &o, &r));
-    report(job, &o, &r, &w, refit);
-    give_frequencies(m->map, &net);
-    if (refit) {
-        TRY(refit_weights(job));
-    } else {
-        give_weights(job, &net, &w);
-        TRY(calibrate(job, &net, &o, &w));
+    if (mixed(values))
+        TRY(krein__spectral_mixture_learn(job, &w, (int64_t)values->number[COMPONENTS]));
+    TRY(start_net(m->map, &net));
+    if (!isnan(values->number[FREQUENCY_RATE]))
+        o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
+    if (refit && o.deadline > 0) TRY(leave_time(job, &o.deadline));
+    TRY(krein__windows_fit(&w, &net, &o, &r));
+    if (w.held > 0) {
+        TRY(held_scores(&net, &o, &w, &scores));
+        before = krein__windows_error(&w, scores);
     }
-    tell_held(job, &r, &w);
+    job->loo = before;
+    report(job, &o, &r, &w, refit);
+    if (!o.frozen[0]) TRY(give_frequencies(m->map, &net));
+    if (refit) {
+        st = refit_weights(job, &w);
+        refit = st == KREIN_OK;
+        TRY(give_up_refit(job, st));
+    }
+    if (!refit) {
+        give_weights(job, &net, &w);
+        TRY(calibrate(job, &o, &w, scores));
+    }
+    job->loo = before;
+    job->cv_folds = w.held > 0;
 done:
+    krein__free(ctx, scores);
     krein__values_clear(ctx, &o.optimizer.values);
     krein__windows_close(&w);
     krein__net_clear(&net);
@@ -451,6 +662,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         .optimizer = {
             .cls = (const krein_optimizer_class *)krein__optimizers[(int)v.number[OPTIMIZER]]}};
     krein_cost ridge = *out;
+    ridge.probabilities = true; /* the error of rows that are held out takes as much */
     *passes = 2;
     if (refits(&v, loss_of(&v, k > 1)) || isnan(v.number[REFIT]))
         krein__learner_krr.cost(map, &plain, n, k, path, &ridge, passes);
@@ -462,8 +674,16 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     out->bytes += fmax(ridge.bytes, krein__net_fit_bytes(&net, &o)) + p +
                   krein__windows_bytes(map, n, k) + 8 * (double)n +
                   64 * (double)k * ((double)D + (double)k) + 65536;
-    out->flops = (double)epochs_of(&v, n) * (double)n * flops + ridge.flops;
+    out->early = (double)(epochs_of(&v, n) - 1) * (double)n * flops;
+    out->flops = out->early + (double)n * flops + ridge.flops;
     *passes += 3;
+    if (mixed(&v)) {
+        krein_cost mixture;
+        krein__spectral_mixture_cost(n, map->d, k, krein__max(1, components(&v, map)), &mixture);
+        out->bytes += mixture.bytes;
+        out->flops += mixture.flops;
+        *passes += 1;
+    }
     krein__net_clear(&net);
 }
 
@@ -476,10 +696,13 @@ const krein_learner_class krein__learner_askl = {
          "choose the epoch. Where the loss is the square, the weights are then solved for as by "
          "krr, with `lambda` by leave-one-out. The model has a map of its own, whose frequencies "
          "other learners take with map=learned(file=MODEL). loss=softmax has probabilities by "
-         "itself; with other losses they are calibrated on the rows held out."},
+         "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
+         "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
+         "rows instead; the kernel spectral(file=MODEL) is that mixture."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .probabilities = true,
     .unlabelled = true,
+    .checkpoint = true,
     .map = map_spec,
     .check = check,
     .fit = fit,

@@ -3,6 +3,7 @@
 
 #include "file/archive.h"
 #include "file/writer.h"
+#include "stream/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-enum { VERSION = 1, FACTS = 40, VALUE = 512 };
+enum { VERSION = 2, FACTS = 40, VALUE = 512, PARTS = 4, DONE = 64 };
 static const double SECONDS = 30;
 
 struct krein_checkpoint {
@@ -25,7 +26,12 @@ struct krein_checkpoint {
     krein_scanned learned;
     bool has_encoding; /* in the file that was found */
     char *kernel, *map;
-    krein_sums sums;
+    krein_choice choice; /* borrowed, once it may be written */
+    int64_t nfound;      /* parts of the file */
+    char **found;
+    int64_t npart; /* of what is written */
+    krein_part_kept part[PARTS];
+    char done[DONE]; /* "1200 rows"; empty: nothing */
 };
 
 /* ---- what a job is ----------------------------------------------------------------------- */
@@ -80,10 +86,22 @@ done:
     return st;
 }
 
+/* The caller's arrays are the same if all their cells are. */
+static krein_status add_rows(krein_checkpoint *c, const char *what, const krein_reader *r) {
+    char text[VALUE];
+    uint64_t h;
+    krein_status st = krein__memory_digest(r, &h);
+    if (st != KREIN_OK) return st;
+    snprintf(text, sizeof text, "%lld rows in memory (state %016llx)", (long long)r->n,
+             (unsigned long long)h);
+    return add(c, what, text);
+}
+
 /* A file is the same if name, size and time of the last change are. */
 static krein_status add_file(krein_checkpoint *c, const char *what, const krein_reader *r) {
     struct stat s;
     char text[VALUE];
+    if (r->memory) return add_rows(c, what, r);
     if (krein__reader_files(r) > 1) return add_files(c, what, r);
     krein_status st = look_at(c, r->path, &s);
     if (st != KREIN_OK) return st;
@@ -138,54 +156,21 @@ static krein_status describe(krein_checkpoint *c, const krein_train_options *o,
     TRY(add_number(c, "time-limit", o->time_limit));
     TRY(add_number(c, "holdout", o->holdout));
     TRY(add_number(c, "probabilities", o->probabilities));
+    TRY(add(c, "metric", o->metric));
+    TRY(add_number(c, "effort", o->effort));
+    TRY(add_number(c, "clip", isfinite(o->clip) ? o->clip : -1));
+    if (o->unlabeled)
+        TRY(add_file(c, "unlabeled", o->unlabeled->reader));
+    else
+        TRY(add(c, "unlabeled", NULL));
 done:
     return st;
 }
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
-static krein_status mark_io(krein_archive *a, const char *name, krein_mark *m) {
-    krein_status st = KREIN_OK;
-    int64_t *all[] = {&m->row, &m->byte, &m->line, &m->file};
-    static const char *const part[] = {"row", "byte", "line", "file"};
-    for (int k = 0; k < 4 && st == KREIN_OK; k++) {
-        char full[40];
-        snprintf(full, sizeof full, "%s.%s", name, part[k]);
-        st = krein__archive_int(a, full, all[k], 0, INT64_MAX / 2); /* it is counted on */
-    }
-    return st;
-}
-
-static krein_status damaged(krein_ctx *ctx, const char *what) {
+krein_status krein__checkpoint_damaged(krein_ctx *ctx, const char *what) {
     return krein__fail(ctx, KREIN_EMODEL, "%s", what);
-}
-
-/* A right checksum proves nothing about who wrote the file: numbers that are used together are
- * checked against each other. */
-static krein_status check_sums(krein_ctx *ctx, const krein_sums *s) {
-    const krein_place *p = &s->place;
-    if (!isfinite(s->lambda) || isinf(s->loo))
-        return damaged(ctx, "what was chosen is out of range");
-    if (p->streamed > p->row || p->from.row > p->row || p->labels.row > p->from.row)
-        return damaged(ctx, "the place of the next row is wrong");
-    return KREIN_OK;
-}
-
-static krein_status sums_io(krein_archive *a, krein_ctx *ctx, krein_sums *s) {
-    krein_status st = KREIN_OK;
-    TRY(krein__archive_int(a, "sums.pass", &s->pass, 0, 1000));
-    if (s->pass == 0) goto done;
-    TRY(krein__archive_double(a, "sums.lambda", &s->lambda));
-    TRY(krein__archive_double(a, "sums.loo", &s->loo));
-    TRY(krein__archive_int(a, "sums.folds", &s->folds, 0, INT64_MAX));
-    TRY(krein__archive_int(a, "place.row", &s->place.row, 0, INT64_MAX / 2));
-    TRY(krein__archive_int(a, "place.streamed", &s->place.streamed, 0, INT64_MAX / 2));
-    TRY(mark_io(a, "place.from", &s->place.from));
-    TRY(mark_io(a, "place.labels", &s->place.labels));
-    TRY(check_sums(ctx, s));
-    TRY(krein__held_out_io(a, ctx, &s->path));
-done:
-    return st;
 }
 
 /* None are held out where the data are learned from a file. */
@@ -193,9 +178,10 @@ static krein_status check_learned(krein_ctx *ctx, const krein_scanned *l) {
     const int64_t train = l->count[KREIN_PART_TRAIN], dropped = l->count[KREIN_PART_DROPPED];
     if (train < 2 || l->count[KREIN_PART_HELD] != 0 || train > l->nrows ||
         dropped != l->nrows - train)
-        return damaged(ctx, "its numbers of rows do not agree");
-    return isfinite(l->label_most) ? KREIN_OK
-                                   : damaged(ctx, "the size of the labels is not finite");
+        return krein__checkpoint_damaged(ctx, "its numbers of rows do not agree");
+    return isfinite(l->label_most)
+               ? KREIN_OK
+               : krein__checkpoint_damaged(ctx, "the size of the labels is not finite");
 }
 
 static krein_status learned_io(krein_archive *a, krein_ctx *ctx, krein_scanned *l,
@@ -222,7 +208,86 @@ done:
     return st;
 }
 
-static krein_status write_file(krein_checkpoint *c, krein_ridge *ridge) {
+/* Candidates: as many as the file says, the caller's. */
+static krein_status tried_io(krein_archive *a, krein_ctx *ctx, krein_choice *h) {
+    krein_status st = KREIN_OK;
+    enum { MOST = 100000 };
+    bool reading = krein__archive_reading(a);
+    char **text = NULL;
+    int64_t *number = NULL;
+    double *error = NULL;
+    int64_t n = 0;
+    TRY(krein__archive_int(a, "tried", &h->ntried, 0, MOST));
+    n = h->ntried;
+    if (n == 0) goto done;
+    if (reading) {
+        ZNEW(h->tried, n);
+    } else {
+        NEW(text, 3 * n);
+        NEW(number, 2 * n);
+        NEW(error, n);
+    }
+    for (int64_t i = 0; !reading && i < n; i++) {
+        const krein_tried *t = &h->tried[i];
+        text[3 * i] = t->kernel, text[3 * i + 1] = t->map, text[3 * i + 2] = t->learner;
+        number[2 * i] = t->metric, number[2 * i + 1] = t->rows;
+        error[i] = isfinite(t->error) ? t->error : -1; /* none has an error below 0 */
+    }
+    TRY(krein__archive_texts(a, "tried.texts", &text, 3 * n));
+    TRY(krein__archive_array(a, "tried.numbers", KREIN_TYPE_I64, &number, 2 * n));
+    TRY(krein__archive_array(a, "tried.errors", KREIN_TYPE_F64, &error, n));
+    for (int64_t i = 0; reading && i < n; i++) {
+        int64_t metric = krein__max(0, krein__min(number[2 * i], KREIN_METRIC_FULL));
+        h->tried[i] = (krein_tried){.kernel = text[3 * i],
+                                    .map = text[3 * i + 1],
+                                    .learner = text[3 * i + 2],
+                                    .metric = (krein_metric_kind)metric,
+                                    .rows = number[2 * i + 1],
+                                    .error = error[i] < 0 ? NAN : error[i]};
+        text[3 * i] = text[3 * i + 1] = text[3 * i + 2] = NULL;
+    }
+done:
+    if (!reading && st == KREIN_OK && n > 0) {
+        st = krein__archive_own(a, number);
+        if (st == KREIN_OK) st = krein__archive_own(a, error);
+    } else {
+        krein__free(ctx, number);
+        krein__free(ctx, error);
+    }
+    for (int64_t i = 0; reading && text && i < 3 * n; i++) krein__free(ctx, text[i]);
+    krein__free(ctx, text);
+    return st;
+}
+
+/* scaling: the file has no encoding, which has it. */
+static krein_status choice_io(krein_archive *a, krein_ctx *ctx, bool scaling, krein_choice *h) {
+    krein_status st = KREIN_OK;
+    if (scaling) TRY(krein__scaling_io(a, ctx, h->e));
+    TRY(krein__archive_double(a, "choice.start", &h->lambda_start));
+    if (!(h->lambda_start >= 0) || isinf(h->lambda_start))
+        TRY(krein__checkpoint_damaged(ctx, "the lambda to start from is out of range"));
+    TRY(tried_io(a, ctx, h));
+done:
+    return st;
+}
+
+static krein_status parts_io(krein_checkpoint *c, krein_archive *a) {
+    krein_ctx *ctx = c->ctx;
+    krein_status st = KREIN_OK;
+    char **names = NULL, *done = c->done;
+    NEW(names, PARTS);
+    for (int64_t i = 0; i < c->npart; i++) names[i] = (char *)(uintptr_t)c->part[i].name;
+    TRY(krein__archive_int(a, "parts", &c->npart, 0, PARTS));
+    if (c->npart == 0) goto done;
+    TRY(krein__archive_texts(a, "parts.names", &names, c->npart));
+    TRY(krein__archive_text(a, "parts.done", &done));
+    for (int64_t i = 0; i < c->npart; i++) TRY(c->part[i].io(a, ctx, c->part[i].state));
+done:
+    krein__free(ctx, names);
+    return st;
+}
+
+static krein_status write_file(krein_checkpoint *c) {
     krein_ctx *ctx = c->ctx;
     krein_status st = KREIN_OK;
     krein_archive *a = NULL;
@@ -239,8 +304,8 @@ static krein_status write_file(krein_checkpoint *c, krein_ridge *ridge) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, ctx, &c->sums));
-    if (c->sums.pass > 0) TRY(krein__ridge_io(a, ridge));
+    if (chosen) TRY(choice_io(a, ctx, !encoding, &c->choice));
+    TRY(parts_io(c, a));
     TRY(krein__archive_save(a, c->path));
     c->written = true;
     c->last = krein__clock();
@@ -271,13 +336,29 @@ static krein_status compare(krein_checkpoint *c, char **name, char **value, int6
     return same ? KREIN_OK : unusable(c, why);
 }
 
+static krein_status read_parts(krein_checkpoint *c, krein_archive *a) {
+    krein_status st = KREIN_OK;
+    char *done = NULL;
+    int64_t n = 0;
+    TRY(krein__archive_int(a, "parts", &n, 0, PARTS));
+    if (n == 0) goto done;
+    TRY(krein__archive_texts(a, "parts.names", &c->found, n));
+    c->nfound = n;
+    TRY(krein__archive_text(a, "parts.done", &done));
+    snprintf(c->done, sizeof c->done, "%s", done);
+done:
+    krein__free(c->ctx, done);
+    return st;
+}
+
 static krein_status read_job(krein_checkpoint *c, krein_archive *a) {
     krein_ctx *ctx = c->ctx;
     krein_status st = KREIN_OK;
     int64_t version = 0, n = 0;
     char **name = NULL, **value = NULL;
     bool chosen = false;
-    TRY(krein__archive_int(a, "checkpoint", &version, 1, VERSION));
+    TRY(krein__archive_int(a, "checkpoint", &version, 1, INT64_MAX));
+    if (version != VERSION) TRY(unusable(c, "it is of another version of the program"));
     TRY(krein__archive_int(a, "job.facts", &n, 1, FACTS));
     TRY(krein__archive_texts(a, "job.names", &name, n));
     TRY(krein__archive_texts(a, "job.values", &value, n));
@@ -286,8 +367,9 @@ static krein_status read_job(krein_checkpoint *c, krein_archive *a) {
     TRY(krein__archive_bool(a, "chosen", &chosen));
     if (chosen) TRY(krein__archive_text(a, "kernel", &c->kernel));
     if (chosen) TRY(krein__archive_text(a, "map", &c->map));
-    TRY(sums_io(a, ctx, &c->sums));
-    if (c->sums.pass > 0 && !chosen) st = damaged(ctx, "sums of a kernel that it does not name");
+    TRY(read_parts(c, a));
+    if (c->nfound > 0 && !chosen)
+        st = krein__checkpoint_damaged(ctx, "a state of a kernel that it does not name");
 done:
     for (int64_t k = 0; k < n; k++) {
         if (name) krein__free(ctx, name[k]);
@@ -343,9 +425,6 @@ krein_status krein__checkpoint_open(krein_ctx *ctx, const krein_train_options *o
     krein_status st = KREIN_OK;
     krein_checkpoint *c = NULL;
     *out = NULL;
-    if (data->reader->memory)
-        return krein__fail(ctx, KREIN_EARG,
-                           "`checkpoint` is for data in a file, and these are in memory");
     ZNEW(c, 1);
     c->ctx = ctx;
     c->every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : SECONDS;
@@ -353,9 +432,8 @@ krein_status krein__checkpoint_open(krein_ctx *ctx, const krein_train_options *o
     DUP(c->path, o->checkpoint);
     TRY(describe(c, o, data));
     TRY(look(c));
-    if (c->sums.pass > 0)
-        krein__log(ctx, KREIN_LOG_INFO, "going on from %s: %lld rows are done", c->path,
-                   (long long)c->sums.place.row);
+    if (c->nfound > 0)
+        krein__log(ctx, KREIN_LOG_INFO, "going on from %s: %s are done", c->path, c->done);
     else if (c->written)
         krein__log(ctx, KREIN_LOG_INFO, "going on from %s: the data are known", c->path);
     *out = c;
@@ -373,13 +451,15 @@ void krein__checkpoint_close(krein_checkpoint *c) {
         krein__free(ctx, c->value[k]);
     }
     if (c->nfact < FACTS) krein__free(ctx, c->name[c->nfact]);
+    for (int64_t k = 0; k < c->nfound; k++) krein__free(ctx, c->found[k]);
+    krein__free(ctx, c->found);
     krein__free(ctx, c->kernel);
     krein__free(ctx, c->map);
     krein__free(ctx, c->path);
     krein__free(ctx, c);
 }
 
-/* ---- before the sums ------------------------------------------------------------------------ */
+/* ---- before the learner --------------------------------------------------------------------- */
 
 bool krein__checkpoint_has_encoding(const krein_checkpoint *c) { return c && c->has_encoding; }
 const char *krein__checkpoint_kernel(const krein_checkpoint *c) { return c ? c->kernel : NULL; }
@@ -391,8 +471,6 @@ krein_status krein__checkpoint_recall(krein_checkpoint *c, krein_data *data, kre
     memset(e, 0, sizeof *e);
     TRY(load(c, &a));
     TRY(explain(c, learned_io(a, c->ctx, &c->learned, e)));
-    if (c->sums.place.row > c->learned.nrows)
-        TRY(explain(c, damaged(c->ctx, "the next row is behind the last one")));
     TRY(explain(c, krein__data_recall(data, &c->learned, e)));
     c->e = e;
 done:
@@ -403,49 +481,73 @@ done:
 
 krein_status krein__checkpoint_scanned(krein_checkpoint *c, krein_data *data,
                                        const krein_encoding *e, bool repeatable) {
-    if (data->in_memory || !repeatable)
+    if (data->in_memory || data->reader->memory || !repeatable)
         return KREIN_OK; /* learned again in no time, or as it was */
     krein__data_scanned(data, &c->learned);
     c->e = (krein_encoding *)(uintptr_t)e; /* archives read and write with one function */
-    /* Sums of a run that kept its rows in memory are worth more; they are written with the rest. */
-    return c->sums.pass > 0 ? KREIN_OK : write_file(c, NULL);
+    /* What a run that kept its rows in memory chose is worth more, and written with the rest. */
+    return c->kernel ? KREIN_OK : write_file(c);
 }
 
-krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map) {
+krein_status krein__checkpoint_chose(krein_checkpoint *c, krein_choice *out) {
+    krein_archive *a = NULL;
+    krein_status st = load(c, &a);
+    if (st == KREIN_OK) st = explain(c, choice_io(a, c->ctx, !c->has_encoding, out));
+    krein__archive_destroy(a);
+    return st;
+}
+
+krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map,
+                                      const krein_choice *choice) {
+    c->choice = *choice;
     if (c->kernel) return KREIN_OK;
     c->kernel = krein__kernel_text(c->ctx, map->kernel);
     c->map = c->kernel ? krein__map_text(map) : NULL;
-    return c->map ? write_file(c, NULL) : c->ctx->status;
+    return c->map ? write_file(c) : c->ctx->status;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
+/* ---- parts ------------------------------------------------------------------------------------
  */
 
-krein_sums krein__checkpoint_sums(const krein_checkpoint *c) {
-    return c ? c->sums : (krein_sums){0};
+bool krein__checkpoint_has(const krein_checkpoint *c, const char *name) {
+    for (int64_t i = 0; c && i < c->nfound; i++)
+        if (strcmp(c->found[i], name) == 0) return true;
+    return false;
 }
 
-krein_status krein__checkpoint_take(krein_checkpoint *c, krein_ridge *ridge) {
+krein_status krein__checkpoint_take(krein_checkpoint *c, const krein_part_kept *part) {
     krein_archive *a = NULL;
     krein_status st = load(c, &a);
-    if (st == KREIN_OK) st = krein__ridge_io(a, ridge);
-    if (st == KREIN_OK && ridge->n != c->sums.place.streamed)
-        st = damaged(c->ctx, "sums of other rows than it says");
-    st = explain(c, st);
+    if (st == KREIN_OK) st = explain(c, part->io(a, c->ctx, part->state));
     krein__archive_destroy(a);
     c->last = krein__clock();
     return st;
+}
+
+void krein__checkpoint_add(krein_checkpoint *c, const krein_part_kept *part) {
+    int64_t i = 0;
+    if (!c) return;
+    while (i < c->npart && strcmp(c->part[i].name, part->name) != 0) i++;
+    if (i == PARTS) return;
+    c->part[i] = *part;
+    c->npart = krein__max(c->npart, i + 1);
+}
+
+void krein__checkpoint_drop(krein_checkpoint *c, const char *name) {
+    int64_t n = 0;
+    for (int64_t i = 0; c && i < c->npart; i++)
+        if (strcmp(c->part[i].name, name) != 0) c->part[n++] = c->part[i];
+    if (c) c->npart = n;
 }
 
 bool krein__checkpoint_due(const krein_checkpoint *c) {
     return c && krein__clock() - c->last >= c->every;
 }
 
-krein_status krein__checkpoint_keep(krein_checkpoint *c, const krein_sums *now, krein_ridge *ridge,
-                                    bool must) {
+krein_status krein__checkpoint_keep(krein_checkpoint *c, const char *done, bool must) {
     if (!c) return KREIN_OK;
-    c->sums = *now;
-    krein_status st = write_file(c, ridge);
+    snprintf(c->done, sizeof c->done, "%s", done);
+    krein_status st = write_file(c);
     if (st == KREIN_OK || must) return st;
     c->last = krein__clock();
     krein__log(c->ctx, KREIN_LOG_WARNING,
@@ -455,11 +557,11 @@ krein_status krein__checkpoint_keep(krein_checkpoint *c, const krein_sums *now, 
 
 krein_status krein__checkpoint_cancelled(const krein_checkpoint *c, krein_ctx *ctx) {
     if (!c || !c->written) return krein__fail(ctx, KREIN_ECANCEL, "cancelled; nothing was written");
-    if (c->sums.pass > 0)
+    if (c->done[0])
         return krein__fail(ctx, KREIN_ECANCEL,
-                           "cancelled after %lld rows; the state is in %s: train with the same "
+                           "cancelled after %s; the state is in %s: train with the same "
                            "options to go on",
-                           (long long)c->sums.place.row, c->path);
+                           c->done, c->path);
     return krein__fail(ctx, KREIN_ECANCEL,
                        "cancelled; what was learned of the data is in %s: train with the same "
                        "options to go on",

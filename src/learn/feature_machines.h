@@ -7,10 +7,14 @@
 #include "solve/machine.h"
 
 typedef enum krein_multi {
-    KREIN_MULTI_OVR = 0,    /* each class against the rest */
-    KREIN_MULTI_OVO = 1,    /* each pair of classes */
-    KREIN_MULTI_CRAMMER = 2 /* all in one machine */
+    KREIN_MULTI_OVR = 0,     /* each class against the rest */
+    KREIN_MULTI_OVO = 1,     /* each pair of classes */
+    KREIN_MULTI_CRAMMER = 2, /* all in one machine: the largest hinge loss of a row */
+    KREIN_MULTI_GMNP = 3     /* squared hinge losses of a row against all classes; on matrices */
 } krein_multi;
+static inline bool krein__multi_joint(int multi) {
+    return multi == KREIN_MULTI_CRAMMER || multi == KREIN_MULTI_GMNP;
+}
 
 typedef struct krein_recipe {
     krein_loss loss;

@@ -13,6 +13,7 @@
  */
 #include "learn/kernel_machine.h"
 
+#include "learn/feature_machines.h"
 #include "learn/kernel_problem.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -119,6 +120,7 @@ static krein_status begin(krein_job *job, double *C, krein_repair spectrum,
     p->k = job->model->k;
     p->scale = 1;
     p->deadline = job->deadline;
+    p->unit = 1;
     if (*C == 0 || isinf(*C))
         return krein__fail(ctx, KREIN_EARG,
                            "C = %g: give a positive number, or leave it out to have it chosen", *C);
@@ -149,7 +151,9 @@ static krein_status begin_svm(krein_job *job, const krein_exact_svm *o, double *
     *C = o->C;
     *p = (krein_kernel_problem){.ctx = job->ctx,
                                 .classes = job->model->encoding.nclass,
+                                .multi = o->multi,
                                 .squared = o->squared,
+                                .intercept = !o->no_intercept,
                                 .tol = o->tol};
     p->pairs = o->multi == 1 && p->classes > 2;
     TRY(begin(job, C, o->spectrum, p));

@@ -9,7 +9,9 @@ typedef struct krein_exact_svm {
     double C;              /* < 0 or NaN: chosen by cross-validation; per unit of the targets */
     double epsilon;        /* of regression: errors up to it cost nothing */
     bool squared;          /* the squared hinge loss */
-    int multi;             /* 0: one machine a class against the rest; 1: one for each pair */
+    int multi;             /* krein_multi: one machine a class against the rest, one for each pair,
+                            * or one for all */
+    bool no_intercept;     /* one for all: without intercepts */
     bool balanced;         /* C times n / (classes * rows of the class) */
     krein_repair spectrum; /* of an indefinite kernel; NONE: as it is */
     double tol;            /* largest violation of the optimality conditions, in units of the

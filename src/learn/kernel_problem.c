@@ -8,6 +8,8 @@
 #include "learn/kernel_problem.h"
 
 #include "base/threads.h"
+#include "learn/feature_machines.h"
+#include "learn/kernel_multiclass.h"
 #include "model/probability.h"
 #include "num/blas.h"
 
@@ -147,6 +149,7 @@ krein_status krein__kernel_train(const krein_kernel_problem *p, const krein_exac
     scratch *s = NULL;
     krein_workers all;
     _Atomic int64_t unfinished = 0;
+    if (krein__multi_joint(p->multi)) return krein__kernel_multiclass(p, r, C, fold, folds, w, b);
     ZNEW(s, threads);
     TRY(scratch_begin(ctx, threads, most_rows(p, r), s));
     krein__workers_begin(&all, ctx, (int)threads);

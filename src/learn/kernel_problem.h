@@ -10,7 +10,8 @@ typedef struct krein_kernel_problem {
     krein_ctx *ctx;
     krein_job *job;
     int64_t k, classes; /* machines; classes 0: regression */
-    bool pairs, squared;
+    int multi;          /* krein_multi */
+    bool pairs, squared, intercept;
     double epsilon, tol;
     double *class_weight; /* classes, or NULL: all 1 */
     double unit;          /* weight of a row: unit times that of krein_exact */

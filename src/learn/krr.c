@@ -103,12 +103,12 @@ done:
 static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein_ridge *ridge) {
     krein_status st = KREIN_OK;
     krein_checkpoint *c = job->checkpoint;
-    krein_sums now = krein__checkpoint_sums(c);
+    krein_sums now = job->sums;
     krein_group *group = NULL;
     int64_t rows = 0;
     TRY(krein__group_begin(&b->z, job->n, ridge, &group));
     if (now.pass == pass) {
-        TRY(krein__checkpoint_take(c, ridge));
+        TRY(krein__sums_take(c, &now, ridge));
         TRY(krein__stream_seek(job->rows, &now.place));
     } else {
         TRY(krein__stream_rewind(job->rows));
@@ -118,17 +118,17 @@ static krein_status accumulate(krein_job *job, krein_krr *b, int64_t pass, krein
     do {
         krein__stream_tell(job->rows, &now.place);
         if (ridge->n > before && krein__checkpoint_due(c))
-            TRY(krein__checkpoint_keep(c, &now, ridge, false));
+            TRY(krein__sums_keep(c, &now, ridge, false));
         st = add_blocks(job, b, group, &rows);
         if (st == KREIN_ECANCEL && c) {
-            TRY(krein__checkpoint_keep(c, &now, ridge, true));
+            TRY(krein__sums_keep(c, &now, ridge, true));
             st = KREIN_ECANCEL;
         }
         if (st != KREIN_OK) goto done;
         krein__progress(job->ctx, "fitting", (double)now.place.streamed + (double)rows,
                         (double)job->n);
     } while (rows > 0);
-    TRY(krein__checkpoint_keep(c, &now, ridge, false));
+    TRY(krein__sums_keep(c, &now, ridge, false));
     TRY(krein__ridge_together(ridge, job->rows));
 done:
     krein__group_end(group);
@@ -142,7 +142,8 @@ krein_status krein__krr_solve(krein_ctx *ctx, const krein_system *system, const 
 }
 
 /* What was chosen before the pass that a checkpoint stands in. */
-static void recall(krein_job *job, const krein_sums *s) {
+static void recall(krein_job *job) {
+    const krein_sums *s = &job->sums;
     job->lambda = s->lambda;
     job->loo = s->loo;
     job->cv_folds = s->folds;
@@ -179,8 +180,7 @@ static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const v
     krein_system system = {0};
     krein_krr b = {0};
     double *wz = NULL;
-    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
-    if (sums.pass == pass) recall(job, &sums);
+    if (job->sums.pass == pass) recall(job);
     TRY(krein__krr_begin(job, fused, sign, &b));
     if (job->lambda < 0 && job->folds > 0) TRY(krein__krr_choose_folds(job, &b));
     TRY(krein__ridge_begin(ctx, b.z.width, m->k, b.z.rows, &ridge));
@@ -197,7 +197,10 @@ static krein_status fit_blocks(krein_job *job, int64_t pass, bool fused, const v
     TRY(krein__krr_solve(ctx, &system, sign, job->lambda, wz, m->intercept));
     krein__krr_weights(job, &b, wz);
     bool last = sign || !map->mix || fused == fused_at(map, job->lambda);
+    if (job->apart && last) TRY(krein__krr_apart(job, &b, &system));
     if (job->probabilities && last) TRY(krein__krr_calibrate_features(job, &b, &system));
+    krein__system_clear(ctx, &system);
+    if (job->apart && last && isnan(job->apart->error)) TRY(krein__krr_apart_fit(job, &b));
 done:
     krein__free(ctx, wz);
     krein__ridge_clear(&ridge);
@@ -212,16 +215,15 @@ krein_status krein__krr_fit(krein_job *job, krein_krr_fit *fit, const void *stat
     double least = fused_least(map);
     if (job->lambda >= 0) return fit(job, 1, fused_at(map, job->lambda), state);
     krein_status st = KREIN_OK;
-    krein_sums sums = krein__checkpoint_sums(job->checkpoint);
-    if (isfinite(least) && sums.pass <= 1) st = fit(job, 1, true, state);
+    if (isfinite(least) && job->sums.pass <= 1) st = fit(job, 1, true, state);
     if (st != KREIN_OK || fused_at(map, job->lambda)) return st;
     krein__log(job->ctx, KREIN_LOG_DEBUG,
                "lambda below what raw blocks resolve (%g): choosing on features", least);
     job->lambda = -1;
-    if (sums.pass <= 2)
+    if (job->sums.pass <= 2)
         st = fit(job, 2, false, state);
     else
-        recall(job, &sums);
+        recall(job);
     return st == KREIN_OK && fused_at(map, job->lambda) ? fit(job, 3, true, state) : st;
 }
 
@@ -327,7 +329,7 @@ static bool raw(const krein_job *job, const krein_map *map, const krein_values *
     if (!(krein__map_traits(map) & KREIN_MAP_VALUES) || !krein__kernel_positive(map->kernel))
         return false;
     if (D < MANY || job->lambda == 0 || values->number[NORM] == KREIN) return false;
-    if (krein__checkpoint_sums(job->checkpoint).pass > 0) return false; /* of normal equations */
+    if (krein__checkpoint_has(job->checkpoint, KREIN_SUMS)) return false; /* of normal equations */
     if (values->number[SOLVER] != AUTO) return values->number[SOLVER] == PCG;
     if (krein__processes(map->ctx) > 1 || job->checkpoint) return false;
     view.unmixed = true;
@@ -398,7 +400,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     const krein_map *map = m->map;
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     /* What a checkpoint has is of normal equations: memory may be short now, and was not then. */
-    bool begun = krein__checkpoint_sums(job->checkpoint).pass > 0;
+    bool begun = krein__checkpoint_has(job->checkpoint, KREIN_SUMS);
     bool path = job->lambda < 0, near = !path || job->lambda_start > 0;
     bool pcg = !begun && takes_pcg(map, values, job->n, m->k, path, job->folds, job->asked);
     if (near && !job->checkpoint) pcg = pcg || prefers_pcg(map, values, job->n, m->k);
@@ -409,9 +411,11 @@ static krein_status fit(krein_job *job, krein_values *values) {
         krein__log(job->ctx, KREIN_LOG_WARNING,
                    "`checkpoint` keeps no state of conjugate gradients; krr(solver=direct) can be "
                    "interrupted");
-    krein_status st = dual  ? pcg ? krein__krr_kernel_pcg(job) : krein__krr_kernel(job)
-                       : pcg ? krein__krr_pcg(job)
-                            : fit_features(job, sign);
+    krein_status st = krein__sums_recall(job->checkpoint, job->data->nrows, &job->sums);
+    if (st == KREIN_OK)
+        st = dual  ? pcg ? krein__krr_kernel_pcg(job) : krein__krr_kernel(job)
+              : pcg ? krein__krr_pcg(job)
+                   : fit_features(job, sign);
     if (!sign) values->number[NORM] = NAN;
     bool direct =
         values->number[SOLVER] == DIRECT || (path && !pcg && otherwise_given(job, values));

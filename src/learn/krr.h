@@ -72,7 +72,8 @@ krein_status krein__krr_fold_system(krein_job *job, krein_krr *b, const int32_t 
 int64_t krein__krr_loo_rows(int64_t n, int64_t d);
 int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein);
 
-/* A seeded sample of the training rows, all of them where n is their number. */
+/* Some of the training rows: a seeded sample, all of them where n is their number, or those of an
+ * index. */
 typedef struct krein_krr_sample {
     int64_t *index; /* ascending */
     krein_matrix x;
@@ -80,7 +81,8 @@ typedef struct krein_krr_sample {
     int32_t *class;
     krein_targets targets; /* of these arrays */
 } krein_krr_sample;
-krein_status krein__krr_sample(krein_job *job, int64_t n, krein_krr_sample *out);
+krein_status krein__krr_sample(krein_job *job, int64_t n, const int64_t *index,
+                               krein_krr_sample *out);
 void krein__krr_sample_clear(krein_ctx *ctx, krein_krr_sample *s);
 /* Features of a block of its rows, until the next; *n: how many. */
 float *krein__krr_sample_block(const krein_krr_sample *s, krein_krr *b, int64_t from, int64_t *n);
@@ -91,6 +93,11 @@ krein_status krein__krr_sample_centred(krein_ctx *ctx, const krein_krr_sample *s
 /* Fill the model's calibration, at job->lambda (krr_calibrate.c).
  * On features: from the system that the model was solved from, which is cleared. */
 krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_system *system);
+/* The error of job->apart by the model without its rows, at job->lambda: leave-one-out from
+ * the system that the model was solved from; NaN where that is of no use (groups, folds, a lambda
+ * that float32 does not resolve). Then by a fit to the other rows, a pass. */
+krein_status krein__krr_apart(krein_job *job, krein_krr *b, const krein_system *system);
+krein_status krein__krr_apart_fit(krein_job *job, krein_krr *b);
 /* On the kernel matrix, which is overwritten. */
 krein_status krein__krr_calibrate_kernel(krein_job *job, double *K, const krein_targets *rows);
 /* From held-out scores (n x k) and classes; weight may be NULL, folds 0: leave-one-out. */

@@ -198,7 +198,7 @@ krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_s
     int64_t folds = folds_of(job), n = krein__krr_loo_rows(job->n, job->model->encoding.d);
     if (b->sign && folds == 0) n = krein__krr_walk_rows(job->n, system->D, true);
     bool enough = false;
-    TRY(krein__krr_sample(job, n, &s));
+    TRY(krein__krr_sample(job, n, NULL, &s));
     ZNEW(score, n * s.targets.k);
     if (folds == 0) TRY(leave_one_out(job, b, system, &s, score, &enough));
     krein__system_clear(ctx, system);
@@ -210,6 +210,63 @@ krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_s
 done:
     krein__krr_sample_clear(ctx, &s);
     krein__free(ctx, score);
+    return st;
+}
+
+/* ---- some rows ---------------------------------------------------------- */
+
+/* The error of held-out scores. */
+static double error_of(const krein_job *job, const krein_krr_sample *s, const double *score) {
+    krein_targets rows = s->targets;
+    krein_tally tally = {0};
+    krein_path path = {.n = 1};
+    bool classes = krein__job_classes(job);
+    rows.weight = s->weight;
+    krein__tally_add(&tally, &rows, 1, score);
+    krein__tally_end(&tally, classes, &path);
+    return classes ? path.error[0] : sqrt(path.loss[0]);
+}
+
+krein_status krein__krr_apart(krein_job *job, krein_krr *b, const krein_system *system) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_apart *p = job->apart;
+    krein_krr_sample s = {0};
+    double *score = NULL;
+    bool enough = false;
+    p->error = NAN;
+    if (p->n == 0 || !krein__krr_leaves_one_out(job)) return KREIN_OK;
+    TRY(krein__krr_sample(job, p->n, p->index, &s));
+    ZNEW(score, p->n * s.targets.k);
+    TRY(leave_one_out(job, b, system, &s, score, &enough));
+    if (enough) p->error = error_of(job, &s, score);
+done:
+    krein__krr_sample_clear(ctx, &s);
+    krein__free(ctx, score);
+    return st;
+}
+
+krein_status krein__krr_apart_fit(krein_job *job, krein_krr *b) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_apart *p = job->apart;
+    krein_krr_sample s = {0};
+    krein_system system = {0};
+    double *score = NULL;
+    int32_t *fold = NULL;
+    if (p->n == 0 || p->n == job->n) return KREIN_OK;
+    ZNEW(fold, job->n);
+    for (int64_t i = 0; i < p->n; i++) fold[p->index[i]] = 1;
+    TRY(krein__krr_sample(job, p->n, p->index, &s));
+    ZNEW(score, p->n * s.targets.k);
+    TRY(krein__krr_fold_system(job, b, fold, 1, job->lambda, &system));
+    TRY(score_fold(job, b, &system, &s, fold, 1, score));
+    p->error = error_of(job, &s, score);
+done:
+    krein__system_clear(ctx, &system);
+    krein__krr_sample_clear(ctx, &s);
+    krein__free(ctx, score);
+    krein__free(ctx, fold);
     return st;
 }
 

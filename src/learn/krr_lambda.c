@@ -23,7 +23,8 @@ int64_t krein__krr_walk_rows(int64_t n, int64_t D, bool krein) {
 
 /* ---- some of the rows --------------------------------------------------- */
 
-krein_status krein__krr_sample(krein_job *job, int64_t n, krein_krr_sample *s) {
+krein_status krein__krr_sample(krein_job *job, int64_t n, const int64_t *index,
+                               krein_krr_sample *s) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     double *label = NULL;
@@ -33,8 +34,11 @@ krein_status krein__krr_sample(krein_job *job, int64_t n, krein_krr_sample *s) {
     NEW(s->weight, n);
     NEW(s->y, n * job->model->k);
     NEW(s->class, n);
-    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
-                      n, s->index);
+    if (index)
+        memcpy(s->index, index, (size_t)n * sizeof *index);
+    else
+        krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA),
+                          job->n, n, s->index);
     TRY(krein__stream_gather(job->rows, s->index, n, &s->x, label, s->weight, NULL));
     krein__targets_fill(job->model, job->data, n, label, s->y, s->class);
     s->targets = (krein_targets){n, job->model->k, s->y, job->data->has_weight ? s->weight : NULL,
@@ -106,7 +110,7 @@ static krein_status score_sample(krein_job *job, krein_krr *b, krein_scores *sco
     krein_status st = KREIN_OK;
     krein_krr_sample s = {0};
     int64_t n = krein__krr_loo_rows(job->n, job->model->encoding.d), k = job->model->k, m;
-    TRY(krein__krr_sample(job, n, &s));
+    TRY(krein__krr_sample(job, n, NULL, &s));
     /* All processes have the sample; each scores some of it. */
     int64_t turn = krein__stream_turn(job->rows), turns = krein__stream_turns(job->rows);
     for (int64_t i = turn * b->z.rows; i < n; i += turns * b->z.rows) {
@@ -141,7 +145,7 @@ static krein_status choose_by_walk(krein_job *job, krein_krr *b, const krein_sys
     krein_krr_sample s = {0};
     krein_path path = {0};
     float *z = NULL;
-    TRY(krein__krr_sample(job, krein__krr_walk_rows(job->n, system->D, b->sign != NULL), &s));
+    TRY(krein__krr_sample(job, krein__krr_walk_rows(job->n, system->D, b->sign != NULL), NULL, &s));
     TRY(krein__krr_sample_centred(ctx, &s, b, system, &z));
     TRY(b->sign ? krein__krein_loo(ctx, system, b->sign, z, &s.targets, &path)
                 : krein__loo_walk(ctx, system, z, &s.targets, &path));

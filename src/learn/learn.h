@@ -2,7 +2,7 @@
 #ifndef KREIN_LEARN_H
 #define KREIN_LEARN_H
 
-#include "learn/checkpoint.h"
+#include "learn/sums.h"
 
 /* Rows without labels: those of the data, then those of a file of their own. */
 typedef struct krein_unlabelled {
@@ -10,6 +10,13 @@ typedef struct krein_unlabelled {
     int64_t streams, n;
     int64_t here, before; /* of the n: those of this process, and of the ones before it */
 } krein_unlabelled;
+
+/* Rows whose error by the model without them is wanted. */
+typedef struct krein_apart {
+    const int64_t *index; /* their numbers among the training rows, ascending */
+    int64_t n;
+    double error; /* out: rmse over rows and outputs, or share of wrong classes; NaN: not known */
+} krein_apart;
 
 /* What a learner is given and what it leaves behind. */
 typedef struct krein_job {
@@ -32,6 +39,9 @@ typedef struct krein_job {
                            rows, held out */
     bool asked;         /* the number of features was asked for */
     krein_checkpoint *checkpoint; /* where a learner with .checkpoint keeps its state, or NULL */
+    krein_sums sums;    /* of ridge regression on features, that the checkpoint had; pass 0: none */
+    krein_apart *apart; /* for ridge regression on features by normal equations, or NULL */
+    double refit;  /* out: held-out error behind a second fit of the weights; NaN: there was none */
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
 } krein_job;
 

@@ -9,6 +9,7 @@
  * (learn/feature_machines.c), on the kernel matrix (map=exact) by pairs of rows
  * (learn/kernel_machine.c), also with an indefinite kernel, whose spectrum is taken as it is,
  * clipped, flipped or shifted. C that is not given is chosen by cross-validation. */
+#include "learn/kernel_multiclass.h"
 #include "learn/vector_machine.h"
 
 #include <math.h>
@@ -25,8 +26,8 @@ static const krein_option options[] = {
     {.name = "multi",
      .type = KREIN_OPTION_WORD,
      .value = 0,
-     .words = "ovr|ovo|crammer",
-     .help = "several classes: one against the rest, pairs, or all in one"},
+     .words = "ovr|ovo|crammer|gmnp",
+     .help = "several classes: one against the rest, pairs, or all in one (crammer, gmnp)"},
     KREIN_OPTION_INTERCEPT,
     {.name = "class_weights",
      .type = KREIN_OPTION_WORD,
@@ -40,11 +41,17 @@ static const krein_option options[] = {
 static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map *map) {
     if (!map) return KREIN_OK;
     bool exact = map->cls->traits & KREIN_MAP_DUAL;
-    if (exact && v->number[MULTI] == KREIN_MULTI_CRAMMER)
+    bool joint = krein__multi_joint((int)v->number[MULTI]);
+    if (!exact && v->number[MULTI] == KREIN_MULTI_GMNP)
         return krein__fail(ctx, KREIN_ESPEC,
-                           "svm(multi=crammer) works on features, not with map=exact; use "
-                           "multi=ovr or ovo, or a map such as nystrom");
-    return krein__vector_machine_check(ctx, "svm", map, v->number[INTERCEPT] != 0,
+                           "svm(multi=gmnp) works on the kernel matrix (map=exact), not on "
+                           "features; use multi=crammer, or ask for map=exact");
+    if (exact && joint && v->number[SPECTRUM] == KREIN_REPAIR_NONE &&
+        krein__kernel_indefinite(map->kernel))
+        return krein__fail(ctx, KREIN_ESPEC,
+                           "one machine for all classes needs a positive definite kernel on the "
+                           "kernel matrix; use spectrum=clip, flip or shift, or multi=ovr or ovo");
+    return krein__vector_machine_check(ctx, "svm", map, joint || v->number[INTERCEPT] != 0,
                                        v->number[SPECTRUM] != 0);
 }
 
@@ -68,6 +75,8 @@ static void cost(const krein_map *map, const krein_values *v, int64_t n, int64_t
                  krein_cost *out, int64_t *passes) {
     *passes = krein__vector_machine_cost(map, n, k, path && isnan(v->number[C_]),
                                          (krein_repair)v->number[SPECTRUM], out);
+    if (map->cls->traits & KREIN_MAP_DUAL && krein__multi_joint((int)v->number[MULTI]))
+        out->bytes += krein__kernel_multiclass_bytes(map->ctx, n, k);
 }
 
 const krein_learner_class krein__learner_svm = {

@@ -31,6 +31,7 @@ krein_status krein__vector_machine_fit(krein_job *job, const krein_recipe *recip
                                  .epsilon = recipe->epsilon,
                                  .squared = recipe->loss == KREIN_LOSS_HINGE2,
                                  .multi = (int)recipe->multi,
+                                 .no_intercept = !recipe->intercept,
                                  .balanced = recipe->balanced,
                                  .spectrum = spectrum,
                                  .tol = recipe->tol,

@@ -8,20 +8,26 @@
 
 enum { FOLDS = 10, LEAST = 40, MOST_HELD = 10000 };
 
-/* Rows of a window of n: a third of the budget, in whole blocks. */
-static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d, bool sparse) {
+/* Bytes that a window may take. */
+static double room(const krein_ctx *ctx) { return (double)ctx->budget / 3; }
+
+/* Rows of a window of n dense rows, in whole blocks. */
+static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d) {
     int64_t block = krein__block_rows(d);
-    double fit = (double)ctx->budget / 3 / (4 * (double)d);
-    if (sparse || (double)n <= fit) return n;
+    double fit = room(ctx) / (4 * (double)d);
+    if ((double)n <= fit) return n;
     return krein__max(1, (int64_t)(fit / (double)block)) * block;
 }
 
+/* Sparse rows are taken for some thousand entries at most until they are counted. */
 double krein__windows_bytes(const krein_map *map, int64_t n, int64_t k) {
-    int64_t rows = window_rows(map->ctx, n, map->d, map->sparse);
-    double N = (double)n, K = (double)k, d = (double)map->d * (map->sparse ? 2 : 1);
+    double N = (double)n, K = (double)k, d = (double)map->d,
+           block = (double)krein__block_rows(map->d);
+    double row = map->sparse ? 8 * fmin(d, 1024) + 8 : 4 * d;
+    double rows = fmin(N, (double)window_rows(map->ctx, n, map->d));
+    double x = map->sparse ? fmin(N * row, fmax(room(map->ctx), block * row)) + 4 * N : rows * row;
     double held = fmin(N / 5 + 1, MOST_HELD);
-    return 4 * d * ((double)krein__min(n, rows) * (map->sparse ? 1.5 : 1) + held) + /* x */
-           N * (12 * K + 64) + held * (8 * K + 64) + 8 * K + 8192;
+    return x + held * row + N * (12 * K + 64) + held * (8 * K + 72) + 8 * K + 8192;
 }
 
 /* ---- rows held out ------------------------------------------------------ */
@@ -47,17 +53,30 @@ done:
 static krein_status gather_held(krein_windows *w) {
     krein_ctx *ctx = w->job->ctx;
     krein_status st = KREIN_OK;
-    int64_t *index = NULL, m = 0;
+    int64_t m = 0;
     if (w->held == 0) return KREIN_OK;
-    NEW(index, w->held);
+    NEW(w->held_row, w->held);
     for (int64_t i = 0; i < w->job->n; i++)
-        if (w->is_held[i]) index[m++] = i;
-    TRY(krein__stream_gather(w->job->rows, index, w->held, &w->held_x, NULL, NULL, NULL));
+        if (w->is_held[i]) w->held_row[m++] = i;
+    TRY(krein__stream_gather(w->job->rows, w->held_row, w->held, &w->held_x, NULL, NULL, NULL));
     w->fit.held =
         (krein_window){krein__matrix_rows(&w->held_x), {w->held_y, w->held_class, w->held_weight}};
 done:
-    krein__free(ctx, index);
     return st;
+}
+
+double krein__windows_error(const krein_windows *w, const float *scores) {
+    double sum = 0, total = 0;
+    int64_t k = w->k;
+    for (int64_t i = 0; i < w->held; i++) {
+        double weight = (double)w->held_weight[i];
+        const float *f = scores + i * k, *y = w->held_y + i * k;
+        total += weight;
+        if (w->class) sum += weight * krein__net_wrong(k, f, y, w->held_class[i]);
+        for (int64_t c = 0; !w->class && c < k; c++)
+            sum += weight * pow(((double)f[c] - (double)y[c]) * w->unit[c], 2) / (double)k;
+    }
+    return w->class ? sum / total : sqrt(sum / total);
 }
 
 /* ---- what rows aim at --------------------------------------------------- */
@@ -137,9 +156,8 @@ static krein_stream *stream_of(const krein_windows *w, int64_t i) {
     return i <= w->job->unlabelled.streams ? w->job->unlabelled.rows[i - 1] : NULL;
 }
 
-/* One row of the block becomes row i of the window. */
+/* One row of the block becomes row i of the window, which has room for it. */
 static krein_status append(krein_windows *w, int64_t i) {
-    krein_ctx *ctx = w->job->ctx;
     const krein_rows *from = &w->block.x;
     krein_matrix *x = &w->x;
     if (!from->ptr) {
@@ -147,15 +165,7 @@ static krein_status append(krein_windows *w, int64_t i) {
         return KREIN_OK;
     }
     int64_t first = from->ptr[w->next], m = from->ptr[w->next + 1] - first;
-    if (x->nnz + m > w->room) {
-        int64_t room = krein__max(x->nnz + m, w->room + w->room / 2);
-        int32_t *col = krein__resize(ctx, x->col, room, sizeof *col);
-        if (col) x->col = col;
-        float *val = col ? krein__resize(ctx, x->val, room, sizeof *val) : NULL;
-        if (!val) return ctx->status;
-        x->val = val;
-        w->room = room;
-    }
+    if (x->nnz + m > w->entries) return krein__stream_changed(w->job->rows);
     memcpy(x->col + x->nnz, from->col + first, (size_t)m * sizeof *x->col);
     memcpy(x->val + x->nnz, from->val + first, (size_t)m * sizeof *x->val);
     x->nnz += m;
@@ -182,18 +192,30 @@ done:
     return st;
 }
 
-/* Windows come in order; the first one begins anew. */
+/* Reading stands before that row of those that are trained on: it goes on there, or begins anew. */
+static krein_status go_to(krein_windows *w, int64_t row) {
+    krein_status st = KREIN_OK;
+    bool there;
+    TRY(krein__stream_rewind(w->job->rows));
+    w->stream = w->next = 0;
+    w->block = (krein_block){0};
+    for (int64_t i = 0; i < row; i++, w->next++) {
+        TRY(next_row(w, &there));
+        if (!there) TRY(krein__stream_changed(w->job->rows));
+    }
+done:
+    return st;
+}
+
+/* Windows come in order, as a rule. */
 static krein_status load(void *user, int64_t which, krein_window *out) {
     krein_windows *w = user;
     krein_status st = KREIN_OK;
     int64_t first = which * w->rows, m = krein__min(w->rows, w->n - first);
     if (w->at != which) {
-        if (which == 0) {
-            TRY(krein__stream_rewind(w->job->rows));
-            w->stream = w->next = 0;
-            w->block = (krein_block){0};
-        }
-        w->at = -1;
+        bool follows = w->before == which;
+        w->at = w->before = -1;
+        if (!follows) TRY(go_to(w, first));
         w->x.nnz = 0;
         w->x.n = m;
         for (int64_t i = 0; i < m; i++, w->next++) {
@@ -203,6 +225,7 @@ static krein_status load(void *user, int64_t which, krein_window *out) {
             TRY(append(w, i));
         }
         w->at = which;
+        w->before = which + 1;
     }
     *out = (krein_window){
         krein__matrix_rows(&w->x),
@@ -211,25 +234,66 @@ done:
     return st;
 }
 
+/* The most entries of a window of so many rows; entries: of each row. */
+static int64_t most_entries(int64_t n, const int32_t *entries, int64_t rows) {
+    int64_t most = 0;
+    for (int64_t first = 0; first < n; first += rows) {
+        int64_t sum = 0, end = krein__min(n, first + rows);
+        for (int64_t i = first; i < end; i++) sum += entries[i];
+        most = krein__max(most, sum);
+    }
+    return most;
+}
+
+/* Sparse rows are counted, in a pass of their own; windows are halved until they fit. */
+static krein_status size_sparse(krein_windows *w) {
+    krein_ctx *ctx = w->job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t block = krein__block_rows(w->x.d);
+    int32_t *entries = NULL;
+    bool there;
+    NEW(entries, w->n);
+    TRY(go_to(w, 0));
+    for (int64_t i = 0; i < w->n; i++, w->next++) {
+        TRY(next_row(w, &there));
+        if (!there) TRY(krein__stream_changed(w->job->rows));
+        entries[i] = (int32_t)(w->block.x.ptr[w->next + 1] - w->block.x.ptr[w->next]);
+    }
+    w->rows = w->n;
+    while (w->rows > block &&
+           8 * (double)(most_entries(w->n, entries, w->rows) + w->rows) > room(ctx))
+        w->rows = (w->rows / 2 + block - 1) / block * block;
+    TRY(krein__windows_recall(w));
+    w->entries = most_entries(w->n, entries, w->rows);
+    ZNEW(w->x.ptr, w->rows + 1);
+    NEW(w->x.col, krein__max(1, w->entries));
+    NEW(w->x.val, krein__max(1, w->entries));
+done:
+    krein__free(ctx, entries);
+    return st;
+}
+
+static krein_status size_dense(krein_windows *w) {
+    krein_ctx *ctx = w->job->ctx;
+    krein_status st = KREIN_OK;
+    w->rows = window_rows(ctx, w->n, w->x.d);
+    TRY(krein__windows_recall(w));
+    NEW(w->x.x, w->rows * w->x.d);
+done:
+    return st;
+}
+
 krein_status krein__windows_open(krein_job *job, bool unlabelled, krein_windows *w) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_encoding *e = &job->model->encoding;
-    *w = (krein_windows){.job = job, .k = job->model->k, .at = -1};
+    *w = (krein_windows){.job = job, .k = job->model->k, .at = -1, .before = -1};
     NEW(w->unit, w->k);
     ZNEW(w->is_held, job->n);
     TRY(find_aims(w, unlabelled));
     TRY(gather_held(w));
-    w->rows = window_rows(ctx, w->n, e->d, e->sparse);
     w->x.d = e->d;
-    if (e->sparse) {
-        w->room = 1024;
-        ZNEW(w->x.ptr, w->rows + 1);
-        NEW(w->x.col, w->room);
-        NEW(w->x.val, w->room);
-    } else {
-        NEW(w->x.x, w->rows * e->d);
-    }
+    TRY(e->sparse ? size_sparse(w) : size_dense(w));
     w->fit.n = w->n;
     w->fit.windows = (w->n + w->rows - 1) / w->rows;
     w->fit.window = load;
@@ -248,8 +312,10 @@ done:
 void krein__windows_close(krein_windows *w) {
     if (!w->job) return;
     krein_ctx *ctx = w->job->ctx;
+    krein__windows_forget(w);
     krein__free(ctx, w->unit);
     krein__free(ctx, w->is_held);
+    krein__free(ctx, w->held_row);
     krein__free(ctx, w->y);
     krein__free(ctx, w->weight);
     krein__free(ctx, w->class);

@@ -102,6 +102,7 @@ const krein_map_class krein__map_aligned = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .io = krein__fourier_io,
     .clear = krein__fourier_clear};

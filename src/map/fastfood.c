@@ -87,5 +87,6 @@ const krein_map_class krein__map_fastfood = {
     .cost = krein__structured_cost,
     .fit = krein__structured_fit,
     .tile = krein__structured_tile,
+    .waves = krein__structured_waves,
     .clear = krein__structured_clear,
     .structure = structure};

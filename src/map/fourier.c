@@ -49,17 +49,23 @@ krein_status krein__term_mass(const krein_map *map, const krein_term *term, doub
 krein_status krein__fourier_draw(krein_map *map, const krein_kernel *leaf, krein_rng g,
                                  int64_t first, int64_t n, double *w) {
     krein_ctx *ctx = map->ctx;
-    int64_t d = map->d;
-    double *one = krein__alloc(ctx, ctx->threads * d, sizeof *one);
-    if (!one) return ctx->status;
+    krein_status st = KREIN_OK;
+    int64_t d = map->d, tables = 0;
+    double *one = NULL;
+    krein_table *table = NULL;
+    TRY(krein__tables_open(ctx, leaf, d, &table, &tables));
+    NEW(one, ctx->threads * d);
+    const double *p = krein__table_numbers(table, tables, leaf);
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t f = 0; f < n; f++) {
         double *mine = one + omp_get_thread_num() * d;
-        leaf->kernel->frequency(leaf->values.number, g, (uint64_t)(first + f), d, mine);
+        leaf->kernel->frequency(p, g, (uint64_t)(first + f), d, mine);
         for (int64_t j = 0; j < d; j++) w[f * d + j] += mine[j];
     }
+done:
     krein__free(ctx, one);
-    return KREIN_OK;
+    krein__tables_close(ctx, table, tables);
+    return st;
 }
 
 static void shape(krein_map *map, krein_fourier *s, int64_t F, bool phase) {
@@ -123,7 +129,8 @@ void krein__fourier_cost_of(const krein_map *map, int64_t features, bool phase, 
     double D = (double)features, F = D / (phase ? 1 : 2), d = (double)map->d;
     /* W, signs; the doubles of a piece and of one frequency a thread; scratch and padded tiles */
     out->bytes = 4 * (d + 1) * F + D + 8 * d * (double)piece_rows((int64_t)F, map->d, how) +
-                 map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) + 32768;
+                 map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (CHUNK + d + 1 + D)) +
+                 2 * krein__tables_bytes(map->kernel, map->d) + 32768;
     out->flops = F * (2 * d + 20);
     out->fit_flops = 100 * F * d;
 }

@@ -54,6 +54,8 @@ krein_status krein__fourier_split(krein_map *map, bool phase, krein_fourier *s, 
 krein_status krein__fourier_fit(krein_map *map, bool phase, krein_drawn how, krein_draw_fn draw);
 void krein__fourier_tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
                          float *scratch);
+/* As the class has it (waves.h). */
+krein_status krein__fourier_waves(krein_ctx *ctx, const krein_map *map, krein_waves *out);
 /* Frequencies as they stand in W, and their factors. */
 bool krein__fourier_array(const krein_map *map, int64_t i, krein_named_array *out);
 void krein__fourier_clear(krein_map *map);

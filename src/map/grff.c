@@ -41,6 +41,7 @@ const krein_map_class krein__map_grff = {
     .cost = krein__signed_cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .io = krein__signed_io,
     .clear = krein__fourier_clear,

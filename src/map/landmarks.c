@@ -119,7 +119,7 @@ void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {
     out->bytes = 2 * R * row + 24 * R +
                  map->ctx->threads * (krein__gram_tile_bytes(map->kernel, m, width, 4) +
                                       4.0 * KREIN_TILE * R + 4 * d) +
-                 32768;
+                 3 * krein__tables_bytes(map->kernel, map->d) + 32768;
     out->flops = R * krein__gram_flops(map->kernel, map->d);
     out->fit_flops = 0;
 }

@@ -11,12 +11,16 @@
  * Cost: O(d D) a row, twice that with two sets. */
 #include "map/learned.h"
 
+#include "kernel/alike.h"
+#include "kernel/spectral_mixture.h"
 #include "map/draw.h"
 #include "map/fourier.h"
 #include "map/tile.h"
+#include "map/waves.h"
 #include "num/vec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { D_SLOT = 0, SPECTRUM = 1, SINES = 2, FILE_SLOT = 3 };
@@ -79,6 +83,8 @@ static krein_status io_state(krein_map *map, krein_archive *a) {
     }
     TRY(krein__archive_array(a, "learned.W", KREIN_TYPE_F32, &s->W, depth(map, s) * s->F));
     if (two) TRY(krein__archive_array(a, "learned.V", KREIN_TYPE_F32, &s->V, depth(map, s) * s->F));
+    if (krein__archive_reading(a) ? krein__spectral_mixture_there(a) : s->mixture != NULL)
+        TRY(krein__spectral_mixture_io(ctx, a, map->d, &s->mixture));
 done:
     return st;
 }
@@ -121,11 +127,12 @@ static int64_t file_features(const krein_map *map) {
     return sines ? 2 * F : F;
 }
 
-static krein_status fit_file(krein_map *map) {
+static krein_status fit_file(krein_map *map, const krein_stream *rows) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_archive *a = NULL;
     int64_t d = 0;
+    char what[400];
     TRY(open_file(ctx, file(map), &a));
     TRY(krein__archive_int(a, "map.d", &d, 1, INT32_MAX));
     if (d != map->d) {
@@ -136,6 +143,8 @@ static krein_status fit_file(krein_map *map) {
         goto done;
     }
     TRY(io_state(map, a));
+    snprintf(what, sizeof what, "learned(file): %.300s", file(map));
+    if (rows) TRY(krein__encoding_alike(ctx, a, krein__stream_encoding(rows), what));
     const krein_learned *s = map->state;
     map->values.number[SPECTRUM] = s->V ? NONSTATIONARY : STATIONARY;
     map->values.number[SINES] = s->sines;
@@ -206,8 +215,8 @@ done:
 }
 
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
-    (void)rows, (void)n;
-    return file(map) ? fit_file(map) : fit_drawn(map);
+    (void)n;
+    return file(map) ? fit_file(map, rows) : fit_drawn(map);
 }
 
 /* ---- trained ------------------------------------------------------------ */
@@ -226,6 +235,29 @@ void krein__learned_set(krein_map *map, const float *first, const float *second)
     int64_t size = map->d * s->F;
     for (int64_t i = 0; i < size; i++) s->W[i] = (float)((double)first[i] * (0.5 / M_PI));
     for (int64_t i = 0; s->V && i < size; i++) s->V[i] = (float)((double)second[i] * (0.5 / M_PI));
+    krein__free(map->ctx, s->mixture);
+    s->mixture = NULL;
+}
+
+krein_status krein__learned_mix(krein_map *map, const double *mixture) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_learned *s = map->state;
+    int64_t count = krein__spectral_mixture_count(krein__spectral_mixture(mixture).q, map->d);
+    krein_rng g = {map->seed, KREIN_STREAM_MAP};
+    double *w = NULL;
+    krein__free(ctx, s->mixture);
+    s->mixture = NULL;
+    NEW(s->mixture, count);
+    memcpy(s->mixture, mixture, (size_t)count * sizeof *mixture);
+    NEW(w, map->d);
+    for (int64_t f = 0; f < s->F; f++) {
+        krein__kernel_spectral.frequency(mixture, g, (uint64_t)f, map->d, w);
+        for (int64_t j = 0; j < map->d; j++) s->W[j * s->F + f] = (float)(w[j] * (0.5 / M_PI));
+    }
+done:
+    krein__free(ctx, w);
+    return st;
 }
 
 /* ---- features ----------------------------------------------------------- */
@@ -243,9 +275,16 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     double piece = fmin(F, (double)krein__draw_rows(map->d));
     out->bytes = 4 * sets * (d + 1) * F + 8 * d * piece +
                  map->ctx->threads * (8 * d + 4.0 * KREIN_TILE * (3 * CHUNK + d + 1 + D)) +
-                 sizeof(krein_term) * KREIN_TERMS_MAX + 32768;
+                 sizeof(krein_term) * KREIN_TERMS_MAX +
+                 2 * krein__tables_bytes(map->kernel, map->d) + 32768;
     out->flops = sets * F * (2 * d + 20);
     out->fit_flops = 100 * sets * F * d;
+}
+
+/* The factor of a cosine. */
+static float factor_of(const krein_learned *s) {
+    double norm = sqrt(s->mass / ((s->sines ? 4 : 2) * (double)s->F));
+    return (float)(s->V ? norm : 2 * norm);
 }
 
 static void tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
@@ -254,8 +293,7 @@ static void tile(const krein_map *map, const krein_rows *rows, float *out, int64
     int64_t in = depth(map, s), waves = s->sines ? 2 : 1;
     float *t = scratch, *u = scratch + KREIN_TILE * CHUNK;
     const float *x = krein__tile_pad(rows, in, u + 2 * KREIN_TILE * CHUNK);
-    double norm = sqrt(s->mass / ((s->sines ? 4 : 2) * (double)s->F));
-    float scale = (float)(s->V ? norm : 2 * norm);
+    float scale = factor_of(s);
     for (int64_t f = 0; f < s->F; f += CHUNK) {
         int64_t m = krein__min(CHUNK, s->F - f), width = waves * m;
         for (int set = 0; set < (s->V ? 2 : 1); set++) {
@@ -273,14 +311,50 @@ static void tile(const krein_map *map, const krein_rows *rows, float *out, int64
     }
 }
 
+static krein_status waves(krein_ctx *ctx, const krein_map *map, krein_waves *out) {
+    krein_status st = KREIN_OK;
+    const krein_learned *s = map->state;
+    int64_t d = map->d, F = s->F;
+    TRY(krein__waves_begin(ctx, d, s->V ? 2 * F : F, out));
+    for (int64_t f = 0; f < out->F; f++) {
+        const float *W = f < F ? s->W : s->V;
+        int64_t at = f % F;
+        for (int64_t j = 0; j < d; j++) out->turns[f * d + j] = W[j * F + at];
+        if (!s->sines) out->phase[f] = s->W[d * F + at];
+        out->factor[f] = factor_of(s);
+        out->cosine[f] = s->sines ? 2 * at : at;
+        out->sine[f] = s->sines ? 2 * at + 1 : -1;
+    }
+done:
+    return st;
+}
+
+static void mixture_array(const krein_map *map, int64_t i, krein_named_array *out) {
+    static const char *const names[] = {"mixture.weights", "mixture.variances", "mixture.means"};
+    const krein_learned *s = map->state;
+    krein_spectral_mixture m = krein__spectral_mixture(s->mixture);
+    const double *at[] = {m.w, m.V, m.mu};
+    krein__array_set(out, names[i], KREIN_TYPE_F64, i == 0 ? 1 : m.q, i == 0 ? m.q : m.d, at[i]);
+}
+
+/* What is not there has no address. */
 static bool array(const krein_map *map, int64_t i, krein_named_array *out) {
     const krein_learned *s = map->state;
     if (i == 0)
         krein__array_set(out, "frequencies", KREIN_TYPE_F32, depth(map, s), s->F, s->W);
-    else if (i == 1 && s->V)
+    else if (i == 1)
         krein__array_set(out, "frequencies.second", KREIN_TYPE_F32, depth(map, s), s->F, s->V);
+    else if (i < 5 && s->mixture)
+        mixture_array(map, i - 2, out);
     else
         return false;
+    return true;
+}
+
+static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
+    const krein_learned *s = map->state;
+    if (i > 0 || !s->mixture) return false;
+    *out = (krein_fact){"components", NULL, s->mixture[0]};
     return true;
 }
 
@@ -288,6 +362,7 @@ static void clear(krein_map *map) {
     krein_learned *s = map->state;
     krein__free(map->ctx, s->W);
     krein__free(map->ctx, s->V);
+    krein__free(map->ctx, s->mixture);
 }
 
 static int own_traits(const krein_map *map) { return file(map) ? KREIN_MAP_SEEDLESS : 0; }
@@ -325,6 +400,8 @@ const krein_map_class krein__map_learned = {
     .cost = cost,
     .fit = fit,
     .tile = tile,
+    .waves = waves,
     .array = array,
+    .fact = fact,
     .io = io,
     .clear = clear};

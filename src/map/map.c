@@ -57,10 +57,10 @@ static void tell_facts(const krein_map *map) {
     if (used > 0) krein__log(map->ctx, KREIN_LOG_DEBUG, "%s: %s", map->cls->cls.name, text);
 }
 
-static void begin_fit(krein_map *map, int64_t d, bool sparse) {
+static krein_status begin_fit(krein_map *map, int64_t d, bool sparse) {
     map->d = d;
     map->sparse = sparse;
-    krein__kernel_settle(map->kernel, d);
+    return krein__kernel_settle(map->ctx, map->kernel, d, NULL);
 }
 
 static void count_negative(krein_map *map) {
@@ -69,8 +69,8 @@ static void count_negative(krein_map *map) {
 }
 
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n) {
-    begin_fit(map, d, sparse);
-    krein_status st = map->cls->fit(map, rows, n);
+    krein_status st = begin_fit(map, d, sparse);
+    if (st == KREIN_OK) st = map->cls->fit(map, rows, n);
     if (st == KREIN_OK) count_negative(map);
     /* parts have told theirs */
     if (st == KREIN_OK && rows && map->cls->fact && map->cls->fact != krein__parts_fact)
@@ -89,8 +89,8 @@ krein_status krein__map_fit_silently(krein_map *map, int64_t d, bool sparse, kre
 
 krein_status krein__map_fit_sample(krein_map *map, const krein_rows *rows) {
     if (!map->cls->fit_sample) return krein__map_fit(map, rows->d, rows->ptr != NULL, NULL, 0);
-    begin_fit(map, rows->d, rows->ptr != NULL);
-    krein_status st = map->cls->fit_sample(map, rows);
+    krein_status st = begin_fit(map, rows->d, rows->ptr != NULL);
+    if (st == KREIN_OK) st = map->cls->fit_sample(map, rows);
     if (st == KREIN_OK) count_negative(map);
     return st;
 }
@@ -107,6 +107,8 @@ void krein__map_destroy(krein_map *map) {
     krein__values_clear(ctx, &map->values);
     krein__free(ctx, map);
 }
+
+bool krein__map_has_codes(const krein_map *map) { return krein__map_traits(map) & KREIN_MAP_CODES; }
 
 int krein__map_traits(const krein_map *map) {
     return map->cls->traits | (map->cls->own_traits ? map->cls->own_traits(map) : 0);
@@ -152,12 +154,14 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
     TRY(krein__archive_int(a, "map.negative", &negative, 0, D));
     TRY(krein__archive_int(a, "map.seed", &seed, INT64_MIN, INT64_MAX));
     TRY(krein__archive_bool(a, "map.sparse", &sparse));
+    if (!reading) TRY(krein__kernel_io(ctx, a, map->kernel, d));
     if (reading) {
         if (d != expected_d || sparse != expected_sparse) {
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (map and columns differ)");
             goto done;
         }
         TRY(krein__kernel_parse(ctx, kernel_text, &kernel));
+        TRY(krein__kernel_io(ctx, a, kernel, d));
         krein_kernel *leaf;
         int64_t slot;
         if (krein__kernel_free(kernel, 0, &leaf, &slot) > 0) {

@@ -14,6 +14,7 @@
 #include <math.h>
 
 typedef struct krein_map krein_map;
+typedef struct krein_waves krein_waves;
 
 enum {
     KREIN_MAP_DUAL = 1,     /* the raw features are kernel values at the training rows themselves */
@@ -24,7 +25,8 @@ enum {
     KREIN_MAP_SEEDLESS = 32, /* may be the same for every seed */
     KREIN_MAP_MIX = 64,      /* the features are not r itself but z = A'r */
     KREIN_MAP_VALUES = 128,  /* the raw features are kernel values at krein__map_landmarks */
-    KREIN_MAP_TRAINED = 256  /* a learner may train its frequencies (learned.h) */
+    KREIN_MAP_TRAINED = 256, /* a learner may train its frequencies (learned.h) */
+    KREIN_MAP_CODES = 512    /* the raw features are codes of a few bits (deep.h) */
 };
 
 /* The option of maps that make as many features as they are asked for. */
@@ -39,6 +41,7 @@ typedef struct krein_cost {
     double bytes; /* held by the fitted map, and a thread's scratch times threads */
     double flops; /* of one row */
     double fit_flops;
+    double early;      /* of a learner's flops: iterations that end where the time does */
     int64_t folds;     /* of a learner, in: the cross-validation that was asked for, 0: its own */
     int64_t max_exact; /* of a learner, in: the rows that a kernel matrix may have */
     bool asked;        /* in: D was asked for, and is not made smaller where memory is short */
@@ -90,6 +93,8 @@ typedef struct krein_map_class {
     const struct krein_structure *(*structure)(const krein_map *map);
     /* The same for arrays: frequencies, landmarks. */
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
+    /* Maps whose raw features are cosines and sines: these (waves.h). NULL: they are not. */
+    krein_status (*waves)(krein_ctx *ctx, const krein_map *map, krein_waves *out);
     /* Maps with MIX: sets mix (NULL) again from the fitted state, as fit did. */
     krein_status (*remix)(krein_map *map);
 } krein_map_class;
@@ -152,6 +157,9 @@ krein_map krein__map_on(krein_ctx *ctx, const krein_map *map);
 /* Sets mix where the map has one that was not stored: files of trained models hold none, since
  * prediction needs none. The caller frees it. */
 krein_status krein__map_remix(krein_map *map);
+
+/* The raw features are codes of a few bits (deep.h). */
+bool krein__map_has_codes(const krein_map *map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
  * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache:

@@ -72,5 +72,6 @@ const krein_map_class krein__map_orf = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

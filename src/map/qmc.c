@@ -91,5 +91,6 @@ const krein_map_class krein__map_qmc = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

@@ -54,5 +54,6 @@ const krein_map_class krein__map_rff = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

@@ -125,5 +125,6 @@ const krein_map_class krein__map_scrf = {
     .cost = krein__structured_cost,
     .fit = krein__structured_fit,
     .tile = krein__structured_tile,
+    .waves = krein__structured_waves,
     .clear = krein__structured_clear,
     .structure = structure};

@@ -3,7 +3,9 @@
  * c of any sign, c and s by least squares; frequencies w = r u with r ~ f / mass, u uniform.
  * All features are positive, so an indefinite kernel is met with a bias: at best .014 for
  * epanechnikov(a=3, m=1) and .023 for epanechnikov(a=2, m=3) in 16 dimensions, on rows of length
- * one. `krein info` says how much it is.                                       (pennington2015)
+ * one. `krein info` says how much it is. The Delta-Gaussian gaussian(sigma=1) - gaussian(sigma=10)
+ * is refused: it is 0 at 0 and negative elsewhere, and no positive measure comes nearer to it in
+ * least squares than none at all (docs/results/indefinite.md).                 (pennington2015)
  * Departure: three Gaussians and own least squares instead of the paper's ten and its schedule.
  * Cost: O(d D) a row; one pass over the rows and some 10 ms to fit. A baseline: see gorf.
  */
@@ -35,6 +37,7 @@ const krein_map_class krein__map_srf = {
     .cost = krein__signed_cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .io = krein__signed_io,
     .clear = krein__fourier_clear,

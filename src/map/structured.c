@@ -5,6 +5,7 @@
  * many short transforms: then the blocks are multiplied by the unit vectors once, and the map works
  * as rff does with the matrix W that results (the same frequencies). */
 #include "map/structured.h"
+#include "map/waves.h"
 
 #include "num/hadamard.h"
 #include "num/vec.h"
@@ -90,14 +91,12 @@ done:
     return st;
 }
 
-/* W by unit vectors, and no blocks. */
-static krein_status make_direct(krein_map *map, krein_structured *s) {
-    krein_ctx *ctx = map->ctx;
+/* The frequencies by unit vectors: W, d x F. */
+static krein_status write_out(krein_ctx *ctx, const krein_structured *s, float *W) {
     krein_status st = KREIN_OK;
     float *scratch = NULL;
     int64_t width = s->how->width * s->P, F = s->fourier.F;
     NEW(scratch, width + s->how->scratch * s->P);
-    NEW(s->fourier.W, s->d * F);
     for (int64_t j = 0; j < s->d; j++) {
         memset(scratch, 0, (size_t)width * sizeof *scratch);
         scratch[j] = 1;
@@ -106,14 +105,38 @@ static krein_status make_direct(krein_map *map, krein_structured *s) {
             for (int64_t b = 0; b < s->per_term; b++) {
                 krein_freq_block block = block_at(s, t, b);
                 float *w = s->how->multiply(s, &block, scratch, scratch + width);
-                memcpy(s->fourier.W + j * F + s->fourier.first[t] + b * s->P, w,
-                       (size_t)block.m * sizeof *w);
+                memcpy(W + j * F + s->fourier.first[t] + b * s->P, w, (size_t)block.m * sizeof *w);
             }
     }
+done:
+    krein__free(ctx, scratch);
+    return st;
+}
+
+/* W, and no blocks. */
+static krein_status make_direct(krein_map *map, krein_structured *s) {
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    NEW(s->fourier.W, s->d * s->fourier.F);
+    TRY(write_out(ctx, s, s->fourier.W));
     krein__free(ctx, s->state);
     s->state = NULL;
 done:
-    krein__free(ctx, scratch);
+    return st;
+}
+
+krein_status krein__structured_waves(krein_ctx *ctx, const krein_map *map, krein_waves *out) {
+    krein_status st = KREIN_OK;
+    const krein_structured *s = map->state;
+    krein_fourier written = s->fourier;
+    krein_map other = *map;
+    if (s->fourier.W) return krein__fourier_waves(ctx, map, out);
+    NEW(written.W, s->d * s->fourier.F);
+    TRY(write_out(ctx, s, written.W));
+    other.state = &written;
+    TRY(krein__fourier_waves(ctx, &other, out));
+done:
+    krein__free(ctx, written.W);
     return st;
 }
 

@@ -65,6 +65,7 @@ void krein__structured_tile(const krein_map *map, const krein_rows *x, float *ou
                             float *scratch);
 void krein__structured_cost(const krein_map *map, int64_t n, krein_cost *out);
 void krein__structured_clear(krein_map *map);
+krein_status krein__structured_waves(krein_ctx *ctx, const krein_map *map, krein_waves *out);
 
 /* The products by themselves, for tests. sorf: signs is D3, D2, D1 (3 P). */
 float *krein__sorf_turns(int64_t P, const float *signs, const float *scale, int64_t m,

@@ -65,6 +65,7 @@ const krein_map_class krein__map_surrogate = {
     .cost = cost,
     .fit = fit,
     .tile = krein__fourier_tile,
+    .waves = krein__fourier_waves,
     .array = krein__fourier_array,
     .io = krein__fourier_io,
     .clear = krein__fourier_clear};

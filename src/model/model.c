@@ -31,6 +31,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->kernel_text);
     krein__free(ctx, m->map_text);
     krein__free(ctx, m->w);
+    krein__packed_clear(ctx, &m->packed);
     krein__free(ctx, m->intercept);
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
@@ -255,6 +256,26 @@ done:
     return st;
 }
 
+static krein_status scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
+    TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
+    TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
+    TRY(around_io(a, ctx, e));
+done:
+    return st;
+}
+
+krein_status krein__scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    float **array[] = {&e->centre, &e->factor, &e->fill, &e->log, &e->metric, &e->matrix};
+    for (int64_t i = 0; krein__archive_reading(a) && i < KREIN__COUNT(array); i++) {
+        krein__free(ctx, *array[i]);
+        *array[i] = NULL;
+    }
+    if (krein__archive_reading(a)) e->clip = 0;
+    return scaling_io(a, ctx, e);
+}
+
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
@@ -270,10 +291,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     e->task = (krein_task)task;
     TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
-    TRY(krein__archive_array(a, "encoding.centre", KREIN_TYPE_F32, &e->centre, e->d));
-    TRY(krein__archive_array(a, "encoding.factor", KREIN_TYPE_F32, &e->factor, e->d));
-    TRY(krein__archive_array(a, "encoding.fill", KREIN_TYPE_F32, &e->fill, e->d));
-    TRY(around_io(a, ctx, e));
+    TRY(scaling_io(a, ctx, e));
     if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
     TRY(krein__archive_bool(a, "classes.text", &e->label_text));
     TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));
@@ -398,7 +416,13 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(krein__held_out_io(a, ctx, &m->path));
     TRY(signs_io(a, m));
     TRY(mix_io(a, m));
-    TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
+    if (krein__archive_reading(a) ? krein__archive_has(a, "weights.codes")
+                                  : m->packed.unit != NULL) {
+        krein__archive_needs(a, 2);
+        TRY(krein__packed_io(a, m));
+    } else {
+        TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
+    }
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
 done:
     return st;

@@ -8,6 +8,7 @@
 
 #include "map/map.h"
 #include "model/weights.h"
+#include "num/codes.h"
 
 /* How a row's k scores become an answer. */
 typedef enum krein_head {
@@ -31,6 +32,14 @@ typedef struct krein_held_out {
     double lambda[KREIN_HELD_OUT_MAX], error[KREIN_HELD_OUT_MAX];
 } krein_held_out;
 
+/* Weights in a few bits, for a map whose features are codes too (map/deep.h): score c is
+ * factor unit_c (the product of the codes) + intercept_c, factor that of the map. */
+typedef struct krein_packed {
+    krein_codes codes; /* R x k */
+    double *unit;      /* k */
+    krein_product *product;
+} krein_packed;
+
 struct krein_model {
     krein_ctx *ctx;
     krein_encoding encoding;
@@ -40,10 +49,11 @@ struct krein_model {
     double lambda; /* NaN: the learner has none */
     int64_t n;     /* rows trained on */
     krein_head head;
-    bool clusters;     /* the classes are clusters, which no data have for labels */
-    int64_t k;         /* scores of a row */
-    double *w;         /* R x k, weights of the raw features */
-    double *intercept; /* k */
+    bool clusters;       /* the classes are clusters, which no data have for labels */
+    int64_t k;           /* scores of a row */
+    double *w;           /* R x k, weights of the raw features */
+    krein_packed packed; /* the same in codes, which the file has in their place; unit NULL: none */
+    double *intercept;   /* k */
     krein_calibration calibration;
     double *variance; /* k, of principal components; NULL: the scores are something else */
     double variance_total;
@@ -71,6 +81,19 @@ krein_status krein__held_out_io(krein_archive *a, krein_ctx *ctx, krein_held_out
 
 /* The encoding in a file. */
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
+/* What is done to the encoded columns alone: logarithms, centres, factors, clip, metric. Reading
+ * replaces what the encoding has. */
+krein_status krein__scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e);
+
+/* Weights in codes (packed.c): from weights v (R x k) of the raw features, whose factor is in them,
+ * in so many bits; codes NULL: rounded to the nearest, else those (R x k, one a byte) for v / unit
+ * on
+ * [-1, 1]. The model's w becomes what they stand for. */
+krein_status krein__model_pack(krein_model *m, int bits, const double *v, const uint8_t *codes);
+krein_status krein__packed_io(krein_archive *a, krein_model *m);
+void krein__packed_clear(krein_ctx *ctx, krein_packed *p);
+/* The largest size of the weights of each score, and their quantiser on [-1, 1]. */
+void krein__packed_units(int64_t R, int64_t k, const double *v, double *unit);
 
 /* KREIN_EARG where there is no head; `what` cannot be done. */
 krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *model, const char *what);

@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include "base/sized.h"
+#include "map/deep.h"
 #include "model/packets.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -21,6 +22,10 @@ krein_status krein__predictor_begin(krein_ctx *ctx, const krein_model *m, krein_
     s->model = m;
     s->each = (map->scratch * size + KREIN_TILE * map->R * features + KREIN_TILE * m->k * 8 + 63) /
               64 * 64;
+    if (m->packed.unit) /* products of codes, and their results */
+        s->each = (map->scratch * 4 + krein__product_scratch(m->packed.product) +
+                   KREIN_TILE * m->k * 4 + 191) /
+                  64 * 64;
     /* or, at another time, what the probabilities of a row need */
     s->each = krein__max(
         s->each, krein__probability_scratch(m->head, m->encoding.nclass) * 8 / 64 * 64 + 64);
@@ -42,6 +47,21 @@ static double dot(int64_t n, const float *r, const double *w) {
     for (; j < n; j++) sum += (double)r[j] * w[j];
     for (int64_t k = 0; k < 8; k++) sum += part[k];
     return sum;
+}
+
+/* Whole numbers up to the scores. */
+static void score_codes(const krein_predictor *s, const krein_rows *rows, char *scratch,
+                        double *out) {
+    const krein_model *m = s->model;
+    const krein_packed *p = &m->packed;
+    int64_t k = m->k;
+    double factor = krein__deep_factor(m->map);
+    char *room = scratch + (m->map->scratch * 4 + 63) / 64 * 64;
+    float *sum = (float *)(room + (krein__product_scratch(p->product) + 63) / 64 * 64);
+    const uint8_t *codes = krein__deep_codes(m->map, rows, (float *)scratch);
+    krein__product_reals(p->product, rows->n, codes, m->map->R, room, sum);
+    for (int64_t e = 0; e < rows->n * k; e++)
+        out[e] = factor * p->unit[e % k] * (double)sum[e] + m->intercept[e % k];
 }
 
 static void score_tile(const krein_predictor *s, const krein_rows *rows, char *scratch,
@@ -80,7 +100,8 @@ void krein__predictor_run(const krein_predictor *s, const krein_rows *x, double 
         krein__worker_begin();
         int64_t from = t * KREIN_TILE;
         krein_rows rows = krein__rows_slice(x, from, krein__min(KREIN_TILE, x->n - from));
-        score_tile(s, &rows, (char *)s->scratch + omp_get_thread_num() * s->each, out + from * k);
+        (s->model->packed.unit ? score_codes : score_tile)(
+            s, &rows, (char *)s->scratch + omp_get_thread_num() * s->each, out + from * k);
         krein__worker_end(c);
     }
     krein__compute_end(c);

@@ -11,6 +11,9 @@
  * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
  * does not change a bit. With a clip the whole gradient is made first, since its length decides.
  *
+ * With a deadline the rate falls by the clock where that is ahead of the steps. The result then
+ * depends on it.
+ *
  * The proximal step has the length of the plain rate also where the optimiser scales its steps
  * (adam, adadelta): the penalty is then that of the objective in another metric. */
 #include "net/fit.h"
@@ -35,12 +38,16 @@ typedef struct fit {
     int64_t *order;
     int64_t room; /* of order */
     krein_step plain, decayed;
-    int64_t step, steps; /* made; of all epochs */
+    krein_fit_place at;
+    int64_t steps;            /* of all epochs */
+    krein_fit_report *report; /* so far */
+    krein_fit_place told;     /* at the last line in the log within an epoch */
+    double start;             /* krein__clock() */
 } fit;
 
 /* ---- measuring ---------------------------------------------------------- */
 
-static bool wrong(int64_t k, const float *f, const float *y, int32_t class) {
+bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class) {
     int64_t best = 0;
     if (k == 1) return !(f[0] * y[0] > 0);
     for (int64_t c = 1; c < k; c++)
@@ -73,8 +80,9 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
         for (int64_t i = 0; i < m; i++) {
             double weight = a.weight ? (double)a.weight[i] : 1;
             total += weight;
-            off += weight * (a.class ? (double)wrong(k, f + i * k, a.y + i * k, a.class[i])
-                                     : squares(k, f + i * k, a.y + i * k));
+            off +=
+                weight * (a.class ? (double)krein__net_wrong(k, f + i * k, a.y + i * k, a.class[i])
+                                  : squares(k, f + i * k, a.y + i * k));
         }
         if (scores) memcpy(scores + from * k, f, (size_t)(m * k) * sizeof *f);
     }
@@ -91,13 +99,18 @@ static int64_t head(const fit *f) { return f->net->layers - 1; }
 /* A part of the gradient goes to the optimiser. */
 static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
     const fit *f = user;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns) {
+    for (int64_t q = 0; q < ranges; q++) {
+        krein_step u = layer == head(f) && range[q].weights ? f->decayed : f->plain;
+        if (f->o->pace[layer] > 0) u.rate *= (float)f->o->pace[layer];
+        bool compact = range[q].columns == range[q].ld;
+        int64_t rows = compact ? 1 : range[q].rows;
+        int64_t columns = compact ? range[q].rows * range[q].columns : range[q].columns;
+        for (int64_t i = 0; i < rows; i++, g += columns) {
             int64_t at = range[q].first + i * range[q].ld;
-            const krein_step *u = layer == head(f) && range[q].weights ? &f->decayed : &f->plain;
-            f->o->optimizer.cls->update(u, range[q].columns, f->net->p + at, g, f->s + at,
+            f->o->optimizer.cls->update(&u, columns, f->net->p + at, g, f->s + at,
                                         f->r ? f->r + at : NULL);
         }
+    }
 }
 
 /* A part of the gradient goes to its place in the whole. */
@@ -110,11 +123,20 @@ static void store(void *user, int64_t layer, int64_t ranges, const krein_range *
                    (size_t)range[q].columns * sizeof *g);
 }
 
+/* In eight sums beside each other. */
+static double sum_of_squares(int64_t n, const float *x) {
+    double part[8] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int j = 0; j < 8; j++) part[j] += (double)x[i + j] * (double)x[i + j];
+    for (; i < n; i++) sum += (double)x[i] * (double)x[i];
+    for (int j = 0; j < 8; j++) sum += part[j];
+    return sum;
+}
+
 /* The whole gradient, made shorter where it is too long, goes to the optimiser. */
 static void update_clipped(fit *f) {
-    double sum = 0;
-    for (int64_t i = 0; i < f->net->count; i++) sum += (double)f->g[i] * (double)f->g[i];
-    double length = sqrt(sum);
+    double length = sqrt(sum_of_squares(f->net->count, f->g));
     float keep = length > f->o->clip ? (float)(f->o->clip / length) : 1;
     for (int64_t l = 0; l < f->net->layers; l++) {
         const krein_layer *at = &f->net->layer[l];
@@ -145,12 +167,11 @@ static bool rest_frozen(const fit *f, int64_t l) {
 static double add_activity(fit *f, int64_t n, bool gradient) {
     const krein_pass *b = &f->work.pass[0];
     int64_t size = n * f->net->layer[0].out;
-    double sum = 0, lambda = f->o->lambda_b / (double)n;
+    double lambda = f->o->lambda_b / (double)n;
     float twice = (float)(2 * lambda), *g = f->work.gradient[0];
     if (lambda == 0) return 0;
-    for (int64_t i = 0; i < size; i++) sum += (double)b->out[i] * (double)b->out[i];
     for (int64_t i = 0; gradient && i < size; i++) g[i] += twice * b->out[i];
-    return lambda * sum;
+    return lambda * sum_of_squares(size, b->out);
 }
 
 /* Backwards, and the optimiser; returns the value of the penalty on z. */
@@ -179,6 +200,15 @@ static float *head_weights(const fit *f, int64_t *rows, int64_t *columns) {
     return f->net->p + l->first;
 }
 
+/* Steps of the schedule: those that were made, or as many as the time that has passed stands for,
+ * so that the rate has come down where the time ends. */
+static int64_t progress(const fit *f) {
+    double all = f->o->deadline - f->start;
+    if (f->o->deadline == 0 || !(all > 0)) return f->at.step;
+    double late = (krein__clock() - f->start) / all * (double)f->steps;
+    return krein__max(f->at.step, (int64_t)fmin(late, (double)f->steps - 1));
+}
+
 /* *loss: sum over the rows; *activity: value of the penalty on z. */
 static krein_status make_step(fit *f, const krein_window *w, const int64_t *index, int64_t n,
                               double *loss, double *activity) {
@@ -191,8 +221,8 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
         if (all->class) f->class[i] = all->class[index[i]];
         if (all->weight) f->weight[i] = all->weight[index[i]];
     }
-    double rate = o->rate * krein__schedule(o->schedule, f->step, f->steps);
-    f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->step, rate);
+    double rate = o->rate * krein__schedule(o->schedule, progress(f), f->steps);
+    f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->at.step, rate);
     f->decayed.decay = (float)krein__penalty_decay(o->penalty, o->lambda_a);
     krein__net_load(&f->work, &w->x, index, n);
     const float *scores = krein__net_forward(&f->work, n);
@@ -230,49 +260,123 @@ done:
     return st;
 }
 
-/* One epoch; *end is set where it was the last. s->loss: the mean so far. */
-static krein_status run_epoch(fit *f, int64_t epoch, krein_fit_state *s, bool *ended,
-                              krein_fit_end *end) {
+static krein_status look(fit *f, krein_fit_state *s);
+
+static void note(const fit *f, const krein_fit_state *s) {
+    krein__log(f->net->ctx, KREIN_LOG_DEBUG,
+               "epoch %lld, step %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
+               (long long)s->epoch, (long long)f->at.step, s->loss, s->objective, s->held,
+               s->error);
+}
+
+/* A line in the log within an epoch: means over its steps since the last one. */
+static krein_status report_steps(fit *f) {
+    krein_status st = KREIN_OK;
+    const krein_fit_place *now = &f->at;
+    krein_fit_state s = {.epoch = now->epoch};
+    if (f->o->report == 0 || now->step % f->o->report != 0) return KREIN_OK;
+    krein_fit_place from = f->told.epoch == now->epoch ? f->told : (krein_fit_place){0};
+    s.loss = (now->loss - from.loss) / (double)(now->seen - from.seen);
+    s.objective = s.loss + (now->activity - from.activity) / (double)(now->batches - from.batches);
+    f->told = *now;
+    TRY(look(f, &s));
+    note(f, &s);
+done:
+    return st;
+}
+
+/* ---- the state on the way ----------------------------------------------- */
+
+static krein_fit_snapshot snapshot(fit *f) {
+    return (krein_fit_snapshot){.at = f->at,
+                                .report = *f->report,
+                                .count = f->net->count,
+                                .p = f->net->p,
+                                .best = f->best,
+                                .s = f->s,
+                                .r = f->r};
+}
+
+static bool all_finite(int64_t n, const float *x) {
+    for (int64_t i = 0; x && i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+/* Numbers that are none are not kept: the next loss shows them, and the last state stays. */
+static krein_status keep(fit *f, bool must) {
+    const krein_fit_keeper *k = f->o->keeper;
+    int64_t n = f->net->count;
+    krein_fit_snapshot now = snapshot(f);
+    if (!k || !all_finite(n, f->net->p) || !all_finite(n, f->s) || !all_finite(n, f->r))
+        return KREIN_OK;
+    return k->keep(k->user, &now, must);
+}
+
+/* Goes on where another training stood; *found: there was one. */
+static krein_status recall(fit *f, bool *found) {
+    const krein_fit_keeper *k = f->o->keeper;
+    krein_fit_snapshot was = snapshot(f);
+    *found = false;
+    if (!k) return KREIN_OK;
+    krein_status st = k->recall(k->user, &was, found);
+    if (st != KREIN_OK || !*found) return st;
+    f->at = was.at;
+    *f->report = was.report;
+    return KREIN_OK;
+}
+
+/* ---- an epoch ----------------------------------------------------------- */
+
+/* The batches of a window, from the next one on. */
+static krein_status run_window(fit *f, bool *ended) {
     krein_ctx *ctx = f->net->ctx;
     krein_status st = KREIN_OK;
-    double sum = 0, activity = 0;
-    int64_t seen = 0, batches = 0;
-    const krein_fit_state before = *s;
-    for (int64_t w = 0; w < f->rows->windows; w++) {
-        krein_window window;
-        TRY(f->rows->window(f->rows->user, w, &window));
-        int64_t n = window.x.n, count = batches_of(f, n);
-        TRY(make_room(f, n));
-        krein_rng g = krein__substream(f->o->seed, KREIN_STREAM_BATCHES,
-                                       1 + (epoch - 1) * f->rows->windows + w);
-        krein__rng_permute(g, n, f->order);
-        for (int64_t b = 0; b < count; b++) {
-            int64_t from = n * b / count, m = n * (b + 1) / count - from;
-            double loss, part = 0;
-            TRY(krein__poll(ctx));
-            st = make_step(f, &window, f->order + from, m, &loss, &part);
-            if (st == KREIN_ENUMERIC) { /* the proximal step met weights that are none */
-                ctx->message[0] = 0;
-                ctx->status = st = KREIN_OK;
-                loss = NAN;
-            }
-            TRY(st);
-            *ended = !isfinite(loss);
-            *end = KREIN_FIT_DIVERGED;
-            if (*ended) return KREIN_OK;
-            sum += loss;
-            activity += part;
-            seen += m;
-            batches++;
-            if (f->step % 16 == 0) tell(f, &before, f->step);
-            *ended = krein__late(f->o->deadline) || krein__enough(ctx);
-            *end = KREIN_FIT_TIME;
-            if (*ended) break;
+    krein_fit_place *at = &f->at;
+    krein_window window;
+    TRY(f->rows->window(f->rows->user, at->window, &window));
+    int64_t n = window.x.n, count = batches_of(f, n);
+    TRY(make_room(f, n));
+    krein_rng g = krein__substream(f->o->seed, KREIN_STREAM_BATCHES,
+                                   1 + (at->epoch - 1) * f->rows->windows + at->window);
+    krein__rng_permute(g, n, f->order);
+    while (at->batch < count) {
+        int64_t b = at->batch, from = n * b / count, m = n * (b + 1) / count - from;
+        double loss, part = 0;
+        TRY(krein__poll(ctx));
+        if (f->o->keeper && f->o->keeper->due(f->o->keeper->user)) TRY(keep(f, false));
+        st = make_step(f, &window, f->order + from, m, &loss, &part);
+        if (st == KREIN_ENUMERIC) { /* the proximal step met weights that are none */
+            ctx->message[0] = 0;
+            ctx->status = st = KREIN_OK;
+            loss = NAN;
         }
+        TRY(st);
+        *ended = !isfinite(loss);
+        f->report->end = KREIN_FIT_DIVERGED;
+        if (*ended) break;
+        at->batch++;
+        at->loss += loss;
+        at->activity += part;
+        at->seen += m;
+        at->batches++;
+        TRY(report_steps(f));
+        if (at->step % 16 == 0) tell(f, &f->report->last, at->step);
+        *ended = krein__late(f->o->deadline) || krein__enough(ctx);
+        f->report->end = KREIN_FIT_TIME;
         if (*ended) break;
     }
-    s->loss = sum / (double)krein__max(1, seen);
-    s->objective = s->loss + activity / (double)krein__max(1, batches);
+done:
+    return st;
+}
+
+/* The rest of an epoch; *ended: it is the last, and report->end says why. */
+static krein_status run_epoch(fit *f, bool *ended) {
+    krein_status st = KREIN_OK;
+    for (; f->at.window < f->rows->windows; f->at.window++, f->at.batch = 0) {
+        TRY(run_window(f, ended));
+        if (*ended) break;
+    }
 done:
     return st;
 }
@@ -301,7 +405,7 @@ done:
 
 /* a is better than b. What is no number is not. */
 static bool better(const krein_fit_state *a, const krein_fit_state *b) {
-    if (isnan(b->held)) return isfinite(a->loss) && !(a->loss >= b->loss);
+    if (isnan(b->held)) return isfinite(a->objective) && !(a->objective >= b->objective);
     if (a->error != b->error) return a->error < b->error;
     return a->held < b->held;
 }
@@ -315,6 +419,10 @@ static krein_status begin(fit *f) {
     ZNEW(f->s, count);
     if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
     if (o->clip > 0) ZNEW(f->g, count);
+    for (int64_t l = 0; l < f->net->layers && !f->g; l++) {
+        const float **ahead = f->work.pass[l].ahead;
+        ahead[0] = f->net->p, ahead[1] = f->s, ahead[2] = f->r;
+    }
     NEW(f->best, count);
     NEW(f->y, o->batch * k);
     NEW(f->weight, o->batch);
@@ -342,39 +450,70 @@ double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
            (double)o->batch * (4 * (double)krein__net_out(net) + 8) + 4096;
 }
 
-static krein_status run(fit *f, krein_fit_report *out) {
-    krein_ctx *ctx = f->net->ctx;
+/* The state that an epoch left behind; *ended as above. */
+static krein_status end_epoch(fit *f, bool *ended) {
+    krein_status st = KREIN_OK;
+    krein_fit_report *out = f->report;
+    const krein_fit_place *at = &f->at;
+    krein_fit_state now = {.epoch = at->epoch};
+    now.loss = at->loss / (double)krein__max(1, at->seen);
+    now.objective = now.loss + at->activity / (double)krein__max(1, at->batches);
+    TRY(look(f, &now));
+    out->epochs = at->epoch;
+    out->last = now;
+    if (f->o->report == 0) note(f, &now);
+    tell(f, &now, at->step);
+    if (better(&now, &out->best) && all_finite(f->net->count, f->net->p)) {
+        out->best = now;
+        memcpy(f->best, f->net->p, (size_t)f->net->count * sizeof *f->best);
+    } else if (!*ended && f->o->patience > 0 && at->epoch - out->best.epoch >= f->o->patience) {
+        *ended = true;
+        out->end = KREIN_FIT_PATIENCE;
+    }
+    f->at = (krein_fit_place){.epoch = at->epoch + 1, .step = at->step};
+done:
+    return st;
+}
+
+static krein_status run_epochs(fit *f) {
+    krein_status st = KREIN_OK;
+    bool ended = false;
+    while (!ended && f->at.epoch <= f->o->epochs) {
+        TRY(run_epoch(f, &ended));
+        if (ended && f->report->end == KREIN_FIT_DIVERGED) break;
+        TRY(end_epoch(f, &ended));
+    }
+    if (!ended) f->report->end = KREIN_FIT_EPOCHS;
+done:
+    /* All that can be cancelled leaves the parameters as they were before or behind a step. */
+    if (st == KREIN_ECANCEL && f->o->keeper) {
+        krein_status kept = keep(f, true);
+        return kept == KREIN_OK ? st : kept;
+    }
+    return st;
+}
+
+static krein_status run(fit *f) {
     krein_status st = KREIN_OK;
     size_t bytes = (size_t)f->net->count * sizeof *f->best;
-    krein_fit_state now = {.loss = NAN};
-    bool ended = false;
+    krein_fit_report *out = f->report;
+    bool found;
     /* Windows have sizes of their own: the steps are counted as if they were even. */
     f->steps = f->o->epochs * krein__max(f->rows->windows, batches_of(f, f->rows->n));
-    TRY(look(f, &now));
-    out->best = now;
-    memcpy(f->best, f->net->p, bytes);
-    for (int64_t e = 1; e <= f->o->epochs && !ended; e++) {
-        now.epoch = e;
-        TRY(run_epoch(f, e, &now, &ended, &out->end));
-        if (ended && out->end == KREIN_FIT_DIVERGED) break;
-        TRY(look(f, &now));
-        out->epochs = e;
-        out->last = now;
-        krein__log(ctx, KREIN_LOG_DEBUG,
-                   "epoch %lld: loss %.5g, objective %.5g, held out: loss %.5g, error %.5g",
-                   (long long)e, now.loss, now.objective, now.held, now.error);
-        tell(f, &now, f->step);
-        if (better(&now, &out->best)) {
-            out->best = now;
-            memcpy(f->best, f->net->p, bytes);
-        } else if (!ended && f->o->patience > 0 && e - out->best.epoch >= f->o->patience) {
-            ended = true;
-            out->end = KREIN_FIT_PATIENCE;
-        }
+    TRY(recall(f, &found));
+    if (!found) {
+        f->at = (krein_fit_place){.epoch = 1};
+        out->last.loss = out->last.objective = NAN;
+        TRY(look(f, &out->last));
+        out->best = out->last;
+        memcpy(f->best, f->net->p, bytes);
     }
+    if (f->at.done) goto done;
+    TRY(run_epochs(f));
     memcpy(f->net->p, f->best, bytes);
-    out->steps = f->step;
-    if (!ended) out->end = KREIN_FIT_EPOCHS;
+    out->steps = f->at.step;
+    f->at.done = true;
+    TRY(keep(f, false));
 done:
     return st;
 }
@@ -382,10 +521,10 @@ done:
 krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
                             const krein_fit_options *options, krein_fit_report *out) {
     krein_status st = KREIN_OK;
-    fit f = {.net = net, .o = options, .rows = rows};
+    fit f = {.net = net, .o = options, .rows = rows, .report = out, .start = krein__clock()};
     *out = (krein_fit_report){.end = KREIN_FIT_EPOCHS};
     TRY(begin(&f));
-    TRY(run(&f, out));
+    TRY(run(&f));
 done:
     end_fit(&f);
     return st;

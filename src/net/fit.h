@@ -31,13 +31,16 @@ typedef struct krein_fit_options {
     krein_schedule_kind schedule;
     int64_t epochs, batch;
     int64_t patience; /* epochs without a better state before the end; 0: all epochs */
+    int64_t report;   /* steps between two lines in the log; 0: one an epoch */
     double clip;      /* the gradient is made no longer than that; 0: as it is */
     krein_penalty penalty;
     double lambda_a;               /* of that, on the weights of the last layer */
     double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
     bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
+    double pace[KREIN_NET_LAYERS]; /* factors of the rate in each layer; 0: 1 */
     uint64_t seed;
-    double deadline; /* krein__clock(); 0: none */
+    double deadline;                       /* krein__clock(); 0: none */
+    const struct krein_fit_keeper *keeper; /* of the state on the way; NULL: it is not kept */
 } krein_fit_options;
 
 typedef enum krein_fit_end {
@@ -61,14 +64,46 @@ typedef struct krein_fit_report {
     krein_fit_state best, last;
 } krein_fit_report;
 
+/* Where a training stands between two steps. The order of the rows follows from seed, epoch and
+ * window. */
+typedef struct krein_fit_place {
+    int64_t epoch, window, batch; /* of the next step; behind the last window: its measuring */
+    int64_t step;                 /* steps made */
+    double loss, activity;        /* sums over the epoch so far */
+    int64_t seen, batches;        /* rows and steps of these sums */
+    bool done;                    /* nothing is left to do: p is what came out */
+} krein_fit_place;
+
+/* All that a training needs to go on, to the bit. */
+typedef struct krein_fit_snapshot {
+    krein_fit_place at;
+    krein_fit_report report; /* so far */
+    int64_t count;           /* of the arrays */
+    float *p, *best;         /* parameters: now, of the best epoch */
+    float *s, *r;            /* states of the optimiser; r is NULL where it has one */
+} krein_fit_snapshot;
+
+/* Who keeps such states, and has one from before. */
+typedef struct krein_fit_keeper {
+    /* Fills *to, whose arrays are there, and sets *found; of a training that is done p alone. */
+    krein_status (*recall)(void *user, krein_fit_snapshot *to, bool *found);
+    /* Asked before every step. */
+    bool (*due)(void *user);
+    /* must: the training is cancelled, and failing is an error. What is done is kept, too. */
+    krein_status (*keep)(void *user, const krein_fit_snapshot *now, bool must);
+    void *user;
+} krein_fit_keeper;
+
 /* Trains from the parameters that the net has, and leaves those of the best epoch: of the least
- * error on the rows held out (of equal ones the least loss), without any of the least training
- * loss. */
+ * error on the rows held out (of equal ones the least loss), without any of the least objective.
+ */
 krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
                             const krein_fit_options *options, krein_fit_report *out);
 /* Bytes beside the rows and the net itself. */
 double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *options);
 
+/* The k scores of a row do not say its class. */
+bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class);
 /* Mean loss and error of rows: the share of wrong classes, or the root of the mean square of all
  * outputs; scores (n x out) may be NULL. */
 krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,

@@ -13,6 +13,7 @@
 #define KREIN_LAYER_H
 
 #include "base/spec.h"
+#include "num/panels.h"
 
 enum { KREIN_NET_TILE = 48 };  /* rows: a multiple of the 12 that OpenBLAS takes at a time */
 enum { KREIN_NET_PART = 128 }; /* columns of a part; rows of weights where these are a part */
@@ -30,10 +31,12 @@ typedef struct krein_range {
 typedef struct krein_pass {
     int64_t n;
     const float *x;    /* n x in */
+    float *columns;    /* x by columns, in x KREIN_NET_TILE of each tile; NULL: not wanted */
     float *out;        /* n x out */
     float *kept;       /* n x kept, for the way back; NULL: there is none */
     const float *gout; /* n x out: gradient of the output */
     float *gx;         /* n x in: of the input */
+    const float *ahead[KREIN_AHEAD]; /* vectors like the net's, read with its gradient; or NULL */
 } krein_pass;
 
 typedef struct krein_layer_class {
@@ -64,6 +67,7 @@ struct krein_layer {
     int64_t weights_parts; /* of the parameters; 0: nothing is trained */
     int64_t part_size;     /* the most parameters of a part */
     int64_t scratch;       /* floats of a thread, for a batch of n rows: n times this */
+    bool by_columns;       /* forward reads the input by columns */
     double flops;          /* of a row, forwards */
 };
 
@@ -78,9 +82,8 @@ extern const krein_class *const krein__layers[];
 extern const int64_t krein__layer_count;
 
 /* Spectral layers (spectral.c): where the frequencies and phases of the layer begin in the net's
- * vector. Frequencies are in radians, in x F with the F frequencies of an input behind each other;
- * second: those of the other term, the same where the spectrum is stationary; phases in turns, or
- * NULL where the layer has none. */
+ * vector. Frequencies are in radians, in x F in panels (panels.h); second: those of the other term,
+ * the same where the spectrum is stationary; phases in turns, or NULL where the layer has none. */
 typedef struct krein_spectrum_at {
     int64_t F;
     float *first, *second, *phase;

@@ -81,13 +81,17 @@ static int64_t scratch_of(const krein_net *net, int64_t rows) {
     return (most * krein__max(rows, KREIN_NET_TILE) + part + LINE - 1) / LINE * LINE;
 }
 
+static int64_t tiles_of(int64_t rows) { return (rows + KREIN_NET_TILE - 1) / KREIN_NET_TILE; }
+
 double krein__net_work_bytes(const krein_net *net, int64_t rows, bool back) {
-    double floats = (double)net->in + 64;
+    double floats = (double)net->in + 64, tiled = 0;
     for (int64_t l = 0; l < net->layers; l++) {
         const krein_layer *at = &net->layer[l];
         floats += (double)at->out * (back ? 2 : 1) + (back ? (double)at->kept : 0);
+        if (at->by_columns) tiled += (double)at->in;
     }
-    return 4 * ((double)rows * floats + (double)net->ctx->threads * (double)scratch_of(net, rows));
+    return 4 * ((double)rows * floats + (double)(tiles_of(rows) * KREIN_NET_TILE) * tiled +
+                (double)net->ctx->threads * (double)scratch_of(net, rows));
 }
 
 krein_status krein__net_work_begin(const krein_net *net, int64_t rows, bool back,
@@ -100,6 +104,7 @@ krein_status krein__net_work_begin(const krein_net *net, int64_t rows, bool back
         const krein_layer *at = &net->layer[l];
         krein_pass *b = &w->pass[l];
         NEW(b->out, rows * at->out);
+        if (at->by_columns) ZNEW(b->columns, tiles_of(rows) * KREIN_NET_TILE * at->in);
         if (back) NEW(b->kept, rows * krein__max(1, at->kept));
         if (back) NEW(w->gradient[l], rows * at->out);
         b->x = l > 0 ? w->pass[l - 1].out : w->x;
@@ -117,6 +122,7 @@ void krein__net_work_end(krein_net_work *w) {
     krein_ctx *ctx = w->net->ctx;
     for (int64_t l = 0; l < w->net->layers; l++) {
         krein__free(ctx, w->pass[l].out);
+        krein__free(ctx, w->pass[l].columns);
         krein__free(ctx, w->pass[l].kept);
         krein__free(ctx, w->gradient[l]);
     }
@@ -140,20 +146,46 @@ static int threads_for(const krein_net_work *w, int64_t pieces) {
     return (int)krein__max(1, krein__min(w->net->ctx->threads, pieces));
 }
 
+/* PART columns of a tile of the input. */
+static void by_columns(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                       int64_t part) {
+    int64_t from = part * KREIN_NET_PART, to = krein__min(l->in, from + KREIN_NET_PART);
+    float *out = b->columns + row * l->in;
+    for (int64_t first = from; first < to; first += LINE)
+        for (int64_t i = 0; i < n; i++) {
+            const float *x = b->x + (row + i) * l->in;
+            for (int64_t j = first; j < krein__min(to, first + LINE); j++)
+                out[j * KREIN_NET_TILE + i] = x[j];
+        }
+}
+
 const float *krein__net_forward(krein_net_work *w, int64_t n) {
     const krein_net *net = w->net;
-    int64_t tiles = (n + KREIN_NET_TILE - 1) / KREIN_NET_TILE;
+    int64_t tiles = tiles_of(n);
     krein_compute c = krein__compute_begin();
     for (int64_t l = 0; l < net->layers; l++) {
         const krein_layer *at = &net->layer[l];
         krein_pass *b = &w->pass[l];
+        int64_t strips = at->by_columns ? krein__net_parts(at->in) : 0;
         int threads = threads_for(w, tiles * at->parts);
+        /* A part with all its tiles, and some parts behind each other, are one thread's where there
+         * are many: parameters are then fetched once, and in their order. */
+        int64_t together =
+            at->parts >= 4 * threads ? krein__max(1, at->parts / (8 * threads)) * tiles : 1;
         b->n = n;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int64_t i = 0; i < tiles * at->parts; i++) {
+#pragma omp parallel num_threads(threads)
+        {
             krein__worker_begin();
-            int64_t row = i / at->parts * KREIN_NET_TILE, m = krein__min(KREIN_NET_TILE, n - row);
-            at->cls->forward(at, net->p, b, row, m, i % at->parts, scratch_here(w));
+#pragma omp for schedule(static)
+            for (int64_t i = 0; i < tiles * strips; i++) {
+                int64_t row = i / strips * KREIN_NET_TILE;
+                by_columns(at, b, row, krein__min(KREIN_NET_TILE, n - row), i % strips);
+            }
+#pragma omp for schedule(dynamic, together)
+            for (int64_t i = 0; i < tiles * at->parts; i++) {
+                int64_t row = i % tiles * KREIN_NET_TILE, m = krein__min(KREIN_NET_TILE, n - row);
+                at->cls->forward(at, net->p, b, row, m, i / tiles, scratch_here(w));
+            }
             krein__worker_end(c);
         }
     }
@@ -164,7 +196,7 @@ const float *krein__net_forward(krein_net_work *w, int64_t n) {
 void krein__net_backward(krein_net_work *w, int64_t l) {
     const krein_layer *at = &w->net->layer[l];
     const krein_pass *b = &w->pass[l];
-    int64_t tiles = (b->n + KREIN_NET_TILE - 1) / KREIN_NET_TILE;
+    int64_t tiles = tiles_of(b->n);
     int threads = threads_for(w, tiles);
     if (l == 0) return;
     krein_compute c = krein__compute_begin();
@@ -181,8 +213,9 @@ void krein__net_backward(krein_net_work *w, int64_t l) {
 void krein__net_gradient(krein_net_work *w, int64_t l, krein_part_fn *use, void *user) {
     const krein_layer *at = &w->net->layer[l];
     int threads = threads_for(w, at->weights_parts);
+    int64_t together = krein__max(1, at->weights_parts / (32 * threads));
     krein_compute c = krein__compute_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, together)
     for (int64_t i = 0; i < at->weights_parts; i++) {
         krein__worker_begin();
         krein_range range[KREIN_NET_RANGES];

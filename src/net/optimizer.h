@@ -3,6 +3,7 @@
 #define KREIN_OPTIMIZER_H
 
 #include "base/spec.h"
+#include "num/simd.h"
 
 /* The numbers of one step, the same for all parameters. */
 typedef struct krein_step {
@@ -50,9 +51,13 @@ extern const int64_t krein__optimizer_count;
 #define KREIN_UPDATE(NAME, BODY)                                                                   \
     KREIN__UPDATE(NAME##_baseline, , BODY)                                                         \
     KREIN__UPDATE(NAME##_avx2, __attribute__((target("avx2,fma"))), BODY)                          \
+    KREIN__UPDATE(NAME##_avx512, __attribute__((target(KREIN_AVX512))), BODY)                      \
     static void NAME(const krein_step *u, int64_t n, float *p, const float *g, float *s,           \
                      float *r) {                                                                   \
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))                       \
+        krein_simd level = krein__simd();                                                          \
+        if (level == KREIN_SIMD_AVX512)                                                            \
+            NAME##_avx512(u, n, p, g, s, r);                                                       \
+        else if (level == KREIN_SIMD_AVX2)                                                         \
             NAME##_avx2(u, n, p, g, s, r);                                                         \
         else                                                                                       \
             NAME##_baseline(u, n, p, g, s, r);                                                     \

@@ -9,21 +9,24 @@
  * Backwards, with g the gradient of z, a = x W + b and s the factor:
  *     ga = -s g . sin a         (sines: -s g_cos . sin a + s g_sin . cos a)
  *     gW = x'ga,   gx = ga W' + ga_V V'
- * Kept of a row: the derivatives of the waves, -s sin a, or pairs -s sin a, s cos a.
+ * Kept: the derivatives of the waves, -s sin a, with sines also s cos a; n x PANEL of each
+ * set, panel and wave.
  *
- * Frequencies are in radians, in x F; phases in turns. They stand in the order W, V, b in the
- * vector. A part is PART frequencies, of W and of V. Cost: 2 in F (40 more for the waves) flops a
- * row and set of frequencies, as much for each of the two ways back. */
+ * Frequencies are in radians, in x F in panels (panels.h); phases in turns. They stand in the order
+ * W, V, b in the vector, with zeros up to whole panels. A part of the output is a panel of W and
+ * the same of V; a part of the parameters is a block of rows of one panel. Cost: 2 in F (40 more
+ * for the waves) flops a row and set of frequencies, as much for each of the two ways back. */
 #include "net/layer.h"
 
 #include "num/blas.h"
 #include "num/vec.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { WIDTH, SPECTRUM, SINES };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
+enum { BLOCK = 256 }; /* rows of a panel whose gradient and states fit into a small cache */
+enum { NEAR = 1024 }; /* rows of a panel that stay in it while the rows of a tile pass */
 static const float TURN = (float)(0.5 / M_PI);
 
 static bool sines(const krein_layer *l) { return l->values.number[SINES] > 0; }
@@ -32,7 +35,19 @@ static int64_t sets(const krein_layer *l) {
 }
 static int64_t frequencies(const krein_layer *l) { return sines(l) ? l->out / 2 : l->out; }
 static int64_t waves(const krein_layer *l) { return sines(l) ? 2 : 1; }
-static int64_t set_size(const krein_layer *l) { return l->in * frequencies(l); }
+static int64_t panels(const krein_layer *l) { return krein__panels(frequencies(l)); }
+static int64_t panel_size(const krein_layer *l) { return l->in * KREIN_PANEL; }
+static int64_t set_size(const krein_layer *l) { return panels(l) * panel_size(l); }
+/* Frequencies of a panel. */
+static int64_t in_panel(const krein_layer *l, int64_t panel) {
+    return krein__min(KREIN_PANEL, frequencies(l) - panel * KREIN_PANEL);
+}
+/* Rows of a panel whose gradient is a part. */
+static int64_t block_rows(const krein_layer *l) {
+    int64_t blocks = (l->in + BLOCK - 1) / BLOCK;
+    return (l->in + blocks - 1) / blocks;
+}
+static int64_t blocks(const krein_layer *l) { return (l->in + block_rows(l) - 1) / block_rows(l); }
 
 /* Of one term; a stationary spectrum has it twice. */
 static float factor(const krein_layer *l) {
@@ -43,11 +58,13 @@ static float factor(const krein_layer *l) {
 static void shape(krein_layer *l) {
     int64_t width = (int64_t)l->values.number[WIDTH];
     l->out = sines(l) ? krein__max(1, width / 2) * 2 : width;
-    l->parameters = sets(l) * set_size(l) + (sines(l) ? 0 : l->out);
-    l->kept = sets(l) * l->out;
-    l->parts = l->weights_parts = krein__net_parts(frequencies(l));
-    l->part_size = sets(l) * l->in * krein__min(frequencies(l), KREIN_NET_PART);
-    l->scratch = 3 * KREIN_NET_PART;
+    l->parameters = sets(l) * set_size(l) + (sines(l) ? 0 : panels(l) * KREIN_PANEL);
+    l->kept = sets(l) * waves(l) * panels(l) * KREIN_PANEL;
+    l->parts = panels(l);
+    l->weights_parts = sets(l) * panels(l) * blocks(l);
+    l->part_size = block_rows(l) * KREIN_PANEL;
+    l->scratch = 3 * KREIN_PANEL;
+    l->by_columns = true;
     l->flops = (double)sets(l) * (double)frequencies(l) * (2 * (double)l->in + 40);
 }
 
@@ -59,96 +76,117 @@ krein_spectrum_at krein__spectral_at(const krein_layer *l, float *p) {
                                .phase = sines(l) ? NULL : first + sets(l) * set_size(l)};
 }
 
-/* Where the derivatives of row i and frequency f of a set are kept. */
+/* Where the derivatives are kept: of row i on, of one of the waves. */
 static float *kept_at(const krein_layer *l, const krein_pass *b, int64_t i, int64_t set,
-                      int64_t f) {
-    return b->kept + i * l->kept + set * l->out + waves(l) * f;
+                      int64_t panel, int64_t wave) {
+    return b->kept + (((set * panels(l) + panel) * waves(l) + wave) * b->n + i) * KREIN_PANEL;
 }
 
-/* One row of waves: sc has pairs s cos, s sin of m frequencies. */
-static void add_waves(bool pairs, bool add, int64_t m, const float *sc, float *out) {
-    if (pairs)
-        for (int64_t j = 0; j < 2 * m; j++) out[j] = (add ? out[j] : 0) + sc[j];
-    else
-        for (int64_t j = 0; j < m; j++) out[j] = (add ? out[j] : 0) + sc[2 * j];
+/* t <- -(x W + b) in turns: cos is that of a, and sin is -sin a. */
+static void angles(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
+                   int64_t n, int64_t set, int64_t panel, float *t) {
+    const float *x = b->columns + row * l->in,
+                *W = p + l->first + set * set_size(l) + panel * panel_size(l),
+                *phase = p + l->first + sets(l) * set_size(l) + panel * KREIN_PANEL;
+    /* Meanwhile the panel that comes next is brought near, a third of it from each place on. */
+    bool last = panel + 1 == panels(l) && set + 1 == sets(l);
+    const float *next = set + 1 < sets(l) ? W + set_size(l)
+                        : last            ? W
+                                          : W + panel_size(l) - set * set_size(l);
+    for (int64_t from = 0; from < l->in; from += NEAR) {
+        int64_t k = krein__min(NEAR, l->in - from), third = k * KREIN_PANEL / KREIN_AHEAD;
+        krein_ahead ahead = {.floats = third};
+        for (int i = 0; i < KREIN_AHEAD; i++) ahead.at[i] = next + from * KREIN_PANEL + i * third;
+        krein__panel_product(from > 0, n, k, x + from * KREIN_NET_TILE, KREIN_NET_TILE,
+                             W + from * KREIN_PANEL, t, &ahead);
+    }
+    for (int64_t i = 0; i < n; i++, t += KREIN_PANEL)
+        for (int64_t j = 0; j < KREIN_PANEL; j++) t[j] = -TURN * t[j] - (sines(l) ? 0 : phase[j]);
 }
 
-static void keep_waves(bool pairs, int64_t m, const float *sc, float *kept) {
+/* One row of a panel: s cos of m frequencies, and with pairs -s sin. */
+static void add_waves(bool pairs, bool add, int64_t m, const float *c, const float *s, float *out) {
     if (pairs)
         for (int64_t j = 0; j < m; j++) {
-            kept[2 * j] = -sc[2 * j + 1];
-            kept[2 * j + 1] = sc[2 * j];
+            out[2 * j] = (add ? out[2 * j] : 0) + c[j];
+            out[2 * j + 1] = (add ? out[2 * j + 1] : 0) - s[j];
         }
     else
-        for (int64_t j = 0; j < m; j++) kept[j] = -sc[2 * j + 1];
+        for (int64_t j = 0; j < m; j++) out[j] = (add ? out[j] : 0) + c[j];
 }
 
 static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                     int64_t n, int64_t part, float *scratch) {
-    int64_t F = frequencies(l), from = part * KREIN_NET_PART,
-            m = krein__min(KREIN_NET_PART, F - from);
-    float *t = scratch, *sc = scratch + n * m, s = factor(l);
-    const float *phase = p + l->first + sets(l) * set_size(l) + from;
+    int64_t size = n * KREIN_PANEL;
+    float *t = scratch;
     for (int64_t set = 0; set < sets(l); set++) {
+        float *s = b->kept ? kept_at(l, b, row, set, part, 0) : scratch + size;
+        float *c = b->kept && sines(l) ? kept_at(l, b, row, set, part, 1) : scratch + 2 * size;
+        angles(l, p, b, row, n, set, part, t);
+        krein__vsincos_apart(size, t, factor(l), c, s);
         for (int64_t i = 0; i < n; i++)
-            if (sines(l))
-                memset(t + i * m, 0, (size_t)m * sizeof *t);
-            else
-                memcpy(t + i * m, phase, (size_t)m * sizeof *t);
-        krein__sgemm(false, false, n, m, l->in, TURN, b->x + row * l->in, l->in,
-                     p + l->first + set * set_size(l) + from, F, 1, t, m);
-        krein__vsincos_turns(n * m, t, s, sc);
-        for (int64_t i = 0; i < n; i++) {
-            add_waves(sines(l), set > 0, m, sc + 2 * i * m,
-                      b->out + (row + i) * l->out + waves(l) * from);
-            if (b->kept) keep_waves(sines(l), m, sc + 2 * i * m, kept_at(l, b, row + i, set, from));
-        }
+            add_waves(sines(l), set > 0, in_panel(l, part), c + i * KREIN_PANEL,
+                      s + i * KREIN_PANEL,
+                      b->out + (row + i) * l->out + waves(l) * part * KREIN_PANEL);
     }
 }
 
-/* ga of m frequencies of one row. */
-static void through_waves(bool pairs, int64_t m, const float *g, const float *kept, float *ga) {
-    if (pairs)
-        for (int64_t j = 0; j < m; j++)
-            ga[j] = g[2 * j] * kept[2 * j] + g[2 * j + 1] * kept[2 * j + 1];
-    else
-        for (int64_t j = 0; j < m; j++) ga[j] = g[j] * kept[j];
+/* ga of a panel (n x PANEL) for rows from `row` on; zeros beyond its frequencies. */
+static void through_waves(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                          int64_t set, int64_t panel, float *ga) {
+    int64_t m = in_panel(l, panel);
+    const float *s = kept_at(l, b, row, set, panel, 0);
+    const float *c = sines(l) ? kept_at(l, b, row, set, panel, 1) : NULL;
+    const float *g = b->gout + row * l->out + waves(l) * panel * KREIN_PANEL;
+    for (int64_t i = 0; i < n; i++, g += l->out, s += KREIN_PANEL, ga += KREIN_PANEL) {
+        if (c) {
+            for (int64_t j = 0; j < m; j++) ga[j] = g[2 * j] * s[j] + g[2 * j + 1] * c[j];
+            c += KREIN_PANEL;
+        } else {
+            for (int64_t j = 0; j < m; j++) ga[j] = g[j] * s[j];
+        }
+        for (int64_t j = m; j < KREIN_PANEL; j++) ga[j] = 0;
+    }
 }
 
 static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                      int64_t n, float *scratch) {
-    int64_t F = frequencies(l), begun = 0;
+    int64_t begun = 0;
     for (int64_t set = 0; set < sets(l); set++)
-        for (int64_t from = 0; from < F; from += KREIN_NET_PART) {
-            int64_t m = krein__min(KREIN_NET_PART, F - from);
-            for (int64_t i = 0; i < n; i++)
-                through_waves(sines(l), m, b->gout + (row + i) * l->out + waves(l) * from,
-                              kept_at(l, b, row + i, set, from), scratch + i * m);
-            krein__sgemm(false, true, n, l->in, m, 1, scratch, m,
-                         p + l->first + set * set_size(l) + from, F, begun++ > 0,
-                         b->gx + row * l->in, l->in);
+        for (int64_t panel = 0; panel < panels(l); panel++) {
+            through_waves(l, b, row, n, set, panel, scratch);
+            krein__sgemm(false, true, n, l->in, KREIN_PANEL, 1, scratch, KREIN_PANEL,
+                         p + l->first + set * set_size(l) + panel * panel_size(l), KREIN_PANEL,
+                         begun++ > 0, b->gx + row * l->in, l->in);
         }
 }
 
+/* Which rows of which panel a part of the parameters is. */
+typedef struct block {
+    int64_t set, panel, from, rows;
+} block;
+static block block_of(const krein_layer *l, int64_t part) {
+    int64_t panel = part / blocks(l), from = part % blocks(l) * block_rows(l);
+    return (block){panel / panels(l), panel % panels(l), from,
+                   krein__min(block_rows(l), l->in - from)};
+}
+
 static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
-    int64_t F = frequencies(l), from = part * KREIN_NET_PART,
-            m = krein__min(KREIN_NET_PART, F - from);
-    for (int64_t set = 0; set < sets(l); set++)
-        out[set] = (krein_range){l->first + set * set_size(l) + from, l->in, m, F, true};
-    return sets(l);
+    block at = block_of(l, part);
+    int64_t first = l->first + at.set * set_size(l) + at.panel * panel_size(l);
+    out[0] = (krein_range){first + at.from * KREIN_PANEL, at.rows, KREIN_PANEL, KREIN_PANEL, true};
+    return 1;
 }
 
 static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
                      float *scratch) {
-    int64_t F = frequencies(l), from = part * KREIN_NET_PART,
-            m = krein__min(KREIN_NET_PART, F - from);
-    for (int64_t set = 0; set < sets(l); set++) {
-        for (int64_t i = 0; i < b->n; i++)
-            through_waves(sines(l), m, b->gout + i * l->out + waves(l) * from,
-                          kept_at(l, b, i, set, from), scratch + i * m);
-        krein__sgemm(true, false, l->in, m, b->n, 1, b->x, l->in, scratch, m, 0,
-                     g + set * l->in * m, m);
-    }
+    block at = block_of(l, part);
+    krein_range range;
+    ranges(l, part, &range);
+    krein_ahead ahead = {.floats = range.rows * range.columns};
+    for (int i = 0; i < KREIN_AHEAD; i++) ahead.at[i] = b->ahead[i] ? b->ahead[i] + range.first : g;
+    through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
+    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, &ahead);
 }
 
 static const krein_option options[] = {

@@ -48,11 +48,11 @@
 #endif
 #include "num/vec.h"
 
+#include "num/simd.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
 
 enum { BLOCK = 64 }; /* a multiple of every vector length; small enough that a tail is cheap */
 
@@ -106,13 +106,20 @@ INLINE void cos_block(bool fast, const float *t, float scale, float *out) {
     }
 }
 
+INLINE void sincos_one(bool fast, float t, float scale, float *c, float *s) {
+    float r = t - round_f(fast, t), a = fabsf(r), b = 0.5f - a;
+    *c = scale * sin_quarter(fast, 0.25f - a);
+    *s = scale * sin_quarter(fast, copysignf(a < b ? a : b, r));
+}
+
 INLINE void sincos_block(bool fast, const float *t, float scale, float *out) {
 #pragma omp simd
-    for (int i = 0; i < BLOCK; i++) {
-        float r = t[i] - round_f(fast, t[i]), a = fabsf(r), b = 0.5f - a;
-        out[2 * i] = scale * sin_quarter(fast, 0.25f - a);
-        out[2 * i + 1] = scale * sin_quarter(fast, copysignf(a < b ? a : b, r));
-    }
+    for (int i = 0; i < BLOCK; i++) sincos_one(fast, t[i], scale, out + 2 * i, out + 2 * i + 1);
+}
+
+INLINE void apart_block(bool fast, const float *t, float scale, float *c, float *s) {
+#pragma omp simd
+    for (int i = 0; i < BLOCK; i++) sincos_one(fast, t[i], scale, c + i, s + i);
 }
 
 INLINE float exp_one(bool fast, float v) {
@@ -193,6 +200,7 @@ typedef struct path {
     const char *name;
     void (*vcos)(int64_t, const float *, float, float *);
     void (*vsincos)(int64_t, const float *, float, float *);
+    void (*vapart)(int64_t, const float *, float, float *, float *);
     void (*vexpf)(int64_t, const float *, float *);
     void (*vexp)(int64_t, const double *, double *);
     void (*vacosf)(int64_t, const float *, float *);
@@ -226,6 +234,19 @@ typedef struct path {
         const bool fast = FAST;                                                                    \
         OVER_BLOCKS(float, 2, t, SINCOS)                                                           \
     }                                                                                              \
+    TARGET static void apart_##NAME(int64_t n, const float *t, float scale, float *c, float *s) {  \
+        const bool fast = FAST;                                                                    \
+        int64_t i = 0;                                                                             \
+        for (; i + BLOCK <= n; i += BLOCK) apart_block(fast, t + i, scale, c + i, s + i);          \
+        if (i < n) {                                                                               \
+            float pad[BLOCK] = {0}, one[BLOCK], two[BLOCK];                                        \
+            size_t bytes = (size_t)(n - i) * sizeof *t;                                            \
+            memcpy(pad, t + i, bytes);                                                             \
+            apart_block(fast, pad, scale, one, two);                                               \
+            memcpy(c + i, one, bytes);                                                             \
+            memcpy(s + i, two, bytes);                                                             \
+        }                                                                                          \
+    }                                                                                              \
     TARGET static void expf_##NAME(int64_t n, const float *x, float *out) {                        \
         const bool fast = FAST;                                                                    \
         OVER_BLOCKS(float, 1, x, EXPF)                                                             \
@@ -242,8 +263,8 @@ typedef struct path {
         const bool fast = FAST;                                                                    \
         OVER_BLOCKS(float, 1, x, TANHF)                                                            \
     }                                                                                              \
-    static const path path_##NAME = {#NAME,      cos_##NAME,   sincos_##NAME, expf_##NAME,         \
-                                     exp_##NAME, acosf_##NAME, tanhf_##NAME};
+    static const path path_##NAME = {#NAME,       cos_##NAME, sincos_##NAME, apart_##NAME,         \
+                                     expf_##NAME, exp_##NAME, acosf_##NAME,  tanhf_##NAME};
 
 #if defined(__FP_FAST_FMA) && defined(__FP_FAST_FMAF) /* aarch64 and its like */
 PATH(baseline, true, )
@@ -252,24 +273,15 @@ PATH(baseline, false, )
 #endif
 
 #if defined(__x86_64__)
-#if defined(__clang__)
-#define WIDE ""
-#else
-#define WIDE ",prefer-vector-width=512" /* the default is 256 bits even with AVX-512 */
-#endif
 PATH(avx2, true, __attribute__((target("avx2,fma"))))
-PATH(avx512, true, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma" WIDE))))
+PATH(avx512, true, __attribute__((target(KREIN_AVX512))))
 #endif
 
-/* Reads the feature words that the C run-time filled at start: cheap enough for every call. */
 static const path *choose(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-            return &path_avx512;
-        return &path_avx2;
-    }
+    krein_simd level = krein__simd();
+    if (level == KREIN_SIMD_AVX512) return &path_avx512;
+    if (level == KREIN_SIMD_AVX2) return &path_avx2;
 #endif
     return &path_baseline;
 }
@@ -280,6 +292,10 @@ void krein__vcos_turns(int64_t n, const float *t, float scale, float *out) {
 
 void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out) {
     choose()->vsincos(n, t, scale, out);
+}
+
+void krein__vsincos_apart(int64_t n, const float *t, float scale, float *c, float *s) {
+    choose()->vapart(n, t, scale, c, s);
 }
 
 void krein__vexpf(int64_t n, const float *x, float *out) { choose()->vexpf(n, x, out); }

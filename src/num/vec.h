@@ -9,6 +9,8 @@
 void krein__vcos_turns(int64_t n, const float *t, float scale, float *out);
 /* out[2i] = scale * cos(2 pi t[i]), out[2i+1] = scale * sin(2 pi t[i]); out != t. */
 void krein__vsincos_turns(int64_t n, const float *t, float scale, float *out);
+/* The same into two arrays, neither of them t: c[i], s[i]. */
+void krein__vsincos_apart(int64_t n, const float *t, float scale, float *c, float *s);
 /* out[i] = exp(x[i]); x <= 88 expected; below -87 gives 0 (no denormals). */
 void krein__vexpf(int64_t n, const float *x, float *out);
 void krein__vexp(int64_t n, const double *x, double *out);

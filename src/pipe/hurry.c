@@ -87,7 +87,7 @@ double krein__hurry_seconds(const krein_training *t, const krein_map *map,
     double flops = krein__training_fit_cost(t, map, learner, values, &of_map, &fit, &passes);
     double pass = data->in_memory ? 0 : data->seconds_read / (double)krein__max(1, data->passes);
     passes += (krein__map_traits(map) & KREIN_MAP_DATA) != 0;
-    return t->hurry.factor * flops / t->hurry.speed + (double)passes * pass;
+    return t->hurry.factor * (flops - fit.early) / t->hurry.speed + (double)passes * pass;
 }
 
 /* ---- sizes -------------------------------------------------------------- */

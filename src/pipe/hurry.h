@@ -46,7 +46,7 @@ krein_status krein__hurry_size(struct krein_training *t, struct krein_need *need
 /* After the fit, which ended with st: the model that is kept; KREIN_ETIME where there is none. */
 krein_status krein__hurry_keep(struct krein_training *t, krein_status st);
 
-/* Predicted seconds of a fit of that learner on that map. */
+/* Predicted seconds of a fit of that learner on that map, without what may end early. */
 double krein__hurry_seconds(const struct krein_training *t, const krein_map *map,
                             const krein_learner_class *learner, const krein_values *values);
 /* Ridge regression on so many features at most that it takes a part of the time that is left.

@@ -104,6 +104,7 @@ void krein__reserve_take(krein_training *t) {
     *reserve = old;
     job->loo = t->hurry.loo;
     job->cv_folds = t->hurry.cv_folds;
+    job->refit = NAN;
     krein__reserve_clear(t);
 }
 

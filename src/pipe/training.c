@@ -321,6 +321,16 @@ done:
     return st;
 }
 
+/* What was chosen with kernel and map, and is not chosen again. */
+static krein_status take_choice(krein_training *t, krein_checkpoint *c) {
+    krein_choice choice = {.e = &t->pipe.job.model->encoding};
+    krein_status st = krein__checkpoint_chose(c, &choice);
+    t->pipe.job.lambda_start = choice.lambda_start;
+    t->tuning.tuned.tried = choice.tried;
+    t->tuning.tuned.n = choice.tried ? choice.ntried : 0;
+    return st;
+}
+
 krein_status krein__training_scan(krein_training *t, krein_data *data, krein_checkpoint *c,
                                   bool plan) {
     krein_status st = KREIN_OK;
@@ -337,6 +347,7 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     if (plan) job->n -= (int64_t)rint(t->o.holdout * (double)job->n);
     m->n = job->n;
     krein__tuning_clip(t);
+    if (t->recalled) TRY(take_choice(t, c));
     if (!plan) TRY(krein__stream_open(data, &m->encoding, KREIN_PART_TRAIN, &job->rows));
     TRY(krein__training_unlabelled(t));
     t->pipe.rows = job->n + job->unlabelled.n;
@@ -374,9 +385,10 @@ krein_status krein__training_checkpoint(krein_training *t, krein_data *data,
     o.features = 0;
     TRY(was_asked(t, &asked));
     krein__training_end(t);
-    st = krein__training_begin(ctx, &o, data->options.group != NULL, t);
+    TRY(krein__training_begin(ctx, &o, data->options.group != NULL, t));
     t->recalled = true;
     t->asked = asked;
+    krein__tuning_recalled(t);
 done:
     return st;
 }

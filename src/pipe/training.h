@@ -74,6 +74,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
 /* What the options say of metric, clip and effort; a default list of kernels. */
 krein_status krein__tuning_begin(krein_training *t);
 void krein__tuning_end(krein_training *t);
+/* A checkpoint has what was chosen: nothing is. */
+void krein__tuning_recalled(krein_training *t);
 /* Landmarks or random features for the kernel that was chosen (tuned_map.c). */
 krein_status krein__tuning_map(krein_training *t);
 /* In so many bytes; zero where nothing is tuned. More bytes than that where it does not fit. */

@@ -157,6 +157,14 @@ void krein__tuning_end(krein_training *t) {
     t->tuning.from = NULL;
 }
 
+void krein__tuning_recalled(krein_training *t) {
+    krein_model_destroy(t->tuning.from);
+    t->tuning.from = NULL;
+    t->tuning.asked = t->tuning.kernel = false;
+    /* The kernel matrix may be larger where no kernel was given, as it was then. */
+    t->pipe.o.max_exact = krein__max(t->pipe.o.max_exact, (int64_t)most_exact(t));
+}
+
 /* Where the kernel is chosen the clip comes with that. */
 void krein__tuning_clip(const krein_training *t) {
     krein_encoding *e = &t->pipe.job.model->encoding;

@@ -33,7 +33,7 @@ static krein_status parse_bases(krein_tuner *t) {
     for (int64_t i = 0; i < list.n && t->bases < KREIN_TUNER_BASES; i++) {
         krein_tuner_base *b = &t->base[t->bases];
         krein__kernel_free(list.kernel[i], 0, &leaf, &slot);
-        krein__kernel_settle(list.kernel[i], t->s.d);
+        TRY(krein__kernel_settle(ctx, list.kernel[i], t->s.d, NULL));
         bool rough = leaf->kernel->second_moment != NULL;
         *b = (krein_tuner_base){.kernel = list.kernel[i],
                                 .metric = leaf->kernel->metric,
@@ -48,38 +48,71 @@ done:
     return st;
 }
 
-/* Whether such a candidate was fitted to all of S, with a scale of its own. */
-static bool was_final(const krein_tuner *t, const krein_tuner_candidate *c) {
+/* Whether the path of metrics has fitted this kernel under this metric to all of S. */
+static bool on_the_path(const krein_tuner *t, const krein_tuner_candidate *c) {
     for (int i = 0; i < t->n; i++)
-        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view &&
-            t->all[i].step > 1)
+        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view)
             return true;
     return false;
 }
 
-/* Those of few rows that are worth all of S: the best with and without a metric, and what is not
- * far behind. */
-static krein_status finals(krein_tuner *t) {
+/* Those fitted to `from` rows that are worth more: the best with and without a metric, unless it is
+ * out of reach, and what is not far behind. */
+static krein_status enlarge(krein_tuner *t, int64_t from, int64_t rows, double behind,
+                            double step) {
     enum { MOST = 4 };
-    static const double BEHIND = 1.15;
+    static const double REACH = 1.2;
     krein_tuner_candidate c[MOST];
-    int n = 0, end = t->n, top = krein__tuner_best(t, krein__tuner_few(t), -1), best[KINDS];
-    for (int kind = 0; kind < KINDS; kind++)
-        best[kind] = krein__tuner_best(t, krein__tuner_few(t), kind);
-    if (krein__tuner_few(t) == t->s.n) return KREIN_OK;
+    int n = 0, end = t->n, top = krein__tuner_best(t, from, -1), best[KINDS];
+    for (int kind = 0; kind < KINDS; kind++) best[kind] = krein__tuner_best(t, from, kind);
     for (int turn = 0; turn < 2; turn++) /* the best of each kind first */
         for (int i = 0; i < end && n < MOST; i++) {
             bool first = false;
             for (int kind = 0; kind < KINDS; kind++) first = first || i == best[kind];
-            if (t->all[i].n != krein__tuner_few(t) || first != (turn == 0) ||
-                was_final(t, &t->all[i]))
-                continue;
-            if (!first && t->all[i].loss > BEHIND * t->all[top].loss) continue;
+            if (t->all[i].n != from || first != (turn == 0)) continue;
+            if (t->all[i].loss > (first ? REACH : behind) * t->all[top].loss) continue;
+            if (step == 0 && on_the_path(t, &t->all[i])) continue;
             c[n] = t->all[i];
-            c[n].n = t->s.n;
-            c[n++].step = sqrt(2);
+            c[n].n = rows;
+            c[n++].step = step;
         }
     return krein__tuner_run_all(t, c, n);
+}
+
+/* Scale and lambda again, on all of S: of the best, and of the best of another kind where that may
+ * change which of the two wins. What the search finds takes the place of what it began with: V has
+ * chosen kernel and metric, and would choose a scale by chance. */
+static krein_status refine(krein_tuner *t) {
+    static const double RIVAL = 1.08;
+    krein_tuner_candidate c[KINDS];
+    int n = 0, top = krein__tuner_best(t, t->s.n, -1);
+    double most = RIVAL * t->all[top].loss;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int i = krein__tuner_best(t, t->s.n, kind);
+        if (i < 0 || t->all[i].loss > most) continue;
+        c[n] = t->all[i];
+        c[n++].step = sqrt(2);
+    }
+    for (int k = 0; k < n; k++)
+        for (int i = t->n - 1; i >= 0; i--)
+            if (t->all[i].n == t->s.n && t->all[i].base == c[k].base && t->all[i].view == c[k].view)
+                krein__tuner_forget(t, i, 1);
+    return krein__tuner_run_all(t, c, n);
+}
+
+/* In three steps: scale and lambda follow on some more rows, where that is cheap; then all of S as
+ * it is; then the best once more. On few rows all were searched on all of S. */
+static krein_status finals(krein_tuner *t) {
+    enum { SOME = 1000 };
+    krein_status st = KREIN_OK;
+    int64_t few = krein__tuner_few(t), some = krein__min(SOME, t->s.n);
+    if (few == t->s.n) goto done;
+    TRY(enlarge(t, few, some, 1.15, sqrt(2)));
+    if (some == t->s.n || krein__tuner_late(t)) goto done;
+    TRY(enlarge(t, some, t->s.n, 1.08, 0));
+    if (!krein__tuner_late(t)) TRY(refine(t));
+done:
+    return st;
 }
 
 /* By more than chance, and with no more rows in a wrong class. */

@@ -4,7 +4,8 @@
  *     C = (K + lambda W^-1)^-1,   alpha = C y,   e_i = alpha_i / C_ii,   loss = mean w_i |e_i|^2
  *
  * with the weights W of the rows (mean 1). lambda climbs in steps of sqrt(10) from where a similar
- * candidate had its best. A Cholesky factorisation and the inverse of the factor a step.
+ * candidate had its best. A Cholesky factorisation and the inverse of the factor a step; where rows
+ * have no weights, steps are estimated from the last factor (nearby.h), and the best one is made.
  *
  * Where there are more than MANY classes, k random signs stand for each in place of a target of its
  * own, y = code / sqrt(k): |y - y'|^2 is 2 for two classes as before, up to sqrt(8 / k), and so are
@@ -14,6 +15,7 @@
 #include "encode/trim.h"
 #include "kernel/median.h"
 #include "num/blas.h"
+#include "solve/nearby.h"
 
 #include <math.h>
 #include <string.h>
@@ -274,24 +276,33 @@ done:
     return st;
 }
 
-/* alpha at one lambda, and the leave-one-out loss where wanted. Float32 resolves what is well above
- * its rounding of K, 2^-24 sqrt(n) as a matrix (solve/dual_walk.c). */
+/* Float32 resolves what is well above its rounding of K, 2^-24 sqrt(n) as a matrix
+ * (solve/dual_walk.c). */
+static bool in_float32(int64_t n, double lambda) {
+    static const double GUARD = 20;
+    return lambda >= GUARD * 0x1p-24 * sqrt((double)n);
+}
+
+/* The leave-one-out loss. */
+static double left_out(const krein_tune_sample *s, int64_t n, const double *alpha,
+                       const double *diag) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < s->k; c++)
+            sum += (s->weight ? s->weight[i] : 1) * pow(alpha[i * s->k + c] / diag[i], 2);
+    return isfinite(sum) ? sum / (double)n : INFINITY;
+}
+
+/* alpha at one lambda, and the leave-one-out loss where wanted. */
 static krein_status solve_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
                              double *work, int64_t n, double lambda, double *alpha, double *diag,
                              double *loss) {
-    static const double GUARD = 20;
     krein_status st = KREIN_OK;
-    int64_t k = s->k;
-    bool single = lambda >= GUARD * 0x1p-24 * sqrt((double)n), positive;
+    bool positive;
     if (loss) *loss = INFINITY;
-    TRY(single ? solve32(ctx, s, n, K, lambda, (float *)work, alpha, diag, &positive)
-               : solve64(ctx, s, n, K, lambda, work, alpha, diag, &positive));
-    if (!positive || !loss) goto done;
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < k; c++)
-            sum += (s->weight ? s->weight[i] : 1) * pow(alpha[i * k + c] / diag[i], 2);
-    *loss = isfinite(sum) ? sum / (double)n : INFINITY;
+    TRY(in_float32(n, lambda) ? solve32(ctx, s, n, K, lambda, (float *)work, alpha, diag, &positive)
+                              : solve64(ctx, s, n, K, lambda, work, alpha, diag, &positive));
+    if (positive && loss) *loss = left_out(s, n, alpha, diag);
 done:
     return st;
 }
@@ -302,36 +313,105 @@ krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const do
     return solve_at(ctx, s, K, work, f->n, lambda, f->alpha, NULL, NULL);
 }
 
-krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                               double *work, krein_tune_fit *f) {
-    static const double LEAST = 2e-3, MOST = 1e4; /* less is no better on all rows, and slower */
+static const double LEAST = 2e-3,
+                    MOST = 1e4; /* of lambda: less is no better on all rows, and slower */
+
+/* What a fit is made of. */
+typedef struct solving {
+    krein_ctx *ctx;
+    const krein_tune_sample *s;
+    const double *K;
+    double *work, *alpha, *diag;
+    krein_tune_fit *f;
+} solving;
+
+/* Solves at a lambda; *better: than all before, and then it is f's. */
+static krein_status visit(const solving *v, double lambda, bool *better) {
+    krein_tune_fit *f = v->f;
+    double loss;
+    krein_status st = solve_at(v->ctx, v->s, v->K, v->work, f->n, lambda, v->alpha, v->diag, &loss);
+    *better = loss < f->loo;
+    if (st != KREIN_OK || !*better) return st;
+    f->loo = loss;
+    f->lambda = lambda;
+    if (f->alpha) memcpy(f->alpha, v->alpha, (size_t)(f->n * v->s->k) * sizeof *f->alpha);
+    return st;
+}
+
+/* By steps of sqrt(10) from the start while it gets better. */
+static krein_status climb(const solving *v, double start) {
     krein_status st = KREIN_OK;
-    int64_t n = f->n, k = s->k;
-    double *alpha = NULL, *diag = NULL, step = sqrt(10), loss;
-    double start = fmin(fmax(f->lambda, LEAST), MOST), lambda = start;
-    bool down = false;
-    NEW(alpha, n * k);
-    NEW(diag, n);
-    TRY(solve_at(ctx, s, K, work, n, start, alpha, diag, &f->loo));
-    f->lambda = start;
-    if (f->alpha) memcpy(f->alpha, alpha, (size_t)(n * k) * sizeof *alpha);
-    for (int turn = 0; turn < 2 && !f->fixed; turn++) {
+    bool down = false, better;
+    for (int turn = 0; turn < 2; turn++) {
+        double lambda = start, step = turn == 0 ? 1 / sqrt(10) : sqrt(10);
         if (turn == 1 && down) break; /* it got better downwards: the best is not above */
-        lambda = start;
         for (;;) {
-            lambda = turn == 0 ? lambda / step : lambda * step;
+            lambda *= step;
             if (lambda < LEAST || lambda > MOST) break;
-            TRY(solve_at(ctx, s, K, work, n, lambda, alpha, diag, &loss));
-            if (!(loss < f->loo)) break;
-            f->loo = loss;
-            f->lambda = lambda;
+            TRY(visit(v, lambda, &better));
+            if (!better) break;
             down = turn == 0;
-            if (f->alpha) memcpy(f->alpha, alpha, (size_t)(n * k) * sizeof *alpha);
         }
     }
 done:
-    krein__free(ctx, alpha);
+    return st;
+}
+
+/* The same, but estimated from the start, whose inverse factor is in `work`. */
+static krein_status follow(const solving *v, double start) {
+    enum { STEPS = 6 };
+    static const double WORTH = 0.002;
+    krein_ctx *ctx = v->ctx;
+    krein_status st = KREIN_OK;
+    krein_nearby *near = NULL;
+    int64_t n = v->f->n, k = v->s->k;
+    double *a = NULL, *diag = NULL;
+    bool better = true;
+    NEW(a, n * k);
+    NEW(diag, n);
+    for (int i = 0; i < STEPS && better && in_float32(n, start); i++) {
+        double best = start, least = INFINITY, here = INFINITY;
+        TRY(krein__nearby_begin(ctx, n, k, (float *)v->work, v->diag, NULL, 0, v->s->y, start,
+                                &near));
+        for (int q = -2; q <= 2; q++) {
+            double lambda = start * pow(10, q / 4.0);
+            if (lambda < LEAST || lambda > MOST) continue;
+            krein__nearby_at(near, lambda, a, diag);
+            double loss = left_out(v->s, n, a, diag);
+            if (q == 0) here = loss;
+            if (loss < least) least = loss, best = lambda;
+        }
+        krein__nearby_end(near);
+        near = NULL;
+        if (!(least < (1 - WORTH) * here)) break;
+        TRY(visit(v, best, &better));
+        if (fabs(log10(best / start)) < 0.4) break; /* it is not at the end of what was looked at */
+        start = best;
+    }
+done:
+    krein__nearby_end(near);
+    krein__free(ctx, a);
     krein__free(ctx, diag);
+    return st;
+}
+
+krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+                               double *work, krein_tune_fit *f) {
+    krein_status st = KREIN_OK;
+    double start = fmin(fmax(f->lambda, LEAST), MOST);
+    solving v = {.ctx = ctx, .s = s, .K = K, .work = work, .f = f};
+    bool better;
+    NEW(v.alpha, f->n * s->k);
+    NEW(v.diag, f->n);
+    f->loo = INFINITY;
+    f->lambda = start;
+    TRY(visit(&v, start, &better));
+    if (f->fixed) goto done;
+    bool near = better && !s->weight && in_float32(f->n, start) && krein__nearby_pays(f->n, s->k);
+    TRY(near ? follow(&v, start) : climb(&v, start));
+done:
+    krein__free(ctx, v.alpha);
+    krein__free(ctx, v.diag);
     return st;
 }
 

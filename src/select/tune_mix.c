@@ -42,7 +42,7 @@ static krein_status mix(krein_tuner *t, const krein_tuner_candidate *a,
     snprintf(sum, size, "%g*%s + %g*%s", w, first, 1 - w, second);
     TRY(krein__kernel_parse(ctx, sum, &t->base[at].kernel));
     t->mixtures++;
-    krein__kernel_settle(t->base[at].kernel, t->s.d);
+    TRY(krein__kernel_settle(ctx, t->base[at].kernel, t->s.d, NULL));
     *out = *a;
     out->base = at;
     out->n = t->s.n;

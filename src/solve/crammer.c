@@ -16,8 +16,7 @@
  *
  *     a_m = u_m - max(0, V_m - v) / H,   v such that  sum_m max(0, V_m - v) = H C_i,
  *
- * the projection onto a simplex. v is found exactly by averaging over the V_m above it, again until
- * none drops out (Michelot's way, in place of the paper's sorting; 2 or 3 rounds).
+ * the projection onto a simplex (krein__water_level, in place of the paper's sorting).
  *
  * The intercepts are multipliers of sum_i alpha_im = 0, as in dcd.c: b_m = base_m + B^2 sum_i
  * alpha_im, and base <- b after each check. B^2 is first a tenth of the mean |z|^2, which keeps the
@@ -33,9 +32,8 @@
  *              weight: where C is large the steps of single rows leave noise in w,
  *     dual     at an alpha that satisfies all constraints, see below.
  *
- * sum_{i in class a} C_i p_ib is a flow from class a to class b, and sum_i alpha_im = 0 says that
- * it balances at m. It is made to (circulation.c) by taking flow away, so by making some p_im
- * smaller in proportion; p_iy gains.
+ * sum_i alpha_im = 0 is made true (multiclass_dual.c) by making some p_im smaller in proportion;
+ * p_iy gains.
  *
  * The difference of the least primal and the largest dual value seen is therefore a bound of the
  * distance from the optimum without further assumptions. It ends where that is <= tol primal (or
@@ -54,7 +52,7 @@
 #include "base/rng.h"
 #include "base/spec.h"
 #include "num/blas.h"
-#include "solve/circulation.h"
+#include "solve/multiclass_dual.h"
 #include "solve/order.h"
 
 #include <math.h>
@@ -86,7 +84,7 @@ typedef struct solver {
     uint16_t *class;          /* n x k: its classes, those visited first */
     float *norm;              /* n: H without B^2 */
     float *w;                 /* k x D */
-    double *b, *flow;         /* k; k x k */
+    double *b;                /* k */
     float *mean_w;            /* k x D: mean over the passes since the last check */
     double *mean_b;           /* k */
     int64_t averaged;         /* passes in it */
@@ -145,23 +143,6 @@ static void shrink(const solver *v, int64_t i, double least) {
     }
 }
 
-/* v with sum max(0, V - v) = mass > 0. */
-static double water_level(int64_t n, const double *V, double mass) {
-    double level = -INFINITY;
-    for (int64_t above = n + 1;;) {
-        double sum = 0;
-        int64_t count = 0;
-        for (int64_t a = 0; a < n; a++)
-            if (V[a] > level) {
-                sum += V[a];
-                count++;
-            }
-        if (count >= above || count == 0) return level;
-        above = count;
-        level = (sum - mass) / (double)count;
-    }
-}
-
 /* The best alpha of the row's visited classes, and w and b with it. */
 static void step(solver *v, int64_t i, const float *row) {
     const uint16_t *class = v->class + i * v->k;
@@ -170,7 +151,7 @@ static void step(solver *v, int64_t i, const float *row) {
     int64_t n = v->count[i];
     for (int64_t a = 0; a < n; a++)
         v->V[a] = v->G[a] + H * (bound(v->m, i, class[a]) - alpha[class[a]]);
-    double level = water_level(n, v->V, H * v->m->cost[i]);
+    double level = krein__water_level(n, v->V, H * v->m->cost[i], 0);
     for (int64_t a = 0; a < n; a++) {
         int64_t c = class[a];
         double best = bound(v->m, i, c) - fmax(0, v->V[a] - level) / H;
@@ -262,54 +243,20 @@ static void visit_all(solver *v) {
 
 /* ---- alpha that satisfies the constraints ------------------------------- */
 
-/* alpha_iy = sum of the others; with what they lack towards their bounds taken away. */
 static void restore_rows(krein_crammer *m) {
-    for (int64_t i = 0; i < m->n; i++) {
-        double *alpha = m->alpha + i * m->classes, sum = 0;
-        for (int64_t c = 0; c < m->classes; c++) {
-            if (c == m->class[i]) continue;
-            alpha[c] = fmin(alpha[c], 0);
-            sum -= alpha[c];
-        }
-        double keep = sum > m->cost[i] ? m->cost[i] / sum : 1;
-        for (int64_t c = 0; c < m->classes && keep < 1; c++) alpha[c] *= keep;
-        bool full = sum >= m->cost[i] * (1 - 1e-12); /* not short of its bound by rounding */
-        alpha[m->class[i]] = full ? m->cost[i] : sum;
-    }
-}
-
-static void sum_flows(const krein_crammer *m, double *flow) {
-    int64_t k = m->classes;
-    memset(flow, 0, (size_t)(k * k) * sizeof *flow);
-    for (int64_t i = 0; i < m->n; i++)
-        for (int64_t c = 0; c < k; c++)
-            if (c != m->class[i]) flow[m->class[i] * k + c] -= m->alpha[i * k + c];
+    krein__multiclass_restore(m->n, m->classes, m->class, m->cost, m->alpha);
 }
 
 /* sum_i alpha_im = 0 for every m. */
 static krein_status balance(solver *v) {
-    krein_ctx *ctx = v->ctx;
-    krein_status st = KREIN_OK;
     krein_crammer *m = v->m;
-    int64_t k = v->k;
-    double *balanced = NULL, taken = 0;
-    NEW(balanced, k * k);
-    sum_flows(m, v->flow);
-    memcpy(balanced, v->flow, (size_t)(k * k) * sizeof *balanced);
-    TRY(krein__circulation(ctx, k, balanced));
-    for (int64_t e = 0; e < k * k; e++) {
-        taken += v->flow[e] - balanced[e];
-        v->flow[e] = v->flow[e] > 0 ? balanced[e] / v->flow[e] : 1; /* what is kept */
-    }
-    for (int64_t i = 0; i < m->n; i++)
-        for (int64_t c = 0; c < k; c++)
-            if (c != m->class[i]) m->alpha[i * k + c] *= v->flow[m->class[i] * k + c];
-    restore_rows(m);
+    double taken;
+    krein_status st =
+        krein__multiclass_balance(v->ctx, m->n, m->classes, m->class, m->cost, m->alpha, &taken);
+    if (st != KREIN_OK) return st;
     if (taken > v->taken / 2) v->penalty = fmin(2 * v->penalty, v->mean);
     v->taken = taken;
-done:
-    krein__free(ctx, balanced);
-    return st;
+    return KREIN_OK;
 }
 
 /* ---- a check ------------------------------------------------------------ */
@@ -509,7 +456,6 @@ static krein_status solver_begin(solver *v) {
     NEW(v->b, k);
     ZNEW(v->mean_w, k * D);
     ZNEW(v->mean_b, k);
-    NEW(v->flow, k * k);
     NEW(v->fresh, k * D);
     ZNEW(v->loss, v->tiles);
     NEW(v->G, k);
@@ -537,7 +483,6 @@ static void solver_end(solver *v) {
     krein__free(ctx, v->b);
     krein__free(ctx, v->mean_w);
     krein__free(ctx, v->mean_b);
-    krein__free(ctx, v->flow);
     krein__free(ctx, v->fresh);
     krein__free(ctx, v->loss);
     krein__free(ctx, v->G);

@@ -32,7 +32,7 @@ krein_status krein__frame_loo_path(krein_ctx *ctx, double *K, const krein_target
     TRY(krein__frame_eigen(ctx, K, n, f, s));
     TRY(krein__poll(ctx));
     double top = count > 0 ? fmax(fmax(s[count - 1], -s[0]), 1e-30) / f->weight : 1e-30;
-    if (p->n == 0) krein__path_grid(p, fmin(fmax(top * 1e-11, f->floor), top * 10), top * 10, 4);
+    if (p->n == 0) krein__path_grid(p, fmax(top * 1e-11, f->floor), top * 10, 4);
     L = p->n;
     NEW(beta, n * k);
     NEW(c, n * L * krein__max(1, k));

@@ -16,10 +16,14 @@
  * diagonal is R_i'E R_i ~ 2^-24 |R_i|^2 <= 2^-24 R_ii / shift relative to the diagonal of SKS,
  * without the sqrt(n). So lambdas with shift >= GUARD e are visited: with n = 4,000 that is 8e-5 of
  * the diagonal, where R_ii has three digits. Smaller ones are left to float64 (*below).
+ *
+ * What lambdas near one that was solved would give is estimated from its factor (nearby.c), and
+ * only the best of them is solved.
  */
 #include "solve/dual.h"
 
 #include "num/blas.h"
+#include "solve/nearby.h"
 
 #include <math.h>
 #include <omp.h>
@@ -39,10 +43,14 @@ typedef struct walk {
     double *v, *scale;           /* n x k; k */
     float *step, *diagonal32;    /* n x k; n */
     double *diagonal;
-    double *score;       /* n x k: at the best, or NULL */
-    double *last;        /* the scores of the last lambda */
-    double *wide;        /* for each thread STRIP x n */
-    const krein_path *p; /* what was visited */
+    double *score;                  /* n x k: at the best, or NULL */
+    double *last;                   /* the scores of the last lambda */
+    double *wide;                   /* for each thread STRIP x n */
+    double solved_at;               /* the last lambda; 0: float32 had no solution */
+    krein_nearby *near;             /* of that, once it was wanted */
+    double *near_a, *near_diagonal; /* n x k; n */
+    double guessed;                 /* the least lambda that was guessed at; INFINITY: none */
+    const krein_path *p;            /* what was visited */
 } walk;
 
 /* out (n x k) = K v, in float64. */
@@ -181,13 +189,31 @@ done:
 
 /* Held-out scores at one lambda. */
 static krein_status visit(void *state, double lambda, double *out) {
-    const walk *w = state;
+    walk *w = state;
     int64_t size = w->rows->n * w->rows->k;
     bool solved;
     keep_best(w);
+    krein__nearby_end(w->near);
+    w->near = NULL;
     krein_status st = solve(w, lambda, out, &solved);
+    w->solved_at = solved ? lambda : 0;
     for (int64_t e = 0; !solved && e < size; e++) out[e] = NAN;
     memcpy(w->last, out, (size_t)size * sizeof *out);
+    return st;
+}
+
+/* About the same near the last one visited, whose inverse factor is in A. */
+static krein_status guess(void *state, double lambda, double *out) {
+    krein_status st = KREIN_OK;
+    walk *w = state;
+    const krein_frame *f = &w->f;
+    if (!w->near)
+        TRY(krein__nearby_begin(w->ctx, w->rows->n, w->rows->k, w->A, w->diagonal, f->u, f->lift,
+                                f->y, f->weight * w->solved_at, &w->near));
+    krein__nearby_at(w->near, f->weight * lambda, w->near_a, w->near_diagonal);
+    krein__frame_loo(w->rows, f, f->weight * lambda, w->near_a, w->near_diagonal, out);
+    w->guessed = fmin(w->guessed, lambda);
+done:
     return st;
 }
 
@@ -205,6 +231,9 @@ static krein_status begin(walk *w) {
     NEW(w->diagonal32, n);
     NEW(w->diagonal, n);
     NEW(w->last, n * k);
+    NEW(w->near_a, n * k);
+    NEW(w->near_diagonal, n);
+    w->guessed = INFINITY;
     NEW(w->wide, ctx->threads * STRIP * n);
     TRY(krein__frame_targets(ctx, w->rows, true, &w->f));
 done:
@@ -212,22 +241,26 @@ done:
 }
 
 static void end(walk *w) {
-    void *all[] = {w->mean, w->A,          w->a,        w->residual, w->v,   w->scale,
-                   w->step, w->diagonal32, w->diagonal, w->last,     w->wide};
+    void *all[] = {w->mean,         w->A,          w->a,        w->residual, w->v,    w->scale,
+                   w->step,         w->diagonal32, w->diagonal, w->last,     w->wide, w->near_a,
+                   w->near_diagonal};
+    krein__nearby_end(w->near);
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(w->ctx, all[i]);
     krein__frame_clear(w->ctx, &w->f);
 }
 
 double krein__dual_walk_bytes(int64_t n, int64_t k, int threads) {
     double N = (double)n, K = (double)k;
-    return 4 * N * N + N * (56 * K + 64 + 8.0 * STRIP * threads) + 8 * K + 2 * 4 * 256 * (N + 256) +
-           65536;
+    return krein__nearby_bytes(n, k) + 4 * N * N + N * (64 * K + 72 + 8.0 * STRIP * threads) +
+           8 * K + 2 * 4 * 256 * (N + 256) + 65536;
 }
 
-/* No smaller lambda than that of the least loss was visited, nor is there room for one: steps are
- * half decades on a grid of quarters. */
-static bool at_the_end(const krein_path *p, double least) {
+/* No smaller lambda than that of the least loss was visited or guessed at, nor is there room for
+ * one: steps are half decades on a grid of quarters. */
+static bool at_the_end(const walk *w, double least) {
+    const krein_path *p = w->p;
     int64_t at = krein__path_least(p);
+    if (w->guessed < p->lambda[at]) return false;
     for (int64_t l = 0; l < p->n; l++)
         if (p->lambda[l] < p->lambda[at] && isfinite(p->loss[l])) return false;
     return isinf(p->loss[at]) || p->lambda[at] < 5.7 * least;
@@ -243,9 +276,11 @@ krein_status krein__dual_walk_from(krein_ctx *ctx, const float *K, const krein_t
     NEW(mean_row, rows->n);
     TRY(begin(&w));
     look(&w, mean_row, &least);
-    TRY(krein__path_climb(ctx, rows, start, least, visit, &w, p));
+    TRY(krein__nearby_pays(rows->n, rows->k)
+            ? krein__path_follow(ctx, rows, start, least, visit, guess, &w, p)
+            : krein__path_climb(ctx, rows, start, least, visit, &w, p));
     keep_best(&w);
-    *below = at_the_end(p, least);
+    *below = at_the_end(&w, least);
     krein__frame_leave(rows, &w.f, mean_row, alpha, intercept);
 done:
     krein__free(ctx, mean_row);

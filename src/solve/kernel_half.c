@@ -2,8 +2,9 @@
  *
  * 2 n^2 bytes. A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
  * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
- * parts of a row are added in the order of the tiles: the bits do not depend on threads. The
- * products of a tile are float32, as K is, and their sums over tiles float64: half of the time of
+ * parts of a row are added in the order of the tiles: the bits do not depend on threads. For few
+ * columns both come from one pass over the tile (num/both.c), else from two products. The products
+ * of a tile are float32, as K is, and their sums over tiles float64: half of the time of
  * float64, and off by about 2^-24 of the root of the sum of squares.
  */
 #include "solve/kernel_half.h"
@@ -111,31 +112,41 @@ void krein__half_clear(krein_half *h) {
 
 /* ---- products ----------------------------------------------------------- */
 
-/* Parts of all rows by band in float64, v in float32, a tile's product for each thread. */
+/* Parts of all rows by band in float64, v in float32, a tile's products for each thread. */
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
     int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + (n + threads * KREIN_BAND) * c / 2 + 1;
+    return bands * n * c + (n + 3 * threads * KREIN_BAND) * c / 2 + 1;
 }
 
-/* out (m x c) = op(A) v of a tile in float32; the sums over tiles are float64. */
-static void times(bool transposed, int64_t m, int64_t n, int64_t c, const float *a, int64_t ld,
-                  const float *v, float *part, double *out) {
-    if (c == 1)
-        krein__sgemv(transposed, transposed ? n : m, transposed ? m : n, 1, a, ld, v, 1, 0, part,
-                     1);
-    else
-        krein__sgemm(transposed, false, m, c, n, 1, a, ld, v, c, 0, part, c);
-    for (int64_t e = 0; e < m * c; e++) out[e] = (double)part[e];
+static void widen(int64_t n, const float *from, double *to) {
+    for (int64_t e = 0; e < n; e++) to[e] = (double)from[e];
 }
 
-/* The tile of bands I <= J: its parts of the rows I and of the rows J. */
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x c. */
 static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
                          double *to_I, double *to_J, float *part) {
     int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
     const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    const float *vI = v + I * KREIN_BAND * c, *vJ = v + J * KREIN_BAND * c;
-    times(false, rows, wide, c, tile, ld, vJ, part, to_I);
-    if (I < J) times(true, wide, rows, c, tile, ld, vI, part, to_J);
+    krein__sgemm(false, false, rows, c, wide, 1, tile, ld, v + J * KREIN_BAND * c, c, 0, part, c);
+    widen(rows * c, part, to_I);
+    if (I == J) return;
+    krein__sgemm(true, false, wide, c, rows, 1, tile, ld, v + I * KREIN_BAND * c, c, 0, part, c);
+    widen(wide * c, part, to_J);
+}
+
+/* The same for few columns, in one pass over the tile. part: three times KREIN_BAND c. */
+static void tile_both(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
+                      double *to_I, double *to_J, float *part) {
+    int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
+    const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
+    const float *vJ = v + J * KREIN_BAND * c;
+    float *columns = part, *u = columns + KREIN_BAND * c, *w = u + KREIN_BAND * c;
+    for (int64_t j = 0; j < wide; j++)
+        for (int64_t l = 0; l < c; l++) columns[l * wide + j] = vJ[j * c + l];
+    memset(w, 0, (size_t)(wide * c) * sizeof *w);
+    krein__both(rows, wide, c, tile, ld, columns, wide, v + I * KREIN_BAND * c, u, w, wide);
+    widen(rows * c, u, to_I);
+    for (int64_t e = 0; I < J && e < wide * c; e++) to_J[e] = (double)w[e % c * wide + e / c];
 }
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
@@ -147,14 +158,15 @@ void krein__half_multiply(const krein_half *h, int64_t c, const double *v, doubl
 #pragma omp parallel num_threads(h->ctx->threads)
     {
         krein__worker_begin();
-        float *part = parts + omp_get_thread_num() * KREIN_BAND * c;
+        float *part = parts + 3 * omp_get_thread_num() * KREIN_BAND * c;
         /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < bands * bands; t++) {
             int64_t I = t / bands, J = t % bands;
             if (I > J) continue;
-            tile_product(h, I, J, c, v32, room + (J * n + I * KREIN_BAND) * c,
-                         room + (I * n + J * KREIN_BAND) * c, part);
+            (c <= KREIN_BOTH ? tile_both : tile_product)(h, I, J, c, v32,
+                                                         room + (J * n + I * KREIN_BAND) * c,
+                                                         room + (I * n + J * KREIN_BAND) * c, part);
         }
 #pragma omp for schedule(static)
         for (int64_t e = 0; e < n * c; e++) {

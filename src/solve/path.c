@@ -4,7 +4,8 @@
  * its grid of quarter decades: from a start by half decades down, else up, while the loss falls,
  * then a quarter from the best to the side where the loss rises less. Where a start is known to be
  * near (krein__path_climb) that last step is taken only if the parabola through the three losses
- * around the best promises something: three visits instead of four.
+ * around the best promises something: three visits instead of four. Where losses near a lambda that
+ * was visited can be guessed (krein__path_follow), only the best guess is visited: one or two.
  */
 #include "solve/ridge.h"
 
@@ -12,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static double grid(int64_t i, int per_decade) {
     return krein__round_digits(pow(10, (double)i / per_decade), 3);
@@ -19,8 +21,10 @@ static double grid(int64_t i, int per_decade) {
 
 void krein__path_grid(krein_path *p, double low, double high, int per_decade) {
     p->n = 0;
+    if (!(high > 0)) low = high = 1; /* equal rows: every lambda has the same solution, the mean */
     int64_t from = (int64_t)ceil(log10(low) * per_decade - 1e-9);
     int64_t to = (int64_t)floor(log10(high) * per_decade + 1e-9);
+    to = krein__max(from, to); /* one value at least */
     for (int64_t i = from; i <= to && p->n < KREIN_PATH_MAX; i++)
         p->lambda[p->n++] = grid(i, per_decade);
 }
@@ -94,9 +98,9 @@ const char *krein__error_text(double error, char out[40]) {
 
 /* ---- the walk ----------------------------------------------------------- */
 
-enum { QUARTERS = 4, STEPS = 8 };
-static const double WORTH = 0.002;  /* of the loss: what another visit should promise */
-static const double LITTLE = 0.001; /* of the loss: a fall that is none */
+enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters of a decade */
+static const double WORTH = 0.002;           /* of the loss: what another visit should promise */
+static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -165,17 +169,26 @@ static double promised(const krein_path *p, int64_t at, int64_t *by) {
     return isfinite(bend) && bend > 0 ? (up - down) * (up - down) / (8 * bend) : 0;
 }
 
-/* Half decades from the start while the loss falls; *at is then the best. A time limit ends the
- * walk with the best of those visited, the first always. */
-static krein_status climb(walk *w, double start, double least, int64_t *at) {
+/* Visits the start. */
+static krein_status begin(walk *w, double start, double least, int64_t *at) {
     krein_ctx *ctx = w->ctx;
     krein_status st = KREIN_OK;
     w->least = least > 0 ? (int64_t)ceil(log10(least) * QUARTERS) : INT64_MIN;
-    int64_t first = krein__max(w->least, (int64_t)rint(log10(start) * QUARTERS));
-    *at = first;
+    *at = krein__max(w->least, (int64_t)rint(log10(start) * QUARTERS));
     w->p->n = 0;
     NEW(w->score, w->rows->n * w->rows->k);
     TRY(visit(w, *at));
+done:
+    return st;
+}
+
+/* Half decades from the start while the loss falls; *at is then the best. A time limit ends the
+ * walk with the best of those visited, the first always. */
+static krein_status climb(walk *w, double start, double least, int64_t *at) {
+    krein_status st = KREIN_OK;
+    int64_t first;
+    TRY(begin(w, start, least, &first));
+    *at = first;
     TRY(step(w, -2, at));
     if (*at == first) TRY(step(w, 2, at));
 done:
@@ -203,6 +216,50 @@ krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double
     TRY(climb(&w, start, least, &at));
     if (promised(p, at, &by) > WORTH * loss_at(p, at) && !krein__enough(ctx))
         TRY(visit(&w, at + by));
+done:
+    krein__free(ctx, w.score);
+    return st;
+}
+
+/* By how many quarters of a decade to go on from `at`, the last one visited; 0: the guesses promise
+ * nothing. They are compared with the guess at `at` itself, which has the same errors. */
+static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, int64_t *by) {
+    double here = 0, best = INFINITY;
+    *by = 0;
+    for (int64_t q = -REACH; q <= REACH; q++) {
+        krein_path p = {.n = 1};
+        krein_tally tally = {0};
+        if (at + q < w->least) continue;
+        krein_status st = guess(w->state, grid(at + q, QUARTERS), w->score);
+        if (st != KREIN_OK) return st;
+        krein__tally_add(&tally, w->rows, 1, w->score);
+        krein__tally_end(&tally, w->rows->class != NULL, &p);
+        krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss of about %g", grid(at + q, QUARTERS),
+                   p.loss[0]);
+        if (q == 0) here = p.loss[0];
+        if (p.loss[0] < best) best = p.loss[0], *by = q;
+    }
+    if (!(best < (1 - WORTH) * here)) *by = 0;
+    return krein__poll(w->ctx);
+}
+
+/* From one visited lambda to the one that is guessed to be better, until there is none. */
+krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, double start,
+                                double least, krein_visitor *visitor, krein_visitor *guess,
+                                void *state, krein_path *p) {
+    krein_status st = KREIN_OK;
+    walk w = {.ctx = ctx, .rows = rows, .visitor = visitor, .state = state, .p = p};
+    int64_t at, by;
+    TRY(begin(&w, start, least, &at));
+    if (isinf(p->loss[0])) TRY(step(&w, 2, &at)); /* up to where there is a solution */
+    for (int k = 0; k < STEPS && !krein__enough(ctx) && isfinite(loss_at(p, at)); k++) {
+        double before = loss_at(p, at);
+        TRY(best_guess(&w, guess, at, &by));
+        if (by == 0 || loss_at(p, at + by) > -INFINITY) break; /* it was visited */
+        TRY(visit(&w, at + by));
+        if (!(p->loss[p->n - 1] < before) || llabs(by) < REACH) break;
+        at += by;
+    }
 done:
     krein__free(ctx, w.score);
     return st;

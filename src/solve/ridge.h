@@ -51,6 +51,11 @@ krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double 
 /* The same in fewer visits, where the start is known to be near. */
 krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double start,
                                double least, krein_visitor *visitor, void *state, krein_path *p);
+/* The same in one or two. guess: about the scores at lambdas up to half a decade from the last one
+ * visited, at little cost; only what promises to be better is visited. */
+krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, double start,
+                                double least, krein_visitor *visitor, krein_visitor *guess,
+                                void *state, krein_path *p);
 /* Index of the smallest loss. */
 int64_t krein__path_least(const krein_path *p);
 

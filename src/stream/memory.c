@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { LEAST = 1 << 16, MOST = 4 << 20 };
 
@@ -186,6 +187,54 @@ void krein__memory_looked(krein_reader *r, const krein_look *look) {
         c->first = look[j].found ? look[j].number : 0;
         if (c->guess.as) c->first = krein__reading_first(&look[j].texts, c->guess);
     }
+}
+
+/* ---- the same rows ------------------------------------------------------ */
+
+static uint64_t digest_text(uint64_t h, const char *text) {
+    static const char none[] = "\1"; /* no text has it */
+    const char *t = text ? text : none;
+    return XXH3_64bits_withSeed(t, strlen(t) + 1, h);
+}
+
+static uint64_t digest_numbers(uint64_t h, const krein_cells *cells, int64_t n) {
+    enum { CHUNK = 512 };
+    double value[CHUNK];
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        int64_t m = krein__min(CHUNK, n - i);
+        for (int64_t j = 0; j < m; j++) value[j] = krein__cells_number(cells, i + j);
+        h = XXH3_64bits_withSeed(value, (size_t)m * sizeof *value, h);
+    }
+    return h;
+}
+
+/* Rows and columns of the entries, then the entries. */
+static uint64_t digest_sparse(uint64_t h, const krein_rows_view *v) {
+    int64_t entries = krein__whole(v->indptr, v->indptr_type, v->n);
+    krein_cells rows = {.number = v->indptr, .type = v->indptr_type, .stride = 1};
+    krein_cells columns = {.number = v->indices, .type = v->index_type, .stride = 1};
+    krein_cells values = {.number = v->values, .type = v->type, .stride = 1};
+    h = digest_numbers(h, &rows, v->n + 1);
+    h = digest_numbers(h, &columns, entries);
+    return digest_numbers(h, &values, entries);
+}
+
+krein_status krein__memory_digest(const krein_reader *r, uint64_t *out) {
+    const krein_memory *s = own(r);
+    const krein_rows_view *v = &s->view;
+    uint64_t h = (uint64_t)v->d;
+    if (s->source.next)
+        return krein__fail(r->ctx, KREIN_EARG,
+                           "`checkpoint`: rows that a function gives cannot be told from others; "
+                           "give arrays, or a file");
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        h = digest_text(h, r->column[j].name);
+        for (int64_t i = 0; s->cells[j].is_text && i < v->n; i++)
+            h = digest_text(h, krein__cells_text(&s->cells[j], i));
+        if (!s->cells[j].is_text) h = digest_numbers(h, &s->cells[j], v->n);
+    }
+    *out = v->indptr ? digest_sparse(h, v) : h;
+    return KREIN_OK;
 }
 
 /* ---- whose rows --------------------------------------------------------- */

@@ -27,6 +27,10 @@ void krein__look_add(const krein_reader *r, krein_look *look, const krein_look *
  * this reader. */
 void krein__memory_looked(krein_reader *r, const krein_look *look);
 
+/* A number for all that the arrays say: names of columns, cells, labels, weights and groups. Those
+ * that a function gives have none: KREIN_EARG. */
+krein_status krein__memory_digest(const krein_reader *r, uint64_t *out);
+
 /* Messages name this process where it has rows of its own among several. */
 void krein__memory_process(krein_reader *r);
 /* "row 3", from a number that counts from 0, or "row 3 of process 1". */

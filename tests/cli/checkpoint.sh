@@ -67,10 +67,42 @@ ok "landmarks, killed $killed times: goes on"
 cmp -s landmarks.krein model.krein && pass || fail "landmarks, killed $killed times: the same bytes"
 no_leftovers "landmarks"
 
+# A net: killed in the middle of its epochs, and while its last layer is solved for.
+"$KREIN" generate friedman -n 3000 -d 10 -o net.csv >/dev/null
+epochs=400
+[[ $SANITIZED ]] && epochs=30
+net=(train net.csv -k 'gaussian(sigma=4)' --learner "askl(D=64, epochs=$epochs, patience=0)")
+run "${net[@]}" -o net.krein
+ok "a net in one go"
+grep -h 'after refit' out >whole.refit
+begun() { [[ -e state ]] && (($(stat -c %s state) > 15000)); }
+for signal in TERM KILL; do
+    rm -f state out err model.krein
+    "$KREIN" "${net[@]}" -o model.krein --checkpoint state --checkpoint-every 0.001 >out 2>err &
+    pid=$!
+    wait_for 60 begun
+    kill -$signal $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    if [[ ! -e state ]]; then
+        skip "a net, SIG$signal" "it was faster than the signal"
+        continue
+    fi
+    [[ $signal == TERM ]] && has "a net, SIGTERM: message" err '^krein: cancelled after [0-9]+ (steps|rows); the state is in state: train with the same options'
+    run train net.csv -k 'gaussian(sigma=4)' --learner 'askl(D=64)' -o model.krein --checkpoint state
+    status "a net: another job" 2
+    has "a net: what differs" err 'learner was askl\(D=64, epochs'
+    run "${net[@]}" -o model.krein --checkpoint state -j 1
+    ok "a net, SIG$signal: goes on"
+    has "a net, SIG$signal: says so" err '^krein: going on from state: [1-9][0-9]* (steps|rows) are done'
+    cmp -s net.krein model.krein && pass || fail "a net, SIG$signal: the same bytes"
+    is "a net, SIG$signal: the same errors" "$(cat whole.refit)" "$(grep -h 'after refit' out)"
+    no_leftovers "a net, SIG$signal"
+done
+
 # Learners without a state, and a solver without one.
 run "${many[@]}" --learner 'dckrr(parts=2)' -o model.krein --checkpoint state
 status "dckrr" 2
-has "dckrr" err 'dckrr keeps no state to go on from; learners that do: krr'
+has "dckrr" err 'dckrr keeps no state to go on from; learners that do: krr, askl'
 run "${many[@]}" --learner 'sskrr' -o model.krein --checkpoint state
 status "sskrr" 2
 run train big.csv -k 'gaussian(sigma=4)' -m 'rff(D=64)' --learner 'krr(solver=pcg)' -l 1e-3 -o pcg.krein --checkpoint state
@@ -101,7 +133,7 @@ status "standard input" 2
 has "standard input" err 'read again'
 run "${args[@]}" --learner svr -o model.krein --checkpoint state
 status "svr" 2
-has "svr" err 'svr keeps no state to go on from; learners that do: krr'
+has "svr" err 'svr keeps no state to go on from; learners that do: krr, askl'
 run "${args[@]}" -o model.krein --checkpoint /dev/full
 status "a device" 2
 

@@ -258,4 +258,11 @@ json "plan with the metric of a model" 'j["metric"] == "diagonal"'
 run plan data.csv --max-memory 1M
 status "plan: no room to choose in" 1
 has "plan: no room to choose in" err 'choosing the kernel takes most of it'
+# Equal rows: the prediction is the mean.
+awk 'BEGIN { print "y,a,b"; for (i = 0; i < 30; i++) print i % 3 ",1,2" }' >equal.csv
+run train equal.csv -q -t regression -o equal.krein
+ok "equal rows"
+run predict equal.krein equal.csv
+if awk '{ if ($1 < 0.999 || $1 > 1.001) bad = 1 } END { exit bad || NR != 30 }' out; then pass; else fail "equal rows: the mean"; fi
+
 summary

@@ -30,7 +30,7 @@ done
 run list learners
 has "list learners" out '^mkl  '
 run list --json
-json "list --json" '[e["name"] for e in j["entries"] if e["table"] == "weighings"] == "average easymkl pwmk alignment centered lp conv smsd ufo nsmkl".split()'
+json "list --json" '[e["name"] for e in j["entries"] if e["table"] == "weighings"] == "average easymkl pwmk alignment centered lp mcmkl conv smsd ufo nsmkl".split()'
 run help train
 has "help train: --kernels" out '--kernels LIST .*mkl'
 has "help train: an example" out 'learner mkl --kernels'

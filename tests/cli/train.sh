@@ -179,7 +179,10 @@ is "no options: the same model on one and two threads" "$(cksum <t1.krein)" "$(c
 # The kernel matrix is a default that gives way: to options and weights it does not take.
 awk -F, -v OFS=, 'NR == 1 { print "class,a,b,w"; next } { print ($1 > 14 ? "up" : "down"), $2, $3, 1 + NR % 3 }' \
     <("$KREIN" generate friedman -n 120 -o -) >machine.csv
-for learner in 'svm(C=1, multi=crammer)' 'svm(C=1, intercept=no)'; do
+run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner 'svm(C=1, multi=crammer)' -o machine.krein
+ok "svm(multi=crammer) without a map"
+has "svm(multi=crammer) without a map: the kernel matrix" out '^map +exact'
+for learner in 'svm(C=1, intercept=no)'; do
     run train machine.csv --ignore w -k 'gaussian(sigma=1)' --learner "$learner" -o machine.krein
     ok "$learner without a map"
     has "$learner without a map: features" out '^map +orf'

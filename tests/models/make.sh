@@ -135,6 +135,7 @@ ridge gorf-density numbers -k "$difference" -m 'gorf(D=32, route=density, coupli
 ridge srf numbers --scale unit -k 'poly(degree=2, c=1, gamma=1)' -m 'srf(D=32)'
 ridge digmm numbers --scale unit -k 'poly(degree=3, c=1, gamma=1)' -m 'digmm(D=32)'
 ridge learned numbers -k "$gauss" -m 'learned(D=32)'
+ridge rff-spectral numbers -k 'spectral(q=3, sigma=1.5)' -m 'rff(D=32)'
 ridge learned-sines numbers -k "$gauss" -m 'learned(D=32, sines=yes, spectrum=stationary)'
 ridge explicit numbers -k 'poly(degree=2, c=1, gamma=0.3)' -m explicit
 ridge maclaurin numbers -k 'poly(degree=3, c=1, gamma=0.3)' -m 'maclaurin(D=32)'
@@ -189,6 +190,13 @@ model svr-exact numbers train --learner 'svr(C=1, epsilon=0.1)' -k "$gauss" -m e
 model kgd numbers train --learner 'kgd(steps=20)' -k "$gauss" -m exact
 model kgd-sample three train --learner 'kgd(steps=5, mode=sample)' -k "$gauss" -m exact
 ridge askl numbers --learner 'askl(D=24, epochs=3)' -k "$gauss"
+ridge askl-mixture numbers --learner 'askl(form=mixture, q=2, D=24, epochs=3)' -k "$gauss"
+if [[ ! -e $folder/exact-spectral.krein ]]; then # a model does without the file
+    "$program" train --quiet --learner 'askl(form=mixture, q=2, D=8, epochs=1)' -k "$gauss" -l 0.05 \
+        -o "$folder/mixture.krein" "$work/numbers.data" >/dev/null
+    ridge exact-spectral numbers -k "spectral(file=$folder/mixture.krein)" -m exact
+    rm "$folder/mixture.krein"
+fi
 model askl-softmax three train --learner 'askl(D=24, epochs=3)' -k "$gauss"
 ridge logistic two --learner logistic -k "$gauss" -m 'orf(D=32)'
 

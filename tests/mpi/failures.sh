@@ -32,6 +32,7 @@ is "unwritable: status" 1 "$rc"
 once "unwritable" err '^krein: .*shut/deep'
 fails "svm" 2 2 '^krein: svm trains in one process, and there are 2; use krr' train good.csv --learner svm -t classification
 
+fails "askl" 2 2 '^krein: askl trains in one process, and there are 2; use krr' train good.csv --learner askl
 fails "mkl" 2 2 'trains in one process' train good.csv --learner mkl --kernels 'gaussian; linear'
 fails "checkpoint" 2 2 'checkpoint keeps the state of one process' train good.csv "${fixed[@]}" --checkpoint state
 is "checkpoint: no state" "" "$(ls state 2>/dev/null)"

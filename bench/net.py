@@ -1,0 +1,248 @@
+#!/usr/bin/python3
+"""net.py [--small] [--write] [--rounds N] [--cpu] [--torch PYTHON ...] -- an epoch of training beside PyTorch and beside
+its matrix products alone.
+
+The model is that of askl: 2,000 features (cos(x W + b) + cos(x V + b)) / sqrt(2 D) with trained W and V, ten scores,
+softmax, Adam with rate 0.001, on the 60,000 images of mnist (784 columns) in batches of 32 and 256. All start from the
+same W, V and b, and an epoch visits every row once in a random order.
+
+  krein       krein__net_fit, by bench/bench_net
+  sgemm       the matrix products of such an epoch by OpenBLAS, nothing else: forwards and for the gradients
+  torch       the same model in PyTorch: W and V apart or as one matrix, Adam in its loop, foreach and fused forms; the
+              fastest of these is taken, by a few steps of each
+  penalties   krein with the penalties that askl has by default: the trace norm of the weights and |z|^2
+
+on one thread and on all. All sides are processes that wait while another one works; they take turns, and a time is the
+best of the rounds. The share of the sgemm rate is its time over that of krein. The loss is the mean over the epoch.
+
+  --torch PYTHON   a Python that has PyTorch, instead of the one that runs this; several are compared with
+  --cpu            CPU seconds on one thread, for a machine that does other things too
+  --write          puts the tables into docs/results/net.md
+"""
+
+import argparse
+import gzip
+import math
+import os
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import common
+
+D, CLASSES, BATCHES = 2000, 10, (32, 256)
+FASTER = {32: 1.3, 256: 1.0}  # than torch, at least
+
+
+# ---- the other side, in a process of its own
+
+def forms(torch, start, d):
+    """name -> (features of rows, parameters), from the same start."""
+    linear = torch.nn.functional.linear
+    W, V, b = start[:d], start[d:2 * d], 2 * math.pi * start[2 * d]
+
+    def apart():
+        w, v = (torch.nn.Parameter(m.clone()) for m in (W, V))
+        return lambda x: torch.cos(torch.addmm(b, x, w)) + torch.cos(torch.addmm(b, x, v)), [w, v]
+
+    def rows():
+        w, v = (torch.nn.Parameter(m.t().contiguous()) for m in (W, V))
+        return lambda x: torch.cos(linear(x, w, b)) + torch.cos(linear(x, v, b)), [w, v]
+
+    def together():
+        w, twice = torch.nn.Parameter(torch.cat([W, V], 1)), b.repeat(2)
+
+        def z(x):
+            c = torch.cos(torch.addmm(twice, x, w))
+            return c[:, :D] + c[:, D:]
+
+        return z, [w]
+
+    return {"apart": apart, "rows": rows, "together": together}
+
+
+class Peer:
+    """Answers lines of the standard input as bench_net does."""
+
+    ADAM = {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+
+    def __init__(self, paths, n, d):
+        import numpy as np
+        import torch
+        self.torch = torch
+        torch.manual_seed(1)
+        torch.set_flush_denormal(True)
+        x, classes, start = paths
+        self.x = torch.from_numpy(np.fromfile(x, np.float32).reshape(n, d))
+        self.y = torch.from_numpy(np.fromfile(classes, np.int32).astype(np.int64))
+        self.n, self.d = n, d
+        self.forms = forms(torch, torch.from_numpy(np.fromfile(start, np.float32).reshape(2 * d + 1, D)), d)
+        self.best = {}
+
+    def steps(self, form, adam, batch, count):
+        """Seconds, CPU seconds and the mean loss of so many steps; None where there is no such Adam."""
+        torch = self.torch
+        z, parameters = self.forms[form]()
+        head = torch.nn.Linear(D, CLASSES)
+        torch.nn.init.zeros_(head.weight)
+        torch.nn.init.zeros_(head.bias)
+        try:
+            optimizer = torch.optim.Adam(parameters + list(head.parameters()), lr=1e-3, **self.ADAM[adam])
+        except (TypeError, RuntimeError):
+            return None
+        seconds, cpu, total = time.perf_counter(), time.process_time(), torch.zeros(())
+        order = torch.randperm(self.n)
+        for i in range(count):
+            rows = order[i * batch:(i + 1) * batch]
+            x, y = self.x.index_select(0, rows), self.y.index_select(0, rows)
+            optimizer.zero_grad(set_to_none=True)
+            loss = torch.nn.functional.cross_entropy(head(z(x) * (2 * D) ** -0.5), y)
+            loss.backward()
+            optimizer.step()
+            total += loss.detach() * len(rows)
+        return time.perf_counter() - seconds, time.process_time() - cpu, total.item() / min(self.n, count * batch)
+
+    def choose(self, batch, threads):
+        few, by = max(4, 640 // batch), 1 if threads == 1 else 0
+        tried = [(t[by], f, a) for _ in range(3) for f in self.forms for a in self.ADAM
+                 if (t := self.steps(f, a, batch, few))]
+        return min(tried)[1:]
+
+    def answer(self, line):
+        what, batch, threads = line.split()
+        batch, threads = int(batch), int(threads)
+        self.torch.set_num_threads(threads)
+        if (batch, threads) not in self.best:
+            self.best[batch, threads] = self.choose(batch, threads)
+        if what == "form":
+            return " ".join(self.best[batch, threads])
+        return "%.6f %.6f %.6f" % self.steps(*self.best[batch, threads], batch, math.ceil(self.n / batch))
+
+
+def serve(arguments):
+    peer = Peer(arguments[:3], int(arguments[3]), int(arguments[4]))
+    print(peer.torch.__version__, flush=True)
+    for line in sys.stdin:
+        print(peer.answer(line), flush=True)
+
+
+# ---- all sides
+
+class Side:
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def line(self):
+        text = self.process.stdout.readline().strip()
+        if not text:
+            sys.exit(f"{self.name} ended without an answer")
+        return text
+
+    def ask(self, what, batch, threads):
+        self.process.stdin.write(f"{what} {batch} {threads}\n")
+        self.process.stdin.flush()
+        return self.line()
+
+
+def problem(folder, small):
+    import numpy as np
+
+    def array(name):
+        with gzip.open(common.data() / name) as f:
+            return np.load(f)
+
+    x, y = array("mnist.train.x.npy.gz"), array("mnist.train.y.npy.gz")
+    x = np.ascontiguousarray(x.reshape(len(x), -1), np.float32) / np.float32(255)
+    if small:
+        x, y = x[:1024], y[:1024]
+    rng = np.random.default_rng(1)
+    start = rng.normal(0, 0.1, (2 * x.shape[1] + 1, D)).astype(np.float32)
+    start[-1] = rng.uniform(0, 1, D)
+    paths = [folder / name for name in ("x", "y", "start")]
+    for path, a in zip(paths, (x, y.astype(np.int32), start)):
+        a.tofile(path)
+    return paths, *x.shape
+
+
+def measure(engine, peers, batch, threads, rounds, cpu):
+    """name -> seconds, loss"""
+    asked = [("krein", engine, "fit"), ("sgemm", engine, "sgemm"), ("penalties", engine, "penalties"),
+             *((p.name, p, "fit") for p in peers)]
+    form = {p.name: p.ask("form", batch, threads) for p in peers}
+    best = {}
+    for _ in range(rounds):
+        for name, side, what in asked:
+            answer = [float(v) for v in side.ask(what, batch, threads).split()]
+            best[name] = min(best.get(name, (math.inf, 0)), (answer[1 if cpu else 0], answer[2]))
+            print(f"  batch {batch}, {threads} threads, {name}: {answer[0]:.2f} s, CPU {answer[1]:.2f} s, "
+                  f"loss {answer[2]:.4f}", flush=True)
+    return best, form
+
+
+def verdict(ratio, target):
+    return f"target {target:.1f}: {'met' if ratio >= target else 'MISSED'}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--torch", action="append", default=[])
+    o = parser.parse_args()
+    folder = common.folder()
+    tool = Path(common.program()).parent / "bench" / "bench_net"
+    if not os.access(tool, os.X_OK):
+        sys.exit(f"{tool} is not there: make bench builds it")
+    where = f"{common.machine()}, {date.today()}" + (", CPU seconds" if o.cpu else "")
+    print(where)
+    paths, n, d = problem(folder, o.small)
+    engine = Side("krein", [tool, *paths, n, d, CLASSES, D])
+    peers = []
+    for python in o.torch or [sys.executable]:
+        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
+            print(f"{python} has no torch: it is left out (scripts/deps.sh torch)")
+            continue
+        peer = Side("torch", [python, __file__, "--serve", *paths, n, d])
+        peer.name = f"torch {peer.line()}"
+        peers.append(peer)
+    cpus = len(os.sched_getaffinity(0))
+    counts = [1] if o.cpu or cpus == 1 else [1, cpus]
+    products, torches, told = [], [], []
+    fastest = {}
+    for batch in BATCHES:
+        for threads in counts:
+            best, form = measure(engine, peers, batch, threads, 1 if o.small else o.rounds, o.cpu)
+            s = {name: seconds for name, (seconds, _) in best.items()}
+            rate = 2e-9 * n * D * (4 * d + 3 * CLASSES) / s["sgemm"]
+            products.append([batch, threads, f"{s['krein']:.2f}", f"{s['sgemm']:.2f}", f"{rate:.0f}",
+                             f"{100 * s['sgemm'] / s['krein']:.0f} %", f"{s['penalties']:.2f}",
+                             f"{best['krein'][1]:.4f}"])
+            for p in peers:
+                torches.append([batch, threads, p.name, form[p.name], f"{s[p.name]:.2f}", f"{best[p.name][1]:.4f}",
+                                f"{s['krein']:.2f}", f"{s[p.name] / s['krein']:.2f}"])
+            for name in s:
+                fastest[batch, name] = min(fastest.get((batch, name), math.inf), s[name])
+        for p in peers:
+            ratio = fastest[batch, p.name] / fastest[batch, "krein"]
+            told.append([batch, p.name, f"{fastest[batch, 'krein']:.2f}", f"{fastest[batch, p.name]:.2f}",
+                         f"{ratio:.2f}", verdict(ratio, FASTER[batch])])
+    tables = {
+        "machine": where + ("; small: the numbers mean nothing" if o.small else "") + "\n",
+        "torch": common.table(["batch", "PyTorch", "krein s", "torch s", "times faster", ""], told),
+        "threads": common.table(["batch", "threads", "PyTorch", "form", "torch s", "loss", "krein s", "times faster"],
+                                torches),
+        "products": common.table(["batch", "threads", "krein s", "sgemm s", "GFLOP/s", "share of the sgemm rate",
+                                  "with penalties s", "loss"], products)}
+    common.publish(tables, "net.md" if o.write else None)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--serve"]:
+        serve(sys.argv[2:])
+    else:
+        main()

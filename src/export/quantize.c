@@ -1,0 +1,389 @@
+/* quantize.c -- the same model in a few bits (krein_model_quantize)
+ *
+ * A model on random features is a sum of waves (map/waves.h),
+ *     f(x) = b + sum_f A_f cos(2 pi w_f'x) + B_f sin(2 pi w_f'x),
+ * with the phases of the map in A and B. Frequencies, cosines and sines, and weights become codes
+ * of so many bits, rows of 8 (map/deep.h, model/packed.c); each encoded column is divided by the
+ * largest size that it has in the calibration rows before.
+ *
+ * Rounding. What counts is the output, not the single number: an error e of the frequencies changes
+ * the phase by e'x, in the mean square e'He with H = mean xx' over the calibration rows. Columns
+ * are rounded one after the other, and each error is made up for by the columns that are still to
+ * come, with the factor of H^-1 (frantar2023): w_k -= (w_j - q_j) U_jk / U_jj, H^-1 = U'U. Weights
+ * the same with H of the features in codes; before that they are moved so that these features give
+ * the scores of the model again, v = w + (S'S + m I)^-1 S'(f - Sw).
+ *
+ * Without calibration rows: random ones, N(0, 1) in each encoded column. */
+#include "base/rng.h"
+#include "base/sized.h"
+#include "export/source.h"
+#include "map/deep.h"
+#include "map/waves.h"
+#include "num/blas.h"
+#include "stream/together.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 2000 };
+static const double DAMPING = 1e-3; /* of the mean diagonal of H */
+
+typedef struct quantizing {
+    krein_ctx *ctx;
+    const krein_model *from;
+    int bits;
+    int64_t n, d, F, k; /* calibration rows */
+    float *x, *most;    /* n x d; d: largest sizes of the columns */
+    double *f;          /* n x k: scores of the model, without intercepts */
+    float *unit;        /* d */
+    double *w;          /* d x F: frequencies in turns, of columns that were multiplied by unit */
+    double *v;          /* 2 F x k: weights of cosines and sines */
+    uint8_t *w_codes, *v_codes;
+    krein_quant w_quant;
+    krein_model *to;
+} quantizing;
+
+/* ---- calibration rows --------------------------------------------------- */
+
+static krein_status random_rows(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_rng g = {1, KREIN_STREAM_START};
+    const krein_encoding *e = &q->from->encoding;
+    double clip = krein__encoding_clips(e) ? (double)e->clip : INFINITY;
+    q->n = ROWS;
+    NEW(q->x, q->n * q->d);
+    for (int64_t i = 0; i < q->n; i++)
+        for (int64_t j = 0; j < q->d; j++) {
+            double v = krein__rng_normal(g, (uint64_t)i, (uint64_t)j);
+            v = fmax(-clip, fmin(clip, v)) * (e->metric ? (double)e->metric[j] : 1);
+            q->x[i * q->d + j] = (float)v;
+            q->most[j] = fmaxf(q->most[j], fabsf((float)v));
+        }
+done:
+    return st;
+}
+
+/* Rows of the data, encoded as prediction does it: a sample of all of them, each as likely as any
+ * other, and the largest size of each column over all. */
+static krein_status data_rows(quantizing *q, krein_data *data) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_stream *s = NULL;
+    krein_block block;
+    krein_rng g = {1, KREIN_STREAM_START};
+    int64_t seen = 0;
+    float *row = NULL;
+    NEW(q->x, ROWS * q->d);
+    NEW(row, q->d);
+    TRY(krein__data_match(data, &q->from->encoding, false));
+    TRY(krein__stream_open(data, &q->from->encoding, -1, &s));
+    for (;;) {
+        TRY(krein__stream_next(s, &block));
+        if (block.x.n == 0) break;
+        for (int64_t i = 0; i < block.x.n; i++) {
+            if (block.dropped && block.dropped[i]) continue;
+            int64_t to = seen++;
+            krein__row_copy(&block.x, i, row);
+            for (int64_t j = 0; j < q->d; j++) q->most[j] = fmaxf(q->most[j], fabsf(row[j]));
+            if (to >= ROWS) to = (int64_t)(krein__rng_bits(g, (uint64_t)to, 0) % (uint64_t)seen);
+            if (to < ROWS) memcpy(q->x + to * q->d, row, (size_t)q->d * sizeof *row);
+        }
+    }
+    q->n = krein__min(seen, ROWS);
+    if (q->n == 0) st = krein__fail(ctx, KREIN_EDATA, "the calibration data have no rows");
+done:
+    krein__free(ctx, row);
+    krein__stream_close(s);
+    return st;
+}
+
+/* Scores of the model on them, and the units of the columns. */
+static krein_status look(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    NEW(q->f, q->n * q->k);
+    NEW(q->unit, q->d);
+    TRY(krein__source_try(ctx, q->from, q->n, q->x, q->f));
+    for (int64_t e = 0; e < q->n * q->k; e++) q->f[e] -= q->from->intercept[e % q->k];
+    for (int64_t j = 0; j < q->d; j++) /* a column of zeros counts for nothing */
+        q->unit[j] = q->most[j] > 1e-30f ? 1 / q->most[j] : 0;
+done:
+    return st;
+}
+
+/* ---- the waves ---------------------------------------------------------- */
+
+static krein_status take_waves(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    const krein_model *m = q->from;
+    krein_waves w = {0};
+    int64_t k = q->k;
+    TRY(krein__map_waves(ctx, m->map, &w));
+    if (w.unit > 0) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "features that are brought to one length (nrff) cannot "
+                         "be codes; use rff or orf");
+        goto done;
+    }
+    q->F = w.F;
+    NEW(q->w, q->d * q->F);
+    ZNEW(q->v, 2 * q->F * k);
+    for (int64_t f = 0; f < q->F; f++) {
+        double angle = 2 * M_PI * (double)w.phase[f], a = (double)w.factor[f];
+        for (int64_t j = 0; j < q->d; j++)
+            q->w[j * q->F + f] =
+                q->unit[j] > 0 ? (double)w.turns[f * q->d + j] / (double)q->unit[j] : 0;
+        for (int64_t c = 0; c < k; c++) {
+            double even = w.cosine[f] >= 0 ? a * m->w[w.cosine[f] * k + c] : 0;
+            double odd = w.sine[f] >= 0 ? a * m->w[w.sine[f] * k + c] : 0;
+            q->v[2 * f * k + c] = even * cos(angle) + odd * sin(angle);
+            q->v[(2 * f + 1) * k + c] = odd * cos(angle) - even * sin(angle);
+        }
+    }
+done:
+    krein__waves_clear(ctx, &w);
+    return st;
+}
+
+/* ---- rounding ----------------------------------------------------------- */
+
+/* U with H^-1 = U'U in the upper triangle; H (m x m) is damped and overwritten. */
+static krein_status inverse_factor(krein_ctx *ctx, int64_t m, double *H) {
+    krein_status st = KREIN_OK;
+    double *inverse = NULL, mean = 0;
+    for (int64_t i = 0; i < m; i++) mean += H[i * m + i] / (double)m;
+    for (int64_t i = 0; i < m; i++) H[i * m + i] += DAMPING * mean + 1e-12;
+    ZNEW(inverse, m * m);
+    for (int64_t i = 0; i < m; i++) inverse[i * m + i] = 1;
+    TRY(krein__cholesky(ctx, m, H, m, NULL));
+    TRY(krein__cholesky_solve(ctx, m, H, m, m, inverse, m));
+    memcpy(H, inverse, (size_t)(m * m) * sizeof *H);
+    TRY(krein__cholesky(ctx, m, H, m, NULL));
+done:
+    krein__free(ctx, inverse);
+    return st;
+}
+
+/* Codes (m x r) of w (m x r, overwritten), row by row; what a row's rounding leaves goes to the
+ * rows behind it. */
+static krein_status round_rows(krein_ctx *ctx, int64_t m, int64_t r, const double *U,
+                               const krein_quant *quant, double *w, uint8_t *codes) {
+    krein_status st = KREIN_OK;
+    float *row = NULL, *back = NULL;
+    NEW(row, r);
+    NEW(back, r);
+    for (int64_t j = 0; j < m; j++) {
+        double *at = w + j * r;
+        for (int64_t c = 0; c < r; c++) row[c] = (float)at[c];
+        krein__quant_codes(quant, r, row, codes + j * r);
+        krein__quant_reals(quant, r, codes + j * r, back);
+        for (int64_t c = 0; c < r; c++) at[c] = (at[c] - (double)back[c]) / U[j * m + j];
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+        for (int64_t l = j + 1; l < m; l++)
+            for (int64_t c = 0; c < r; c++) w[l * r + c] -= at[c] * U[j * m + l];
+        if (j % 64 == 0) TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, row);
+    krein__free(ctx, back);
+    return st;
+}
+
+/* H (m x m) = mean of s s' over the calibration rows s (n x m, float32). */
+static krein_status moments(quantizing *q, int64_t m, const float *s, double *H) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    double *wide = NULL;
+    NEW(wide, q->n * m);
+    for (int64_t e = 0; e < q->n * m; e++) wide[e] = (double)s[e];
+    krein__pgemm(ctx, true, false, m, m, q->n, 1 / (double)q->n, wide, m, wide, m, 0, H, m);
+done:
+    krein__free(ctx, wide);
+    return st;
+}
+
+static krein_status round_frequencies(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    double *H = NULL, low = 0, high = 0;
+    float *x = NULL;
+    NEW(H, q->d * q->d);
+    NEW(x, q->n * q->d);
+    NEW(q->w_codes, q->d * q->F);
+    for (int64_t e = 0; e < q->n * q->d; e++) x[e] = q->x[e] * q->unit[e % q->d];
+    for (int64_t e = 0; e < q->d * q->F; e++) {
+        low = fmin(low, q->w[e]);
+        high = fmax(high, q->w[e]);
+    }
+    q->w_quant = krein__quant(q->bits, low, high);
+    TRY(moments(q, q->d, x, H));
+    TRY(inverse_factor(ctx, q->d, H));
+    TRY(round_rows(ctx, q->d, q->F, H, &q->w_quant, q->w, q->w_codes));
+done:
+    krein__free(ctx, H);
+    krein__free(ctx, x);
+    return st;
+}
+
+/* The features of the calibration rows in codes, as numbers: n x 2 F. */
+static krein_status features(quantizing *q, float *s) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_rows x = krein__rows_dense(q->n, q->d, q->x, q->d);
+    float *scratch = NULL;
+    NEW(scratch, krein__map_scratch(q->to->map));
+    krein__map_raw(q->to->map, &x, NULL, s, scratch);
+done:
+    krein__free(ctx, scratch);
+    return st;
+}
+
+/* Weights that give the model's scores again on features in codes, then their codes. */
+static krein_status round_weights(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = 2 * q->F, k = q->k;
+    double *H = NULL, *wide = NULL, *rest = NULL, *step = NULL, *unit = NULL, mean = 0;
+    float *s = NULL;
+    krein_quant quant = krein__quant(q->bits, -1, 1);
+    NEW(s, q->n * R);
+    NEW(wide, q->n * R);
+    NEW(H, R * R);
+    NEW(rest, q->n * k);
+    NEW(step, R * k);
+    NEW(unit, k);
+    NEW(q->v_codes, R * k);
+    TRY(features(q, s));
+    for (int64_t e = 0; e < q->n * R; e++) wide[e] = (double)s[e];
+    memcpy(rest, q->f, (size_t)(q->n * k) * sizeof *rest);
+    krein__pgemm(ctx, false, false, q->n, k, R, -1, wide, R, q->v, k, 1, rest, k);
+    krein__pgemm(ctx, true, false, R, k, q->n, 1 / (double)q->n, wide, R, rest, k, 0, step, k);
+    TRY(moments(q, R, s, H));
+    for (int64_t i = 0; i < R; i++) mean += H[i * R + i] / (double)R;
+    for (int64_t i = 0; i < R; i++) H[i * R + i] += DAMPING * mean;
+    TRY(krein__cholesky(ctx, R, H, R, NULL));
+    TRY(krein__cholesky_solve(ctx, R, H, R, k, step, k));
+    for (int64_t e = 0; e < R * k; e++) q->v[e] += step[e];
+    krein__packed_units(R, k, q->v, unit);
+    TRY(moments(q, R, s, H));
+    TRY(inverse_factor(ctx, R, H));
+    memcpy(step, q->v, (size_t)(R * k) * sizeof *step);
+    for (int64_t e = 0; e < R * k; e++) step[e] /= unit[e % k];
+    TRY(round_rows(ctx, R, k, H, &quant, step, q->v_codes));
+done:
+    krein__free(ctx, s);
+    krein__free(ctx, wide);
+    krein__free(ctx, H);
+    krein__free(ctx, rest);
+    krein__free(ctx, step);
+    krein__free(ctx, unit);
+    return st;
+}
+
+/* ---- the model ---------------------------------------------------------- */
+
+/* Everything of the model but its map and weights. */
+static krein_status copy_model(krein_ctx *ctx, const krein_model *from, krein_model **out) {
+    krein_status st = KREIN_OK;
+    int64_t bytes = 0;
+    char *file = NULL;
+    TRY(krein_model_save_memory(ctx, from, NULL, 0, &bytes));
+    NEW(file, bytes);
+    TRY(krein_model_save_memory(ctx, from, file, bytes, &bytes));
+    TRY(krein_model_load_memory(ctx, file, bytes, out));
+done:
+    krein__free(ctx, file);
+    return st;
+}
+
+static krein_status make_map(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = q->to;
+    krein_map *map = NULL;
+    char spec[64];
+    snprintf(spec, sizeof spec, "deep(layers=1, bits=%d)", q->bits);
+    TRY(krein__map_create(ctx, spec, m->map->kernel, 2 * q->F, m->map->seed, &map));
+    map->d = q->d;
+    map->sparse = m->map->sparse;
+    krein_deep_given given = {.layers = 1,
+                              .F = &q->F,
+                              .codes = (const uint8_t *const[]){q->w_codes},
+                              .quant = &q->w_quant,
+                              .bits = q->bits,
+                              .reach = 1,
+                              .mass = (double)q->F, /* the factor of the features is 1 */
+                              .unit = q->unit};
+    TRY(krein__deep_give(map, &given));
+    krein__map_destroy(m->map);
+    m->map = map;
+    map = NULL;
+done:
+    krein__map_destroy(map);
+    return st;
+}
+
+static void end(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    void *all[] = {q->x, q->most, q->f, q->unit, q->w, q->v, q->w_codes, q->v_codes};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+    krein_model_destroy(q->to);
+}
+
+static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
+    krein_status st = krein__model_need_head(ctx, m, "predict");
+    if (st != KREIN_OK) return st;
+    if (bits != 8 && bits != 4 && bits != 2 && bits != 1)
+        return krein__fail(ctx, KREIN_EARG, "bits=%d is not offered: 8, 4, 2 or 1", bits);
+    if (m->packed.unit)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "the model is in a few bits already; take the one that "
+                           "it was made of");
+    if (!krein__map_has_waves(m->map))
+        return krein__fail(ctx, KREIN_EDATA,
+                           "a model with the map %s cannot be put into few bits: its features are "
+                           "not cosines; train with rff, orf, sorf, fastfood or another map of "
+                           "frequencies",
+                           m->map->cls->cls.name);
+    return KREIN_OK;
+}
+
+static krein_status work(quantizing *q, krein_data *data) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = q->ctx;
+    ZNEW(q->most, q->d);
+    TRY(data ? data_rows(q, data) : random_rows(q));
+    TRY(look(q));
+    TRY(take_waves(q));
+    TRY(round_frequencies(q));
+    TRY(copy_model(ctx, q->from, &q->to));
+    TRY(make_map(q));
+    TRY(round_weights(q));
+    krein__free(ctx, q->to->w);
+    q->to->w = NULL;
+    TRY(krein__model_pack(q->to, q->bits, q->v, q->v_codes));
+    krein__free(ctx, q->to->map_text);
+    q->to->map_text = krein__map_text(q->to->map);
+    if (!q->to->map_text) st = ctx->status;
+done:
+    return st;
+}
+
+krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *m, int bits, krein_data *data,
+                                  krein_model **out) {
+    krein_status st = KREIN_OK;
+    quantizing q = {.ctx = ctx, .from = m, .bits = bits, .d = m->encoding.d, .k = m->k};
+    *out = NULL;
+    krein__call_begin(ctx);
+    TRY(check(ctx, m, bits));
+    TRY(work(&q, data));
+    *out = q.to;
+    q.to = NULL;
+done:
+    st = krein__call_end(ctx, st);
+    end(&q);
+    return st;
+}

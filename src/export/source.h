@@ -1,0 +1,47 @@
+/* source.h -- the text of a C file on its way. */
+#ifndef KREIN_SOURCE_H
+#define KREIN_SOURCE_H
+
+#include "model/model.h"
+
+typedef struct krein_source {
+    krein_ctx *ctx;
+    char *text;
+    size_t size, room;
+    krein_status status; /* the first failure; nothing is added after it */
+    const char *name;    /* of the functions: NAME_predict */
+    bool libm;           /* math.h may be used */
+    bool wide;           /* sums and kernel values are double */
+    /* What is added up on the way, for the comment at the top. */
+    double bytes, flops, stack, once; /* constants; of a row; of a call; static memory */
+} krein_source;
+
+void krein__source_end(krein_source *s);
+/* Adds text by a format. */
+void krein__source_add(krein_source *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* static const float NAME[n] = {...}; and the same for double, int and codes of a byte. */
+void krein__source_floats(krein_source *s, const char *name, int64_t n, const float *v);
+void krein__source_doubles(krein_source *s, const char *name, int64_t n, const double *v);
+/* Doubles as the program's own type: float, or double where sums are. */
+void krein__source_reals(krein_source *s, const char *name, int64_t n, const double *v);
+void krein__source_ints(krein_source *s, const char *name, int64_t n, const int64_t *v);
+void krein__source_bytes(krein_source *s, const char *name, int64_t n, const uint8_t *v);
+/* A text as a literal of C. */
+void krein__source_text(krein_source *s, const char *text);
+
+/* Functions of numbers that occur in the body (functions.c). */
+void krein__source_functions(krein_source *s, const char *body);
+/* static void encode(const float *x, float *z): raw columns to encoded ones (columns.c). */
+krein_status krein__source_columns(krein_source *s, const krein_encoding *e);
+/* static void score(const float *z, real *f): by waves, by kernel values at rows, or linear. */
+krein_status krein__source_waves(krein_source *s, const krein_model *m);
+krein_status krein__source_values(krein_source *s, const krein_model *m);
+krein_status krein__source_linear(krein_source *s, const krein_model *m);
+/* Scores (n x k) of n encoded rows, dense whatever the model takes. */
+krein_status krein__source_try(krein_ctx *ctx, const krein_model *m, int64_t n, const float *x,
+                               double *out);
+/* The expression of k(a, b) can be written. */
+bool krein__source_has_kernel(const krein_kernel *k);
+
+#endif

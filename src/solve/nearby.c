@@ -1,0 +1,199 @@
+/* nearby.c -- leave-one-out at shifts s near one that was factored, s0
+ *
+ * C = (M + s0 I)^-1 = V V' is known. With t the eigenvalues of s0 C, all in (0, 1],
+ *     (M + s I)^-1 = g(s0 C),     g(t) = t / (s0 (1 + (s / s0 - 1) t)),
+ * and g is a short sum of Chebyshev polynomials T_j(2 t - 1): for s within half a decade of s0 its
+ * coefficients fall by 3.6 each, and TERMS of them leave 1e-5. The vectors T_j(2 s0 C - I) y are
+ * made once, by products with V' and V, and serve every s.
+ *
+ * The diagonal is needed too. Row i sees the eigenvalues m of M with some weights; were it one
+ * eigenvalue m_i alone, the diagonal would be 1 / (s + m_i), and that at s0 says what m_i is. So
+ *     C_ii(s) ~ rho / (s + m_i),    rho so that the sum is the trace at s,
+ * and the trace is estimated by z'g(s0 C) z with PROBES vectors z of signs (hutchinson1990); the
+ * same z at s0 and at s, so that their errors nearly cancel. How good it is: tests/test_nearby.c;
+ * what is chosen with it is then solved exactly (path.c).
+ *
+ * Cost: TERMS products of n^2 (k + PROBES) 2 flops, where a factorisation with the diagonal of the
+ * inverse has 2/3 n^3. */
+#include "solve/nearby.h"
+
+#include "base/rng.h"
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TERMS = 10, PROBES = 8, TILE = 256 };
+
+struct krein_nearby {
+    krein_ctx *ctx;
+    int64_t n, k;
+    const double *diagonal, *u;
+    double lift, shift;
+    float *V;
+    float *term;         /* TERMS x n x k: T_j y */
+    double trace[TERMS]; /* sum over the probes z of z'T_j z */
+};
+
+double krein__nearby_bytes(int64_t n, int64_t k) {
+    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)(k + PROBES)) + 4096;
+}
+
+/* A product with few columns has a quarter of the speed of one of matrices (measured: Zen 4). */
+bool krein__nearby_pays(int64_t n, int64_t k) { return n >= 100 * (k + PROBES); }
+
+static int64_t rows(int64_t n, int64_t tile) { return krein__min(TILE, n - tile * TILE); }
+
+/* out = V V'q, both n x m; work: n x m. Each tile of rows is one product on one thread. */
+static void multiply(const krein_nearby *b, int64_t m, const float *q, float *work, float *out) {
+    int64_t n = b->n, tiles = (n + TILE - 1) / TILE;
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel num_threads(b->ctx->threads)
+    {
+        krein__worker_begin();
+#pragma omp for schedule(dynamic)
+        for (int64_t i = tiles - 1; i >= 0; i--) /* the longest first */
+            krein__sgemm(true, false, rows(n, i), m, i * TILE + rows(n, i), 1, b->V + i * TILE, n,
+                         q, m, 0, work + i * TILE * m, m);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < tiles; i++)
+            krein__sgemm(false, false, rows(n, i), m, n - i * TILE, 1,
+                         b->V + i * TILE * n + i * TILE, n, work + i * TILE * m, m, 0,
+                         out + i * TILE * m, m);
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+}
+
+/* Zeros below the diagonal, where the tiles of multiply reach. */
+static void trim(const krein_nearby *b) {
+    for (int64_t i = 0; i < b->n; i++)
+        for (int64_t j = i / TILE * TILE; j < i; j++) b->V[i * b->n + j] = 0;
+}
+
+/* Signs without their part along u. */
+static void draw(const krein_nearby *b, int64_t m, float *q) {
+    int64_t n = b->n, k = b->k;
+    krein_rng g = krein__substream(1, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_TRACE);
+    for (int64_t p = 0; p < PROBES; p++) {
+        double dot = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double sign = krein__rng_bits(g, (uint64_t)p, (uint64_t)i) & 1 ? 1 : -1;
+            q[i * m + k + p] = (float)sign;
+            if (b->u) dot += sign * b->u[i];
+        }
+        for (int64_t i = 0; b->u && i < n; i++) q[i * m + k + p] -= (float)(dot * b->u[i]);
+    }
+}
+
+/* T_j of the targets is kept, of the probes z'T_j z. */
+static void keep(krein_nearby *b, int64_t j, int64_t m, const float *first, const float *q) {
+    double sum = 0;
+    for (int64_t i = 0; i < b->n; i++) {
+        memcpy(b->term + (j * b->n + i) * b->k, q + i * m, (size_t)b->k * sizeof *q);
+        for (int64_t p = b->k; p < m; p++) sum += (double)first[i * m + p] * (double)q[i * m + p];
+    }
+    b->trace[j] = sum;
+}
+
+/* T_0, T_1, ... by T_j+1 = 2 (2 s0 C - I) T_j - T_j-1. */
+static krein_status make_terms(krein_nearby *b, const double *y) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = b->n, k = b->k, m = k + PROBES, size = n * m;
+    float *first = NULL, *before = NULL, *now = NULL, *work = NULL, *product = NULL;
+    float twice = (float)(2 * b->shift);
+    NEW(first, size);
+    NEW(before, size);
+    NEW(now, size);
+    NEW(work, size);
+    NEW(product, size);
+    for (int64_t i = 0; i < n * k; i++) first[i / k * m + i % k] = (float)y[i];
+    draw(b, m, first);
+    memcpy(now, first, (size_t)size * sizeof *now);
+    for (int64_t j = 0;; j++) {
+        keep(b, j, m, first, now);
+        if (j == TERMS - 1) break;
+        TRY(krein__poll(ctx));
+        multiply(b, m, now, work, product);
+        for (int64_t e = 0; e < size; e++) {
+            float next = twice * product[e] - now[e];
+            before[e] = j == 0 ? next : 2 * next - before[e];
+        }
+        float *swap = before;
+        before = now;
+        now = swap;
+    }
+done:
+    krein__free(ctx, first);
+    krein__free(ctx, before);
+    krein__free(ctx, now);
+    krein__free(ctx, work);
+    krein__free(ctx, product);
+    return st;
+}
+
+krein_status krein__nearby_begin(krein_ctx *ctx, int64_t n, int64_t k, float *V,
+                                 const double *diagonal, const double *u, double lift,
+                                 const double *y, double shift, krein_nearby **out) {
+    krein_status st = KREIN_OK;
+    krein_nearby *b = NULL;
+    *out = NULL;
+    ZNEW(b, 1);
+    *b = (krein_nearby){.ctx = ctx, .n = n, .k = k, .V = V, .lift = lift, .shift = shift};
+    b->diagonal = diagonal;
+    b->u = u;
+    NEW(b->term, TERMS * n * k);
+    trim(b);
+    TRY(make_terms(b, y));
+    *out = b;
+    b = NULL;
+done:
+    krein__nearby_end(b);
+    return st;
+}
+
+void krein__nearby_end(krein_nearby *b) {
+    if (!b) return;
+    krein__free(b->ctx, b->term);
+    krein__free(b->ctx, b);
+}
+
+/* Coefficients of g at the shift s. */
+static void coefficients(const krein_nearby *b, double s, double c[TERMS]) {
+    enum { NODES = 64 };
+    for (int64_t j = 0; j < TERMS; j++) c[j] = 0;
+    for (int64_t i = 0; i < NODES; i++) {
+        double angle = M_PI * ((double)i + 0.5) / NODES, t = (1 + cos(angle)) / 2;
+        double g = t / (b->shift + (s - b->shift) * t);
+        for (int64_t j = 0; j < TERMS; j++)
+            c[j] += (j == 0 ? 1 : 2) * g * cos((double)j * angle) / NODES;
+    }
+}
+
+/* The probes' estimate of the trace. */
+static double trace(const krein_nearby *b, const double c[TERMS]) {
+    double sum = 0;
+    for (int64_t j = 0; j < TERMS; j++) sum += c[j] * b->trace[j] / PROBES;
+    return sum;
+}
+
+void krein__nearby_at(const krein_nearby *b, double s, double *a, double *diagonal) {
+    int64_t n = b->n, k = b->k;
+    double c[TERMS], c0[TERMS], known = 0, model = 0;
+    coefficients(b, s, c);
+    coefficients(b, b->shift, c0);
+    memset(a, 0, (size_t)(n * k) * sizeof *a);
+    for (int64_t j = 0; j < TERMS; j++)
+        for (int64_t e = 0; e < n * k; e++) a[e] += c[j] * (double)b->term[j * n * k + e];
+    for (int64_t i = 0; i < n; i++) {
+        double own = b->u ? b->u[i] * b->u[i] : 0;
+        double at = fmax(b->diagonal[i] - own / (b->lift + b->shift), 0);
+        diagonal[i] = at > 0 ? 1 / (s + fmax(1 / at - b->shift, 0)) : 0;
+        known += at;
+        model += diagonal[i];
+    }
+    double rho = trace(b, c) / trace(b, c0) * known / model;
+    for (int64_t i = 0; i < n; i++)
+        diagonal[i] = rho * diagonal[i] + (b->u ? b->u[i] * b->u[i] / (b->lift + s) : 0);
+}

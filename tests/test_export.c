@@ -1,0 +1,99 @@
+/* test_export.c -- models as C programs: what is written for every kind of data, options, failing
+ * memory and disk. tests/cli/export.sh compiles the programs and compares their predictions. */
+#include "model.h"
+
+static char *read_text(const char *path) {
+    int64_t n = 0;
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    char *text = test_new(1 << 22, 1);
+    n = (int64_t)fread(text, 1, (1 << 22) - 1, f);
+    text[n] = 0;
+    fclose(f);
+    return text;
+}
+
+static void every_kind(void) {
+    static const char *const ways[][2] = {{"gaussian(sigma=1)", "rff(D=16)"},
+                                          {"laplacian(sigma=2)", "nystrom(D=8)"},
+                                          {"exponential(sigma=2)", "exact"},
+                                          {"linear", "explicit"}};
+    krein_ctx *ctx = test_ctx(1);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+            krein_model *m = NULL;
+            krein_export_report r = KREIN_SIZED(krein_export_report);
+            const char *path = make_file(kind, 40);
+            CHECK(train_file(ctx, path, kind, ways[w][0], ways[w][1], &m) == KREIN_OK);
+            CHECK(krein_model_export(ctx, m, test_path("m.c"), NULL, &r) == KREIN_OK);
+            char *text = read_text(test_path("m.c"));
+            CHECK(text && strstr(text, "int model_predict(const float *x, float *scores)"));
+            CHECK(text && r.file == (int64_t)strlen(text) && r.bytes > 0 && r.flops > 0);
+            CHECK(r.stack > 0 && r.stack < 10000);
+            if (kind == SEVERAL) CHECK(text && strstr(text, "\"c d\""));
+            free(text);
+            krein_model_destroy(m);
+        }
+    krein_ctx_destroy(ctx);
+}
+
+static void refusals(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_model *m = NULL;
+    krein_export_options o;
+    krein_export_report never;
+    const char *path = make_file(NUMBERS, 40);
+    memset(&never, 0, sizeof never);
+    CHECK(train_file(ctx, path, NUMBERS, "gaussian(sigma=1)", "binning", &m) != KREIN_OK);
+    CHECK(train_file(ctx, path, NUMBERS, "laplacian(sigma=1)", "binning", &m) == KREIN_OK);
+    CHECK(krein_model_export(ctx, m, test_path("no.c"), NULL, NULL) == KREIN_EDATA);
+    CHECK_HAS(krein_message(ctx), "cannot be written as a C program: map binning");
+    krein_model_destroy(m);
+    CHECK(train_file(ctx, path, NUMBERS, "matern(nu=2, sigma=1)", "nystrom(D=8)", &m) == KREIN_OK);
+    CHECK(krein_model_export(ctx, m, test_path("no.c"), NULL, NULL) == KREIN_EDATA);
+    krein_model_destroy(m);
+    CHECK(train_file(ctx, path, NUMBERS, "gaussian(sigma=1)", "rff(D=8)", &m) == KREIN_OK);
+    krein_export_options_init(&o);
+    o.name = "int";
+    CHECK(krein_model_export(ctx, m, test_path("no.c"), &o, NULL) == KREIN_EARG);
+    CHECK_HAS(krein_message(ctx), "name");
+    o.name = NULL;
+    o.size = 0;
+    CHECK(krein_model_export(ctx, m, test_path("no.c"), &o, NULL) == KREIN_EARG);
+    CHECK(krein_model_export(ctx, m, test_path("no.c"), NULL, &never) == KREIN_EARG);
+    CHECK(access(test_path("no.c"), F_OK) != 0);
+    CHECK(krein_model_export(ctx, m, test_path("no/folder.c"), NULL, NULL) == KREIN_EIO);
+    krein_model_destroy(m);
+    krein_ctx_destroy(ctx);
+}
+
+/* A file that was there stays where memory ends. */
+static void every_allocation_fails(void) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    krein_model *m = NULL;
+    static const char *const which[] = {"sorf(D=8)", "nystrom(D=4)"};
+    for (size_t w = 0; w < 2; w++) {
+        const char *path = make_file(SEVERAL, 30);
+        CHECK(train_file(ctx, path, SEVERAL, "gaussian(sigma=1)", which[w], &m) == KREIN_OK);
+        TEST_EVERY_ALLOCATION(&memory, k) {
+            spit(test_path("m.c"), "old", 3);
+            krein_status st = krein_model_export(ctx, m, test_path("m.c"), NULL, NULL);
+            CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+            char *text = read_text(test_path("m.c"));
+            CHECK(text && (strcmp(text, "old") == 0) == (st != KREIN_OK));
+            free(text);
+        }
+        krein_model_destroy(m);
+    }
+    krein_ctx_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
+    RUN(every_kind);
+    RUN(refusals);
+    RUN(every_allocation_fails);
+    return DONE();
+}
