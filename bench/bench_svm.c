@@ -10,6 +10,8 @@
 #include "num/blas.h"
 #include "solve/machine.h"
 
+#include "npy.h"
+
 #include <linear.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,34 +31,10 @@ typedef struct table {
     float *x;
 } table;
 
-/* An .npy of float32 or float64 in C order, as `krein transform` and numpy write it. */
 static table load(const char *path) {
-    FILE *f = fopen(path, "rb");
-    unsigned char head[10];
-    char text[4096] = "";
-    table t = {0, 1, NULL};
-    if (!f || fread(head, 1, 10, f) != 10) goto bad;
-    size_t length = head[8] + 256u * head[9];
-    if (length >= sizeof text || fread(text, 1, length, f) != length) goto bad;
-    bool wide = strstr(text, "<f8") != NULL;
-    const char *shape = strstr(text, "'shape': (");
-    if (!shape || (!wide && !strstr(text, "<f4"))) goto bad;
-    char *end;
-    t.n = strtoll(shape + 10, &end, 10);
-    if (end[0] == ',' && end[1] == ' ') t.d = strtoll(end + 1, NULL, 10);
-    t.x = krein__alloc(ctx, t.n * t.d, sizeof *t.x); /* as krein keeps features */
-    if (!t.x) goto bad;
-    for (int64_t i = 0; i < t.n * t.d; i++) {
-        double value;
-        if (!wide && fread(&t.x[i], 4, 1, f) != 1) goto bad;
-        if (wide && fread(&value, 8, 1, f) != 1) goto bad;
-        if (wide) t.x[i] = (float)value;
-    }
-    fclose(f);
+    table t = {0};
+    t.x = npy_load(path, false, &t.n, &t.d);
     return t;
-bad:
-    fprintf(stderr, "bench_svm: %s cannot be read\n", path);
-    exit(1);
 }
 
 /* The learner brings rows into a random order, whoever solves. */
@@ -167,8 +145,8 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     free(w);
-    krein__free(ctx, z.x);
-    krein__free(ctx, y.x);
+    free(z.x);
+    free(y.x);
     krein_ctx_destroy(ctx);
     return 0;
 }

@@ -70,6 +70,58 @@ static double residual(const small *p, double lambda, const double *alpha) {
     return most;
 }
 
+/* Support vector machines: a row of weight w counts as w rows, in S and in V. */
+static void machines_by_weights(void) {
+    enum { S = 60, V = 45, CLASSES = 3 };
+    krein_ctx *ctx = test_ctx(1);
+    double at[(S + V) * 3], weight[S + V], sum = 0, error[2];
+    int32_t class[S + V];
+    int64_t from[2][3 * (S + V)], count[2] = {0};
+    for (int64_t i = 0; i < S + V; i++) {
+        for (int64_t l = 0; l < 3; l++) at[i * 3 + l] = det(i, l, .4);
+        double f = at[i * 3] + at[i * 3 + 1] * at[i * 3 + 2] + .5 * det(i, 9, 1.3);
+        class[i] = f < -.3 ? 0 : f < .3 ? 1 : 2;
+        weight[i] = (double)(i * 5 % 4);
+        for (int64_t k = 0; k < i * 5 % 4; k++) from[i >= S][count[i >= S]++] = i;
+        if (i < S) sum += weight[i];
+    }
+    for (int repeated = 0; repeated < 2; repeated++) {
+        int64_t n = repeated ? count[0] : S, m = repeated ? count[1] : V, *row[2];
+        int32_t *of[2];
+        krein_tune_sample s = {.ctx = ctx, .n = n, .m = m, .classes = true, .nclass = CLASSES};
+        for (int v = 0; v < 2; v++) {
+            row[v] = test_new(v ? m : n, sizeof **row);
+            of[v] = test_new(v ? m : n, sizeof **of);
+            for (int64_t i = 0; i < (v ? m : n); i++) {
+                row[v][i] = repeated ? from[v][i] : i + v * S;
+                of[v][i] = class[row[v][i]];
+            }
+        }
+        s.fit_class = of[0];
+        s.held_class = of[1];
+        double mean[S];
+        for (int64_t i = 0; i < S; i++) mean[i] = weight[i] * S / sum;
+        if (!repeated) s.weight = mean, s.held_weight = weight + S;
+        double *K = test_new((n + m) * n, sizeof *K), C = repeated ? 3 : 3 * sum / S;
+        for (int64_t i = 0; i < (n + m) * n; i++) {
+            const double *a = at + 3 * (i / n < n ? row[0][i / n] : row[1][i / n - n]),
+                         *b = at + 3 * row[0][i % n];
+            double square = 0;
+            for (int64_t l = 0; l < 3; l++) square += pow(a[l] - b[l], 2);
+            K[i] = exp(-square);
+        }
+        CHECK(krein__tune_svm(ctx, &s, K, K + n * n, C, &error[repeated]) == KREIN_OK);
+        free(K);
+        for (int v = 0; v < 2; v++) {
+            free(row[v]);
+            free(of[v]);
+        }
+    }
+    CHECK(error[0] > .02 && error[0] < .6);
+    CHECK_REL(error[0], error[1], 1e-12);
+    krein_ctx_destroy(ctx);
+}
+
 static void leave_one_out(void) {
     krein_ctx *ctx = test_ctx(1);
     double work[N * N], alpha[N * Q], step = sqrt(10);
@@ -532,6 +584,7 @@ int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
     RUN(leave_one_out);
+    RUN(machines_by_weights);
     RUN(finds_columns);
     RUN(many_classes);
     RUN(no_signal);

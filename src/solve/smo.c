@@ -204,7 +204,8 @@ typedef struct work {
     const krein_smo_machine *m;
     int64_t n, active;
     const double *K;
-    double unit;           /* of kernel values: 2^k near the largest K_ii; that of a is 1 / unit */
+    double
+        unit; /* what K is multiplied by, and a divided: 2^k that makes the largest K_ii near 1 */
     int64_t slots, filled; /* rows that fit, and that are there */
     int64_t time;          /* counts uses of rows */
     best up;               /* least u of the active rows */
@@ -255,7 +256,7 @@ static const float *row_of(work *w, int64_t p, int64_t keep) {
         s->owner[slot] = (int32_t)p;
         const double *from = w->K + s->column[p] * w->n;
         float *to = s->cache + slot * w->active;
-        for (int64_t q = 0; q < w->active; q++) to[q] = (float)(from[s->column[q]] / w->unit);
+        for (int64_t q = 0; q < w->active; q++) to[q] = (float)(from[s->column[q]] * w->unit);
         to[p] = (float)s->diagonal[p];
     }
     s->used[slot] = w->time++;
@@ -271,7 +272,7 @@ static void begin(work *w) {
         s->diagonal[i] = w->K[r * w->n + r] + (m->add ? m->add[i] : 0);
         most = fmax(most, fabs(s->diagonal[i]));
     }
-    w->unit = most > 0 ? exp2(rint(log2(most))) : 1;
+    w->unit = most > 0 ? exp2(-rint(log2(most))) : 1;
     for (int64_t i = 0; i < m->m; i++) {
         bool up = m->regression || m->y[i] > 0, down = m->regression || m->y[i] < 0;
         s->at[i] = i;
@@ -279,9 +280,9 @@ static void begin(work *w) {
         s->y[i] = m->y[i];
         s->G[i] = -m->y[i];
         s->a[i] = 0;
-        s->high[i] = up ? m->cost[i] * w->unit : 0;
-        s->low[i] = down ? -m->cost[i] * w->unit : 0;
-        s->diagonal[i] /= w->unit;
+        s->high[i] = up ? m->cost[i] / w->unit : 0;
+        s->low[i] = down ? -m->cost[i] / w->unit : 0;
+        s->diagonal[i] *= w->unit;
         set_ways(w, i);
     }
     w->active = m->m;
@@ -366,25 +367,18 @@ static void narrow_rows(work *w, int64_t before, const int64_t *kept) {
     w->slots = krein__min(w->active, s->floats / krein__max(1, w->active));
 }
 
-/* G of the rows that were left out, from the coefficients; all rows are active again, in the order
- * of the machine. */
+/* G of the rows that were left out, from the coefficients, one kernel row after the other; all rows
+ * are active again, in the order of the machine. */
 static void unshrink(work *w) {
     krein_smo *s = w->s;
     const krein_smo_machine *m = w->m;
-    int64_t count = 0;
     if (w->active == m->m) return;
-    for (int64_t p = 0; p < m->m; p++) {
-        if (s->a[p] == 0) continue;
-        s->scratch[count] = s->a[p];
-        s->place[count++] = s->column[p];
-    }
-    for (int64_t p = w->active; p < m->m; p++) {
-        int64_t r = s->column[p];
-        const double *K = w->K + r * w->n;
-        double sum = s->a[p] * (s->diagonal[p] - K[r] / w->unit) - s->y[p];
-        for (int64_t k = 0; k < count; k++)
-            sum += s->scratch[k] * (double)(float)(K[s->place[k]] / w->unit);
-        s->G[p] = sum;
+    for (int64_t p = w->active; p < m->m; p++) s->G[p] = -s->y[p];
+    for (int64_t q = 0; q < m->m; q++) {
+        const double *K = w->K + s->column[q] * w->n;
+        double a = s->a[q];
+        for (int64_t p = w->active; p < m->m && a != 0; p++)
+            s->G[p] += a * (double)(float)(p == q ? s->diagonal[p] : K[s->column[p]] * w->unit);
     }
     for (int64_t p = 0; p < m->m; p++) s->order[s->at[p]] = p;
     reorder(w, s->order);
@@ -453,7 +447,7 @@ static void finish(work *w, krein_smo_machine *m) {
     m->objective = 0;
     m->support = 0;
     for (int64_t p = 0; p < m->m; p++) {
-        double a = s->a[p] / w->unit;
+        double a = s->a[p] * w->unit;
         m->alpha[s->at[p]] = a;
         m->objective += a * (s->G[p] - s->y[p]) / 2 + m->epsilon * fabs(a);
         m->support += s->a[p] != 0;

@@ -7,7 +7,6 @@
     transform    nystrom against K and against Nystroem; rff and orf against RBFSampler,
                  compared by their standard errors; a model on features against Ridge on them
     logistic     on exported features against LogisticRegression, C = 1 / (2 n lambda)
-    svm, svr     on the kernel matrix against SVC and SVR, with and without row weights
     cluster      k-means of weighted rows against KMeans
 
 Inputs are multiples of 1/256, which float32 holds exactly: what is left of the difference is
@@ -30,7 +29,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, polynomial_kernel
 from sklearn.preprocessing import (KernelCenterer, MaxAbsScaler, MinMaxScaler, Normalizer,
                                    OneHotEncoder, StandardScaler)
-from sklearn.svm import SVC, SVR
 
 
 # ---- kernel values ---------------------------------------------------------
@@ -448,47 +446,6 @@ def logistic():
             close(name + ": weights", W[:60].T, theirs.coef_, 1e-3)
 
 
-def weighted_files(seed, n=150):
-    """Rows with weights, of which some are 0; the file of new ones."""
-    rng, X, T, y = regression_data(seed, n, 60)
-    w = np.round(rng.gamma(0.7, 1, n) * 64) / 64
-    w[::11] = 0
-    write("test.csv", T, header=["a", "b", "c"])
-    return rng, X, T, y, w, ["y", "w", "a", "b", "c"]
-
-
-def support_vectors():
-    rng, X, T, f, w, header = weighted_files(51)
-    kernel = ("-m", "exact", "-k", "gaussian(sigma=1.5)", "--scale", "none")
-    gamma = 1 / (2 * 1.5 ** 2)
-    for weighted in False, True:
-        rows = w if weighted else np.ones(len(f))
-        columns = ("--weights", "w") if weighted else ("--ignore", "w")
-        for cuts in [5.0], [4.6, 5.5]:
-            y = np.digitize(f, cuts)
-            write("c.csv", y, w, X, header=header)
-            for C, balanced in (0.5, 0), (30, 0), (2, 1):
-                name = "svm, %d classes, %sC %g" % (len(cuts) + 1, "weights, " * weighted, C)
-                spec = "svm(C=%g, multi=ovo, tol=1e-6, class_weights=%s)" % (C, ("equal", "balanced")[balanced])
-                train("c.csv", "-t", "classification", *columns, *kernel, "--learner", spec)
-                got = predict("test.csv", "--scores")
-                mass = np.bincount(y, weights=rows)
-                each = rows * rows.sum() / (len(mass) * mass[y]) if balanced else rows
-                theirs = SVC(C=C, gamma=gamma, tol=1e-7, decision_function_shape="ovo")
-                theirs.fit(X, y, sample_weight=each)
-                want = theirs.decision_function(T)
-                close(name + ": decision values", got[:, 1:],
-                      want[:, None] if len(cuts) == 1 else -want, 1e-4, 1)
-                check(name + ": classes", np.mean(got[:, 0] == theirs.predict(T)) == 1)
-        write("r.csv", f, w, X, header=header)
-        for C, epsilon in (0.3, 0.05), (20, 0.2):
-            name = "svr, %sC %g" % ("weights, " * weighted, C)
-            train("r.csv", "-t", "regression", *columns, *kernel, "--learner",
-                  "svr(C=%g, epsilon=%g, tol=1e-6)" % (C, epsilon))
-            theirs = SVR(C=C, epsilon=epsilon, gamma=gamma, tol=1e-7).fit(X, f, sample_weight=rows)
-            close(name, predict("test.csv")[:, 0], theirs.predict(T), 1e-4, f.std())
-
-
 def clusters():
     rng = np.random.default_rng(61)
     n, k = 300, 4
@@ -513,7 +470,7 @@ def clusters():
 
 
 TESTS = (kernel_values, scalers, preparation, ridge_exact, ridge_weights, ridge_classes, ridge_targets,
-         leave_one_out, nystrom, fourier, ridge_features, logistic, support_vectors, clusters)
+         leave_one_out, nystrom, fourier, ridge_features, logistic, clusters)
 
 if __name__ == "__main__":
     common.run({"sklearn": TESTS})

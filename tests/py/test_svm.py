@@ -3,6 +3,7 @@
 
     exact        svm and svr on the kernel matrix: decision values of SVC (two classes, pairs of
                  four, balanced) and SVR with the same C, gamma and epsilon, on new rows
+    weights      the same with row weights, some of them 0, against sample_weight
     features     svm and svr on the features that transform writes: objectives and accuracy of
                  SVC(kernel="linear") and SVR, and of LinearSVC without an intercept
     C            the value that cross-validation chooses is as good as the best of scikit-learn's
@@ -73,6 +74,33 @@ def exact_numbers():
         common.close("SVR, C=%g, epsilon=%g" % (C, epsilon), got, want, 1e-3, np.std(y))
 
 
+def exact_weights():
+    for classes in 2, 3, 0:
+        X, y, T, _ = rows(7 + classes, 180, classes)
+        rng = np.random.default_rng(classes)
+        w = np.round(rng.gamma(0.7, 1, len(y)) * 64) / 64
+        w[::11] = 0
+        header = ["y", "w", "a", "b", "c", "d"]
+        common.write("train.csv", y, w, X, header=header)
+        common.write("test.csv", T, header=header[2:])
+        columns = ("--weights", "w", "-m", "exact", "-k", KERNEL)
+        for C, balanced in (0.4, False), (20, False), (2, True):
+            if classes == 0:
+                train("--learner", "svr(C=%g, epsilon=0.1, tol=1e-6)" % C, *columns, "-t", "regression")
+                got = np.array([float(v) for v in common.krein("predict", "m.krein", "test.csv", "-q").split()])
+                want = SVR(C=C, epsilon=0.1, gamma=GAMMA, tol=1e-7).fit(X, y, sample_weight=w).predict(T)
+                common.close("SVR with weights, C=%g" % C, got, want, 1e-4, np.std(y))
+                continue
+            spec = "svm(C=%g, multi=ovo, tol=1e-6, class_weights=%s)" % (C, "balanced" if balanced else "equal")
+            train("--learner", spec, *columns, "-t", "classification")
+            mass = np.bincount(y.astype(int), weights=w)
+            each = w * w.sum() / (classes * mass[y.astype(int)]) if balanced else w
+            want = SVC(C=C, gamma=GAMMA, tol=1e-7, decision_function_shape="ovo").fit(X, y, sample_weight=each)
+            name = "SVC with weights, %d classes, C=%g" % (classes, C)
+            f = want.decision_function(T)
+            common.close(name, scores("test.csv"), f[:, None] if classes == 2 else -f, 1e-4, 1)
+
+
 MAP = "rff(D=40)"
 
 
@@ -137,7 +165,7 @@ def chosen():
                  "%r, %r" % (report["cv"], error[C]))
 
 
-TESTS = (exact_classes, exact_numbers, on_features, chosen)
+TESTS = (exact_classes, exact_numbers, exact_weights, on_features, chosen)
 
 if __name__ == "__main__":
     common.run({"svm": TESTS})
