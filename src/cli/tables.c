@@ -474,9 +474,9 @@ const cli_command cli_commands[] = {
     {"info",
      "MODEL",
      "what a model is",
-     "With --plot it also draws the frequencies of the model's features as it has\n"
-     "them and, where a learner has trained them, as they were drawn before: their\n"
-     "mean size for each encoded input, and a histogram of their lengths.",
+     "With --plot it also draws the frequencies of the model's features and, where a\n"
+     "learner has trained them, those at the start: their mean size for each encoded\n"
+     "input, and a histogram of their lengths.",
      "krein info model.krein\n"
      "krein info askl.krein --plot spectrum.svg",
      1,

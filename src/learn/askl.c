@@ -308,6 +308,11 @@ static krein_status take_mixture(krein_job *job, krein_values *values) {
                            "askl: q=%g components, and the kernel starts with %lld; leave q out",
                            values->number[COMPONENTS],
                            (long long)krein__spectral_mixture_own(map->kernel));
+    if (job->checkpoint && job->deadline > 0)
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "askl: within a time limit what form=mixture finds depends on the "
+                           "clock, and a `checkpoint` cannot go on with it; leave `checkpoint` or "
+                           "`time_limit` out");
     values->number[COMPONENTS] = (double)q;
     return KREIN_OK;
 }

@@ -194,8 +194,8 @@ static void tell(krein_ctx *ctx, const double *p, const krein_evidence *e, int64
 }
 
 /* Each start on few rows; the best is in p. */
-static krein_status try_starts(krein_job *job, const sample *s, int64_t q, double *p,
-                               krein_evidence *best) {
+static krein_status try_starts(krein_job *job, const sample *s, int64_t q, double deadline,
+                               double *p, krein_evidence *best) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int64_t count = krein__spectral_mixture_count(q, s->rows.d);
@@ -208,7 +208,7 @@ static krein_status try_starts(krein_job *job, const sample *s, int64_t q, doubl
         krein_evidence e = {.lambda = NOISE};
         krein__progress(ctx, "spectral mixture", (double)i, STARTS + 1);
         TRY(start(job->model->map, i, q, one));
-        TRY(krein__evidence_learn(ctx, &few, FEW_STEPS, job->deadline, one, &e));
+        TRY(krein__evidence_learn(ctx, &few, FEW_STEPS, deadline, one, &e));
         krein__log(ctx, KREIN_LOG_DEBUG, "start %lld: log evidence %.5g, %.5g after %lld steps",
                    (long long)i, e.start, e.value, (long long)e.steps);
         if (any && !(e.value > best->value)) continue;
@@ -227,13 +227,14 @@ krein_status krein__spectral_mixture_learn(krein_job *job, const krein_windows *
     krein_map *map = job->model->map;
     sample s = {0};
     krein_evidence e = {0};
-    double *p = NULL;
+    double *p = NULL, now = krein__clock();
+    double deadline = job->deadline > 0 ? now + (job->deadline - now) / 3 : 0; /* not all of it */
     TRY(gather(job, rows, &s));
     NEW(p, krein__spectral_mixture_count(q, map->d));
-    TRY(try_starts(job, &s, q, p, &e));
+    TRY(try_starts(job, &s, q, deadline, p, &e));
     if (s.rows.n > FEW) {
         krein__progress(ctx, "spectral mixture", STARTS, STARTS + 1);
-        TRY(krein__evidence_learn(ctx, &s.rows, STEPS, job->deadline, p, &e));
+        TRY(krein__evidence_learn(ctx, &s.rows, STEPS, deadline, p, &e));
     }
     tell(ctx, p, &e, s.rows.n);
     TRY(krein__learned_mix(map, p));
