@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""net.py [--small] [--write] [--rounds N] [--rows N] [--cpu] [--torch PYTHON ...] -- an epoch of training beside PyTorch and beside
+"""net.py [--small] [--write] [--rounds N] [--rows N] [--records FILE] [--cpu] [--torch PYTHON ...] -- an epoch of training beside PyTorch and beside
 its matrix products alone.
 
 The model is that of askl: 2,000 features (cos(x W + b) + cos(x V + b)) / sqrt(2 D) with trained W and V, ten scores,
@@ -17,6 +17,7 @@ on one thread and on all. All sides are processes that wait while another one wo
 best of the rounds. The share of the sgemm rate is its time over that of krein. The loss is the mean over the epoch.
 
   --rows N         the first N rows only: a part of an epoch
+  --records FILE   keeps the measurements; those that are there are not made again
   --torch PYTHON   a Python that has PyTorch, instead of the one that runs this; several are compared with
   --cpu            CPU seconds on one thread, for a machine that does other things too
   --write          puts the tables into docs/results/net.md
@@ -36,6 +37,7 @@ from pathlib import Path
 import common
 
 D, CLASSES, BATCHES = 2000, 10, (32, 256)
+ENGINE = {"krein": "fit", "sgemm": "sgemm", "penalties": "penalties"}  # what bench_net is asked for
 FASTER = {32: 1.3, 256: 1.0}  # than torch, at least
 
 
@@ -191,21 +193,27 @@ def problem(folder, small, rows):
     return paths, *x.shape
 
 
-def measure(engine, peers, batch, threads, rounds, cpu):
-    """name -> seconds, loss"""
-    asked = [("krein", engine, "fit"), ("sgemm", engine, "sgemm"), ("penalties", engine, "penalties")]
-    best, form = {}, {}
+def measure(engine, peers, batch, threads, rounds, clock, records):
+    """Those sides that have no record of this batch and number of threads; best of the rounds."""
+    def known(name):
+        return (clock, batch, threads, name) in records.all
+
+    asked, form, best = [(name, engine, what) for name, what in ENGINE.items() if not known(name)], {}, {}
     for both in peers:
+        if known(both[0].name):
+            continue
         seconds, fastest = min(((p.ask("form", batch, threads), p) for p in both), key=lambda t: float(t[0].split()[0]))
         form[fastest.name] = seconds.split(maxsplit=1)[1]
         asked.append((fastest.name, fastest, "fit"))
     for _ in range(rounds):
         for name, side, what in asked:
             answer = [float(v) for v in side.ask(what, batch, threads).split()]
-            best[name] = min(best.get(name, (math.inf, 0)), (answer[1 if cpu else 0], answer[2]))
+            best[name] = min(best.get(name, (math.inf, 0)), (answer[clock == "CPU"], answer[2]))
             print(f"  batch {batch}, {threads} threads, {name}: {answer[0]:.2f} s, CPU {answer[1]:.2f} s, "
                   f"loss {answer[2]:.4f}", flush=True)
-    return best, form
+    for name, (seconds, loss) in best.items():
+        records.add({"part": clock, "set": batch, "split": threads, "method": name, "seconds": seconds, "loss": loss,
+                     "form": form.get(name)})
 
 
 def verdict(ratio, target):
@@ -220,6 +228,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rows", type=int, default=60000)
     parser.add_argument("--torch", action="append", default=[])
+    parser.add_argument("--records", type=Path)
     o = parser.parse_args()
     folder = common.folder()
     tool = Path(common.program()).parent / "bench" / "bench_net"
@@ -233,24 +242,23 @@ def main():
     counts = [1] if o.cpu or cpus == 1 else [1, cpus]
     peers = peers_of(o.torch or [sys.executable], [*paths, n, d], counts)
     products, torches, told = [], [], []
-    fastest = {}
+    clock, records = "CPU" if o.cpu else "wall", common.Records(o.records)
+    names = [both[0].name for both in peers[counts[0]]]
     for batch in BATCHES:
         for threads in counts:
-            best, form = measure(engine, peers[threads], batch, threads, 1 if o.small else o.rounds, o.cpu)
-            s = {name: seconds for name, (seconds, _) in best.items()}
-            rate = 2e-9 * n * D * (4 * d + 3 * CLASSES) / s["sgemm"]
-            products.append([batch, threads, f"{s['krein']:.2f}", f"{s['sgemm']:.2f}", f"{rate:.0f}",
-                             f"{100 * s['sgemm'] / s['krein']:.0f} %", f"{s['penalties']:.2f}",
-                             f"{best['krein'][1]:.4f}"])
-            for name in form:
-                torches.append([batch, threads, name, form[name], f"{s[name]:.2f}", f"{best[name][1]:.4f}",
-                                f"{s['krein']:.2f}", f"{s[name] / s['krein']:.2f}"])
-            for name in s:
-                fastest[batch, name] = min(fastest.get((batch, name), math.inf), s[name])
-        for name in form:
-            ratio = fastest[batch, name] / fastest[batch, "krein"]
-            told.append([batch, name, f"{fastest[batch, 'krein']:.2f}", f"{fastest[batch, name]:.2f}", f"{ratio:.2f}",
-                         verdict(ratio, FASTER[batch])])
+            measure(engine, peers[threads], batch, threads, 1 if o.small else o.rounds, clock, records)
+            s = {r["method"]: r for r in records.all.values() if (r["part"], r["set"], r["split"]) == (clock, batch, threads)}
+            own, sgemm = s["krein"]["seconds"], s["sgemm"]["seconds"]
+            rate = 2e-9 * n * D * (4 * d + 3 * CLASSES) / sgemm
+            products.append([batch, threads, f"{own:.2f}", f"{sgemm:.2f}", f"{rate:.0f}", f"{100 * sgemm / own:.0f} %",
+                             f"{s['penalties']['seconds']:.2f}", f"{s['krein']['loss']:.4f}"])
+            for name in names:
+                torches.append([batch, threads, name, s[name]["form"], f"{s[name]['seconds']:.2f}",
+                                f"{s[name]['loss']:.4f}", f"{own:.2f}", f"{s[name]['seconds'] / own:.2f}"])
+        own, *theirs = (min(records.all[clock, batch, t, name]["seconds"] for t in counts) for name in ["krein", *names])
+        for name, seconds in zip(names, theirs):
+            told.append([batch, name, f"{own:.2f}", f"{seconds:.2f}", f"{seconds / own:.2f}",
+                         verdict(seconds / own, FASTER[batch])])
     tables = {
         "machine": where + ("; small: the numbers mean nothing" if o.small else "") + "\n",
         "torch": common.table(["batch", "PyTorch", "krein s", "torch s", "times faster", ""], told),
