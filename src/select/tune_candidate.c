@@ -11,6 +11,7 @@
 
 bool krein__tuner_late(const krein_tuner *t) { return krein__late(t->o->deadline); }
 int64_t krein__tuner_few(const krein_tuner *t) { return krein__min(KREIN_TUNER_FEW, t->s.n); }
+int64_t krein__tuner_some(const krein_tuner *t) { return krein__min(KREIN_TUNER_SOME, t->s.n); }
 
 krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
                                  const krein_tuner_candidate *c, krein_kernel **out) {
@@ -117,27 +118,43 @@ done:
     return st;
 }
 
-/* Scale and lambda by leave-one-out, then the error on V. */
-krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+/* Scale and lambda of a candidate, and the coefficients with them in f. */
+static krein_status search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c,
+                           krein_tune_fit *f) {
     krein_status st = KREIN_OK;
     room r = {0};
-    krein_tune_fit f = {.n = c->n, .lambda = c->lambda, .square = c->square};
-    krein_kernel *kernel = NULL;
     bool moved = false;
-    NEW(f.alpha, c->n * t->s.k);
+    *f = (krein_tune_fit){.n = c->n, .lambda = c->lambda, .square = c->square};
+    NEW(f->alpha, c->n * t->s.k);
     TRY(room_begin(ctx, t, c, &r));
-    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, &f) : fit_scale(ctx, t, c, &r, &f));
-    if (c->step > 1) TRY(climb(ctx, t, c, &r, &f, 1 / c->step, &moved));
-    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, &f, c->step, &moved));
+    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, f) : fit_scale(ctx, t, c, &r, f));
+    if (c->step > 1) TRY(climb(ctx, t, c, &r, f, 1 / c->step, &moved));
+    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, f, c->step, &moved));
+    c->loo = f->loo;
+    c->lambda = f->lambda;
+    if (c->alpha) memcpy(c->alpha, f->alpha, (size_t)(c->n * t->s.k) * sizeof *f->alpha);
+done:
+    room_end(ctx, &r);
+    return st;
+}
+
+krein_status krein__tuner_search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    krein_tune_fit f;
+    krein_status st = search(ctx, t, c, &f);
+    krein__free(ctx, f.alpha);
+    return st;
+}
+
+krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    krein_status st = KREIN_OK;
+    krein_tune_fit f;
+    krein_kernel *kernel = NULL;
+    TRY(search(ctx, t, c, &f));
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     TRY(krein__tune_score(ctx, &t->s, &t->view[c->view], kernel, &f, &c->loss, &c->error));
-    c->loo = f.loo;
-    c->lambda = f.lambda;
-    if (c->alpha) memcpy(c->alpha, f.alpha, (size_t)(c->n * t->s.k) * sizeof *f.alpha);
 done:
     krein__kernel_destroy(ctx, kernel);
     krein__free(ctx, f.alpha);
-    room_end(ctx, &r);
     return st;
 }
 
