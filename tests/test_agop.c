@@ -263,7 +263,8 @@ static void differences(void) {
     for (int64_t t = 0; t < KREIN__COUNT(kernels); t++) {
         krein_kernel *k = kernel_of(ctx, kernels[t], 0);
         double want[WIDE * WIDE] = {0}, h[WIDE], H[WIDE * WIDE];
-        for (int64_t i = 0; i < ROWS; i++)
+        int64_t at = t % 2 ? ROWS : 7; /* of so many rows */
+        for (int64_t i = 0; i < at; i++)
             for (int64_t c = 0; c < OUT; c++) {
                 double g[WIDE];
                 for (int64_t j = 0; j < WIDE; j++) {
@@ -280,10 +281,10 @@ static void differences(void) {
                     g[j] = (4 * slope[0] - slope[1]) / 3;
                 }
                 for (int64_t e = 0; e < WIDE * WIDE; e++)
-                    want[e] += g[e / WIDE] * g[e % WIDE] / ROWS;
+                    want[e] += g[e / WIDE] * g[e % WIDE] / (double)at;
             }
-        CHECK(krein__agop_diagonal(ctx, k, &rows, rows.n, OUT, alpha, NULL, h) == KREIN_OK);
-        CHECK(krein__agop_full(ctx, k, &rows, rows.n, OUT, alpha, NULL, H) == KREIN_OK);
+        CHECK(krein__agop_diagonal(ctx, k, &rows, at, OUT, alpha, NULL, h) == KREIN_OK);
+        CHECK(krein__agop_full(ctx, k, &rows, at, OUT, alpha, NULL, H) == KREIN_OK);
         for (int64_t j = 0; j < WIDE; j++) CHECK_REL(h[j], want[j * (WIDE + 1)], 2e-7);
         for (int64_t e = 0; e < WIDE * WIDE; e++) CHECK_ABS(H[e], want[e], 2e-7);
         krein__kernel_destroy(ctx, k);
