@@ -193,31 +193,40 @@ static krein_status note(krein_tuner *t, const krein_tuner_candidate *c) {
     return KREIN_OK;
 }
 
+typedef krein_status worker(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
+
 /* Several at once, a thread each; the results do not depend on how many there are. */
-krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+static krein_status at_once(krein_tuner *t, worker *work, krein_tuner_candidate *c, int n) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_workers all;
     int threads = (int)krein__min(ctx->threads, n);
     if (threads <= 1) {
-        for (int i = 0; i < n; i++) TRY(krein__tuner_run(ctx, t, &c[i]));
-    } else {
-        krein__workers_begin(&all, ctx, threads);
-        krein_compute compute = krein__compute_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int i = 0; i < n; i++) {
-            if (atomic_load(&all.stop)) continue;
-            krein_ctx own = all.own;
-            krein__worker_begin();
-            krein__workers_note(&all, krein__tuner_run(&own, t, &c[i]), &own);
-            krein__worker_end(compute);
-            krein__workers_stopped(&all);
-        }
-        krein__compute_end(compute);
-        TRY(krein__workers_end(&all));
+        for (int i = 0; i < n && st == KREIN_OK; i++) st = work(ctx, t, &c[i]);
+        return st;
     }
-    for (int i = 0; i < n; i++) TRY(note(t, &c[i]));
-done:
+    krein__workers_begin(&all, ctx, threads);
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int i = 0; i < n; i++) {
+        if (atomic_load(&all.stop)) continue;
+        krein_ctx own = all.own;
+        krein__worker_begin();
+        krein__workers_note(&all, work(&own, t, &c[i]), &own);
+        krein__worker_end(compute);
+        krein__workers_stopped(&all);
+    }
+    krein__compute_end(compute);
+    return krein__workers_end(&all);
+}
+
+krein_status krein__tuner_search_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+    return at_once(t, krein__tuner_search, c, n);
+}
+
+krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+    krein_status st = at_once(t, krein__tuner_run, c, n);
+    for (int i = 0; i < n && st == KREIN_OK; i++) st = note(t, &c[i]);
     return st;
 }
 

@@ -99,9 +99,10 @@ const char *krein__error_text(double error, char out[40]) {
 /* ---- the walk ----------------------------------------------------------- */
 
 enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters of a decade */
-static const double WORTH = 0.002;           /* of the loss: what another visit should promise */
+static const double WORTH = 0.002;           /* of the loss: what a parabola should promise */
 static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
 static const double FLAT = 0.01;             /* of the loss: a fall that ends a walk by guesses */
+static const double GUESSED = 0.005;         /* of the loss: what a guess should promise */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -240,7 +241,7 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (q == 0) here = p.loss[0];
         if (p.loss[0] < best) best = p.loss[0], *by = q;
     }
-    if (!(best < (1 - WORTH) * here)) *by = 0;
+    if (!(best < (1 - GUESSED) * here)) *by = 0;
     return krein__poll(w->ctx);
 }
 
