@@ -120,7 +120,7 @@ static krein_status refine(krein_tuner *t) {
         c[n].step = 1;
         if (q == 0 || (c[n].c >= b->least && c[n].c <= b->most)) n++;
     }
-    TRY(krein__tuner_search_all(t, c, n));
+    TRY(krein__tuner_at_once(t, krein__tuner_search, c, n));
     for (int k = 1; k < n; k++)
         if (c[k].loo < best->loo) best = &c[k];
     t->all[at].lambda = best->lambda;

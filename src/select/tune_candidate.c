@@ -193,10 +193,8 @@ static krein_status note(krein_tuner *t, const krein_tuner_candidate *c) {
     return KREIN_OK;
 }
 
-typedef krein_status worker(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
-
-/* Several at once, a thread each; the results do not depend on how many there are. */
-static krein_status at_once(krein_tuner *t, worker *work, krein_tuner_candidate *c, int n) {
+krein_status krein__tuner_at_once(const krein_tuner *t, krein_tuner_work *work,
+                                  krein_tuner_candidate *c, int n) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_workers all;
@@ -220,12 +218,8 @@ static krein_status at_once(krein_tuner *t, worker *work, krein_tuner_candidate 
     return krein__workers_end(&all);
 }
 
-krein_status krein__tuner_search_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
-    return at_once(t, krein__tuner_search, c, n);
-}
-
 krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
-    krein_status st = at_once(t, krein__tuner_run, c, n);
+    krein_status st = krein__tuner_at_once(t, krein__tuner_run, c, n);
     for (int i = 0; i < n && st == KREIN_OK; i++) st = note(t, &c[i]);
     return st;
 }

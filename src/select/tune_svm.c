@@ -107,9 +107,9 @@ static const double COSTS[] = {32, 4, 256};
 
 /* The least error on V over the first few COSTS, of machines on n rows of S; of ties the smallest
  * C. */
-static krein_status machines_of(krein_tuner *t, const krein_tuner_candidate *c, int64_t n,
-                                int64_t costs, double *C, double *error) {
-    krein_ctx *ctx = t->ctx;
+static krein_status machines_of(krein_ctx *ctx, const krein_tuner *t,
+                                const krein_tuner_candidate *c, int64_t n, int64_t costs, double *C,
+                                double *error) {
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     double *K = NULL, *Kv = NULL, e;
@@ -117,6 +117,7 @@ static krein_status machines_of(krein_tuner *t, const krein_tuner_candidate *c, 
     krein_rows all = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
     krein_rows fit = krein__rows_slice(&all, 0, n);
     *error = INFINITY;
+    *C = COSTS[0];
     NEW(K, n * n);
     NEW(Kv, t->s.m * n);
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
@@ -151,23 +152,39 @@ static bool fewer(double error, double ridge, double m, double deviations) {
     return (ridge - error) * m >= deviations * sqrt((ridge + error) * m);
 }
 
-/* A look at machines on few rows, where all of S takes long: whether they are on the way to leave
- * fewer errors than ridge regression, which has the least of those fitted to as many. */
-static krein_status promises(krein_tuner *t, const krein_tuner_candidate *c, double m, bool *out) {
+static krein_status look(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    double C;
+    return machines_of(ctx, t, c, c->n, 1, &C, &c->error);
+}
+
+/* Drops those of n candidates whose machines, on fewer rows where all of S takes long, are not on
+ * the way to leave fewer errors than ridge regression: than the least of those fitted to as many.
+ */
+static krein_status keep_promising(krein_tuner *t, double m, const krein_tuner_candidate **of,
+                                   int *n) {
     enum { MANY = 1200 };
     static const double DEVIATIONS = 0.5;
     krein_status st = KREIN_OK;
-    int64_t n = krein__tuner_some(t);
-    double ridge = INFINITY, error, C;
+    krein_tuner_candidate c[KREIN_TUNER_BASES + 1];
+    int64_t rows = krein__tuner_some(t);
+    double ridge = INFINITY;
+    int kept = 0;
     for (int i = 0; i < t->n; i++)
-        if (t->all[i].n == n) ridge = fmin(ridge, t->all[i].error);
-    *out = true;
+        if (t->all[i].n == rows) ridge = fmin(ridge, t->all[i].error);
     if (t->s.n <= MANY || isinf(ridge)) return st;
-    st = machines_of(t, c, n, 1, &C, &error);
-    *out = fewer(error, ridge, m, DEVIATIONS);
-    krein__log(t->ctx, KREIN_LOG_DEBUG,
-               "support vector machines on %lld rows: error %.4g, ridge regression %.4g",
-               (long long)n, error, ridge);
+    for (int i = 0; i < *n; i++) {
+        c[i] = *of[i];
+        c[i].n = rows;
+    }
+    TRY(krein__tuner_at_once(t, look, c, *n));
+    for (int i = 0; i < *n; i++) {
+        krein__log(t->ctx, KREIN_LOG_DEBUG,
+                   "support vector machines on %lld rows: error %.4g, ridge regression %.4g",
+                   (long long)rows, c[i].error, ridge);
+        if (fewer(c[i].error, ridge, m, DEVIATIONS)) of[kept++] = of[i];
+    }
+    *n = kept;
+done:
     return st;
 }
 
@@ -176,25 +193,25 @@ static krein_status promises(krein_tuner *t, const krein_tuner_candidate *c, dou
 krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate **winner) {
     enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
     krein_status st = KREIN_OK;
-    const krein_tuner_candidate *ridge = *winner;
+    const krein_tuner_candidate *ridge = *winner, *of[KREIN_TUNER_BASES + 1] = {ridge};
     double m = held_rows(&t->s), least = ridge->error, error, C = 0;
     char text[KREIN_SVM_TEXT];
-    bool fits = t->o->machines && t->s.classes && t->s.nclass <= FEW_CLASSES &&
-                ridge->error * m >= LEAST_WRONG;
-    for (int i = -1; i < t->bases && fits && !krein__tuner_late(t); i++) {
-        const krein_tuner_candidate *c = i < 0 ? ridge : krein__tuner_plain_of(t, i);
-        bool worth;
-        if (i >= 0 && c == ridge) continue;
-        TRY(promises(t, c, m, &worth));
-        if (!worth || krein__tuner_late(t)) continue;
-        TRY(machines_of(t, c, t->s.n, KREIN__COUNT(COSTS), &C, &error));
+    int n = 1;
+    if (!t->o->machines || !t->s.classes || t->s.nclass > FEW_CLASSES ||
+        ridge->error * m < LEAST_WRONG || krein__tuner_late(t))
+        return st;
+    for (int i = 0; i < t->bases; i++)
+        if (krein__tuner_plain_of(t, i) != ridge) of[n++] = krein__tuner_plain_of(t, i);
+    TRY(keep_promising(t, m, of, &n));
+    for (int i = 0; i < n && !krein__tuner_late(t); i++) {
+        TRY(machines_of(t->ctx, t, of[i], t->s.n, KREIN__COUNT(COSTS), &C, &error));
         krein__tune_svm_text(C, text);
-        TRY(krein__tuner_record(t, c, t->s.n, error, text));
+        TRY(krein__tuner_record(t, of[i], t->s.n, error, text));
         krein__log(t->ctx, KREIN_LOG_DEBUG, "support vector machines: error %.4g, C %g", error, C);
         if (!(error < least)) continue;
         least = error;
         if (!fewer(error, ridge->error, m, 1)) continue;
-        *winner = c;
+        *winner = of[i];
         t->out->C = C;
         t->out->error = error;
     }

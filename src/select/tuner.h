@@ -51,11 +51,13 @@ int64_t krein__tuner_some(const krein_tuner *t);
 krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
                                  const krein_tuner_candidate *c, krein_kernel **out);
 /* Scale and lambda by leave-one-out; with run the error on V too. */
-krein_status krein__tuner_search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
-krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
-/* Several at once, a thread each; those that were run are then among all. The results do not depend
- * on how many threads there are. */
-krein_status krein__tuner_search_all(krein_tuner *t, krein_tuner_candidate *c, int n);
+typedef krein_status krein_tuner_work(krein_ctx *ctx, const krein_tuner *t,
+                                      krein_tuner_candidate *c);
+krein_tuner_work krein__tuner_search, krein__tuner_run;
+/* Several at once, a thread each. The results do not depend on how many threads there are. */
+krein_status krein__tuner_at_once(const krein_tuner *t, krein_tuner_work *work,
+                                  krein_tuner_candidate *c, int n);
+/* Runs several, which are then among all. */
 krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n);
 /* Coefficients with the scale and the lambda that the candidate has. */
 krein_status krein__tuner_coefficients(krein_tuner *t, const krein_tuner_candidate *c,
