@@ -11,8 +11,7 @@ scikit-learn:  StandardScaler, then KernelRidge(rbf) on centred targets for regr
                of them. alpha is not divided by the number of rows in scikit-learn, so it carries
                over. Winners at the edge of the grid are counted in the table.
 
-The sets of FRESH are not measured unless they are named: nothing was tuned on them. They have a
-table of their own.
+The sets of FURTHER are not measured unless they are named, and have a table of their own.
 
 --keep FILE keeps measurements as lines of JSON and takes those that are there from it, to measure in
 parts. A split's krein and scikit-learn are always measured one after the other.
@@ -49,7 +48,7 @@ SETS = {  # files merged, task, larger than its 4,000 training rows
     "satimage": (["satimage.train", "satimage.test"], "classification", True),
     "usps": (["usps.train", "usps.test"], "classification", True),
     "magic": (["magic"], "classification", True),
-    # Sets that no default was looked at while it was chosen: --sets elevators,... measures them.
+    # Sets that the first defaults were not made with: --sets elevators,... measures them.
     "elevators": (["elevators"], "regression", False),
     "cadata": (["cadata"], "regression", False),
     "space_ga": (["space_ga"], "regression", False),
@@ -57,7 +56,7 @@ SETS = {  # files merged, task, larger than its 4,000 training rows
     "phishing": (["phishing"], "classification", False),
     "dry-bean": (["dry-bean"], "classification", False),
 }
-FRESH = ["elevators", "cadata", "space_ga", "pendigits", "phishing", "dry-bean"]
+FURTHER = ["elevators", "cadata", "space_ga", "pendigits", "phishing", "dry-bean"]
 TRAIN, TEST, SEARCH, FOLDS = 4000, 10000, 2000, 3
 GAMMA = [2.0**e for e in range(-9, 4, 2)]  # divided by the number of columns
 ALPHA = [10.0**e for e in range(-6, 1)]
@@ -229,7 +228,7 @@ def report(results, splits, machine):
     out.write("Errors are test rmse (regression) or share of wrong classes, means over the splits; "
               "seconds a split\nare those of the whole `krein train` process with its test, and of "
               "search, fit and prediction in\nscikit-learn.\n")
-    tuned = [r for r in results if r["name"] not in FRESH]
+    tuned = [r for r in results if r["name"] not in FURTHER]
     if tuned:
         out.write(f"\n## At most {TRAIN:,} training rows\n\n")
         beside(out, tuned)
@@ -243,16 +242,16 @@ def report(results, splits, machine):
             put(out, r["name"], r["rest"], number(r["task"], mean(r["all"])),
                 number(r["task"], mean(r["krein"])), number(r["task"], mean(r["peer"])),
                 f"{mean(r['all'], 'seconds'):.1f}", f"`{r['all'][-1]['map']}`")
-    fresh = [r for r in results if r["name"] in FRESH]
-    if fresh:
-        out.write("\n## Sets that nothing was tuned on\n\n")
-        beside(out, fresh)
+    further = [r for r in results if r["name"] in FURTHER]
+    if further:
+        out.write("\n## Further sets\n\n")
+        beside(out, further)
     return out.getvalue()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default=",".join(set_ for set_ in SETS if set_ not in FRESH),
+    parser.add_argument("--sets", default=",".join(set_ for set_ in SETS if set_ not in FURTHER),
                         help="comma separated")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2, help="threads of krein, n_jobs of the search")
