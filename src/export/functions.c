@@ -98,6 +98,70 @@ static const function functions[] = {
      "    wave(t, &c, &s);\n"
      "    return c;\n"
      "}\n"},
+    {"dot1(", false,
+     "/* Sums of products of codes: n of a few bits, packed, with n bytes. */\n"
+     "static uint32_t dot1(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += (w[j >> 3] >> (j & 7) & 1u) * s[j];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"dot2(", false,
+     "static uint32_t dot2(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    return dot1(w, s, n) + 2 * dot1(w + (n + 7) / 8, s, n);\n"
+     "}\n"},
+    {"dot4(", false,
+     "/* Sum of products of n codes, two a byte, with n bytes. */\n"
+     "static uint32_t dot4(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n / 2; j++)\n"
+     "        sum += (w[j] & 15u) * s[2 * j] + (uint32_t)(w[j] >> 4) * s[2 * j + 1];\n"
+     "    return n % 2 ? sum + (w[n / 2] & 15u) * s[n - 1] : sum;\n"
+     "}\n"},
+    {"dot8(", false,
+     "/* Sum of products of n codes of a byte. */\n"
+     "static uint32_t dot8(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += (uint32_t)w[j] * s[j];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"sum_bytes(", false,
+     "static uint32_t sum_bytes(const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    while (n > 0) sum += s[--n];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"ones(", false,
+     "static uint32_t ones(uint32_t x) {\n"
+     "    x -= x >> 1 & 0x55555555;\n"
+     "    x = (x & 0x33333333) + (x >> 2 & 0x33333333);\n"
+     "    x = (x + (x >> 4)) & 0x0f0f0f0f;\n"
+     "    x += x >> 8;\n"
+     "    return (x + (x >> 16)) & 63;\n"
+     "}\n"},
+    {"planes_sum(", false,
+     "/* Sum of the codes in bit planes of n words each. */\n"
+     "static uint32_t planes_sum(const uint32_t *s, int bits, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int b, i;\n"
+     "    for (b = 0; b < bits; b++, s += n)\n"
+     "        for (i = 0; i < n; i++) sum += ones(s[i]) << b;\n"
+     "    return sum;\n"
+     "}\n"},
+    {"planes_dot(", false,
+     "/* Sum of products of codes in planes of n words: ones in both, times 2^(a + b). */\n"
+     "static uint32_t planes_dot(const uint32_t *w, int bits, const uint32_t *s, int row_bits, int "
+     "n) "
+     "{\n"
+     "    uint32_t sum = 0;\n"
+     "    int a, b, i;\n"
+     "    for (a = 0; a < bits; a++, w += n)\n"
+     "        for (b = 0; b < row_bits; b++)\n"
+     "            for (i = 0; i < n; i++) sum += ones(w[i] & s[b * n + i]) << (a + b);\n"
+     "    return sum;\n"
+     "}\n"},
     {"power(", false,
      "static real power(real base, int n) {\n"
      "    real value = 1;\n"

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+void krein__source_intercept(krein_source *s, const krein_model *m) {
+    krein__source_reals(s, "intercept", m->k, m->intercept);
+}
+
 /* ---- waves -------------------------------------------------------------- */
 
 /* Weights of the cosines and sines: n x k. feature: the raw feature that each belongs to. */
@@ -32,6 +36,7 @@ krein_status krein__source_waves(krein_source *s, const krein_model *m) {
     TRY(krein__map_waves(ctx, m->map, &w));
     NEW(weight, w.F * k);
     for (int64_t f = 0; f < w.F; f++) phase = phase || w.phase[f] != 0;
+    krein__source_intercept(s, m);
     krein__source_floats(s, "turns", w.F * d, w.turns);
     if (phase) krein__source_floats(s, "phase", w.F, w.phase);
     cosine = wave_weights(m, &w, w.cosine, weight);
@@ -138,6 +143,7 @@ krein_status krein__source_values(krein_source *s, const krein_model *m) {
     int leaves = 0;
     NEW(at, n * d);
     for (int64_t i = 0; i < n; i++) krein__row_copy(&rows, i, at + i * d);
+    krein__source_intercept(s, m);
     krein__source_floats(s, "row", n * d, at);
     krein__source_reals(s, "weight", n * m->k, m->w);
     krein__source_add(s, "static real kernel(const float *x, const float *y) {\n"
@@ -214,6 +220,7 @@ krein_status krein__source_linear(krein_source *s, const krein_model *m) {
         x[j] = 0;
         for (int64_t c = 0; c < k; c++) weight[j * k + c] -= zero[c];
     }
+    krein__source_intercept(s, m);
     krein__source_reals(s, "weight", d * k, weight);
     krein__source_add(s, "static void score(const float *z, real *f) {\n"
                          "    int j, c;\n"

@@ -27,6 +27,10 @@ void krein__source_doubles(krein_source *s, const char *name, int64_t n, const d
 void krein__source_reals(krein_source *s, const char *name, int64_t n, const double *v);
 void krein__source_ints(krein_source *s, const char *name, int64_t n, const int64_t *v);
 void krein__source_bytes(krein_source *s, const char *name, int64_t n, const uint8_t *v);
+void krein__source_uint32(krein_source *s, const char *name, int64_t n, const uint32_t *v);
+/* Whole numbers of a type that has so many bytes. */
+void krein__source_words(krein_source *s, const char *type, size_t bytes, const char *name,
+                         int64_t n, const int64_t *v);
 /* A text as a literal of C. */
 void krein__source_text(krein_source *s, const char *text);
 
@@ -38,6 +42,16 @@ krein_status krein__source_columns(krein_source *s, const krein_encoding *e);
 krein_status krein__source_waves(krein_source *s, const krein_model *m);
 krein_status krein__source_values(krein_source *s, const krein_model *m);
 krein_status krein__source_linear(krein_source *s, const krein_model *m);
+/* The same for stacked layers (layers.c). */
+krein_status krein__source_layers(krein_source *s, const krein_model *m);
+/* static void row_codes(const float *z, uint8_t *s): encoded columns, multiplied by unit (NULL: as
+ * they are), to codes of 8 bits. */
+void krein__source_row_codes(krein_source *s, const krein_quant *q, int64_t d, const float *unit);
+/* static void weigh(const uint8_t *s, real *f): scores of features in codes, by weights in codes;
+ * planes: s are bit planes in words. */
+krein_status krein__source_packed(krein_source *s, const krein_model *m, bool planes);
+/* static const real intercept[SCORES]. */
+void krein__source_intercept(krein_source *s, const krein_model *m);
 /* Scores (n x k) of n encoded rows, dense whatever the model takes. */
 krein_status krein__source_try(krein_ctx *ctx, const krein_model *m, int64_t n, const float *x,
                                double *out);
