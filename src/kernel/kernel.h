@@ -202,6 +202,7 @@ bool krein__has_radius(const krein_kernel_class *c);    /* and radial */
 bool krein__has_mixture(const krein_kernel_class *c);   /* and a mixture of Gaussians */
 bool krein__has_pitch(const krein_kernel_class *c);     /* separable and convex */
 bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row */
+bool krein__from_dots(const krein_kernel_class *c);     /* from <x, y>, |x| and |y| */
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
 bool krein__is_arccos(const krein_kernel_class *c);
 bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */

@@ -132,24 +132,6 @@ done:
     return st;
 }
 
-/* Packs codes (in x F, one a byte) by output. */
-static krein_status pack(krein_ctx *ctx, const uint8_t *codes, const krein_quant *q, int64_t in,
-                         int64_t F, krein_codes *out) {
-    krein_status st = KREIN_OK;
-    uint8_t *one = NULL;
-    *out = (krein_codes){.quant = *q, .inputs = in, .outputs = F};
-    int64_t bytes = krein__packed_bytes(q->bits, in);
-    NEW(one, in);
-    NEW(out->packed, krein__codes_bytes(out));
-    for (int64_t f = 0; f < F; f++) {
-        for (int64_t i = 0; i < in; i++) one[i] = codes[i * F + f];
-        krein__pack(q->bits, in, one, out->packed + f * bytes);
-    }
-done:
-    krein__free(ctx, one);
-    return st;
-}
-
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -173,7 +155,7 @@ krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
             NEW(to->W, in * F);
             memcpy(to->W, given->W[l], (size_t)(in * F) * sizeof *to->W);
         } else if (given->codes) {
-            TRY(pack(ctx, given->codes[l], &given->quant[l], in, F, &to->codes));
+            TRY(krein__codes_pack(ctx, &given->quant[l], in, F, given->codes[l], &to->codes));
         } else {
             TRY(krein__codes_create(ctx, given->bits, in, F, given->W[l], F, &to->codes));
         }
