@@ -643,6 +643,7 @@ typedef struct krein_export_options {
     const char *name;   /* of the functions, NAME_predict; NULL: "model" */
     const char *header; /* path of a header file to write as well; NULL: none */
     int no_libm;        /* the program does not use math.h */
+    int stored;         /* frequencies are stored also where drawing them again takes less room */
 } krein_export_options;
 KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
 #define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
@@ -654,6 +655,7 @@ typedef struct krein_export_report {
     int64_t stack; /* bytes of a call, about */
     int64_t file;  /* bytes of the text */
     int wide;      /* sums are double: float would be off by more than 1e-4 */
+    int drawn;     /* frequencies are drawn again for every row: they take no room, but time */
 } krein_export_report;
 
 /* Writes the model as one C99 file with

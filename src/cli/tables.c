@@ -119,6 +119,8 @@ static const cli_option export_options[] = {
     {"header-file", 0, "FILE", CLI_TEXT, AT(header_file), .complete = "file",
      .help = "a header for it as well"},
     {"no-libm", 0, NULL, CLI_FLAG, AT(no_libm), .help = "exp, log and the like without math.h"},
+    {"stored", 0, NULL, CLI_FLAG, AT(stored),
+     .help = "frequencies as constants, also where drawing them again takes less room"},
     END};
 
 static const cli_option test_options[] = {

@@ -52,6 +52,8 @@ static scorer *scorer_of(const krein_model *m) {
     if (krein__is_linear(map->kernel)) return krein__source_linear;
     if (krein__map_has_waves(map)) return krein__source_waves;
     if (krein__map_is_deep(map)) return krein__source_layers;
+    if (krein__map_has_codes(map))
+        return krein__source_has_kernel(map->kernel) ? krein__source_coded : NULL;
     if (krein__map_traits(map) & (KREIN_MAP_DUAL | KREIN_MAP_VALUES))
         return krein__source_has_kernel(map->kernel) ? krein__source_values : NULL;
     return NULL;
@@ -246,6 +248,11 @@ static void comment(krein_source *s, const krein_model *m, const krein_source *b
         m->k == 1 ? "" : "s", classes ? ", the decision values" : ", the prediction",
         (long long)inputs_of(&m->encoding), inputs_of(&m->encoding) == 1 ? "" : "s");
     column_comment(s, &m->encoding);
+    if (body->drawn)
+        krein__source_add(s, " *\n"
+                             " * Frequencies are not stored: every row draws them again from their "
+                             "seed (Philox4x64-10),\n"
+                             " * which takes time and no memory.\n");
     krein__source_add(
         s,
         " *\n"
@@ -306,9 +313,9 @@ static krein_status make_file(krein_source *s, const krein_model *m, const krein
                               const char *name) {
     comment(s, m, body, name);
     if (s->libm && (strstr(body->text, "EXP(") || strstr(body->text, "LOG(") ||
-                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(")))
+                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(") || body->drawn))
         krein__source_add(s, "#include <math.h>\n");
-    if (strstr(body->text, "int32_t"))
+    if (strstr(body->text, "uint8_t") || body->drawn)
         krein__source_add(s, "#include <stdint.h> /* types of whole numbers, no library */\n");
     krein__source_add(s, "\ntypedef %s real;\n#define R(v) ((real)(v))\n",
                       s->wide ? "double" : "float");
@@ -341,6 +348,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     TRY(check(ctx, m));
     body.name = whole.name = header.name = name;
     body.libm = whole.libm = !o.no_libm;
+    body.stored = o.stored;
     TRY(needs_double(ctx, m, &body.wide));
     whole.wide = body.wide;
     TRY(make_body(&body, m));
@@ -353,6 +361,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     r.stack = (int64_t)body.stack + CALLS;
     r.file = (int64_t)whole.size;
     r.wide = body.wide;
+    r.drawn = body.drawn;
 done:
     krein__source_end(&body);
     krein__source_end(&whole);

@@ -211,8 +211,7 @@ done:
     return st;
 }
 
-/* Weights in float with features in codes. */
-static krein_status weigh_reals(krein_source *s, const krein_model *m) {
+krein_status krein__source_weights(krein_source *s, const krein_model *m) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     krein_map_codes rows = krein__map_codes(m->map);
@@ -245,23 +244,15 @@ done:
 
 void krein__source_row_codes(krein_source *s, const krein_quant *q, int64_t d, const float *unit) {
     if (unit) krein__source_floats(s, "unit", d, unit);
-    krein__source_add(
-        s,
-        "/* The encoded row in codes of a byte, half to even. */\n"
-        "static void row_codes(const float *z, uint8_t *s) {\n"
-        "    int j;\n"
-        "    for (j = 0; j < COLUMNS; j++) {\n"
-        "        float x = z[j]%s;\n"
-        "        double v = (double)x / %.17g - (%.17g), rest;\n"
-        "        int n;\n"
-        "        v = v > 0 ? v : 0;\n"
-        "        v = v < 255 ? v : 255;\n"
-        "        n = (int)v;\n"
-        "        rest = v - (double)n;\n"
-        "        s[j] = (uint8_t)(n + (rest > 0.5 || (rest == 0.5 && n %% 2 == 1)));\n"
-        "    }\n"
-        "}\n\n",
-        unit ? " * unit[j]" : "", q->scale, q->zero);
+    krein__source_add(s,
+                      "static void row_codes(const float *z, uint8_t *s) {\n"
+                      "    int j;\n"
+                      "    for (j = 0; j < COLUMNS; j++) {\n"
+                      "        float x = z[j]%s;\n"
+                      "        s[j] = byte_code((double)x / %.17g - (%.17g));\n"
+                      "    }\n"
+                      "}\n\n",
+                      unit ? " * unit[j]" : "", q->scale, q->zero);
     s->flops += 6 * (double)d;
 }
 
@@ -311,7 +302,7 @@ static krein_status in_codes(krein_source *s, const krein_model *m) {
         layer_codes(s, m, l);
         s->flops += (double)at->F * (2 * (double)at->in / (planes && l > 0 ? 8 : 1) + 30);
     }
-    TRY(m->packed.unit ? krein__source_packed(s, m, planes) : weigh_reals(s, m));
+    TRY(m->packed.unit ? krein__source_packed(s, m, planes) : krein__source_weights(s, m));
     score_function(s, m, planes ? "uint32_t" : "uint8_t", planes ? 4 : 1);
 done:
     return st;

@@ -35,10 +35,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 2000 };
+enum { ROWS = 2000, MOST_VALUES = 4000 };
 static const double DAMPING = 1e-3; /* of the mean diagonal of H */
 /* Of a model on kernel values: those that are tried. */
 static const double DAMPINGS[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+/* Ranges that are tried, as parts of the largest number: few bits are better spent without it. */
+static const double PARTS[] = {1, 0.8, 0.65, 0.5, 0.38, 0.28, 0.2};
 
 typedef struct quantizing {
     krein_ctx *ctx;
@@ -173,18 +175,34 @@ static krein_status take_values(quantizing *q) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     krein_rows rows = krein__map_landmarks(q->from->map);
+    const double *v = q->from->w;
+    int64_t *used = NULL, k = q->k;
     float *row = NULL;
-    q->F = q->R = rows.n;
+    NEW(used, rows.n);
+    for (int64_t i = 0; i < rows.n; i++) { /* support vectors */
+        bool any = false;
+        for (int64_t c = 0; c < k; c++) any = any || v[i * k + c] != 0;
+        if (any) used[q->F++] = i;
+    }
+    q->R = q->F;
+    if (q->F == 0 || q->F > MOST_VALUES) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "the model has kernel values at %lld rows, and from 1 to %d can be put "
+                         "into few bits; train with `map=nystrom` or a map of frequencies",
+                         (long long)q->F, MOST_VALUES);
+        goto done;
+    }
     NEW(q->w, q->d * q->F);
     NEW(q->v, q->R * q->k);
     NEW(row, q->d);
     for (int64_t i = 0; i < q->F; i++) {
-        krein__row_copy(&rows, i, row);
+        krein__row_copy(&rows, used[i], row);
         for (int64_t j = 0; j < q->d; j++)
             q->w[j * q->F + i] = q->unit[j] > 0 ? (double)row[j] / (double)q->unit[j] : 0;
     }
-    memcpy(q->v, q->from->w, (size_t)(q->R * q->k) * sizeof *q->v);
+    for (int64_t e = 0; e < q->R * k; e++) q->v[e] = v[used[e / k] * k + e % k];
 done:
+    krein__free(ctx, used);
     krein__free(ctx, row);
     return st;
 }
@@ -246,12 +264,27 @@ done:
     return st;
 }
 
+/* sum_f e_f'He_f over the columns e_f of e (d x F); product has room for as many. */
+static double quadratic(const quantizing *q, const double *H, const double *e, double *product) {
+    int64_t d = q->d, F = q->F;
+    double sum = 0;
+    krein__pgemm(q->ctx, false, false, d, F, d, 1, H, d, e, F, 0, product, F);
+    for (int64_t i = 0; i < d * F; i++) sum += e[i] * product[i];
+    return sum;
+}
+
 static krein_status round_frequencies(quantizing *q) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
-    double *H = NULL, low = 0, high = 0;
+    double *H = NULL, *U = NULL, *w = NULL, *product = NULL;
+    double low = 0, high = 0, least = INFINITY;
     float *x = NULL;
+    uint8_t *codes = NULL;
     NEW(H, q->d * q->d);
+    NEW(U, q->d * q->d);
+    NEW(w, q->d * q->F);
+    NEW(product, q->d * q->F);
+    NEW(codes, q->d * q->F);
     NEW(x, q->n * q->d);
     NEW(q->w_codes, q->d * q->F);
     for (int64_t e = 0; e < q->n * q->d; e++) x[e] = q->x[e] * q->unit[e % q->d];
@@ -259,12 +292,27 @@ static krein_status round_frequencies(quantizing *q) {
         low = fmin(low, q->w[e]);
         high = fmax(high, q->w[e]);
     }
-    q->w_quant = krein__quant(q->bits, low, high);
     TRY(moments(q, q->d, x, H));
-    TRY(inverse_factor(ctx, q->d, DAMPING, H));
-    TRY(round_rows(ctx, q->d, q->F, H, &q->w_quant, q->w, q->w_codes));
+    memcpy(U, H, (size_t)(q->d * q->d) * sizeof *U);
+    TRY(inverse_factor(ctx, q->d, DAMPING, U));
+    for (int64_t i = 0; i < KREIN__COUNT(PARTS); i++) {
+        krein_quant quant = krein__quant(q->bits, PARTS[i] * low, PARTS[i] * high);
+        memcpy(w, q->w, (size_t)(q->d * q->F) * sizeof *w);
+        TRY(round_rows(ctx, q->d, q->F, U, &quant, w, codes));
+        for (int64_t e = 0; e < q->d * q->F; e++)
+            w[e] = quant.scale * ((double)codes[e] + quant.zero) - q->w[e];
+        double error = quadratic(q, H, w, product);
+        if (!(error < least)) continue;
+        least = error;
+        q->w_quant = quant;
+        memcpy(q->w_codes, codes, (size_t)(q->d * q->F));
+    }
 done:
     krein__free(ctx, H);
+    krein__free(ctx, U);
+    krein__free(ctx, w);
+    krein__free(ctx, product);
+    krein__free(ctx, codes);
     krein__free(ctx, x);
     return st;
 }
@@ -288,25 +336,24 @@ static void leave(quantizing *q, const double *s, const double *v, double *rest)
     krein__pgemm(q->ctx, false, false, q->n, q->k, q->R, -1, s, q->R, v, q->k, 1, rest, q->k);
 }
 
-/* The codes of v, rounded for H, and what they stand for. */
-static krein_status round_codes(quantizing *q, const double *H, double damping, const double *v,
+/* The codes of v for units that are `part` of the largest weights, and what they stand for. */
+static krein_status round_codes(quantizing *q, const double *U, double part, double *v,
                                 uint8_t *codes, double *back) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     int64_t R = q->R, k = q->k;
     krein_quant quant = krein__quant(q->bits, -1, 1);
-    double *U = NULL, *unit = NULL;
-    NEW(U, R * R);
+    double *unit = NULL;
     NEW(unit, k);
-    memcpy(U, H, (size_t)(R * R) * sizeof *U);
-    TRY(inverse_factor(ctx, R, damping, U));
     krein__packed_units(R, k, v, unit);
+    for (int64_t c = 0; c < k; c++) unit[c] *= part;
     for (int64_t e = 0; e < R * k; e++) back[e] = v[e] / unit[e % k];
     TRY(round_rows(ctx, R, k, U, &quant, back, codes));
-    for (int64_t e = 0; e < R * k; e++)
+    for (int64_t e = 0; e < R * k; e++) {
+        v[e] = fmax(-unit[e % k], fmin(unit[e % k], v[e])); /* what says the unit, model/packed.c */
         back[e] = unit[e % k] * quant.scale * ((double)codes[e] + quant.zero);
+    }
 done:
-    krein__free(ctx, U);
     krein__free(ctx, unit);
     return st;
 }
@@ -337,30 +384,40 @@ done:
     return st;
 }
 
-/* One way to the codes of the weights; kept where the scores are nearer than *least. */
+/* Codes of the weights for one damping and all PARTS; kept where the scores are nearer than *least.
+ */
 static krein_status try_weights(quantizing *q, const double *H, double damping, const double *s,
                                 double *least) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     int64_t R = q->R, k = q->k;
-    double *v = NULL, *back = NULL, *rest = NULL, error = 0;
+    double *v = NULL, *cut = NULL, *back = NULL, *rest = NULL, *U = NULL;
     uint8_t *codes = NULL;
     ZNEW(v, R * k);
+    NEW(cut, R * k);
     NEW(back, R * k);
+    NEW(U, R * R);
     NEW(rest, q->n * k);
     NEW(codes, R * k);
     if (!q->values) memcpy(v, q->v, (size_t)(R * k) * sizeof *v);
     TRY(solve_weights(q, H, damping, s, v));
-    TRY(round_codes(q, H, damping, v, codes, back));
-    leave(q, s, back, rest);
-    for (int64_t e = 0; e < q->n * k; e++) error += rest[e] * rest[e];
-    if (error < *least) {
+    memcpy(U, H, (size_t)(R * R) * sizeof *U);
+    TRY(inverse_factor(ctx, R, damping, U));
+    for (int64_t i = 0; i < KREIN__COUNT(PARTS); i++) {
+        double error = 0;
+        memcpy(cut, v, (size_t)(R * k) * sizeof *v);
+        TRY(round_codes(q, U, PARTS[i], cut, codes, back));
+        leave(q, s, back, rest);
+        for (int64_t e = 0; e < q->n * k; e++) error += rest[e] * rest[e];
+        if (!(error < *least)) continue;
         *least = error;
         memcpy(q->v_codes, codes, (size_t)(R * k));
-        memcpy(q->v, v, (size_t)(R * k) * sizeof *v);
+        memcpy(q->v, cut, (size_t)(R * k) * sizeof *v);
     }
 done:
     krein__free(ctx, v);
+    krein__free(ctx, cut);
+    krein__free(ctx, U);
     krein__free(ctx, back);
     krein__free(ctx, rest);
     krein__free(ctx, codes);

@@ -12,6 +12,8 @@ typedef struct krein_source {
     const char *name;    /* of the functions: NAME_predict */
     bool libm;           /* math.h may be used */
     bool wide;           /* sums and kernel values are double */
+    bool stored;         /* frequencies are constants also where they could be drawn again */
+    bool drawn;          /* out: they are drawn */
     /* What is added up on the way, for the comment at the top. */
     double bytes, flops, stack, once; /* constants; of a row; of a call; static memory */
 } krein_source;
@@ -50,6 +52,10 @@ void krein__source_row_codes(krein_source *s, const krein_quant *q, int64_t d, c
 /* static void weigh(const uint8_t *s, real *f): scores of features in codes, by weights in codes;
  * planes: s are bit planes in words. */
 krein_status krein__source_packed(krein_source *s, const krein_model *m, bool planes);
+/* The same by weights in float. */
+krein_status krein__source_weights(krein_source *s, const krein_model *m);
+/* static void score, for kernel values in codes. */
+krein_status krein__source_coded(krein_source *s, const krein_model *m);
 /* static const real intercept[SCORES]. */
 void krein__source_intercept(krein_source *s, const krein_model *m);
 /* Scores (n x k) of n encoded rows, dense whatever the model takes. */

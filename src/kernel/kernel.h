@@ -95,6 +95,9 @@ typedef struct krein_kernel_class {
      * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */
     double (*mass)(const double *p, int64_t d);
     void (*frequency)(const double *p, krein_rng g, uint64_t row, int64_t d, double *w);
+    /* Where the coordinates of w are independent, krein__rng_LAW(g, row, j) divided by the first
+     * option: the law's name, for programs that draw them again. NULL: they are not. */
+    const char *law;
     /* Radial kernels: the law of |w| alone, and its density at r. */
     double (*radius)(const double *p, krein_rng g, uint64_t row, int64_t d);
     double (*density)(const double *p, int64_t d, double r);

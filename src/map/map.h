@@ -102,6 +102,9 @@ typedef struct krein_map_class {
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
     /* Maps whose raw features are cosines and sines: these (waves.h). NULL: they are not. */
     krein_status (*waves)(krein_ctx *ctx, const krein_map *map, krein_waves *out);
+    /* And these are the draws of krein__fourier_draw, frequency by frequency: a program can draw
+     * them again. */
+    bool redrawn;
     /* Maps with CODES: what codes stand for, and those of a tile, KREIN_TILE x R, within scratch
      * (map->scratch floats). */
     krein_map_codes (*codes)(const krein_map *map);
