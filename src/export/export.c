@@ -352,6 +352,19 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     TRY(needs_double(ctx, m, &body.wide));
     whole.wide = body.wide;
     TRY(make_body(&body, m));
+    if (body.beyond && !body.wide) { /* weights that only a double holds */
+        krein__source_end(&body);
+        body = (krein_source){
+            .ctx = ctx, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
+        whole.wide = true;
+        TRY(make_body(&body, m));
+    }
+    if (body.beyond) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the model has numbers that are not finite, and cannot be written as a C "
+                         "program; train it with a larger lambda");
+        goto done;
+    }
     TRY(make_file(&whole, m, &body, base_name(path)));
     if (o.header) TRY(make_header(&header, m, o.header));
     if (o.header) TRY(write_file(ctx, o.header, &header));

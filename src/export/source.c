@@ -55,6 +55,7 @@ static void end(krein_source *s) { krein__source_add(s, "};\n"); }
 /* A float literal needs a point or an exponent. */
 static void add_float(krein_source *s, double v) {
     char text[40];
+    s->beyond = s->beyond || !isfinite(v);
     snprintf(text, sizeof text, "%.9g", v);
     krein__source_add(s, "%s%sf", text, strpbrk(text, ".e") ? "" : ".0");
 }

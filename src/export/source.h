@@ -14,6 +14,7 @@ typedef struct krein_source {
     bool wide;           /* sums and kernel values are double */
     bool stored;         /* frequencies are constants also where they could be drawn again */
     bool drawn;          /* out: they are drawn */
+    bool beyond;         /* out: a number was too large for a float */
     /* What is added up on the way, for the comment at the top. */
     double bytes, flops, stack, once; /* constants; of a row; of a call; static memory */
 } krein_source;
