@@ -668,7 +668,8 @@ KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *mod
                                           krein_export_report *report);
 
 /* The same model in 8, 4, 2 or 1 bits, for models on random features (map rff, orf, sorf, fastfood,
- * learned and other maps of frequencies): frequencies, features and weights are whole numbers, and
+ * learned and other maps of frequencies) and on kernel values (nystrom, exact; kernels that are
+ * computed from inner products): frequencies or rows, features and weights are whole numbers, and
  * so is the arithmetic of predictions. Rounded so that the scores change least on rows of data (at
  * most 2,000; NULL: on random ones). */
 KREIN_API krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *model, int bits,

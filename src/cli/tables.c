@@ -491,9 +491,10 @@ const cli_command cli_commands[] = {
     {"quantize",
      "MODEL",
      "the same model in 8, 4, 2 or 1 bits",
-     "For models on random features (rff, orf, sorf, fastfood, learned, ...). Frequencies,\n"
-     "features and weights become whole numbers, rounded so that the scores on the rows of\n"
-     "--data change least; with labels the accuracy before and after is told.",
+     "For models on random features (rff, orf, sorf, fastfood, learned, ...) and on kernel\n"
+     "values (nystrom, exact). Frequencies or landmarks, features and weights become whole\n"
+     "numbers, rounded so that the scores on the rows of --data change least; with labels\n"
+     "the accuracy before and after is told.",
      "krein quantize model.krein --bits 8 --data train.csv -o small.krein",
      1,
      1,
