@@ -141,7 +141,8 @@ static const function functions[] = {
     {"sum_bytes(", false,
      "static uint32_t sum_bytes(const uint8_t *s, int n) {\n"
      "    uint32_t sum = 0;\n"
-     "    while (n > 0) sum += s[--n];\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += s[j];\n"
      "    return sum;\n"
      "}\n"},
     {"ones(", false,
