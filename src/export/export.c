@@ -3,8 +3,10 @@
  *     int NAME_predict(const float *x, float *scores)
  *
  * x has the raw input columns, scores get the decision values or the prediction; the result is the
- * number of the class, 0 for numbers. The file is encoding (columns.c), scores (scores.c), head and
- * names; it needs no memory but its constants and the stack, and math.h at most.
+ * number of the class, 0 for numbers; of several labels a row how many there are, those of the
+ * scores above 0 (thresholds are taken off the scores). The file is encoding (columns.c), scores
+ * (scores.c), head and names; it needs no memory but its constants and the stack, and math.h at
+ * most.
  *
  * Sums and kernel values are float where that is good enough for the deviation of the scores, else
  * double. */
@@ -132,9 +134,13 @@ static void head(krein_source *s, const krein_model *m) {
                       s->name,
                       m->head == KREIN_HEAD_VOTES                 ? ", a, b, most = -1, best = 0"
                       : m->head == KREIN_HEAD_BEST && classes > 2 ? ", best = 0"
+                      : m->head == KREIN_HEAD_LABELS              ? ", count = 0"
                                                                   : "");
     if (m->head == KREIN_HEAD_VALUES)
         krein__source_add(s, "    return 0;\n");
+    else if (m->head == KREIN_HEAD_LABELS)
+        krein__source_add(s, "    for (c = 0; c < SCORES; c++) count += f[c] > 0;\n"
+                             "    return count;\n");
     else if (m->head == KREIN_HEAD_BEST && classes == 2)
         krein__source_add(s, "    return f[0] > 0;\n");
     else if (m->head == KREIN_HEAD_BEST)
@@ -221,7 +227,7 @@ static void declarations(krein_source *s, const krein_model *m, const char *pref
 
 static void comment(krein_source *s, const krein_model *m, const krein_source *body,
                     const char *name) {
-    bool classes = m->encoding.nclass > 0;
+    bool classes = m->encoding.nclass > 0, labels = m->head == KREIN_HEAD_LABELS;
     krein__source_add(s, "/* %s -- a model of Krein as a C program\n *\n", name);
     krein__source_add(s, " *   learner   ");
     comment_text(s, m->learner ? m->learner : "");
@@ -237,8 +243,14 @@ static void comment(krein_source *s, const krein_model *m, const krein_source *b
         " * scores gets %lld number%s%s.\n"
         " * x has %lld number%s: the raw input columns; categories by their number, a "
         "missing cell as NaN.\n",
-        s->name, classes ? "returns the number of the class." : "returns 0.", (long long)m->k,
-        m->k == 1 ? "" : "s", classes ? ", the decision values" : ", the prediction",
+        s->name,
+        labels    ? "returns how many labels the row has."
+        : classes ? "returns the number of the class."
+                  : "returns 0.",
+        (long long)m->k, m->k == 1 ? "" : "s",
+        labels    ? ", one for each label: the row has those above 0"
+        : classes ? ", the decision values"
+                  : ", the prediction",
         (long long)inputs_of(&m->encoding), inputs_of(&m->encoding) == 1 ? "" : "s");
     column_comment(s, &m->encoding);
     krein__source_add(
@@ -277,14 +289,20 @@ static void upper(const char *name, char *out, size_t size) {
 }
 
 static krein_status make_body(krein_source *s, const krein_model *m) {
+    krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    krein__source_reals(s, "intercept", m->k, m->intercept);
+    double *intercept = NULL;
+    NEW(intercept, m->k);
+    for (int64_t c = 0; c < m->k; c++)
+        intercept[c] = m->intercept[c] - (m->threshold ? m->threshold[c] : 0);
+    krein__source_reals(s, "intercept", m->k, intercept);
     TRY(krein__source_columns(s, &m->encoding));
     TRY(scorer_of(m)(s, m));
     class_names(s, m);
     head(s, m);
     st = s->status;
 done:
+    krein__free(ctx, intercept);
     return st;
 }
 

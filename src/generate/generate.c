@@ -4,6 +4,8 @@
  *   .libsvm  y 1:x1 2:x2 ...      zeros left out
  *   .npy     float32, n x (1 + d), target first
  *
+ * A set of labels is their numbers from 1, with | between them, in LIBSVM commas; none is nothing.
+ *
  * Blocks of rows are made and formatted by all threads and written in order, so the
  * bytes do not depend on the number of threads. Numbers are the shortest decimals that
  * read back as the same float32.
@@ -68,7 +70,7 @@ typedef struct {
 } job;
 
 /* A cell is a number of at most 16 characters with, in LIBSVM, its column's before it. */
-enum { CELL = 32 };
+enum { CELL = 32, SET = 256 }; /* SET: the labels of a row, 52 at most */
 
 static krein_status put_header(krein_writer *w, const job *j) {
     krein_status st = KREIN_OK;
@@ -84,6 +86,15 @@ done:
     return st;
 }
 
+static char *put_set(char *p, char between, uint64_t set) {
+    for (int64_t c = 0, some = 0; set >> c; c++) {
+        if (!(set >> c & 1)) continue;
+        if (some++) *p++ = between;
+        p = krein__put_integer(p, c + 1);
+    }
+    return p;
+}
+
 static char *put_row(char *p, const job *j, int64_t i, float *x) {
     double target;
     j->generator->row(j->seed, i, j->d, j->noise, j->values, x, &target);
@@ -93,8 +104,9 @@ static char *put_row(char *p, const job *j, int64_t i, float *x) {
         memcpy(p + sizeof y, x, (size_t)j->d * sizeof *x);
         return p + (size_t)(j->d + 1) * sizeof *x;
     }
-    p = j->generator->classification ? krein__put_integer(p, (int64_t)target)
-                                     : krein__put_float(p, y);
+    p = j->generator->labels           ? put_set(p, j->format == CSV ? '|' : ',', (uint64_t)target)
+        : j->generator->classification ? krein__put_integer(p, (int64_t)target)
+                                       : krein__put_float(p, y);
     for (int64_t k = 0; k < j->d; k++) {
         if (j->format == CSV) {
             *p++ = ',';
@@ -119,7 +131,7 @@ static krein_status put_rows(krein_ctx *ctx, krein_writer *w, const job *j) {
     krein_status st = KREIN_OK;
     const int64_t rows = krein__max(1, krein__min(4096, 32768 / (j->d + 1)));
     const int64_t blocks = (j->n - 1) / rows + 1, threads = krein__min(ctx->threads, blocks);
-    const int64_t capacity = rows * (j->d + 1) * CELL, round = 16 * threads;
+    const int64_t capacity = rows * ((j->d + 1) * CELL + SET), round = 16 * threads;
     char *text = NULL;
     float *x = NULL;
     NEW(text, threads * capacity);
@@ -220,6 +232,13 @@ krein_status krein_generate(krein_ctx *ctx, const char *spec, const krein_genera
     j.generator = (const krein_generator_class *)(const void *)krein__generators[which];
     TRY(check(ctx, &o, &j));
     TRY(find_format(ctx, path, &j.format));
+    if (j.generator->labels && j.format == NPY) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "%s: an array of numbers cannot hold sets of labels; end the name in .csv "
+                         "or .libsvm",
+                         path);
+        goto done;
+    }
     TRY(check_room(ctx, path, &j));
     TRY(krein__writer_open(ctx, path, &w));
     TRY(put_header(w, &j));
