@@ -641,7 +641,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
         TRY(held_scores(&net, &o, &w, &scores));
-        before = krein__windows_error(&w, scores);
+        before = krein__windows_error(&w, o.loss, scores);
     }
     job->loo = before;
     report(job, &o, &r, &w, refit);

@@ -387,7 +387,7 @@ static krein_status fit_all(krein_job *job, const krein_values *values) {
         krein__progress(ctx, "fitting", (double)q, (double)(problems > 1 ? problems : 0));
         TRY(krein__logistic_start(ctx, &p, w));
         TRY(krein__logistic_solve(newton, &p, w, &result));
-        report(ctx, &p, &result);
+        if (problems == 1 || result.stop != KREIN_STOP_GRADIENT) report(ctx, &p, &result);
         for (int64_t j = 0; j < size; j++)
             memcpy(all + j * m->k + q * k, w + j * k, (size_t)k * sizeof *w);
     }

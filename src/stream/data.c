@@ -226,6 +226,12 @@ void krein__data_forget(krein_data *data) {
     data->in_memory = false;
 }
 
+static void drop_sets(krein_data *data) {
+    if (data->sets) krein__sets_clear(data->ctx, data->sets);
+    krein__free(data->ctx, data->sets);
+    data->sets = NULL;
+}
+
 void krein__data_reset(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     krein__data_quiet(data);
@@ -234,9 +240,7 @@ void krein__data_reset(krein_data *data) {
     krein__free(ctx, data->label_map);
     data->part = NULL;
     data->label_map = NULL;
-    if (data->sets) krein__sets_clear(ctx, data->sets);
-    krein__free(ctx, data->sets);
-    data->sets = NULL;
+    drop_sets(data);
     data->by_name = data->scanned = data->label_open = false;
     memset(data->count, 0, sizeof data->count);
     memset(data->here, 0, sizeof data->here);
@@ -252,6 +256,7 @@ void krein_data_close(krein_data *data) {
     krein__reader_close(data->labels);
     for (int k = 0; k < KREIN__COUNT(data->owned); k++) krein__free(ctx, data->owned[k]);
     krein__raw_clear(ctx, &data->label_batch);
+    drop_sets(data);
     krein__free(ctx, data->label_map);
     krein__free(ctx, data->part);
     krein__free(ctx, data->name);
