@@ -222,7 +222,7 @@ static krein_model *fitted(krein_ctx *ctx, krein_data *data, const char *learner
 /* A label's machine is that of two classes, has it or has it not: each column of the scores is the
  * score of a model for that one label. */
 static void against_one_label(const char *learner, const char *map, double tol) {
-    enum { N = 120, K = 3 };
+    enum { N = 80, K = 3 };
     krein_ctx *ctx = test_ctx(2);
     krein_data *data = generated(ctx, "three.csv", N, 1);
     krein_model *m = fitted(ctx, data, learner, map);

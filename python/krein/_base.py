@@ -771,11 +771,11 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         self._task = "multilabel" if sets else "classification"
         with _together.of(getattr(self, "comm", None)) as others:
             _need_labels(self, X, y)
-            if not others.on:
-                X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
             if sets and y is not None and not isinstance(y, str):
                 y, classes = _rows.label_sets(y)
-            elif y is not None and not isinstance(y, str):
+            if not others.on:
+                X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
+            if not sets and y is not None and not isinstance(y, str):
                 described = self._described()
                 y, classes = as_classes(y, described is not None and described.unlabelled)
                 if len(classes) < 2 and not others.on:

@@ -455,23 +455,24 @@ class View:
 
 def is_indicator(y: Any) -> bool:
     """A matrix of 0 and 1 with a column for each label, as scikit-learn has several labels a row."""
-    if y is None or isinstance(y, (str, bytes)) or np.ndim(y) != 2 and not is_sparse(y):
+    if y is None or isinstance(y, (str, bytes)):
         return False
-    if y.shape[1] < 2 if hasattr(y, "shape") else len(y) == 0 or len(y[0]) < 2:
+    if not is_sparse(y):
+        try:
+            y = np.asarray(y)
+        except ValueError:  # rows of different lengths
+            return False
+    if len(y.shape) != 2 or y.shape[1] < 2:
         return False
-    values = y.data if is_sparse(y) else np.asarray(y)
-    if values.dtype.kind not in "biuf":
-        return False
-    return bool(np.isin(values, (0, 1)).all())
+    values = y.data if is_sparse(y) else y
+    return values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())
 
 
 def label_sets(y: Any) -> Tuple[Any, Any]:
     """Several labels a row as texts with | between names, and the labels: the columns of an
     indicator matrix by number, or None where they are names in lists, tuples or sets."""
     if is_indicator(y):
-        matrix = y.tocsr() if is_sparse(y) else np.asarray(y)
-        if is_sparse(matrix):
-            matrix = matrix.toarray()
+        matrix = y.toarray() if is_sparse(y) else np.asarray(y)
         sets, code = np.unique(matrix.astype(bool), axis=0, return_inverse=True)
         words = ["|".join(map(str, np.flatnonzero(one))) for one in sets]
         texts = np.empty(len(words), dtype=object)

@@ -1359,7 +1359,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
             False,
             True,
@@ -1394,7 +1394,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
             False,
             False,
@@ -1429,7 +1429,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
             True,
             False,
@@ -1495,8 +1495,18 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "[1e-09, 1]",
                     "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
+                Option(
+                    "penalty",
+                    "l2|l1",
+                    "l2",
+                    "",
+                    (
+                        "|w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, "
+                        "on few features"
+                    ),
+                ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "asked",
             False,
             False,
@@ -1595,7 +1605,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "all coefficients at once, or row by row",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
             False,
             False,
@@ -1641,7 +1651,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "ends where the gradient is this much of the one at zero weights",
                 ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "always",
             False,
             False,
@@ -1839,7 +1849,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "always",
             True,
             True,
@@ -1887,7 +1897,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "base=svm: what it does with several classes",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
             False,
             False,
@@ -2632,6 +2642,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
+        "crammer_l1": Method(
+            "crammer_l1",
+            "interior points for the machine of Crammer and Singer with an l1 penalty",
+            (
+                "On few features, exactly: a linear program. Stops by the duality gap. Learner: "
+                "svm(multi=crammer, penalty=l1)."
+            ),
+            "wright1997",
+            "",
+            (),
+        ),
         "hulls": Method(
             "hulls",
             "nearest points of the hulls of two classes, by pairs and conjugate gradients",
@@ -2810,6 +2831,26 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "6",
                     "(1, 32]",
                     "order: smoothness of the target; 2, 4, 6 and 8 are fast",
+                ),
+            ),
+        ),
+        "multilabel": Method(
+            "multilabel",
+            "several labels a row, or none: where a direction of the inputs is far out",
+            (
+                "For `task=multilabel`. The labels are the numbers from 1, | between them in CSV "
+                "and commas in LIBSVM; about half of the rows have the first, a tenth the last. "
+                "The noise is the standard deviation added before the comparison."
+            ),
+            "",
+            "",
+            (
+                Option(
+                    "labels",
+                    "integer",
+                    "6",
+                    "[1, 52]",
+                    "number of labels",
                 ),
             ),
         ),

@@ -5,6 +5,7 @@
  *   .npy     float32, n x (1 + d), target first
  *
  * A set of labels is their numbers from 1, with | between them, in LIBSVM commas; none is nothing.
+ * In an array it is a column of 0 and 1 for each label.
  *
  * Blocks of rows are made and formatted by all threads and written in order, so the
  * bytes do not depend on the number of threads. Numbers are the shortest decimals that
@@ -72,9 +73,15 @@ typedef struct {
 /* A cell is a number of at most 16 characters with, in LIBSVM, its column's before it. */
 enum { CELL = 32, SET = 256 }; /* SET: the labels of a row, 52 at most */
 
+/* Columns of the target in an array. The number of labels is the first option of their generator.
+ */
+static int64_t targets(const job *j) {
+    return j->generator->labels ? (int64_t)j->values->number[0] : 1;
+}
+
 static krein_status put_header(krein_writer *w, const job *j) {
     krein_status st = KREIN_OK;
-    if (j->format == NPY) return krein__npy_header(w, "<f4", j->n, j->d + 1);
+    if (j->format == NPY) return krein__npy_header(w, "<f4", j->n, j->d + targets(j));
     if (j->format == LIBSVM) return st;
     TRY(krein__writer_put(w, "y", 1));
     for (int64_t k = 1; k <= j->d; k++) {
@@ -99,10 +106,13 @@ static char *put_row(char *p, const job *j, int64_t i, float *x) {
     double target;
     j->generator->row(j->seed, i, j->d, j->noise, j->values, x, &target);
     const float y = (float)target;
+    for (int64_t c = 0; j->format == NPY && c < targets(j); c++, p += sizeof y) {
+        const float one = j->generator->labels ? (float)((uint64_t)target >> c & 1) : y;
+        memcpy(p, &one, sizeof one);
+    }
     if (j->format == NPY) {
-        memcpy(p, &y, sizeof y);
-        memcpy(p + sizeof y, x, (size_t)j->d * sizeof *x);
-        return p + (size_t)(j->d + 1) * sizeof *x;
+        memcpy(p, x, (size_t)j->d * sizeof *x);
+        return p + (size_t)j->d * sizeof *x;
     }
     p = j->generator->labels           ? put_set(p, j->format == CSV ? '|' : ',', (uint64_t)target)
         : j->generator->classification ? krein__put_integer(p, (int64_t)target)
@@ -193,7 +203,7 @@ static krein_status check(krein_ctx *ctx, const krein_generate_options *o, job *
 /* Arrays have a size that is known beforehand, texts about as much for each number. A folder that
  * cannot be asked is left to the writing. */
 static krein_status check_room(krein_ctx *ctx, const char *path, const job *j) {
-    double bytes = 4 * (double)j->n * (double)(j->d + 1), room;
+    double bytes = 4 * (double)j->n * (double)(j->d + targets(j)), room;
     const char *slash = strrchr(path, '/');
     char *folder = NULL, need[32], have[32];
     struct statvfs disk;
@@ -232,13 +242,6 @@ krein_status krein_generate(krein_ctx *ctx, const char *spec, const krein_genera
     j.generator = (const krein_generator_class *)(const void *)krein__generators[which];
     TRY(check(ctx, &o, &j));
     TRY(find_format(ctx, path, &j.format));
-    if (j.generator->labels && j.format == NPY) {
-        st = krein__fail(ctx, KREIN_EARG,
-                         "%s: an array of numbers cannot hold sets of labels; end the name in .csv "
-                         "or .libsvm",
-                         path);
-        goto done;
-    }
     TRY(check_room(ctx, path, &j));
     TRY(krein__writer_open(ctx, path, &w));
     TRY(put_header(w, &j));
