@@ -511,7 +511,9 @@ static void every_allocation(void) {
     krein_ctx_destroy(ctx);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argc;
+    test_start(argv);
     RUN(names_in_a_cell);
     RUN(encodes);
     RUN(refusals);
