@@ -108,11 +108,19 @@ done:
 
 /* ---- several labels a row ----------------------------------------------- */
 
+/* A copy with room behind it: numbers are read eight bytes at a time. */
+static bool is_number(const char *name, size_t length, double *v) {
+    char text[64] = "";
+    if (length > sizeof text / 2) return false;
+    memcpy(text, name, length);
+    return krein__cell(text, length, v) == KREIN_CELL_NUMBER;
+}
+
 static int by_number(const void *a, const void *b) {
     double x = 0, y = 0;
     const char *s = *(char *const *)a, *t = *(char *const *)b;
-    krein__cell(s, strlen(s), &x);
-    krein__cell(t, strlen(t), &y);
+    is_number(s, strlen(s), &x);
+    is_number(t, strlen(t), &y);
     return x != y ? (x > y) - (x < y) : strcmp(s, t);
 }
 
@@ -135,7 +143,7 @@ static krein_status set_labels(krein_ctx *ctx, const krein_label_column *column,
         krein_set_names s =
             krein__set_names(word, strlen(word), krein__sets_between(e, column->commas));
         while (krein__set_next(&s)) {
-            numbers = numbers && krein__cell(s.name, s.length, &v) == KREIN_CELL_NUMBER;
+            numbers = numbers && is_number(s.name, s.length, &v);
             if (krein__dict_add(ctx, &names, s.name, s.length) < 0) {
                 st = ctx->status;
                 goto done;
