@@ -146,10 +146,10 @@ static void put_ranks(FILE *f, const krein_compare_report *r, int64_t n, const i
     const svg_axis y = {.linear = true, .from = axis, .length = -6};
     char text[80], name[NAME_MAX_LETTERS + 8];
     snprintf(text, sizeof text, "critical difference %.2f", r->difference);
-    const double end = svg_at(&x, 1 + r->difference);
+    const double end = fmin(svg_at(&x, 1 + r->difference), x.from + x.length + names);
     fprintf(f, "<path class=\"frame\" d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\"/>\n", svg_at(&x, 1),
             top + 10, end);
-    svg_label(f, end + 8, top + 18, "", text);
+    svg_label(f, (svg_at(&x, 1) + end) / 2, top + 6, "tick", text);
     fprintf(f, "<path class=\"frame\" d=\"M%.1f %.1fH%.1f\"/>\n", x.from, axis, x.from + x.length);
     for (int64_t k = 1; k <= n; k++) {
         snprintf(text, sizeof text, "%lld", (long long)k);

@@ -229,15 +229,18 @@ static const char *rank_cell(const krein_compare_method *m, char *buf) {
     return buf;
 }
 static const char *p_cell(const krein_compare_method *m, char *buf) { return p_text(m->p, buf); }
+/* The sum of the seconds is no number where a method failed somewhere. */
 static const char *wins_cell(const krein_compare_method *m, char *buf) {
-    return wins_text(m->wins, m->ties, m->losses, buf);
+    buf[0] = 0;
+    return isfinite(m->seconds) ? wins_text(m->wins, m->ties, m->losses, buf) : buf;
 }
 static const char *seconds_cell(const krein_compare_method *m, char *buf) {
     buf[0] = 0;
     return isfinite(m->seconds) ? cli_seconds_text(m->seconds, buf) : buf;
 }
 static const char *bytes_cell(const krein_compare_method *m, char *buf) {
-    return krein__bytes_text(m->bytes, buf);
+    buf[0] = 0;
+    return isfinite(m->seconds) ? krein__bytes_text(m->bytes, buf) : buf;
 }
 
 static void put_head(FILE *f, const style *y, const krein_compare_report *r) {

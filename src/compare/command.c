@@ -149,12 +149,30 @@ static void rest(double seconds) {
     nanosleep(&t, NULL);
 }
 
-/* Waits for the end of the process; asks now and then whether to go on. */
+/* Peak resident bytes so far of a process and those below it, as far as /proc tells. */
+static double seen_bytes(long pid, int depth) {
+    char path[64], line[256];
+    double most = 0;
+    long kb, child;
+    snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %ld", &kb) == 1) most = 1024 * (double)kb;
+    if (f) fclose(f);
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+    if (depth == 0 || !(f = fopen(path, "r"))) return most;
+    while (fscanf(f, "%ld", &child) == 1) most = fmax(most, seen_bytes(child, depth - 1));
+    fclose(f);
+    return most;
+}
+
+/* Waits for the end of the process; asks now and then whether to go on, and how large it is. */
 static krein_status await(krein_ctx *ctx, pid_t pid, double deadline, int *status,
-                          struct rusage *usage) {
+                          struct rusage *usage, double *seen) {
+    enum { GENERATIONS = 8 };
     krein_status st = KREIN_OK;
     double pause = 0.0005;
-    for (;;) {
+    for (*seen = 0;; *seen = fmax(*seen, seen_bytes(pid, GENERATIONS))) {
         const pid_t ended = wait4(pid, status, WNOHANG, usage);
         if (ended == pid) return KREIN_OK;
         if (ended < 0 && errno != EINTR)
@@ -177,8 +195,10 @@ static krein_status await(krein_ctx *ctx, pid_t pid, double deadline, int *statu
 }
 
 /* The last lines of what it said, with " | " between. */
-static void last_lines(const char *path, char text[LAST_TEXT]) {
-    FILE *f = fopen(path, "r");
+static void last_lines(const files *of, char text[LAST_TEXT]) {
+    const char *folder = of->folder;
+    const size_t length = strlen(folder);
+    FILE *f = fopen(of->said, "r");
     char end[LAST_TEXT];
     text[0] = 0;
     if (!f) return;
@@ -195,6 +215,10 @@ static void last_lines(const char *path, char text[LAST_TEXT]) {
         if (end[from - 1] == '\n' && ++lines == LAST_LINES) break;
     size_t used = 0;
     for (size_t i = from; i < n && used + 4 < LAST_TEXT; i++) {
+        if (strncmp(end + i, folder, length) == 0 && end[i + length] == '/') {
+            i += length; /* the name of a scratch folder says nothing */
+            continue;
+        }
         if (end[i] != '\n') {
             text[used++] = end[i];
             continue;
@@ -205,10 +229,10 @@ static void last_lines(const char *path, char text[LAST_TEXT]) {
     text[used] = 0;
 }
 
-static krein_status judge(krein_ctx *ctx, int status, const char *said) {
+static krein_status judge(krein_ctx *ctx, int status, const files *f) {
     char text[LAST_TEXT];
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return KREIN_OK;
-    last_lines(said, text);
+    last_lines(f, text);
     const char *colon = *text ? ": " : "";
     if (WIFSIGNALED(status))
         return krein__fail(ctx, KREIN_EIO, "it was ended by signal %d%s%s", WTERMSIG(status), colon,
@@ -219,7 +243,8 @@ static krein_status judge(krein_ctx *ctx, int status, const char *said) {
 static krein_status call(krein_ctx *ctx, const char *command, const files *f, double limit,
                          krein_run *out) {
     krein_status st = KREIN_OK;
-    struct rusage usage = {0};
+    struct rusage usage = {0}, own = {0};
+    double seen;
     char threads[32], *text = fill_in(ctx, command, f), **env = environment(ctx, threads);
     pid_t pid;
     int status = 0;
@@ -234,10 +259,12 @@ static krein_status call(krein_ctx *ctx, const char *command, const files *f, do
         goto done;
     }
     /* As our own trainings may take a fifth and a second more. */
-    TRY(await(ctx, pid, limit > 0 ? begin + 1.2 * limit + 1 : 0, &status, &usage));
+    getrusage(RUSAGE_SELF, &own);
+    TRY(await(ctx, pid, limit > 0 ? begin + 1.2 * limit + 1 : 0, &status, &usage, &seen));
     out->seconds = krein__clock() - begin;
-    out->bytes = 1024 * (double)usage.ru_maxrss;
-    TRY(judge(ctx, status, f->said));
+    out->bytes =
+        usage.ru_maxrss > own.ru_maxrss || seen == 0 ? 1024 * (double)usage.ru_maxrss : seen;
+    TRY(judge(ctx, status, f));
 done:
     krein__free(ctx, text);
     krein__free(ctx, env);

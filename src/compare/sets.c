@@ -45,8 +45,9 @@ static krein_status digest(krein_data *data, const krein_encoding *e, uint64_t *
     krein_status st = KREIN_OK;
     const krein_data_options *o = &data->options;
     const krein_reader *r = data->reader;
-    const double facts[] = {o->task,    o->missing,    o->unknown_ignore, o->scale,
-                            o->targets, o->categories, o->types,          (double)e->nclass};
+    const double facts[] = {o->task,  o->missing,         o->unknown_ignore,
+                            o->scale, (double)o->targets, o->categories,
+                            o->types, (double)e->nclass};
     krein_raw_pass pass = {0};
     krein_raw *raw;
     int64_t ld;
