@@ -320,7 +320,8 @@ static krein_status read_lines(krein_ctx *ctx, score *o, FILE *f, int64_t *rows)
     ssize_t length;
     int64_t blank = 0;
     while ((length = getline(&line, &room, f)) >= 0) {
-        while (length > 0 && strchr("\r\n", line[length - 1])) line[--length] = 0;
+        while (length > 0 && strchr("\r\n", line[length - 1])) length -= 1;
+        line[length] = 0;
         /* krein__cell reads behind the end of a number. */
         char *padded = krein__alloc(ctx, length + 1 + KREIN__PAD, 1);
         if (!padded) {
