@@ -63,7 +63,6 @@ def main():
     folder = common.folder()
     results = asked.results or str(folder / "results.jsonl")
     paths = [str(common.data() / f"{name}.csv.gz") for name in names]
-    machine = common.machine()
     command = [common.program(), "compare", *paths, "--learners", LEARNERS, "--kernels", KERNELS, "-t", "classification",
                "--repeat", "2" if asked.small else str(asked.repeat), "--results", results, "-q",
                "--command", f"XGBoost: {sys.executable} {Path(__file__).resolve()} fit {{train}} {{test}} {{out}}"]
@@ -76,7 +75,7 @@ def main():
         sys.exit(f"{failed[0]['method']} on {failed[0]['data']}: {failed[0]['failed']}")
     lines = text.splitlines()
     text = "\n".join(lines[:-1])  # without the time, which is none where results were kept
-    common.publish({"machine": f"{machine}; {found['parallel']} trainings at a time.\n", "matrix": matrix,
+    common.publish({"machine": f"{common.cpu()}, {found['parallel']} trainings at a time.\n", "matrix": matrix,
                     "text": f"```text\n{text}\n```\n"}, "compare.md" if asked.write else None)
 
 

@@ -503,7 +503,9 @@ class _Rows:
                 self.options.targets = y.shape[1]
             self.view = _rows.View(X, y, None, None, classes, True)
         elif y is not None:
-            raise ArgumentError("rows of a file have their labels in its columns: `label` names them")
+            raise ArgumentError(
+                "rows of a file have their labels in its columns: `label` names them"
+            )
 
     def open(self, ctx: Any, out: Any) -> int:
         options = ctypes.byref(self.options)

@@ -131,7 +131,7 @@ static int put_groups(FILE *f, const krein_compare_report *r, const svg_axis *x,
 }
 
 static int ranks_height(const krein_compare_report *r, int64_t n, const int64_t *order) {
-    return 74 + 7 * put_groups(NULL, r, NULL, n, order, 0) + (int)((n + 1) / 2) * ROW + 24;
+    return 82 + 7 * put_groups(NULL, r, NULL, n, order, 0) + (int)((n + 1) / 2) * ROW + 24;
 }
 
 static void put_ranks(FILE *f, const krein_compare_report *r, int64_t n, const int64_t *order,
@@ -184,7 +184,7 @@ void cli_compare_chart(FILE *f, const krein_compare_report *r) {
              (long long)r->nmethods, (long long)r->repeats, 100 * r->holdout);
     svg_begin(f, title, width, TOP + ranks + (int)((r->nsets + columns - 1) / columns) * each);
     if (ranks)
-        put_ranks(f, r, ranked, order, (width - 2 * names - RANKS - 48) / 2.0, TOP - 10, names);
+        put_ranks(f, r, ranked, order, (width - 2 * names - RANKS - 48) / 2.0, TOP - 2, names);
     for (int64_t s = 0; s < r->nsets; s++)
         put_panel(f, r, s, 10.0 + (double)(s % columns) * panel,
                   (double)(TOP + ranks + (int)(s / columns) * each), names);

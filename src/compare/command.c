@@ -152,16 +152,23 @@ static void rest(double seconds) {
 /* Peak resident bytes so far of a process and those below it, as far as /proc tells. */
 static double seen_bytes(long pid, int depth) {
     char path[64], line[256];
+    static const char peak[] = "VmHWM:";
     double most = 0;
-    long kb, child;
     snprintf(path, sizeof path, "/proc/%ld/status", pid);
     FILE *f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "VmHWM: %ld", &kb) == 1) most = 1024 * (double)kb;
+        if (strncmp(line, peak, sizeof peak - 1) == 0)
+            most = 1024 * (double)strtol(line + sizeof peak - 1, NULL, 10); /* in kB */
     if (f) fclose(f);
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
     if (depth == 0 || !(f = fopen(path, "r"))) return most;
-    while (fscanf(f, "%ld", &child) == 1) most = fmax(most, seen_bytes(child, depth - 1));
+    for (char *at = fgets(line, sizeof line, f); at;) { /* numbers with blanks between */
+        char *end;
+        const long child = strtol(at, &end, 10);
+        if (end == at) break;
+        most = fmax(most, seen_bytes(child, depth - 1));
+        at = end;
+    }
     fclose(f);
     return most;
 }

@@ -58,6 +58,7 @@ static krein_status add_up(const part *p, int64_t method) {
     }
     if (r->failures > 0) goto done;
     krein__moments(c->repeats, r->values, &r->mean, &r->sd);
+    r->mean = krein__round_digits(r->mean, 14); /* sums in another order are equal */
     r->half = krein__resampled_half(c->repeats, r->sd, ratio(p), 1 - c->o.level);
     r->seconds = median(c->repeats, p->scratch);
 done:

@@ -82,7 +82,9 @@ double krein__range_cdf(int64_t k, double q) {
     double sum = 0;
     if (!(q > 0)) return isnan(q) ? q : 0;
     if (isinf(q)) return 1;
-    for (double z = -end; z <= end + q; z += step) {
+    const int64_t steps = (int64_t)ceil((2 * end + q) / step);
+    for (int64_t i = 0; i <= steps; i++) {
+        const double z = (double)i * step - end;
         const double part = krein__normal_upper(z - q) - krein__normal_upper(z);
         sum += exp(-0.5 * z * z) * pow(part, (double)(k - 1));
     }
