@@ -34,9 +34,19 @@ static krein_status put(krein_writer *w, const char *text) {
 
 static krein_status put_number(krein_writer *w, double x) {
     char text[40];
-    if (isnan(x)) return KREIN_OK;
-    snprintf(text, sizeof text, "%.12g", x);
-    return put(w, krein__number_text(strtod(text, NULL), text));
+    return isnan(x) ? KREIN_OK : put(w, krein__number_text(x, text));
+}
+
+/* The number that was read as x less a shift: the shortest that is read so again. */
+static krein_status put_shifted(krein_writer *w, float x, double shift) {
+    double value = (double)x + shift;
+    for (int digits = 6; digits <= 17; digits++) {
+        const double rounded = krein__round_digits((double)x + shift, digits);
+        if ((float)(rounded - shift) != x) continue;
+        value = rounded;
+        break;
+    }
+    return put_number(w, value);
 }
 
 /* In quotes where it has a character that means something. */
@@ -119,7 +129,7 @@ static krein_status put_inputs(row_writer *o, krein_writer *w, const krein_raw *
             }
             /* The shift is taken off the last part alone. */
             const double shift = k == parts - 1 ? c->shift : 0;
-            TRY(put_number(w, (double)raw->num[i * ld + number + k] + shift));
+            TRY(put_shifted(w, raw->num[i * ld + number + k], shift));
         }
         if (c->text)
             text++;
