@@ -1250,7 +1250,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "training rows drawn by ridge leverage scores (rows that others do not explain; "
                 "positive definite kernels), or those of a file, at most D. Of an indefinite "
                 "kernel about half as many features as landmarks are kept: the others would not "
-                "approximate it."
+                "approximate it. With bits below 32 rows, landmarks and kernel values are whole "
+                "numbers, and so are inner products; for kernels that are computed from these."
             ),
             "williams2001",
             "",
@@ -1281,6 +1282,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "landmarks from this file: rows with the columns of the data, or one "
                         "column of row numbers from 1"
                     ),
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of the landmarks: 32, or whole numbers of 8, 4, 2 or 1",
                 ),
             ),
         ),
@@ -1494,6 +1502,16 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "0.001",
                     "[1e-09, 1]",
                     "relative duality gap to stop at (map=exact: LIBSVM's eps)",
+                ),
+                Option(
+                    "penalty",
+                    "l2|l1",
+                    "l2",
+                    "",
+                    (
+                        "|w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, "
+                        "on few features"
+                    ),
                 ),
             ),
             ("classification",),
@@ -2629,6 +2647,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "multipliers. Stops by the duality gap."
             ),
             "keerthi2008",
+            "",
+            (),
+        ),
+        "crammer_l1": Method(
+            "crammer_l1",
+            "interior points for the machine of Crammer and Singer with an l1 penalty",
+            (
+                "On few features, exactly: a linear program. Stops by the duality gap. Learner: "
+                "svm(multi=crammer, penalty=l1)."
+            ),
+            "wright1997",
             "",
             (),
         ),

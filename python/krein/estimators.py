@@ -1312,6 +1312,9 @@ class SVC(BaseClassifier):
     tol : float, optional
         Relative duality gap to stop at (map=exact: LIBSVM's eps). In [1e-09, 1]. Default
         0.001.
+    penalty : {"l2", "l1"}, optional
+        |w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, on few
+        features. Default l2.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -1396,7 +1399,7 @@ class SVC(BaseClassifier):
     """
 
     _learner = "svm"
-    _options = ("C", "loss", "multi", "intercept", "class_weights", "spectrum", "tol")
+    _options = ("C", "loss", "multi", "intercept", "class_weights", "spectrum", "tol", "penalty")
     _explained = {
         "check_sample_weights_invariance": (
             "folds and the end of the iterations (tol) depend on the order of the rows"
@@ -1413,6 +1416,7 @@ class SVC(BaseClassifier):
         class_weights: Optional[str] = None,
         spectrum: Optional[str] = None,
         tol: Optional[float] = None,
+        penalty: Optional[str] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -1444,6 +1448,7 @@ class SVC(BaseClassifier):
         self.class_weights = class_weights
         self.spectrum = spectrum
         self.tol = tol
+        self.penalty = penalty
         self.kernel = kernel
         self.map = map
         self.features = features
