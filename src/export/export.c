@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "base/sized.h"
 #include "file/writer.h"
+#include "map/deep.h"
 #include "map/waves.h"
 
 #include <ctype.h>
@@ -52,6 +53,9 @@ static scorer *scorer_of(const krein_model *m) {
     const krein_map *map = m->map;
     if (krein__is_linear(map->kernel)) return krein__source_linear;
     if (krein__map_has_waves(map)) return krein__source_waves;
+    if (krein__map_is_deep(map)) return krein__source_layers;
+    if (krein__map_has_codes(map))
+        return krein__source_has_kernel(map->kernel) ? krein__source_coded : NULL;
     if (krein__map_traits(map) & (KREIN_MAP_DUAL | KREIN_MAP_VALUES))
         return krein__source_has_kernel(map->kernel) ? krein__source_values : NULL;
     return NULL;
@@ -60,12 +64,13 @@ static scorer *scorer_of(const krein_model *m) {
 static krein_status check(krein_ctx *ctx, const krein_model *m) {
     krein_status st = krein__model_need_head(ctx, m, "predict");
     if (st != KREIN_OK || scorer_of(m)) return st;
-    return krein__fail(ctx, KREIN_EDATA,
-                       "the model cannot be written as a C program: map %s, kernel %s. What can: "
-                       "maps of frequencies (rff, orf, sorf, fastfood, qmc, learned, ...), exact "
-                       "and nystrom with kernels other than arccos, ntk, spline and precomputed, "
-                       "and linear models; train with one of these",
-                       m->map->cls->cls.name, m->kernel_text);
+    return krein__fail(
+        ctx, KREIN_EDATA,
+        "the model cannot be written as a C program: map %s, kernel %s. What can: "
+        "maps of frequencies (rff, orf, sorf, fastfood, qmc, learned, ...), deep, exact "
+        "and nystrom with kernels other than arccos, ntk, spline and precomputed, "
+        "and linear models; train with one of these",
+        m->map->cls->cls.name, m->kernel_text);
 }
 
 /* The smallest deviation of a score over some rows: those that the map has, else random ones. */
@@ -106,14 +111,16 @@ static krein_status needs_double(krein_ctx *ctx, const krein_model *m, bool *out
     krein_status st = KREIN_OK;
     double most = 0, scale = INFINITY;
     *out = false;
-    if (krein__is_linear(m->map->kernel)) return KREIN_OK;
+    if (krein__is_linear(m->map->kernel) || m->packed.unit) return KREIN_OK;
     TRY(spread(ctx, m, &scale));
     for (int64_t c = 0; c < m->k; c++) {
         double sum = 0;
         for (int64_t i = 0; i < m->map->R; i++) sum += fabs(m->w[i * m->k + c]);
         most = fmax(most, sum);
     }
-    double size = krein__map_has_waves(m->map) ? sqrt(2 / (double)m->map->R) : 1;
+    double size = krein__map_has_waves(m->map) ? sqrt(2 / (double)m->map->R)
+                  : krein__map_is_deep(m->map) ? krein__deep_factor(m->map)
+                                               : 1;
     *out = 0x1p-24 * most * size > ALLOWED * scale;
 done:
     return st;
@@ -253,6 +260,11 @@ static void comment(krein_source *s, const krein_model *m, const krein_source *b
                   : ", the prediction",
         (long long)inputs_of(&m->encoding), inputs_of(&m->encoding) == 1 ? "" : "s");
     column_comment(s, &m->encoding);
+    if (body->drawn)
+        krein__source_add(s, " *\n"
+                             " * Frequencies are not stored: every row draws them again from their "
+                             "seed (Philox4x64-10),\n"
+                             " * which takes time and no memory.\n");
     krein__source_add(
         s,
         " *\n"
@@ -289,20 +301,13 @@ static void upper(const char *name, char *out, size_t size) {
 }
 
 static krein_status make_body(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    double *intercept = NULL;
-    NEW(intercept, m->k);
-    for (int64_t c = 0; c < m->k; c++)
-        intercept[c] = m->intercept[c] - (m->threshold ? m->threshold[c] : 0);
-    krein__source_reals(s, "intercept", m->k, intercept);
     TRY(krein__source_columns(s, &m->encoding));
     TRY(scorer_of(m)(s, m));
     class_names(s, m);
     head(s, m);
     st = s->status;
 done:
-    krein__free(ctx, intercept);
     return st;
 }
 
@@ -320,8 +325,10 @@ static krein_status make_file(krein_source *s, const krein_model *m, const krein
                               const char *name) {
     comment(s, m, body, name);
     if (s->libm && (strstr(body->text, "EXP(") || strstr(body->text, "LOG(") ||
-                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(")))
+                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(") || body->drawn))
         krein__source_add(s, "#include <math.h>\n");
+    if (strstr(body->text, "uint8_t") || body->drawn)
+        krein__source_add(s, "#include <stdint.h> /* types of whole numbers, no library */\n");
     krein__source_add(s, "\ntypedef %s real;\n#define R(v) ((real)(v))\n",
                       s->wide ? "double" : "float");
     krein__source_add(s, "enum { COLUMNS = %lld, SCORES = %lld };\n", (long long)m->encoding.d,
@@ -340,9 +347,11 @@ void krein_export_options_init_sized(krein_export_options *options, size_t size)
     krein__options_give(options, size, &own);
 }
 
-krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char *path,
+krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const char *path,
                                 const krein_export_options *given, krein_export_report *report) {
     krein_status st = KREIN_OK;
+    krein_model own = *model, *m = &own; /* thresholds are taken off its scores */
+    own.intercept = NULL;
     krein_export_options o = KREIN_SIZED(krein_export_options);
     krein_export_report r = KREIN_SIZED(krein_export_report);
     krein_source body = {.ctx = ctx}, whole = {.ctx = ctx}, header = {.ctx = ctx};
@@ -351,11 +360,28 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     const char *name = o.name ? o.name : "model";
     TRY(check_name(ctx, name));
     TRY(check(ctx, m));
+    NEW(own.intercept, krein__max(1, m->k));
+    for (int64_t c = 0; c < m->k; c++)
+        own.intercept[c] = model->intercept[c] - (m->threshold ? m->threshold[c] : 0);
     body.name = whole.name = header.name = name;
     body.libm = whole.libm = !o.no_libm;
+    body.stored = o.stored;
     TRY(needs_double(ctx, m, &body.wide));
     whole.wide = body.wide;
     TRY(make_body(&body, m));
+    if (body.beyond && !body.wide) { /* weights that only a double holds */
+        krein__source_end(&body);
+        body = (krein_source){
+            .ctx = ctx, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
+        whole.wide = true;
+        TRY(make_body(&body, m));
+    }
+    if (body.beyond) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the model has numbers that are not finite, and cannot be written as a C "
+                         "program; train it with a larger lambda");
+        goto done;
+    }
     TRY(make_file(&whole, m, &body, base_name(path)));
     if (o.header) TRY(make_header(&header, m, o.header));
     if (o.header) TRY(write_file(ctx, o.header, &header));
@@ -365,7 +391,9 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     r.stack = (int64_t)body.stack + CALLS;
     r.file = (int64_t)whole.size;
     r.wide = body.wide;
+    r.drawn = body.drawn;
 done:
+    krein__free(ctx, own.intercept);
     krein__source_end(&body);
     krein__source_end(&whole);
     krein__source_end(&header);

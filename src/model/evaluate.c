@@ -102,8 +102,8 @@ static void add_numbers(sums *s, double w, int64_t k, const double *y, const dou
 
 /* ---- with probabilities ------------------------------------------------- */
 
-/* Below it a probability costs no more: one wrong row in a million shall not be all there is. */
-static const double LEAST = 1e-15;
+/* Below 1e-15 it costs no more: one wrong row in a million shall not be all there is. */
+double krein__log_loss(double probability) { return -log(fmax(probability, 1e-15)); }
 
 /* What is added up over the rows of a model with probabilities. */
 typedef struct belief {
@@ -124,7 +124,7 @@ static krein_status believe(const krein_predictor *s, const krein_block *b, cons
         int64_t truth = (int64_t)b->label[i];
         double w = weight_of(b, i);
         if (w == 0) continue;
-        in->loss -= w * log(fmax(in->p[i * classes + truth], LEAST));
+        in->loss += w * krein__log_loss(in->p[i * classes + truth]);
         if (classes == 2) TRY(krein__ranks_add(s->ctx, &in->side[truth], score[i], w));
     }
 done:

@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double LEAST = 1e-15; /* as in evaluate.c */
-
 krein_status krein__label_metrics_begin(krein_ctx *ctx, const krein_model *m,
                                         const krein_data *data, krein_label_metrics *t) {
     krein_status st = KREIN_OK;
@@ -85,7 +83,7 @@ krein_status krein__label_metrics_add(krein_label_metrics *t, double w, double l
         t->truth[c] += is ? w : 0;
         t->guess[c] += said ? w : 0;
         t->rows[c] += is;
-        if (p) t->loss -= w * log(fmax(is ? p[c] : 1 - p[c], LEAST)) / (double)t->k;
+        if (p) t->loss += w * krein__log_loss(is ? p[c] : 1 - p[c]) / (double)t->k;
     }
     t->wrong += w * (double)wrong / (double)t->k;
     t->exact += wrong == 0 ? w : 0;

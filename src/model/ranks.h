@@ -3,15 +3,11 @@
 #ifndef KREIN_RANKS_H
 #define KREIN_RANKS_H
 
-#include "stream/data.h"
-
-typedef struct krein_ranked {
-    double score, weight;
-} krein_ranked;
+#include "model/model.h"
 
 /* Scores of one side, as many as come. */
 typedef struct krein_ranks {
-    krein_ranked *at;
+    krein_row_score *at;
     int64_t n, room;
 } krein_ranks;
 
