@@ -43,6 +43,7 @@ typedef struct krein_job {
     krein_apart *apart; /* for ridge regression on features by normal equations, or NULL */
     double refit;  /* out: held-out error behind a second fit of the weights; NaN: there was none */
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    const char *graph_file; /* where the graph of the rows is, or is to be written; NULL: nowhere */
 } krein_job;
 
 /* Whether the kernel matrix is the default map: never, on few rows, or always. */
