@@ -130,9 +130,12 @@ static krein_status fit_model(krein_training *t) {
     krein_job *job = &t->pipe.job;
     krein_model *m = job->model;
     m->map->unmixed = krein__training_raw(t, m->map);
-    TRY(krein__pipe_fit(&t->pipe));
-    ZNEW(m->w, m->map->R * m->k);
-    ZNEW(m->intercept, m->k);
+    krein__pipe_settle(&t->pipe);
+    if (!t->learner->fits_map) {
+        TRY(krein__pipe_fit(&t->pipe));
+        ZNEW(m->w, m->map->R * m->k);
+        ZNEW(m->intercept, m->k);
+    }
     TRY(t->learner->fit(job, &t->values));
     TRY(check_finite(m));
     if (!(m->learner = krein__training_learner(t))) st = ctx->status;
