@@ -84,7 +84,8 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
                                const double *weight, const krein_graph_options *o,
                                krein_graph *out);
 /* Bytes that it holds at most, with the graph; d: of sparse rows, the entries that they have. */
-double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k, int threads);
+double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, bool sparse, int64_t k,
+                          int threads);
 /* Operations. */
 double krein__graph_flops(int64_t n, int64_t d, const krein_graph_options *o);
 void krein__graph_clear(krein_ctx *ctx, krein_graph *g);
