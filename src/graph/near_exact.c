@@ -346,7 +346,7 @@ done:
 }
 
 double krein__near_exact_flops(int64_t n, int64_t d) {
-    return (double)n * (double)n * ((double)d + 8);
+    return (double)n * (double)n * ((double)d + 16); /* and looking at each */
 }
 
 double krein__near_exact_bytes(int64_t n, int64_t d, bool sparse, int threads) {
