@@ -95,7 +95,9 @@ static const cli_option train_options[] = {
     {"clip", 0, "X", CLI_NAMED, AT(clip), .named = clips, .low = 1e-3, .high = 1e30,
      .help = "cut scaled values at X, or none (8; none with -k)"},
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
-     .help = "rows without labels, for sskrr and askl"},
+     .help = "rows without labels, for learners that use them"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "graph of the rows: read, or written if not there"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "of the whole training; sizes shrink to meet it"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
@@ -229,6 +231,8 @@ static const cli_option cluster_options[] = {
      .help = "spectral: all pairs, or nearest neighbours (full)"},
     {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .limit = "neighbours",
      .help = "of each row in the graph knn (10)"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "that graph: read, or written if not there"},
     END};
 
 static const cli_option cluster_map_options[] = {

@@ -15,6 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Mixtures of Gaussians fall with the distance. */
+bool krein__graph_by_distance(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_SCALE) return k->number > 0 && krein__graph_by_distance(k->left);
+    return k->node == KREIN_NODE_LEAF && krein__is_radial(k->kernel) && k->kernel->mixture;
+}
+
 krein_graph_options krein__graph_options(const krein_values *values, int64_t at, uint64_t seed) {
     const double *v = values->number + at;
     return (krein_graph_options){.k = (int64_t)v[KREIN_GRAPH_K],
