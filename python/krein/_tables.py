@@ -28,6 +28,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1363,6 +1364,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "asked",
             False,
             True,
+            False,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1396,6 +1398,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
             False,
         ),
@@ -1432,6 +1435,115 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "",
             True,
+            False,
+            False,
+        ),
+        "labelprop": Method(
+            "labelprop",
+            "labels carried over a graph of neighbours to rows without labels",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Labels are carried over the graph of nearest neighbours of all rows, by distances "
+                "of the encoded rows; then ridge regression on the map learns them from all rows, "
+                "so that new rows can be predicted. lambda by leave-one-out unless `lambda_` is "
+                "given. See docs/semisupervised.md."
+            ),
+            "zhu2003",
+            "",
+            (
+                Option(
+                    "method",
+                    "harmonic|spreading",
+                    "harmonic",
+                    "",
+                    (
+                        "labels stay and others are the mean of their neighbours; or all give way, "
+                        "by alpha"
+                    ),
+                ),
+                Option(
+                    "alpha",
+                    "number",
+                    "0.2",
+                    "(0, 1)",
+                    "method=spreading: the share that comes from the neighbours",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+            ),
+            ("regression", "classification"),
+            "",
+            True,
+            False,
+            True,
+        ),
+        "selftrain": Method(
+            "selftrain",
+            "a classifier trained on its own sure predictions",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Those that the base is sure of get its prediction for a label, and it is trained "
+                "again. base is krr, svm or logistic with its options in quotes. See "
+                "docs/semisupervised.md."
+            ),
+            "yarowsky1995",
+            "",
+            (
+                Option(
+                    "base",
+                    "text",
+                    "krr",
+                    "",
+                    "the classifier, one with probabilities, and its options: base=\"svm(C=1)\"",
+                ),
+                Option(
+                    "threshold",
+                    "number",
+                    "0.75",
+                    "[0, 1)",
+                    "probability above which a row gets its predicted class for a label",
+                ),
+                Option(
+                    "rounds",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "times that labels are given, at most",
+                ),
+            ),
+            ("classification",),
+            "asked",
+            True,
+            False,
             False,
         ),
         "svm": Method(
@@ -1495,9 +1607,20 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "[1e-09, 1]",
                     "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
+                Option(
+                    "penalty",
+                    "l2|l1",
+                    "l2",
+                    "",
+                    (
+                        "|w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, "
+                        "on few features"
+                    ),
+                ),
             ),
             ("classification",),
             "asked",
+            False,
             False,
             False,
         ),
@@ -1555,6 +1678,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             False,
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1597,6 +1721,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
             False,
         ),
@@ -1643,6 +1768,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("classification",),
             "always",
+            False,
             False,
             False,
         ),
@@ -1843,6 +1969,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "always",
             True,
             True,
+            False,
         ),
         "mkl": Method(
             "mkl",
@@ -1889,6 +2016,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -2632,6 +2760,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
+        "crammer_l1": Method(
+            "crammer_l1",
+            "interior points for the machine of Crammer and Singer with an l1 penalty",
+            (
+                "On few features, exactly: a linear program. Stops by the duality gap. Learner: "
+                "svm(multi=crammer, penalty=l1)."
+            ),
+            "wright1997",
+            "",
+            (),
+        ),
         "hulls": Method(
             "hulls",
             "nearest points of the hulls of two classes, by pairs and conjugate gradients",
@@ -2691,6 +2830,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "map=exact, mkl(method=mcmkl)."
             ),
             "crammer2001",
+            "",
+            (),
+        ),
+        "propagate": Method(
+            "propagate",
+            "values carried over a graph: harmonic function, label spreading",
+            "",
+            "zhu2003",
             "",
             (),
         ),
