@@ -1409,7 +1409,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
                 "They sharpen what is known of the inputs: labels stand against the features of "
                 "all rows. On features only; lambda by exact leave-one-out unless `lambda_` is "
-                "given. See docs/divide.md."
+                "given. See docs/semisupervised.md."
             ),
             "chang2017",
             "",

@@ -994,7 +994,7 @@ class SemiSupervisedRegressor(BaseRegressor):
 
     Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
     what is known of the inputs: labels stand against the features of all rows. On features
-    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
 
     Parameters
     ----------
@@ -1148,7 +1148,7 @@ class SemiSupervisedClassifier(BaseClassifier):
 
     Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
     what is known of the inputs: labels stand against the features of all rows. On features
-    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
 
     Parameters
     ----------
