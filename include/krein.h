@@ -648,6 +648,7 @@ typedef struct krein_export_options {
     const char *name;   /* of the functions, NAME_predict; NULL: "model" */
     const char *header; /* path of a header file to write as well; NULL: none */
     int no_libm;        /* the program does not use math.h */
+    int stored;         /* frequencies are stored also where drawing them again takes less room */
 } krein_export_options;
 KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
 #define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
@@ -659,6 +660,7 @@ typedef struct krein_export_report {
     int64_t stack; /* bytes of a call, about */
     int64_t file;  /* bytes of the text */
     int wide;      /* sums are double: float would be off by more than 1e-4 */
+    int drawn;     /* frequencies are drawn again for every row: they take no room, but time */
 } krein_export_report;
 
 /* Writes the model as one C99 file with
@@ -671,7 +673,8 @@ KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *mod
                                           krein_export_report *report);
 
 /* The same model in 8, 4, 2 or 1 bits, for models on random features (map rff, orf, sorf, fastfood,
- * learned and other maps of frequencies): frequencies, features and weights are whole numbers, and
+ * learned and other maps of frequencies) and on kernel values (nystrom, exact; kernels that are
+ * computed from inner products): frequencies or rows, features and weights are whole numbers, and
  * so is the arithmetic of predictions. Rounded so that the scores change least on rows of data (at
  * most 2,000; NULL: on random ones). */
 KREIN_API krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *model, int bits,

@@ -433,6 +433,7 @@ class krein_export_options(Structure):
         ("name", c_char_p),
         ("header", c_char_p),
         ("no_libm", c_int),
+        ("stored", c_int),
     ]
 
 
@@ -444,6 +445,7 @@ class krein_export_report(Structure):
         ("stack", c_int64),
         ("file", c_int64),
         ("wide", c_int),
+        ("drawn", c_int),
     ]
 
 

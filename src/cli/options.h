@@ -92,7 +92,7 @@ typedef struct cli_args {
     cli_texts criteria;
     /* export */
     const char *name, *header_file;
-    bool no_libm;
+    bool no_libm, stored;
     /* quantize */
     const char *data;
     int64_t bits;

@@ -121,6 +121,8 @@ static const cli_option export_options[] = {
     {"header-file", 0, "FILE", CLI_TEXT, AT(header_file), .complete = "file",
      .help = "a header for it as well"},
     {"no-libm", 0, NULL, CLI_FLAG, AT(no_libm), .help = "exp, log and the like without math.h"},
+    {"stored", 0, NULL, CLI_FLAG, AT(stored),
+     .help = "frequencies as constants, also where drawing them again takes less room"},
     END};
 
 static const cli_option test_options[] = {
@@ -493,9 +495,10 @@ const cli_command cli_commands[] = {
     {"quantize",
      "MODEL",
      "the same model in 8, 4, 2 or 1 bits",
-     "For models on random features (rff, orf, sorf, fastfood, learned, ...). Frequencies,\n"
-     "features and weights become whole numbers, rounded so that the scores on the rows of\n"
-     "--data change least; with labels the accuracy before and after is told.",
+     "For models on random features (rff, orf, sorf, fastfood, learned, ...) and on kernel\n"
+     "values (nystrom, exact). Frequencies or landmarks, features and weights become whole\n"
+     "numbers, rounded so that the scores on the rows of --data change least; with labels\n"
+     "the accuracy before and after is told.",
      "krein quantize model.krein --bits 8 --data train.csv -o small.krein",
      1,
      1,

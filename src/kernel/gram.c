@@ -88,6 +88,13 @@ void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *o
     tile64(g, x, out, ld, scratch);
 }
 
+void krein__gram_values32(const krein_gram_rows *g, int64_t n, const float *dot, const float *xx,
+                          float *out, int64_t ld, float *scratch) {
+    work32 w = {.g = g, .dot = dot};
+    memcpy(w.xx, xx, (size_t)n * sizeof *xx);
+    pieces32(&w, n, out, ld, scratch);
+}
+
 void krein__gram_dots_sparse(const krein_rows *rows, const krein_rows *y, double *out, int64_t ld,
                              double *zeros) {
     dots_sparse64(rows, y, out, ld, zeros);

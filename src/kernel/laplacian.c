@@ -98,6 +98,7 @@ const krein_kernel_class krein__kernel_laplacian = {
     .quantile = quantile,
     .second_moment = second_moment,
     .frequency = frequency,
+    .law = "cauchy",
     .pitch = pitch,
     .metric = 1,
     .spread = 1};
