@@ -36,7 +36,8 @@ typedef struct krein_graph_options {
     int64_t k; /* neighbours that a row names, below the number of rows with a weight */
     krein_near near;
     krein_edges edges;
-    double width; /* heat; 0: the median distance to the k-th neighbour */
+    double width; /* heat; 0: the median distance to the k-th neighbour, of rows with a weight */
+    bool fewer;   /* k was not asked for: krein__job_graph takes what there is where rows are few */
     uint64_t seed;
 } krein_graph_options;
 

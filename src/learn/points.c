@@ -180,7 +180,16 @@ krein_status krein__job_graph(krein_job *job, const krein_points *p, const krein
     krein_status st = KREIN_OK;
     char how[16] = "", recall[64] = "";
     double start = krein__clock();
-    TRY(krein__graph_get(ctx, job->graph_file, NULL, &p->x, p->count, o, out));
+    krein_graph_options asked = *o;
+    int64_t counted = 0;
+    for (int64_t i = 0; i < p->nodes; i++) counted += p->count[i] > 0;
+    if (o->fewer && o->k >= counted && counted > 1) {
+        asked.k = counted - 1;
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "graph: %lld different rows: each has all others for neighbours",
+                   (long long)counted);
+    }
+    TRY(krein__graph_get(ctx, job->graph_file, NULL, &p->x, p->count, &asked, out));
     krein__word(words, out->near, how, sizeof how);
     if (out->near == KREIN_NEAR_DESCENT)
         snprintf(recall, sizeof recall, ", recall %.3g (100 rows)", out->recall);
