@@ -379,8 +379,9 @@ typedef struct krein_train_options {
     int probabilities;
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
-    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, askl), or
-                              NULL; rows of the data with a missing label (NaN) count too */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, labelprop,
+                              selftrain, askl), or NULL; rows of the data with a missing label (NaN)
+                              count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
@@ -391,6 +392,9 @@ typedef struct krein_train_options {
     double effort;      /* how much is tried before the fit: 1, less or more; 0: 1 */
     double clip; /* scaled columns are cut at +-clip; INFINITY: nowhere. 0: 8 where neither kernel
                     nor kernels are given, and nowhere where one is; never on sparse rows */
+    const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
+                               or NULL. Read where it exists, else written; the graph of other rows
+                               is refused */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -465,6 +469,7 @@ typedef struct krein_report {
     double *factor;
     double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
                      weights that were then solved for, without them; NaN where they were not */
+    int64_t unlabelled; /* rows without labels that took part; n are those with labels */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -1057,6 +1062,8 @@ typedef struct krein_cluster_options {
     int64_t restarts;          /* of k-means, the best is kept; 10 */
     uint64_t seed;
     int64_t max_exact;
+    const char *graph_file; /* of the graph of neighbours, or NULL: read where it exists, else
+                               written; that of other rows is refused */
 } krein_cluster_options;
 KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
 #define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))

@@ -275,6 +275,7 @@ class krein_train_options(Structure):
         ("metric", c_char_p),
         ("effort", c_double),
         ("clip", c_double),
+        ("graph_file", c_char_p),
     ]
 
 
@@ -355,6 +356,7 @@ class krein_report(Structure):
         ("factors", c_int64),
         ("factor", c_void_p),
         ("refit", c_double),
+        ("unlabelled", c_int64),
     ]
 
 
@@ -787,6 +789,7 @@ class krein_cluster_options(Structure):
         ("restarts", c_int64),
         ("seed", c_uint64),
         ("max_exact", c_int64),
+        ("graph_file", c_char_p),
     ]
 
 

@@ -76,7 +76,7 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout, checkpoint_every, effort, clip;
     const char *metric;
-    const char *checkpoint;
+    const char *checkpoint, *graph_file;
     bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;

@@ -124,7 +124,9 @@ static const cli_option train_options[] = {
      .help = "feature map (exact on few rows, then by kernel)"},
     HOW_TO_TRAIN,
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
-     .help = "rows without labels, for sskrr and askl"},
+     .help = "rows without labels, for learners that use them"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "graph of the rows: read, or written if not there"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
      .help = "state of a long training, to go on from it"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
@@ -289,6 +291,8 @@ static const cli_option cluster_options[] = {
      .help = "spectral: all pairs, or nearest neighbours (full)"},
     {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .limit = "neighbours",
      .help = "of each row in the graph knn (10)"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "that graph: read, or written if not there"},
     END};
 
 static const cli_option cluster_map_options[] = {

@@ -44,6 +44,7 @@ typedef struct krein_job {
     krein_apart *apart; /* for ridge regression on features by normal equations, or NULL */
     double refit;  /* out: held-out error behind a second fit of the weights; NaN: there was none */
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    const char *graph_file; /* where the graph of the rows is, or is to be written; NULL: nowhere */
 } krein_job;
 
 /* Whether the kernel matrix is the default map: never, on few rows, or always. */
@@ -63,6 +64,8 @@ typedef struct krein_learner_class {
                                 before, where that is cheap; 0: as for others */
     bool probabilities;      /* it has them, for classes and labels */
     bool unlabelled;         /* it learns from rows without labels too */
+    bool graph;              /* it makes a graph of the rows (graph_file) */
+    bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it

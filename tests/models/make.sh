@@ -182,6 +182,9 @@ ridge dckrr numbers --learner 'dckrr(parts=3)' -k "$gauss" -m 'rff(D=32)'
 ridge dckrr-exact numbers --learner 'dckrr(parts=3, order=shuffle)' -k "$gauss" -m exact
 ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gauss" -m 'orf(D=32)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
+ridge labelprop numbers --learner 'labelprop(k=4)' --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
+ridge labelprop-spreading three --learner 'labelprop(method=spreading, k=5)' -k "$gauss" -m 'orf(D=32)'
+model selftrain three train --learner 'selftrain(base="svm(C=1)", rounds=2)' -k "$gauss" -m 'orf(D=32)'
 model svm-two two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovr three train --probabilities --learner 'svm(C=1, loss=hinge2)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovo three train --probabilities --learner 'svm(C=1, multi=ovo)' -k "$gauss" -m 'orf(D=32)'
