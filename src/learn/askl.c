@@ -119,7 +119,7 @@ static const krein_option options[] = {
               .help =
                   "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of "
                   "the lengths of a feature's weights"},
-    [LOSS] = KREIN_NET_OPTIONS(32),
+    [LOSS] = KREIN_NET_OPTIONS(32, "the optimiser's own"),
     [FREQUENCY_RATE] = {.name = "frequency_rate",
                         .type = KREIN_OPTION_NUMBER,
                         .value = NAN,

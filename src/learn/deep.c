@@ -43,8 +43,7 @@ enum {
     REPORT
 };
 static const double TURN = 0.5 / M_PI;
-/* Steps of the frequencies, in units of their size, over those of the weights. */
-static const double FASTER = 1;
+static const double RATE = 0.01; /* of adam */
 enum { WIDTH_DEFAULT = 128 };
 
 static const krein_option options[] = {
@@ -87,7 +86,7 @@ static const krein_option options[] = {
                 .low_open = true,
                 .high = 1e6,
                 .help = "deviation of a phase at the start, in layers behind the first"},
-    [LOSS] = KREIN_NET_OPTIONS(48),
+    [LOSS] = KREIN_NET_OPTIONS(48, "0.01 with adam, the optimiser's own with others"),
     [FREQUENCY_RATE] = {.name = "frequency_rate",
                         .type = KREIN_OPTION_NUMBER,
                         .value = NAN,
@@ -95,8 +94,8 @@ static const krein_option options[] = {
                         .low_open = true,
                         .high = 1e30,
                         .help = "length of the steps of the layers, in units of their typical "
-                                "size at the start; when not given the rate with adam, and with "
-                                "others the rate itself in no unit"},
+                                "size at the start; when not given the rate with adam, and "
+                                "with others the rate itself in no unit"},
     [REPORT] = {.name = "report",
                 .type = KREIN_OPTION_INTEGER,
                 .value = 0,
@@ -216,22 +215,29 @@ static float reach_of(int64_t n, float *size) {
     return most > 0 ? fminf(most, usual) : 1;
 }
 
-/* Reach of each column (d), from rows that stand evenly in the first window. */
-static krein_status find_reach(krein_net_machine *m, int64_t d, float *reach) {
-    enum { ROWS = 4096, NUMBERS = 1 << 22, CHUNK = 64 };
+/* Rows that the reach of the columns is found from. */
+static int64_t sample_rows(int64_t d) {
+    enum { LEAST = 200, MOST = 4096, NUMBERS = 1 << 22 };
+    return krein__max(LEAST, krein__min(MOST, NUMBERS / d));
+}
+
+/* Columns times these lie in [-1, 1] but where they are cut; from rows that stand evenly in the
+ * first window. */
+static krein_status find_units(krein_net_machine *m, int64_t d, float *unit) {
+    enum { CHUNK = 64 };
     krein_ctx *ctx = m->job->ctx;
     krein_status st = KREIN_OK;
     krein_window w;
     float *x = NULL, *size = NULL;
     TRY(m->w.fit.window(m->w.fit.user, 0, &w));
-    int64_t most = krein__max(200, krein__min(ROWS, NUMBERS / d)), n = krein__min(w.x.n, most);
+    int64_t n = krein__min(w.x.n, sample_rows(d));
     NEW(x, n * d);
     NEW(size, n);
     for (int64_t i = 0; i < n; i++) krein__row_copy(&w.x, w.x.n * i / n, x + i * d);
     for (int64_t j = 0; j < d; j++) {
         if (j % CHUNK == 0) TRY(krein__poll(ctx));
         for (int64_t i = 0; i < n; i++) size[i] = fabsf(x[i * d + j]);
-        reach[j] = reach_of(n, size);
+        unit[j] = 1 / reach_of(n, size);
     }
 done:
     krein__free(ctx, x);
@@ -244,28 +250,6 @@ static double turns(const shape *s, int64_t l) {
     return l == 0 ? TURN : TURN / sqrt((double)s->width);
 }
 
-/* The frequencies of the map, which is in float, to the net. */
-static krein_status start_net(const krein_map *map, const shape *s, double spread,
-                              const float *reach, krein_net *net) {
-    krein_ctx *ctx = net->ctx;
-    krein_status st = KREIN_OK;
-    float *W = NULL;
-    for (int64_t l = 0; l < s->layers; l++) {
-        const krein_deep_layer *from = &krein__deep(map)->layer[l];
-        krein_spectrum_at at = krein__spectral_at(&net->layer[l], net->p);
-        krein__free(ctx, W);
-        NEW(W, from->in * from->F);
-        for (int64_t e = 0; e < from->in * from->F; e++) {
-            double unit = l > 0 ? spread : reach ? (double)reach[e / from->F] : 1;
-            W[e] = (float)((double)from->W[e] / turns(s, l) * unit);
-        }
-        krein__panels_from(from->in, from->F, W, at.first);
-    }
-done:
-    krein__free(ctx, W);
-    return st;
-}
-
 /* A map that was asked for in a few bits has no weights in float: one that has. */
 static krein_status draw(const krein_map *map, const shape *s, krein_map **out) {
     krein_status st = KREIN_OK;
@@ -274,6 +258,29 @@ static krein_status draw(const krein_map *map, const shape *s, krein_map **out) 
     TRY(krein__map_create(map->ctx, spec, map->kernel, 2 * s->width, map->seed, out));
     TRY(krein__map_fit_silently(*out, map->d, map->sparse, NULL, 0));
 done:
+    return st;
+}
+
+/* The frequencies of the map to the net. */
+static krein_status start_net(const krein_map *map, const shape *s, double spread,
+                              const float *unit, krein_net *net) {
+    krein_ctx *ctx = net->ctx;
+    krein_status st = KREIN_OK;
+    krein_map *drawn = NULL;
+    float *W = NULL;
+    if (krein__deep(map)->bits != KREIN_DEEP_FLOAT) TRY(draw(map, s, &drawn));
+    NEW(W, krein__max(map->d, 2 * s->width) * s->width);
+    for (int64_t l = 0; l < s->layers; l++) {
+        const krein_deep_layer *from = &krein__deep(drawn ? drawn : map)->layer[l];
+        for (int64_t e = 0; e < from->in * from->F; e++) {
+            double each = l > 0 ? spread : unit ? 1 / (double)unit[e / from->F] : 1;
+            W[e] = (float)((double)from->W[e] / turns(s, l) * each);
+        }
+        krein__panels_from(from->in, from->F, W, krein__spectral_at(&net->layer[l], net->p).first);
+    }
+done:
+    krein__map_destroy(drawn);
+    krein__free(ctx, W);
     return st;
 }
 
@@ -340,11 +347,16 @@ static krein_status give_weights(krein_net_machine *n) {
 
 /* Options that had no value, and those that the shape decides. */
 static void settle(krein_values *v, const shape *s) {
+    double *own = v->number + LOSS;
+    bool adam = krein__optimizers[(int)own[KREIN_NET_OPTIMIZER]] == &krein__optimizer_adam.cls;
     v->number[WIDTH] = (double)s->width;
     v->given[WIDTH] = true;
     v->number[MEMORY] = NAN;
     v->given[MEMORY] = false;
-    if (s->bits != KREIN_DEEP_FLOAT) v->number[LOSS + KREIN_NET_REFIT] = 0;
+    if (s->bits != KREIN_DEEP_FLOAT) own[KREIN_NET_REFIT] = 0;
+    if (!adam) return;
+    if (isnan(own[KREIN_NET_RATE])) own[KREIN_NET_RATE] = RATE;
+    if (isnan(v->number[FREQUENCY_RATE])) v->number[FREQUENCY_RATE] = own[KREIN_NET_RATE];
 }
 
 static krein_status check_columns(krein_ctx *ctx, const shape *s, int64_t d) {
@@ -359,9 +371,9 @@ static krein_status check_columns(krein_ctx *ctx, const shape *s, int64_t d) {
 static krein_status fit(krein_job *job, krein_values *values) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_map *map = job->model->map, *drawn = NULL;
+    krein_map *map = job->model->map;
     krein_net_machine m = {.name = "deep", .first = LOSS, .job = job};
-    float *reach = NULL, *unit = NULL;
+    float *unit = NULL;
     shape s;
     TRY(shape_of(ctx, values, &s));
     TRY(check_columns(ctx, &s, map->d));
@@ -370,28 +382,22 @@ static krein_status fit(krein_job *job, krein_values *values) {
     m.o.report = (int64_t)values->number[REPORT];
     m.o.penalty = KREIN_PENALTY_FROBENIUS;
     m.o.lambda_a = values->number[LAMBDA_A];
-    if (isnan(values->number[FREQUENCY_RATE]) && m.o.optimizer.cls == &krein__optimizer_adam)
-        values->number[FREQUENCY_RATE] = FASTER * m.o.rate;
     TRY(make_net(ctx, &s, map->d, job->model->k, &m.net));
     TRY(krein__net_ready(&m.net));
     TRY(krein__windows_open(job, false, &m.w));
     if (s.bits != KREIN_DEEP_FLOAT) {
-        NEW(reach, map->d);
         NEW(unit, map->d);
-        TRY(find_reach(&m, map->d, reach));
-        for (int64_t j = 0; j < map->d; j++) unit[j] = 1 / reach[j];
+        TRY(find_units(&m, map->d, unit));
         TRY(krein__net_input_codes(&m.net, KREIN_DEEP_INPUT_BITS, unit));
     }
-    if (krein__deep(map)->bits != KREIN_DEEP_FLOAT) TRY(draw(map, &s, &drawn));
-    TRY(start_net(drawn ? drawn : map, &s, values->number[SPREAD], reach, &m.net));
+    TRY(start_net(map, &s, values->number[SPREAD], unit, &m.net));
     for (int64_t l = 0; l < s.layers && !isnan(values->number[FREQUENCY_RATE]); l++)
         m.o.pace[l] = values->number[FREQUENCY_RATE] / m.o.rate * krein__net_typical(&m.net, l);
     TRY(krein__net_machine_train(&m));
     TRY(give_layers(map, &s, unit, &m.net));
+    TRY(krein__model_retell_map(job->model));
     TRY(krein__net_machine_end(&m, give_weights));
 done:
-    krein__map_destroy(drawn);
-    krein__free(ctx, reach);
     krein__free(ctx, unit);
     krein__net_machine_clear(&m);
     return st;
@@ -408,7 +414,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     if (make_net(map->ctx, &s, map->d, k, &m.net) != KREIN_OK) return;
     krein__net_machine_cost(&m, map, &v, n, k, path, frozen, out, passes);
     /* A sample of the rows for the reach; the layers once more, on their way to the map. */
-    out->bytes += 4 * (double)(1 << 22) + 10 * (double)m.net.count;
+    out->bytes += 4 * (double)(sample_rows(map->d) * map->d) + 10 * (double)m.net.count;
     krein__net_clear(&m.net);
 }
 

@@ -18,7 +18,7 @@ enum {
     KREIN_NET_REFIT,
     KREIN_NET_OWN /* so many */
 };
-#define KREIN_NET_OPTIONS(size_of_batch)                                                           \
+#define KREIN_NET_OPTIONS(size_of_batch, own_rate)                                                 \
     {.name = "loss",                                                                               \
      .type = KREIN_OPTION_WORD,                                                                    \
      .value = NAN,                                                                                 \
@@ -48,7 +48,7 @@ enum {
          .low = 0,                                                                                 \
          .low_open = true,                                                                         \
          .high = 1e30,                                                                             \
-         .help = "length of the steps; the optimiser's own when not given"},                       \
+         .help = "length of the steps; " own_rate " when not given"},                              \
         {.name = "schedule",                                                                       \
          .type = KREIN_OPTION_WORD,                                                                \
          .value = KREIN_SCHEDULE_COSINE,                                                           \
