@@ -81,7 +81,7 @@ static const krein_option options[] = {
                   .help = "penalty of the weights of the last layer"},
     [SPREAD] = {.name = "spread",
                 .type = KREIN_OPTION_NUMBER,
-                .value = 1,
+                .value = 1.2,
                 .low = 0,
                 .low_open = true,
                 .high = 1e6,

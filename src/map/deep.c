@@ -291,12 +291,13 @@ const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *rows, f
     float *x = scratch;
     uint8_t *a = (uint8_t *)(x + KREIN_TILE * d), *b = a + each, *from = a, *to = b;
     uint8_t *room = (uint8_t *)(((uintptr_t)(b + each) + 63) / 64 * 64);
-    take_rows(map, rows, x);
-    for (int64_t e = 0; s->unit && e < KREIN_TILE * d; e++) x[e] *= s->unit[e % d];
-    krein__quant_codes(&s->input, KREIN_TILE * d, x, from);
+    /* Whole numbers are the same for a row alone: the tile need not be full. */
+    for (int64_t i = 0; i < rows->n; i++) krein__row_copy(rows, i, x + i * d);
+    for (int64_t e = 0; s->unit && e < rows->n * d; e++) x[e] *= s->unit[e % d];
+    krein__quant_codes(&s->input, rows->n * d, x, from);
     for (int64_t l = 0; l < s->layers; l++) {
         const krein_deep_layer *at = &s->layer[l];
-        krein__product_waves(at->product, s->table, KREIN_TILE, from, at->in, room, to);
+        krein__product_waves(at->product, s->table, rows->n, from, at->in, room, to);
         uint8_t *swap = from;
         from = to;
         to = swap;
@@ -316,10 +317,11 @@ static void tile_codes(const krein_map *map, const krein_rows *rows, float *out,
     const uint8_t *codes = krein__deep_codes(map, rows, scratch);
     int64_t R = map->R;
     float factor = (float)krein__deep_factor(map);
-    for (int64_t i = 0; i < KREIN_TILE; i++) {
+    for (int64_t i = 0; i < rows->n; i++) {
         krein__quant_reals(&q, R, codes + i * R, out + i * ld);
         for (int64_t j = 0; j < R; j++) out[i * ld + j] *= factor;
     }
+    for (int64_t i = rows->n; i < KREIN_TILE; i++) memset(out + i * ld, 0, (size_t)R * sizeof *out);
 }
 
 static void tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,

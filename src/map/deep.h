@@ -46,8 +46,8 @@ typedef struct krein_deep_given {
     const float *unit; /* d, or NULL: see krein_deep; only with bits below 32 */
 } krein_deep_given;
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given);
-/* The codes of the raw features of a tile, KREIN_TILE x R, within scratch (map->scratch floats),
- * and their quantiser; maps of codes only. */
+/* The codes of the raw features of at most KREIN_TILE rows, x->n x R, within scratch (map->scratch
+ * floats), and their quantiser; maps of codes only. */
 const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *x, float *scratch);
 krein_quant krein__deep_quant(const krein_map *map);
 /* The factor of cosines and sines. */
