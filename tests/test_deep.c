@@ -6,7 +6,7 @@
 #include "map/deep.h"
 #include "model/model.h"
 #include "net/codes.h"
-#include "net/fit.h"
+#include "nets.h"
 
 static const int BITS[] = {8, 4, 2, 1};
 
@@ -26,15 +26,6 @@ static krein_train_options deep(const char *learner) {
 }
 
 /* ---- layers ------------------------------------------------------------- */
-
-static void store(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
-    float *to = user;
-    (void)layer;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++)
-            for (int64_t j = 0; j < range[q].columns; j++)
-                to[range[q].first + i * range[q].ld + j] = *g++;
-}
 
 /* Layers of F[l] frequencies and a head of one score, in so many bits (32: float). */
 static void make(krein_ctx *ctx, int64_t in, int layers, const int64_t *F, int bits,
@@ -83,7 +74,7 @@ static void reference_gradients(void) {
     work.gradient[2][0] = (float)off;
     for (int64_t l = 2; l >= 0; l--) {
         krein__net_backward(&work, l);
-        krein__net_gradient(&work, l, store, g);
+        krein__net_gradient(&work, l, store_part, g);
     }
     for (int64_t l = 0; l < 2; l++)
         for (int64_t i = 0; i < net.layer[l].in; i++)
@@ -228,7 +219,7 @@ static void layers_in_codes(void) {
         float *g = test_new(net.count, sizeof *g);
         for (int64_t l = 2; l >= 0; l--) {
             krein__net_backward(&work, l);
-            krein__net_gradient(&work, l, store, g);
+            krein__net_gradient(&work, l, store_part, g);
         }
         /* Beyond the range nothing leads further out. */
         double top = 0, worst = 0;

@@ -45,9 +45,7 @@ enum {
     TRAIN,
     NORM,
     LOSS, /* and the others of net_machine.h */
-    FREQUENCY_RATE = LOSS + KREIN_NET_OWN,
-    REPORT,
-    FORM,
+    FORM = LOSS + KREIN_NET_OWN,
     COMPONENTS
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
@@ -119,23 +117,7 @@ static const krein_option options[] = {
               .help =
                   "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of "
                   "the lengths of a feature's weights"},
-    [LOSS] = KREIN_NET_OPTIONS(32, "the optimiser's own"),
-    [FREQUENCY_RATE] = {.name = "frequency_rate",
-                        .type = KREIN_OPTION_NUMBER,
-                        .value = NAN,
-                        .low = 0,
-                        .low_open = true,
-                        .high = 1e30,
-                        .help = "length of the steps of frequencies, in units of their typical "
-                                "size at the start; when not given 20 times the rate with adam, "
-                                "and with others the rate itself in no unit"},
-    [REPORT] = {.name = "report",
-                .type = KREIN_OPTION_INTEGER,
-                .value = 0,
-                .low = 0,
-                .high = 1e9,
-                .help = "steps between two lines with loss and held-out error in the log (-vv); "
-                        "0: one an epoch"},
+    [LOSS] = KREIN_NET_OPTIONS(32, "the optimiser's own", "20 times the rate"),
     [FORM] = {.name = "form",
               .type = KREIN_OPTION_WORD,
               .value = FREE,
@@ -317,22 +299,18 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_net_machine m = {.name = "askl", .first = LOSS, .job = job};
     TRY(take_map(job, values));
     *values = settled(values);
-    TRY(krein__net_machine_begin(&m, values));
-    m.o.report = (int64_t)values->number[REPORT];
+    TRY(krein__net_machine_begin(&m, values, 0, FASTER));
     m.o.penalty = penalties[(int)values->number[NORM]];
     m.o.lambda_a = values->number[LAMBDA_A];
     m.o.lambda_b = values->number[LAMBDA_B];
     m.o.frozen[0] = !(values->number[TRAIN] > 0);
-    if (isnan(values->number[FREQUENCY_RATE]) && m.o.optimizer.cls == &krein__optimizer_adam)
-        values->number[FREQUENCY_RATE] = FASTER * m.o.rate;
     TRY(make_net(job->ctx, values, map->d, map->D, job->model->k, &m.net));
     TRY(krein__net_ready(&m.net));
     TRY(krein__windows_open(job, job->unlabelled.n > 0 && m.o.lambda_b > 0, &m.w));
     if (mixed(values))
         TRY(krein__spectral_mixture_learn(job, &m.w, (int64_t)values->number[COMPONENTS]));
     TRY(start_net(map, &m.net));
-    if (!isnan(values->number[FREQUENCY_RATE]))
-        m.o.pace[0] = values->number[FREQUENCY_RATE] / m.o.rate * krein__net_typical(&m.net, 0);
+    krein__net_machine_pace(&m, values, 0);
     TRY(krein__net_machine_train(&m));
     if (!m.o.frozen[0]) TRY(give_frequencies(map, &m.net));
     TRY(krein__net_machine_end(&m, give_weights));

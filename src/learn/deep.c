@@ -38,9 +38,7 @@ enum {
     MEMORY,
     LAMBDA_A,
     SPREAD,
-    LOSS, /* and the others of net_machine.h */
-    FREQUENCY_RATE = LOSS + KREIN_NET_OWN,
-    REPORT
+    LOSS /* and the others of net_machine.h */
 };
 static const double TURN = 0.5 / M_PI;
 static const double RATE = 0.01; /* of adam */
@@ -86,24 +84,8 @@ static const krein_option options[] = {
                 .low_open = true,
                 .high = 1e6,
                 .help = "deviation of a phase at the start, in layers behind the first"},
-    [LOSS] = KREIN_NET_OPTIONS(48, "0.01 with adam, the optimiser's own with others"),
-    [FREQUENCY_RATE] = {.name = "frequency_rate",
-                        .type = KREIN_OPTION_NUMBER,
-                        .value = NAN,
-                        .low = 0,
-                        .low_open = true,
-                        .high = 1e30,
-                        .help = "length of the steps of the layers, in units of their typical "
-                                "size at the start; when not given the rate with adam, and "
-                                "with others the rate itself in no unit"},
-    [REPORT] = {.name = "report",
-                .type = KREIN_OPTION_INTEGER,
-                .value = 0,
-                .low = 0,
-                .high = 1e9,
-                .help = "steps between two lines with loss and held-out error in the log (-vv); "
-                        "0: one an epoch"},
-    [REPORT + 1] = {0}};
+    [LOSS] = KREIN_NET_OPTIONS(48, "0.01 with adam, the optimiser's own with others", "the rate"),
+    [LOSS + KREIN_NET_OWN] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -347,16 +329,11 @@ static krein_status give_weights(krein_net_machine *n) {
 
 /* Options that had no value, and those that the shape decides. */
 static void settle(krein_values *v, const shape *s) {
-    double *own = v->number + LOSS;
-    bool adam = krein__optimizers[(int)own[KREIN_NET_OPTIMIZER]] == &krein__optimizer_adam.cls;
     v->number[WIDTH] = (double)s->width;
     v->given[WIDTH] = true;
     v->number[MEMORY] = NAN;
     v->given[MEMORY] = false;
-    if (s->bits != KREIN_DEEP_FLOAT) own[KREIN_NET_REFIT] = 0;
-    if (!adam) return;
-    if (isnan(own[KREIN_NET_RATE])) own[KREIN_NET_RATE] = RATE;
-    if (isnan(v->number[FREQUENCY_RATE])) v->number[FREQUENCY_RATE] = own[KREIN_NET_RATE];
+    if (s->bits != KREIN_DEEP_FLOAT) v->number[LOSS + KREIN_NET_REFIT] = 0;
 }
 
 static krein_status check_columns(krein_ctx *ctx, const shape *s, int64_t d) {
@@ -378,8 +355,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(shape_of(ctx, values, &s));
     TRY(check_columns(ctx, &s, map->d));
     settle(values, &s);
-    TRY(krein__net_machine_begin(&m, values));
-    m.o.report = (int64_t)values->number[REPORT];
+    TRY(krein__net_machine_begin(&m, values, RATE, 1));
     m.o.penalty = KREIN_PENALTY_FROBENIUS;
     m.o.lambda_a = values->number[LAMBDA_A];
     TRY(make_net(ctx, &s, map->d, job->model->k, &m.net));
@@ -391,8 +367,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
         TRY(krein__net_input_codes(&m.net, KREIN_DEEP_INPUT_BITS, unit));
     }
     TRY(start_net(map, &s, values->number[SPREAD], unit, &m.net));
-    for (int64_t l = 0; l < s.layers && !isnan(values->number[FREQUENCY_RATE]); l++)
-        m.o.pace[l] = values->number[FREQUENCY_RATE] / m.o.rate * krein__net_typical(&m.net, l);
+    for (int64_t l = 0; l < s.layers; l++) krein__net_machine_pace(&m, values, l);
     TRY(krein__net_machine_train(&m));
     TRY(give_layers(map, &s, unit, &m.net));
     TRY(krein__model_retell_map(job->model));

@@ -56,13 +56,26 @@ static krein_status check_loss(const krein_net_machine *m) {
     return KREIN_OK;
 }
 
-krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *v) {
+/* What adam has by itself. */
+static void settle_rates(const krein_net_machine *m, krein_values *v, double rate, double faster) {
+    double *own = v->number + m->first;
+    const krein_class *c = krein__optimizers[(int)own[KREIN_NET_OPTIMIZER]];
+    if (c != &krein__optimizer_adam.cls) return;
+    if (isnan(own[KREIN_NET_RATE]))
+        own[KREIN_NET_RATE] = rate > 0 ? rate : krein__optimizer_adam.rate;
+    if (isnan(own[KREIN_NET_FREQUENCY_RATE]))
+        own[KREIN_NET_FREQUENCY_RATE] = faster * own[KREIN_NET_RATE];
+}
+
+krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *v, double rate,
+                                      double faster) {
     krein_job *job = m->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_fit_options *o = &m->o;
     double *number = v->number + m->first;
     int64_t which;
+    settle_rates(m, v, rate, faster);
     number[KREIN_NET_EPOCHS] = (double)krein__net_epochs(m, v, job->n);
     *o = (krein_fit_options){.loss = krein__net_loss(m, v, krein__job_classes(job)),
                              .rate = number[KREIN_NET_RATE],
@@ -71,6 +84,7 @@ krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *v) {
                              .batch = krein__min((int64_t)number[KREIN_NET_BATCH], job->n),
                              .patience = (int64_t)number[KREIN_NET_PATIENCE],
                              .clip = number[KREIN_NET_CLIP],
+                             .report = (int64_t)number[KREIN_NET_REPORT],
                              .seed = job->seed,
                              .deadline = job->deadline};
     const char *name = krein__optimizers[(int)number[KREIN_NET_OPTIMIZER]]->name;
@@ -95,7 +109,9 @@ void krein__net_machine_clear(krein_net_machine *m) {
 
 /* ---- the net ------------------------------------------------------------ */
 
-double krein__net_typical(const krein_net *net, int64_t l) {
+/* The geometric mean of the sizes of the frequencies of layer l: that of heavy tails is no larger
+ * for a few far out. 0 where all are 0. */
+static double typical_size(const krein_net *net, int64_t l) {
     const krein_layer *layer = &net->layer[l];
     krein_spectrum_at at = krein__spectral_at(layer, net->p);
     int64_t n = layer->in * krein__panels(at.F) * KREIN_PANEL, some = 0; /* with zeros */
@@ -106,6 +122,11 @@ double krein__net_typical(const krein_net *net, int64_t l) {
         some++;
     }
     return some > 0 ? exp(sum / (double)some) : 0;
+}
+
+void krein__net_machine_pace(krein_net_machine *m, const krein_values *v, int64_t l) {
+    double rate = option(m, v, KREIN_NET_FREQUENCY_RATE);
+    if (!isnan(rate)) m->o.pace[l] = rate / m->o.rate * typical_size(&m->net, l);
 }
 
 void krein__net_weights(const krein_net_machine *m, double root, double *w, double *intercept) {

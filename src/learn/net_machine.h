@@ -16,9 +16,12 @@ enum {
     KREIN_NET_PATIENCE,
     KREIN_NET_CLIP,
     KREIN_NET_REFIT,
+    KREIN_NET_FREQUENCY_RATE,
+    KREIN_NET_REPORT,
     KREIN_NET_OWN /* so many */
 };
-#define KREIN_NET_OPTIONS(size_of_batch, own_rate)                                                 \
+/* own_rate, own_frequency: where these come from when they are not given. */
+#define KREIN_NET_OPTIONS(size_of_batch, own_rate, own_frequency)                                  \
     {.name = "loss",                                                                               \
      .type = KREIN_OPTION_WORD,                                                                    \
      .value = NAN,                                                                                 \
@@ -66,10 +69,25 @@ enum {
          .low = 0,                                                                                 \
          .high = 1e30,                                                                             \
          .help = "gradients are made no longer than that; 0: as they are"},                        \
+        {.name = "refit",                                                                          \
+         .type = KREIN_OPTION_WORD,                                                                \
+         .value = NAN,                                                                             \
+         .words = "no|yes",                                                                        \
+         .help = "solve for the weights by ridge regression in the end; when not given: with "     \
+                 "the square loss"},                                                               \
+        {.name = "frequency_rate",                                                                 \
+         .type = KREIN_OPTION_NUMBER,                                                              \
+         .value = NAN,                                                                             \
+         .low = 0,                                                                                 \
+         .low_open = true,                                                                         \
+         .high = 1e30,                                                                             \
+         .help = "length of the steps of frequencies, in units of their typical size at the "      \
+                 "start; when not given " own_frequency " with adam, and with others the rate "    \
+                 "itself in no unit"},                                                             \
     {                                                                                              \
-        .name = "refit", .type = KREIN_OPTION_WORD, .value = NAN, .words = "no|yes",               \
-        .help = "solve for the weights by ridge regression in the end; when not given: with "      \
-                "the square loss"                                                                  \
+        .name = "report", .type = KREIN_OPTION_INTEGER, .value = 0, .low = 0, .high = 1e9,         \
+        .help = "steps between two lines with loss and held-out error in the log (-vv); 0: one "   \
+                "an epoch"                                                                         \
     }
 
 typedef struct krein_net_machine {
@@ -92,9 +110,13 @@ bool krein__net_refits(const krein_net_machine *m, const krein_values *v,
                        const krein_loss_class *loss);
 int64_t krein__net_epochs(const krein_net_machine *m, const krein_values *v, int64_t n);
 
-/* Options become those of the fit; epochs and rate get the values that were chosen. A loss that is
- * not for the labels is refused. name, first and job are set. */
-krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *values);
+/* Options become those of the fit; epochs and rates get the values that were chosen. With adam the
+ * rate is `rate`, 0: its own, and that of frequencies so many times `faster`. A loss that is not
+ * for the labels is refused. name, first and job are set. */
+krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *values, double rate,
+                                      double faster);
+/* Once layer l has its frequencies: how long their steps are. */
+void krein__net_machine_pace(krein_net_machine *m, const krein_values *values, int64_t l);
 /* Trains the net on the windows, both ready, and says what came out. */
 krein_status krein__net_machine_train(krein_net_machine *m);
 /* After that: weights of the model by ridge regression on the map as it is now, where there is a
@@ -110,8 +132,5 @@ void krein__net_machine_cost(const krein_net_machine *m, const krein_map *map,
 /* The last layer as weights (R x k) and intercepts in the units of the data; root: the features of
  * the map are so many times those of the net. */
 void krein__net_weights(const krein_net_machine *m, double root, double *w, double *intercept);
-/* The geometric mean of the sizes of the frequencies of layer l: that of heavy tails is no larger
- * for a few far out. 0 where all are 0. */
-double krein__net_typical(const krein_net *net, int64_t l);
 
 #endif
