@@ -10,14 +10,6 @@
 
 static const int BITS[] = {8, 4, 2, 1};
 
-static krein_status train(krein_ctx *ctx, const rows *r, krein_task task,
-                          const krein_train_options *o, krein_report *report, krein_model **m) {
-    krein_data *data = open_rows(ctx, r, NULL, task);
-    krein_status st = krein_train(ctx, data, o, report, m);
-    krein_data_close(data);
-    return st;
-}
-
 static krein_train_options deep(const char *learner) {
     krein_train_options o = defaults();
     o.learner = learner;
@@ -264,16 +256,6 @@ static void no_codes(void) {
 
 /* ---- training ----------------------------------------------------------- */
 
-static rows two_targets(int64_t n) {
-    rows one = friedman(n, .1, 5), r = make_rows(n, 6, 2, 5);
-    for (int64_t i = 0; i < n; i++) {
-        r.y[2 * i] = one.y[i];
-        r.y[2 * i + 1] = 1000 * (double)r.x[i * 6];
-    }
-    drop(&one);
-    return r;
-}
-
 /* Two classes by half of 12 columns: few bits need many columns. */
 static rows balls(int64_t n) {
     rows r = make_rows(n, 12, 1, 8);
@@ -316,7 +298,7 @@ static void tasks(void) {
         krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.holdout = .25;
-        krein_status st = train(ctx, &r, KREIN_TASK_AUTO, &o, &report, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_AUTO, &o, &report, &m);
         CHECK_ELSE(st == KREIN_OK, "%s: %s\n", all[i].learner, krein_message(ctx));
         if (!m) continue;
         double off = classes > 0 ? 1 - report.test->accuracy : 1 - report.test->r2;
@@ -419,7 +401,7 @@ static void whole_numbers(void) {
         krein_block block;
         double got[N], want[N], again[N], held = 0;
         int32_t fold[N];
-        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, &report, &m) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, &report, &m) == KREIN_OK);
         if (!m) exit(1);
         CHECK(krein_predict_dense(ctx, m, N, r.d, r.x, r.d, got) == KREIN_OK);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_REGRESSION);
@@ -464,7 +446,7 @@ static void sizes(void) {
         krein_model *m = NULL;
         snprintf(spec, sizeof spec, "deep(layers=3, width=96, bits=%d, epochs=1)", bits[b]);
         krein_train_options o = deep(spec);
-        CHECK(train(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m) == KREIN_OK);
         test_bytes file = test_model_bytes(ctx, m);
         size[b] = (double)file.n;
         /* weights of the last layer are doubles in a model in float */
@@ -524,7 +506,7 @@ static void choice(void) {
     krein_model *m = NULL, *again = NULL;
     o.kernel = "gaussian";
     o.probabilities = true;
-    CHECK(train(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, &report, &m) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, &report, &m) == KREIN_OK);
     if (!m) exit(1);
     CHECK_HAS(report.learner, "width=15, bits=4, lambda_a");
     CHECK_HAS(report.map, "deep(D=30, layers=2, bits=4)");
@@ -534,7 +516,7 @@ static void choice(void) {
         o.learner = report.learner;
         o.kernel = report.kernel;
         o.map = i ? report.map : NULL;
-        CHECK(train(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, NULL, &again) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, NULL, &again) == KREIN_OK);
         if (!again) continue;
         test_bytes b = test_model_bytes(ctx, again);
         CHECK(test_same(a, b));
@@ -615,7 +597,7 @@ static void refusals(void) {
         o.lambda = all[i].lambda;
         o.features = all[i].features;
         if (all[i].kernel) o.kernel = all[i].kernel;
-        krein_status st = train(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m);
         CHECK_ELSE(st == all[i].status, "%s: %d %s\n", all[i].learner, (int)st, krein_message(ctx));
         CHECK_HAS(krein_message(ctx), all[i].part);
         krein_model_destroy(m);
@@ -647,7 +629,7 @@ static void odd_input(void) {
         double f[200], mean = 0;
         for (int64_t j = 0; all[i].constant && j < r.n * r.d; j++) r.x[j] = 1;
         for (int64_t j = 0; j < r.n; j++) mean += r.y[j] / (double)r.n;
-        krein_status st = train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m);
         CHECK_ELSE(st == KREIN_OK, "%s: %s\n", all[i].learner, krein_message(ctx));
         CHECK_HAS(log.text, all[i].said);
         CHECK(krein_predict_dense(ctx, m, r.n, r.d, r.x, r.d, f) == KREIN_OK);
@@ -665,23 +647,10 @@ static void plan_bounds_the_memory(void) {
                                           "deep(width=100, epochs=1, bits=8, batch=400, clip=1)",
                                           "deep(layers=6, width=100, epochs=1, bits=1)"};
     for (int i = 0; i < 3; i++) {
-        krein_ctx *one = test_ctx(1 + i % 2), *two = test_ctx(1 + i % 2);
         rows r = i == 1 ? rings(2000, 3, 2) : friedman(3000, .1, 2);
         krein_train_options o = deep(learner[i]);
-        krein_report plan = KREIN_SIZED(krein_report);
-        krein_model *m = NULL;
-        krein_task task = i == 1 ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-        krein_data *data = open_rows(one, &r, NULL, task);
-        CHECK(krein_plan(one, data, &o, &plan) == KREIN_OK);
-        krein_data_close(data);
-        CHECK(train(two, &r, task, &o, NULL, &m) == KREIN_OK);
-        CHECK_ELSE(krein_ctx_peak_bytes(two) <= plan.bytes_peak, "%s: %.0f bytes, planned %.0f\n",
-                   learner[i], (double)krein_ctx_peak_bytes(two), (double)plan.bytes_peak);
-        krein_report_clear(one, &plan);
-        krein_model_destroy(m);
+        check_plan(1 + i % 2, &r, i == 1 ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION, &o);
         drop(&r);
-        krein_ctx_destroy(one);
-        krein_ctx_destroy(two);
     }
 }
 

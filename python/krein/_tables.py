@@ -1995,7 +1995,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "",
                     "(0, 1e+30]",
                     (
-                        "length of the steps of the layers, in units of their typical size at the "
+                        "length of the steps of frequencies, in units of their typical size at the "
                         "start; when not given the rate with adam, and with others the rate itself "
                         "in no unit"
                     ),

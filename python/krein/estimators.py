@@ -2678,9 +2678,9 @@ class DeepRegressor(BaseRegressor):
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
     frequency_rate : float, optional
-        Length of the steps of the layers, in units of their typical size at the start; when
-        not given the rate with adam, and with others the rate itself in no unit. In (0,
-        1e+30].
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given the rate with adam, and with others the rate itself in no unit. In
+        (0, 1e+30].
     report : int, optional
         Steps between two lines with loss and held-out error in the log (-vv); 0: one an
         epoch. In [0, 1000000000]. Default 0.
@@ -2914,9 +2914,9 @@ class DeepClassifier(BaseClassifier):
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
     frequency_rate : float, optional
-        Length of the steps of the layers, in units of their typical size at the start; when
-        not given the rate with adam, and with others the rate itself in no unit. In (0,
-        1e+30].
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given the rate with adam, and with others the rate itself in no unit. In
+        (0, 1e+30].
     report : int, optional
         Steps between two lines with loss and held-out error in the log (-vv); 0: one an
         epoch. In [0, 1000000000]. Default 0.
