@@ -106,7 +106,7 @@ static void features(const char *model, const char *rows, const char *to) {
     krein_data_options_init(&o);
     o.label = "none";
     check(krein_model_load(ctx, model, &m));
-    if (!krein__deep(m->map)) {
+    if (!krein__map_is_deep(m->map)) {
         fprintf(stderr, "bench_deep: %s is no deep model\n", model);
         exit(1);
     }

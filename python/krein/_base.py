@@ -169,6 +169,8 @@ _NUMBERS = {
     "restarts": int,
     "rows": int,
     "repeats": int,
+    "level": float,
+    "parallel": int,
     "n": int,
     "d": int,
     "noise": float,

@@ -1250,7 +1250,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "training rows drawn by ridge leverage scores (rows that others do not explain; "
                 "positive definite kernels), or those of a file, at most D. Of an indefinite "
                 "kernel about half as many features as landmarks are kept: the others would not "
-                "approximate it."
+                "approximate it. With bits below 32 rows, landmarks and kernel values are whole "
+                "numbers, and so are inner products; for kernels that are computed from these."
             ),
             "williams2001",
             "",
@@ -1281,6 +1282,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "landmarks from this file: rows with the columns of the data, or one "
                         "column of row numbers from 1"
                     ),
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of the landmarks: 32, or whole numbers of 8, 4, 2 or 1",
                 ),
             ),
         ),

@@ -151,7 +151,7 @@ static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map
                            "deep: weights in %d bits are not solved for; use refit=no, or bits=32",
                            s.bits);
     if (!map) return KREIN_OK;
-    if (map->cls != &krein__map_deep)
+    if (!krein__map_is_deep(map))
         return krein__fail(ctx, KREIN_EARG,
                            "the learner deep trains layers of its own, which the map %s does not "
                            "have; leave `map` out",

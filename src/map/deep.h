@@ -25,7 +25,7 @@ typedef struct krein_deep {
     krein_wave_codes *table; /* of cosines and sines in codes */
 } krein_deep;
 
-/* NULL: the map is another one. */
+bool krein__map_is_deep(const krein_map *map);
 const krein_deep *krein__deep(const krein_map *map);
 /* As its spec says. */
 int64_t krein__deep_layers(const krein_map *map);
@@ -46,10 +46,6 @@ typedef struct krein_deep_given {
     const float *unit; /* d, or NULL: see krein_deep; only with bits below 32 */
 } krein_deep_given;
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given);
-/* The codes of the raw features of at most KREIN_TILE rows, x->n x R, within scratch (map->scratch
- * floats), and their quantiser; maps of codes only. */
-const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *x, float *scratch);
-krein_quant krein__deep_quant(const krein_map *map);
 /* The factor of cosines and sines. */
 double krein__deep_factor(const krein_map *map);
 

@@ -151,6 +151,7 @@ ridge spline-terms numbers --scale minmax -k 'spline(q=1, terms=8)' -m 'spline(D
 ridge nystrom-chi2 numbers --scale minmax -k chi2 -m 'nystrom(D=12)'
 ridge nystrom-kmeans numbers -k "$gauss" -m 'nystrom(D=12, landmarks=kmeans)'
 head -n 11 "$work/numbers.data" >"$folder/landmarks.csv" # a model does without the file
+ridge nystrom-bits numbers -k "$gauss" -m 'nystrom(D=12, bits=4)'
 ridge nystrom-file numbers -k "$gauss" -m "nystrom(D=10, file=$folder/landmarks.csv)"
 rm "$folder/landmarks.csv"
 ridge auto numbers -k "$gauss + 0.5*linear + 0.5*laplacian(sigma=4)" -m 'auto(D=48)'
