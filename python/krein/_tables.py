@@ -28,6 +28,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1367,10 +1368,11 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
             False,
             True,
+            False,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1402,8 +1404,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
+            False,
             False,
             False,
         ),
@@ -1414,7 +1417,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
                 "They sharpen what is known of the inputs: labels stand against the features of "
                 "all rows. On features only; lambda by exact leave-one-out unless `lambda_` is "
-                "given. See docs/divide.md."
+                "given. See docs/semisupervised.md."
             ),
             "chang2017",
             "",
@@ -1437,9 +1440,118 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
+            ("regression", "classification", "multilabel"),
+            "",
+            True,
+            False,
+            False,
+        ),
+        "labelprop": Method(
+            "labelprop",
+            "labels carried over a graph of neighbours to rows without labels",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Labels are carried over the graph of nearest neighbours of all rows, by distances "
+                "of the encoded rows; then ridge regression on the map learns them from all rows, "
+                "so that new rows can be predicted. lambda by leave-one-out unless `lambda_` is "
+                "given. See docs/semisupervised.md."
+            ),
+            "zhu2003",
+            "",
+            (
+                Option(
+                    "method",
+                    "harmonic|spreading",
+                    "harmonic",
+                    "",
+                    (
+                        "labels stay and others are the mean of their neighbours; or all give way, "
+                        "by alpha"
+                    ),
+                ),
+                Option(
+                    "alpha",
+                    "number",
+                    "0.2",
+                    "(0, 1)",
+                    "method=spreading: the share that comes from the neighbours",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+            ),
             ("regression", "classification"),
             "",
             True,
+            False,
+            True,
+        ),
+        "selftrain": Method(
+            "selftrain",
+            "a classifier trained on its own sure predictions",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Those that the base is sure of get its prediction for a label, and it is trained "
+                "again. base is krr, svm or logistic with its options in quotes. See "
+                "docs/semisupervised.md."
+            ),
+            "yarowsky1995",
+            "",
+            (
+                Option(
+                    "base",
+                    "text",
+                    "krr",
+                    "",
+                    "the classifier, one with probabilities, and its options: base=\"svm(C=1)\"",
+                ),
+                Option(
+                    "threshold",
+                    "number",
+                    "0.75",
+                    "[0, 1)",
+                    "probability above which a row gets its predicted class for a label",
+                ),
+                Option(
+                    "rounds",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "times that labels are given, at most",
+                ),
+            ),
+            ("classification",),
+            "asked",
+            True,
+            False,
             False,
         ),
         "svm": Method(
@@ -1514,8 +1626,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -1573,6 +1686,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             False,
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1613,8 +1727,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "all coefficients at once, or row by row",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
+            False,
             False,
             False,
         ),
@@ -1659,8 +1774,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "ends where the gradient is this much of the one at zero weights",
                 ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "always",
+            False,
             False,
             False,
         ),
@@ -1857,10 +1973,11 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "always",
             True,
             True,
+            False,
         ),
         "deep": Method(
             "deep",
@@ -2019,10 +2136,11 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "always",
             False,
             True,
+            False,
         ),
         "mkl": Method(
             "mkl",
@@ -2067,8 +2185,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "base=svm: what it does with several classes",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -2885,6 +3004,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
+        "propagate": Method(
+            "propagate",
+            "values carried over a graph: harmonic function, label spreading",
+            "",
+            "zhu2003",
+            "",
+            (),
+        ),
     },
     "generators": {
         "arm": Method(
@@ -3001,6 +3128,26 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "6",
                     "(1, 32]",
                     "order: smoothness of the target; 2, 4, 6 and 8 are fast",
+                ),
+            ),
+        ),
+        "multilabel": Method(
+            "multilabel",
+            "several labels a row, or none: where a direction of the inputs is far out",
+            (
+                "For `task=multilabel`. The labels are the numbers from 1, | between them in CSV "
+                "and commas in LIBSVM; about half of the rows have the first, a tenth the last. "
+                "The noise is the standard deviation added before the comparison."
+            ),
+            "",
+            "",
+            (
+                Option(
+                    "labels",
+                    "integer",
+                    "6",
+                    "[1, 52]",
+                    "number of labels",
                 ),
             ),
         ),

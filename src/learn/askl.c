@@ -348,7 +348,7 @@ const krein_learner_class krein__learner_askl = {
          "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
          "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
          "rows instead; the kernel spectral(file=MODEL) is that mixture."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .unlabelled = true,
     .checkpoint = true,

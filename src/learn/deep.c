@@ -406,7 +406,7 @@ const krein_learner_class krein__learner_deep = {
          "gives the width from a budget of bits. With bits=32 and the square loss the weights are "
          "then solved for as by krr. loss=softmax has probabilities by itself; with other losses "
          "they are calibrated on the rows held out."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .checkpoint = true,
     .map = map_spec,

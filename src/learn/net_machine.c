@@ -44,7 +44,13 @@ int64_t krein__net_epochs(const krein_net_machine *m, const krein_values *v, int
 }
 
 static krein_status check_loss(const krein_net_machine *m) {
-    if (!krein__job_classes(m->job) && !m->o.loss->numbers)
+    bool labels = krein__job_labels(m->job);
+    if (labels && !m->o.loss->numbers && m->o.loss != &krein__loss_logistic)
+        return krein__fail(m->job->ctx, KREIN_EARG,
+                           "%s: loss=%s is for one class a row; several labels take loss=square or "
+                           "loss=logistic",
+                           m->name, m->o.loss->cls.name);
+    if (!krein__job_classes(m->job) && !labels && !m->o.loss->numbers)
         return krein__fail(m->job->ctx, KREIN_EARG,
                            "%s: loss=%s is for classes and the labels are numbers; use "
                            "loss=square, or `task=classification`",
@@ -134,10 +140,9 @@ void krein__net_weights(const krein_net_machine *m, double root, double *w, doub
     int64_t R = last->in, k = last->out;
     const float *W = krein__layer_parameters(&m->net, m->net.layers - 1) + last->first,
                 *b = W + R * k;
-    bool classes = krein__job_classes(m->job);
     for (int64_t i = 0; i < R * k; i++) w[i] = (double)W[i] * m->w.unit[i % k] / root;
     for (int64_t c = 0; c < k; c++)
-        intercept[c] = (double)b[c] * m->w.unit[c] + (classes ? 0 : m->job->data->label_mean[c]);
+        intercept[c] = (double)b[c] * m->w.unit[c] + krein__job_mean(m->job, c);
 }
 
 /* ---- what came out ------------------------------------------------------ */
@@ -187,7 +192,7 @@ static krein_status measure_held(krein_net_machine *m) {
     NEW(m->scores, m->w.held * m->w.k);
     TRY(krein__net_work_begin(&m->net, m->o.batch, true, &work));
     TRY(krein__net_measure(&work, &m->w.fit.held, m->o.loss, &mean, &error, m->scores));
-    m->error = krein__windows_error(&m->w, m->scores);
+    m->error = krein__windows_error(&m->w, m->o.loss, m->scores);
 done:
     krein__net_work_end(&work);
     return st;
@@ -201,14 +206,15 @@ static krein_status calibrate(krein_net_machine *n) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     const krein_windows *w = &n->w;
-    double *score = NULL, *weight = NULL;
-    if (n->o.loss->probabilities) {
+    double *score = NULL, *weight = NULL, *y = NULL;
+    bool labels = krein__job_labels(job);
+    if (n->o.loss->probabilities && !labels) {
         NEW(m->calibration.slope, m->k);
         ZNEW(m->calibration.shift, m->k);
         for (int64_t c = 0; c < m->k; c++) m->calibration.slope[c] = 1;
         goto done;
     }
-    if (!job->probabilities) goto done;
+    if (!job->probabilities || (labels && w->held == 0)) goto done;
     if (w->held == 0) {
         st = krein__fail(ctx, KREIN_EDATA,
                          "%s: there are too few rows to hold some out, which `probabilities` "
@@ -220,11 +226,13 @@ static krein_status calibrate(krein_net_machine *n) {
     NEW(weight, w->held);
     for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)n->scores[i];
     for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
-    TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
-                         weight, &m->calibration));
+    NEW(y, w->held * m->k);
+    for (int64_t i = 0; i < w->held * m->k; i++) y[i] = (double)w->held_y[i];
+    TRY(krein__model_calibrate(ctx, m, w->held, score, w->held_class, y, weight));
 done:
     krein__free(ctx, score);
     krein__free(ctx, weight);
+    krein__free(ctx, y);
     return st;
 }
 
@@ -292,7 +300,8 @@ static krein_status give_up_refit(krein_net_machine *m, krein_status st) {
     ctx->status = KREIN_OK;
     krein__free(ctx, job->model->calibration.slope);
     krein__free(ctx, job->model->calibration.shift);
-    job->model->calibration.slope = job->model->calibration.shift = NULL;
+    krein__free(ctx, job->model->threshold);
+    job->model->calibration.slope = job->model->calibration.shift = job->model->threshold = NULL;
     job->model->path.n = 0;
     return KREIN_OK;
 }
