@@ -46,7 +46,7 @@ NAMES = {
 }
 
 # Options whose name is a keyword of all classes, with another meaning: what they are called here.
-RENAMED = {("askl", "clip"): "gradient_clip"}
+RENAMED = {("askl", "clip"): "gradient_clip", ("deep", "clip"): "gradient_clip"}
 
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
 # the rows into another order and asks for the same numbers to 1e-7.
@@ -56,6 +56,8 @@ BATCHES = "mini-batches and the rows held out depend on the order of the rows"
 EXPLAINED = {
     "AsklRegressor": {"check_sample_weights_invariance": BATCHES},
     "AsklClassifier": {"check_sample_weights_invariance": BATCHES},
+    "DeepRegressor": {"check_sample_weights_invariance": BATCHES},
+    "DeepClassifier": {"check_sample_weights_invariance": BATCHES},
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},

@@ -1979,6 +1979,169 @@ TABLES: Dict[str, Dict[str, Method]] = {
             True,
             False,
         ),
+        "deep": Method(
+            "deep",
+            "stacked layers of random Fourier features, trained, in float or in a few bits",
+            (
+                "For numbers and classes. Cosines and sines of one layer are the inputs of the "
+                "next; the frequencies of the first start from the spectral measure of the kernel "
+                "(one stationary kernel, or a product of such), those of the others are Gaussian, "
+                "and all are trained with the weights by mini-batches. A tenth of the rows is held "
+                "out to choose the epoch. With bits below 32 the layers are trained as they will "
+                "be used: weights and features are whole numbers of so many bits, and the model "
+                "has and uses nothing else. `memory` gives the width from a budget of bits. With "
+                "bits=32 and the square loss the weights are then solved for as by krr. "
+                "loss=softmax has probabilities by itself; with other losses they are calibrated "
+                "on the rows held out."
+            ),
+            "luo2022",
+            "",
+            (
+                Option(
+                    "layers",
+                    "integer",
+                    "3",
+                    "[1, 12]",
+                    "layers of features",
+                ),
+                Option(
+                    "width",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "frequencies of a layer, which has twice as many features; 128 when "
+                        "neither it nor memory is given"
+                    ),
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of weights and features: 32, or whole numbers of 8, 4, 2 or 1",
+                ),
+                Option(
+                    "memory",
+                    "number",
+                    "",
+                    "(0, 1e+15]",
+                    "in place of width: bits that the weights between the layers may take",
+                ),
+                Option(
+                    "lambda_a",
+                    "number",
+                    "1e-05",
+                    "[0, 1000000]",
+                    "penalty of the weights of the last layer",
+                ),
+                Option(
+                    "spread",
+                    "number",
+                    "1.2",
+                    "(0, 1000000]",
+                    "deviation of a phase at the start, in layers behind the first",
+                ),
+                Option(
+                    "loss",
+                    "hinge|hinge2|square|softmax|logistic",
+                    "",
+                    "",
+                    "softmax for classes, square for numbers when not given",
+                ),
+                Option(
+                    "optimizer",
+                    "sgd|adam|adadelta",
+                    "adam",
+                    "",
+                    "how steps follow from gradients",
+                ),
+                Option(
+                    "epochs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "visits of every row, at most; when not given 10 to 200, so that there are "
+                        "about 20,000 steps"
+                    ),
+                ),
+                Option(
+                    "batch",
+                    "integer",
+                    "48",
+                    "[1, 1000000]",
+                    "rows of a step",
+                ),
+                Option(
+                    "rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps; 0.01 with adam, the optimiser's own with others when "
+                        "not given"
+                    ),
+                ),
+                Option(
+                    "schedule",
+                    "constant|step|cosine|warmup",
+                    "cosine",
+                    "",
+                    "how the rate falls over the epochs",
+                ),
+                Option(
+                    "patience",
+                    "integer",
+                    "20",
+                    "[0, 1000000]",
+                    "epochs without a better held-out error before the end; 0: all epochs",
+                ),
+                Option(
+                    "clip",
+                    "number",
+                    "0",
+                    "[0, 1e+30]",
+                    "gradients are made no longer than that; 0: as they are",
+                ),
+                Option(
+                    "refit",
+                    "no|yes",
+                    "",
+                    "",
+                    (
+                        "solve for the weights by ridge regression in the end; when not given: "
+                        "with the square loss"
+                    ),
+                ),
+                Option(
+                    "frequency_rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps of frequencies, in units of their typical size at the "
+                        "start; when not given the rate with adam, and with others the rate itself "
+                        "in no unit"
+                    ),
+                ),
+                Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+            ),
+            ("regression", "classification", "multilabel"),
+            "always",
+            False,
+            True,
+            False,
+        ),
         "mkl": Method(
             "mkl",
             "several kernels, weighed and summed (`kernels`), under krr or svm",

@@ -504,6 +504,12 @@ done:
     return st;
 }
 
+krein_status krein__model_retell_map(krein_model *m) {
+    krein__free(m->ctx, m->map_text);
+    m->map_text = krein__map_text(m->map);
+    return m->map_text ? KREIN_OK : m->ctx->status;
+}
+
 /* name: of the file, for messages. */
 static krein_status from_archive(krein_ctx *ctx, krein_archive *a, const char *name,
                                  krein_model **out) {

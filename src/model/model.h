@@ -71,6 +71,8 @@ struct krein_model {
 /* What people are told and other fields do not say (kernel_text, map_text, shift), once encoding,
  * kernel, map and weights are there. */
 krein_status krein__model_finish(krein_model *model);
+/* The same of the map alone, after it was changed. */
+krein_status krein__model_retell_map(krein_model *model);
 
 /* The head of a task, unless a learner has its own, and the scores it needs. */
 krein_head krein__task_head(krein_task task);

@@ -19,6 +19,7 @@
 #include "net/fit.h"
 
 #include "base/rng.h"
+#include "net/codes.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -234,7 +235,10 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
     if (!isfinite(*loss)) return KREIN_OK;
     *activity = descend(f, n);
     float *W = head_weights(f, &rows, &columns);
-    return krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+    krein_status st =
+        krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+    krein__net_round(f->net);
+    return st;
 }
 
 /* ---- epochs ------------------------------------------------------------- */
@@ -505,6 +509,7 @@ static krein_status run(fit *f) {
     /* Windows have sizes of their own: the steps are counted as if they were even. */
     f->steps = f->o->epochs * krein__max(f->rows->windows, batches_of(f, f->rows->n));
     TRY(recall(f, &found));
+    krein__net_round(f->net);
     if (!found) {
         f->at = (krein_fit_place){.epoch = 1};
         out->last.loss = out->last.objective = NAN;
@@ -515,6 +520,7 @@ static krein_status run(fit *f) {
     if (f->at.done) goto done;
     TRY(run_epochs(f));
     memcpy(f->net->p, f->best, bytes);
+    krein__net_round(f->net);
     out->steps = f->at.step;
     f->at.done = true;
     TRY(keep(f, false));

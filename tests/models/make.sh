@@ -211,6 +211,9 @@ if [[ ! -e $folder/exact-spectral.krein ]]; then # a model does without the file
     ridge exact-spectral numbers -k "spectral(file=$folder/mixture.krein)" -m exact
     rm "$folder/mixture.krein"
 fi
+ridge deep numbers --learner 'deep(layers=2, width=12, epochs=3)' -k "$gauss"
+model deep-8 three train --learner 'deep(layers=3, width=10, bits=8, epochs=3)' -k "$gauss"
+model deep-1 numbers train --learner 'deep(layers=2, width=10, bits=1, epochs=3)' -k "$gauss"
 model askl-softmax three train --learner 'askl(D=24, epochs=3)' -k "$gauss"
 ridge logistic two --learner logistic -k "$gauss" -m 'orf(D=32)'
 
