@@ -36,7 +36,7 @@
 #include "learn/spectral_mixture.h"
 #include "learn/windows.h"
 #include "map/learned.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "num/speed.h"
 
 #include <math.h>
@@ -528,8 +528,7 @@ static krein_status calibrate(krein_job *job, const krein_fit_options *o, const 
     NEW(weight, w->held);
     for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
     for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
-    TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
-                         weight, &m->calibration));
+    TRY(krein__job_calibrate(job, w->held, score, w->held_class, weight));
 done:
     krein__free(ctx, score);
     krein__free(ctx, weight);

@@ -8,7 +8,7 @@
 #include "learn/feature_machines.h"
 
 #include "learn/examples.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "num/blas.h"
 #include "solve/crammer.h"
 
@@ -403,8 +403,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
         set_cost(&s, *C);
         TRY(set_train(&s, PATH_TOL, PATH_WORK, job->deadline, NULL));
         TRY(held_out(&s, score));
-        TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, ex.n, m->k, score, ex.class,
-                             ex.weight, &m->calibration));
+        TRY(krein__job_calibrate(job, ex.n, score, ex.class, ex.weight));
     }
 done:
     set_end(&s);

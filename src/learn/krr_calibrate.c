@@ -18,7 +18,7 @@
  * folds. On the kernel matrix 2 n^3 / 3 flops. */
 #include "stream/together.h"
 #include "learn/krr.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "solve/krein_ridge.h"
 
 #include <math.h>
@@ -45,13 +45,11 @@ double krein__krr_calibration_bytes(int64_t n, int64_t k) {
 
 krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, const double *score,
                                   const int32_t *class, const double *weight) {
-    krein_model *m = job->model;
     char held[64] = "leave-one-out scores";
     if (folds > 0) snprintf(held, sizeof held, "scores of %lld folds", (long long)folds);
     krein__log(job->ctx, KREIN_LOG_INFO, "probabilities: calibrated on %s of %lld rows%s", held,
                (long long)n, n < job->n ? ", a sample" : "");
-    return krein__calibrate(job->ctx, m->head, m->encoding.nclass, n, m->k, score, class, weight,
-                            &m->calibration);
+    return krein__job_calibrate(job, n, score, class, weight);
 }
 
 /* ---- on features -------------------------------------------------------- */

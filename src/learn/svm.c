@@ -114,6 +114,7 @@ const krein_learner_class krein__learner_svm = {
     .tasks = KREIN_FOR_CLASSES,
     .matrix = KREIN_MATRIX_FEW,
     .probabilities = true,
+    .held_out = true,
     .check = check,
     .head = head,
     .fit = fit,

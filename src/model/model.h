@@ -22,6 +22,8 @@ typedef enum krein_head {
  * before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
 typedef struct krein_calibration {
     double *slope, *shift; /* k of each, or NULL */
+    int64_t held;          /* rows that were held out, */
+    double *doubt; /* and one less the probability of their class, ascending; NULL: not kept */
 } krein_calibration;
 
 /* Values of lambda that were compared, ascending, and the error of each on held-out rows: rmse, or
@@ -40,6 +42,8 @@ typedef struct krein_packed {
     krein_product *product;
 } krein_packed;
 
+typedef struct krein_posterior krein_posterior; /* posterior.h */
+
 struct krein_model {
     krein_ctx *ctx;
     krein_encoding encoding;
@@ -55,6 +59,7 @@ struct krein_model {
     krein_packed packed; /* the same in codes, which the file has in their place; unit NULL: none */
     double *intercept;   /* k */
     krein_calibration calibration;
+    krein_posterior *posterior; /* what says how sure it is; NULL: nothing does */
     double *variance; /* k, of principal components; NULL: the scores are something else */
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
@@ -119,8 +124,10 @@ int64_t krein__decide(krein_head head, int64_t classes, const double *score);
 /* Number of the pair of classes a < b among all pairs, as their scores are ordered. */
 int64_t krein__pair(int64_t classes, int64_t a, int64_t b);
 
-/* Metrics over the given part of data that has been learned or matched already. */
+/* Metrics over the given part of data that has been learned or matched already; intervals, where
+ * the model has them, of that coverage. */
+#define KREIN_COVERAGE 0.9
 krein_status krein__model_measure(krein_ctx *ctx, const krein_model *model, krein_data *data,
-                                  int part, krein_metrics *out);
+                                  int part, double level, krein_metrics *out);
 
 #endif
