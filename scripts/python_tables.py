@@ -140,6 +140,20 @@ PROBABILITIES = (
     "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see "
     "the best class elsewhere than `predict`, which goes by the scores.",
 )
+UNCERTAINTY = {
+    "regression": (
+        "uncertainty",
+        "bool",
+        "Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted. The model "
+        "then keeps half of a matrix of its features.",
+    ),
+    "classification": (
+        "uncertainty",
+        "bool",
+        "Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted; "
+        "`predict_proba` comes with it.",
+    ),
+}
 LAST = [
     ("verbose", "bool or int", "Progress and decisions on standard error."),
     (
@@ -196,8 +210,8 @@ def read_tables():
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), whether it learns from rows without labels, and whether it can be interrupted: tried
-    on a few rows."""
+    "always"), whether it learns from rows without labels, whether it can be interrupted, and the
+    tasks for which it knows how sure it is: tried on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -239,7 +253,18 @@ def abilities(learner):
             _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
         except KreinError:
             checkpoint = False
-    return tuple(tasks), probabilities, unlabelled, checkpoint
+    sure = []
+    for task in tasks:
+        y = X[:, 0] if task == "regression" else (X[:, 0] > 0).astype(int)
+        for kernels in (None, "gaussian(sigma=1); linear"):
+            options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
+            try:
+                _base.train(X, y, task=task, learner=learner, uncertainty=True, **options)
+            except KreinError:
+                continue
+            sure.append(task)
+            break
+    return tuple(tasks), probabilities, unlabelled, checkpoint, tuple(sure)
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -326,7 +351,7 @@ def write_tables(tables, able):
             if options:
                 lines.append("            ),")
             if entry["name"] in able and table == "learners":
-                tasks, probabilities, unlabelled, checkpoint = able[entry["name"]]
+                tasks, probabilities, unlabelled, checkpoint, _ = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
                 lines.append('            "%s",' % probabilities)
@@ -396,7 +421,9 @@ def option_parameter(option):
     return option["name"], option["type"], text
 
 
-def write_class(name, task, learner, summary, details, options, probabilities, checkpoint):
+def write_class(
+    name, task, learner, summary, details, options, probabilities, checkpoint, sure
+):
     base = "BaseRegressor" if task == "regression" else "BaseClassifier"
     parameters = [LEARNER] if learner is None else []
     parameters += [option_parameter(o) for o in options] + COMMON
@@ -404,6 +431,8 @@ def write_class(name, task, learner, summary, details, options, probabilities, c
         parameters.append(CHECKPOINT)
     if task == "classification" and probabilities == "asked":
         parameters.append(PROBABILITIES)
+    if task in sure:
+        parameters.append(UNCERTAINTY[task])
     parameters += LAST
     out = ["", "class %s(%s):" % (name, base)]
 
@@ -502,9 +531,10 @@ def write_estimators(tables, able):
             [],
             "asked",
             True,
+            ("regression", "classification"),
         )
     for entry, options in tables["learners"]:
-        tasks, probabilities, _, checkpoint = able[entry["name"]]
+        tasks, probabilities, _, checkpoint, sure = able[entry["name"]]
         for task in tasks:
             suffix = "Regressor" if task == "regression" else "Classifier"
             name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
@@ -522,6 +552,7 @@ def write_estimators(tables, able):
                 own,
                 probabilities,
                 checkpoint,
+                sure,
             )
             names.append(name)
     front = FRONT % "".join('    "%s",\n' % n for n in names)

@@ -85,6 +85,9 @@ class Regressor(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -146,6 +149,7 @@ class Regressor(BaseRegressor):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -171,6 +175,7 @@ class Regressor(BaseRegressor):
         self.types = types
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -233,6 +238,9 @@ class Classifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -297,6 +305,7 @@ class Classifier(BaseClassifier):
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -323,6 +332,7 @@ class Classifier(BaseClassifier):
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -397,6 +407,9 @@ class KernelRidge(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -462,6 +475,7 @@ class KernelRidge(BaseRegressor):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -488,6 +502,7 @@ class KernelRidge(BaseRegressor):
         self.types = types
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -565,6 +580,9 @@ class KernelRidgeClassifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -633,6 +651,7 @@ class KernelRidgeClassifier(BaseClassifier):
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -660,6 +679,7 @@ class KernelRidgeClassifier(BaseClassifier):
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1360,6 +1380,9 @@ class SVC(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1438,6 +1461,7 @@ class SVC(BaseClassifier):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1470,6 +1494,7 @@ class SVC(BaseClassifier):
         self.types = types
         self.holdout = holdout
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -2686,6 +2711,9 @@ class MKLRegressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2753,6 +2781,7 @@ class MKLRegressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2780,6 +2809,7 @@ class MKLRegressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -2850,6 +2880,9 @@ class MKLClassifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2920,6 +2953,7 @@ class MKLClassifier(BaseClassifier):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2948,5 +2982,6 @@ class MKLClassifier(BaseClassifier):
         self.types = types
         self.holdout = holdout
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
