@@ -16,6 +16,7 @@
 #include "model/posterior.h"
 #include "model/probability.h"
 #include "num/blas.h"
+#include "num/order.h"
 #include "stream/together.h"
 
 #include <math.h>
@@ -31,8 +32,8 @@ static double total(int64_t n, const double *x) {
     return sum;
 }
 
-/* A = U'U, then U^-1 in its place, zeros below. Where rounding left A indefinite its diagonal is lifted by the
- * least that helps; the lower triangle still has A. */
+/* A = U'U, then U^-1 in its place, zeros below. Where rounding left A indefinite its diagonal is
+ * lifted by the least that helps; the lower triangle still has A. */
 static krein_status invert(krein_ctx *ctx, int64_t n, double *a) {
     krein_status st = KREIN_OK;
     double *diagonal = NULL, most = 0;
@@ -175,23 +176,36 @@ done:
     return st;
 }
 
-/* F = mix U^-1 as a trapezoid: with the rows in reverse order, F' = Q T by a QR decomposition, and
+/* F (R x D) as a trapezoid: with the rows in reverse order, F' = Q T by a QR decomposition, and
  * T'T = F F'. */
+static krein_status pack_full(krein_ctx *ctx, const krein_posterior *p, const double *full,
+                              double **out) {
+    krein_status st = KREIN_OK;
+    int64_t R = p->R, D = p->D;
+    double *turned = NULL;
+    NEW(turned, R * D);
+    for (int64_t r = 0; r < R; r++)
+        memcpy(turned + (R - 1 - r) * D, full + r * D, (size_t)D * sizeof *full);
+    TRY(krein__trapezoid(ctx, R, D, turned));
+    TRY(krein__posterior_pack(ctx, p, turned + R * D - 1, -D, -1, out));
+done:
+    krein__free(ctx, turned);
+    return st;
+}
+
+/* F = mix U^-1; on landmarks also the mix itself. */
 static krein_status pack_mixed(krein_ctx *ctx, const krein_map *map, const double *inverse,
                                krein_posterior *p) {
     krein_status st = KREIN_OK;
     int64_t R = p->R, D = p->D;
-    double *full = NULL, *turned = NULL;
+    double *full = NULL;
     NEW(full, R * D);
-    NEW(turned, R * D);
-    krein__pgemm(ctx, false, false, R, D, D, 1, map->mix, map->D, inverse, D, 0, full, D);
-    for (int64_t r = 0; r < R; r++)
-        memcpy(turned + (R - 1 - r) * D, full + r * D, (size_t)D * sizeof *full);
-    TRY(krein__trapezoid(ctx, R, D, turned));
-    TRY(krein__posterior_pack(ctx, p, turned + R * D - 1, -D, -1));
+    krein__pgemm(ctx, false, false, R, D, D, 1, map->mix, D, inverse, D, 0, full, D);
+    TRY(pack_full(ctx, p, full, &p->factor));
+    if (krein__map_traits(map) & KREIN_MAP_VALUES && p->ridge > 0)
+        TRY(pack_full(ctx, p, map->mix, &p->inner));
 done:
     krein__free(ctx, full);
-    krein__free(ctx, turned);
     return st;
 }
 
@@ -242,7 +256,8 @@ static krein_status factor_features(krein_job *job, krein_posterior *p) {
     if (map->mix) TRY(mix_products(ctx, map, &s.G));
     for (int64_t i = 0; i < D; i++) s.G[i * D + i] += p->ridge;
     TRY(invert(ctx, D, s.G));
-    TRY(map->mix ? pack_mixed(ctx, map, s.G, p) : krein__posterior_pack(ctx, p, s.G, D, 1));
+    TRY(map->mix ? pack_mixed(ctx, map, s.G, p)
+                 : krein__posterior_pack(ctx, p, s.G, D, 1, &p->factor));
     NEW(p->centre, D);
     project_mean(p, s.mean, p->centre);
 done:
@@ -262,21 +277,22 @@ static krein_status leave_out(krein_job *job, const krein_krr_sample *s, krein_p
     krein_asked nothing = {0};
     krein_rows all = krein__matrix_rows(&s->x);
     int64_t k = m->k, rows = krein__block_rows(m->encoding.d), n;
-    double *score = NULL, *q = NULL;
+    double *score = NULL, *q = NULL, *beyond = NULL;
     NEW(score, rows * k);
     NEW(q, rows);
+    NEW(beyond, rows);
     TRY(krein__predictor_begin(ctx, m, &predictor));
     TRY(krein__teller_begin(ctx, m, &nothing, rows, &teller));
     for (int64_t i = 0; i < s->targets.n; i += n) {
         n = krein__min(rows, s->targets.n - i);
         krein_rows some = krein__rows_slice(&all, i, n);
         krein__predictor_run(&predictor, &some, score);
-        TRY(krein__teller_q(&teller, &some, q));
+        TRY(krein__teller_q(&teller, &some, q, beyond));
         for (int64_t r = 0; r < n; r++) {
             double w = s->weight[i + r], rest = 1 - w * q[r];
             if (!(w > 0) || !(rest > ALONE)) continue;
             o->rest[o->n] = w * rest;
-            o->q[o->n] = q[r] / rest;
+            o->q[o->n] = q[r] / rest + beyond[r];
             for (int64_t c = 0; c < p->k; c++) {
                 double y = s->y[(i + r) * k + c] + job->data->label_mean[c];
                 o->left[o->n * k + c] = (y - score[r * k + c]) / rest;
@@ -291,6 +307,7 @@ done:
     krein__teller_end(&teller);
     krein__free(ctx, score);
     krein__free(ctx, q);
+    krein__free(ctx, beyond);
     return st;
 }
 
@@ -366,7 +383,7 @@ static krein_status factor_kernel(krein_job *job, const double *weight, krein_po
     TRY(invert(ctx, n, K));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = i; j < n; j++) K[i * n + j] *= sqrt(weight[i]);
-    TRY(krein__posterior_pack(ctx, p, K, n, 1));
+    TRY(krein__posterior_pack(ctx, p, K, n, 1, &p->factor));
 done:
     return st;
 }
@@ -487,7 +504,8 @@ void krein__posterior_cost(const krein_map *map, int64_t n, int64_t k, krein_cos
     double threads = map->ctx->threads, rows = (double)sample_rows(n, map->d);
     bool mixed = krein__map_traits(map) & KREIN_MAP_MIX;
     double tiles = threads * (16.0 * KREIN_TILE * R + 8 * R);
-    double kept = 4 * R * (R + KREIN_POSTERIOR_PANEL) + 8 * R * (K + 2);
+    bool values = krein__map_traits(map) & KREIN_MAP_VALUES;
+    double kept = 4 * R * (R + KREIN_POSTERIOR_PANEL) * (values ? 2 : 1) + 8 * R * (K + 2);
     if (map->cls->traits & KREIN_MAP_DUAL) {
         out->bytes += kept + 8 * N * N + 8 * N * (4 * K + 8);
         out->flops += N * N * krein__gram_flops(map->kernel, map->d) + N * N * N;

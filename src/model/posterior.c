@@ -23,13 +23,18 @@
  *     c(x) = M^-1 k_x + a (1 - a'k_x) / (1'a),   f_-i(x) = f(x) - c_i(x) r_-i,
  *     q_-i(x) = q(x) + c_i(x)^2 / (w_i (1 - h_i)).
  *
- * Novelty is q(x) over the 0.99 quantile of q_-i(x_i). A set of classes has those with 1 - p_c(x)
- * <= Q, Q that quantile of 1 - p of the true class of held-out rows (vovk2005), and the best class.
+ * Novelty is q(x) over the 0.99 quantile of q_-i(x_i). On landmarks both have (k(x, x) - z'z) / (W
+ * lambda) added, what the process with the kernel itself knows less (quinonero2005): far from all
+ * landmarks z is zero, and q alone would say that nothing is as sure.
+ *
+ * A set of classes has those with 1 - p_c(x) <= Q, Q that order statistic of 1 - p of the true
+ * class of held-out rows (vovk2005), and the best class.
  *
  * Cost of a row: D^2 flops; intervals on the kernel 3 n^2. */
 #include "model/posterior.h"
 
 #include "num/blas.h"
+#include "num/order.h"
 
 #include <math.h>
 #include <omp.h>
@@ -61,11 +66,11 @@ int64_t krein__posterior_cells(int64_t R, int64_t D) {
     return cells;
 }
 
-krein_status krein__posterior_pack(krein_ctx *ctx, krein_posterior *p, const double *from,
-                                   int64_t row_stride, int64_t column_stride) {
+krein_status krein__posterior_pack(krein_ctx *ctx, const krein_posterior *p, const double *from,
+                                   int64_t row_stride, int64_t column_stride, double **out) {
     krein_status st = KREIN_OK;
-    NEW(p->factor, krein__posterior_cells(p->R, p->D));
-    double *to = p->factor;
+    NEW(*out, krein__posterior_cells(p->R, p->D));
+    double *to = *out;
     for (int64_t c = 0; c < p->D; c += PANEL) {
         panel one = panel_at(p, c, to);
         for (int64_t r = 0; r < one.rows; r++)
@@ -80,7 +85,7 @@ done:
 
 void krein__posterior_destroy(krein_ctx *ctx, krein_posterior *p) {
     if (!p) return;
-    double *all[] = {p->factor, p->centre, p->noise, p->score, p->left, p->rest};
+    double *all[] = {p->factor, p->inner, p->centre, p->noise, p->score, p->left, p->rest};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
     krein__free(ctx, p);
 }
@@ -108,7 +113,8 @@ static bool counts(const krein_posterior *p) {
 static bool sound(const krein_posterior *p) {
     bool fine = p->flat >= 0 && p->ridge >= 0 && p->reach > 0 && isfinite(p->flat) &&
                 isfinite(p->ridge) && isfinite(p->reach) && all_above(p->k, p->noise, 0);
-    if (p->kernel) return fine && p->ridge > 0 && (p->k == 0 || counts(p));
+    if (p->kernel || p->inner) fine = fine && p->ridge > 0;
+    if (p->kernel) return fine && (p->k == 0 || counts(p));
     for (int64_t c = 0; c < p->k; c++)
         fine = fine && ascends(p->rows, p->score + c * p->rows) && p->score[c * p->rows] >= 0;
     return fine;
@@ -131,6 +137,9 @@ krein_status krein__posterior_io(krein_archive *a, krein_model *m) {
     TRY(krein__archive_int(a, "posterior.rows", &p->rows, 1, p->kernel ? p->R : INT32_MAX));
     TRY(krein__archive_array(a, "posterior.factor", KREIN_TYPE_F64, &p->factor,
                              krein__posterior_cells(p->R, p->D)));
+    if (reading ? krein__archive_has(a, "posterior.inner") : p->inner != NULL)
+        TRY(krein__archive_array(a, "posterior.inner", KREIN_TYPE_F64, &p->inner,
+                                 krein__posterior_cells(p->R, p->D)));
     TRY(krein__archive_array(a, "posterior.centre", KREIN_TYPE_F64, &p->centre,
                              p->kernel ? p->R : p->D));
     TRY(krein__archive_double(a, "posterior.flat", &p->flat));
@@ -166,40 +175,10 @@ done:
 
 /* ---- order statistics --------------------------------------------------- */
 
-int krein__ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A little less than p (n + 1): 0.9 times 10 is 9, whatever the digits say. */
 int64_t krein__cover_rank(int64_t n, double level) {
     double rank = ceil(level * ((double)n + 1) * (1 - 1e-12));
     return krein__max(1, rank > (double)n ? n + 1 : (int64_t)rank);
-}
-
-/* Hoare's selection; the pivot is the middle of three. */
-double krein__order_statistic(int64_t n, double *x, int64_t rank) {
-    int64_t low = 0, high = n - 1, want = rank - 1;
-    while (low < high) {
-        double a = x[low], b = x[low + (high - low) / 2], c = x[high];
-        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            double swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
-        }
-        if (want <= j)
-            high = j;
-        else if (want >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[want];
 }
 
 /* ---- what can be told --------------------------------------------------- */
@@ -235,8 +214,8 @@ krein_status krein__asked_check(krein_ctx *ctx, const krein_model *m, const krei
 
 void krein__teller_end(krein_teller *t) {
     if (!t->ctx) return;
-    void *all[] = {t->told.std, t->told.lower, t->told.upper, t->told.novelty,
-                   t->told.set, t->q,          t->own,        t->scratch};
+    void *all[] = {t->told.std, t->told.lower, t->told.upper, t->told.novelty, t->told.set,
+                   t->q,        t->beyond,     t->own,        t->scratch};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(t->ctx, all[i]);
     memset(t, 0, sizeof *t);
 }
@@ -278,7 +257,8 @@ krein_status krein__teller_begin(krein_ctx *ctx, const krein_model *m, const kre
         NEW(t->told.upper, rows * m->k);
     }
     NEW(t->q, rows);
-    if (p->kernel) NEW(t->own, rows);
+    NEW(t->beyond, rows);
+    if (p->kernel || p->inner) NEW(t->own, rows);
     /* raw features as doubles, products, weights of the targets, two lists; the map's own */
     int64_t doubles =
         KREIN_TILE * (p->R + p->D) + (jackknife(t) ? KREIN_TILE * p->R + 2 * p->R : 0);
@@ -306,9 +286,8 @@ static void raw_tile(const krein_map *map, const krein_rows *rows, double *x, vo
     memset(x + n, 0, (size_t)(KREIN_TILE * R - n) * sizeof *x);
 }
 
-/* y = X F */
-static void project(const krein_posterior *p, const double *x, double *y) {
-    const double *at = p->factor;
+/* y = X F, for the factor or the inner one. */
+static void project(const krein_posterior *p, const double *at, const double *x, double *y) {
     for (int64_t c = 0; c < p->D; c += PANEL) {
         panel one = panel_at(p, c, at);
         krein__dgemm(false, false, KREIN_TILE, one.columns, one.rows, 1, x, p->R, at, one.columns,
@@ -378,23 +357,38 @@ static void bounds_features(const krein_teller *t, double q, double f, int64_t c
     *upper = f + half;
 }
 
-/* Rows from .. of the block, of which a tile is `rows`; score NULL: q alone. */
+/* What novelty adds to q. y has room for a tile. */
+static void tell_beyond(const krein_teller *t, int64_t n, const double *own, const double *x,
+                        double *y, double *beyond) {
+    const krein_posterior *p = t->model->posterior;
+    memset(beyond, 0, (size_t)n * sizeof *beyond);
+    if (!p->inner) return;
+    project(p, p->inner, x, y);
+    for (int64_t i = 0; i < n; i++) {
+        const double *z = y + i * p->D;
+        beyond[i] = fmax(0, own[i] - krein__ddot(p->D, z, z)) / p->ridge;
+    }
+}
+
+/* Rows from .. of the block, of which a tile is `rows`; score NULL: q and beyond alone. */
 static void tell_tile(const krein_teller *t, const krein_rows *rows, int64_t from,
-                      const double *score, double *q, char *scratch) {
+                      const double *score, double *q, double *beyond, char *scratch) {
     const krein_model *m = t->model;
     const krein_posterior *p = m->posterior;
     const krein_told *told = &t->told;
     double *x = (double *)scratch, *y = x + KREIN_TILE * p->R, *w = y + KREIN_TILE * p->D;
     double *list = w + (jackknife(t) ? KREIN_TILE * p->R : 0);
     raw_tile(m->map, rows, x, list + (jackknife(t) ? 2 * p->R : 0));
-    project(p, x, y);
+    if (!score || told->novelty)
+        tell_beyond(t, rows->n, t->own ? t->own + from : NULL, x, y, beyond + from);
+    project(p, p->factor, x, y);
     if (score && jackknife(t)) back(p, y, w);
     for (int64_t i = 0; i < rows->n; i++) {
         const double *xi = x + i * p->R, *yi = y + i * p->D;
         double one = p->kernel ? q_kernel(p, xi, yi, t->own[from + i]) : q_features(p, yi);
         q[from + i] = one;
         if (!score) continue;
-        if (told->novelty) told->novelty[from + i] = one / p->reach;
+        if (told->novelty) told->novelty[from + i] = (one + beyond[from + i]) / p->reach;
         for (int64_t c = 0; told->std && c < p->k; c++)
             told->std[(from + i) * p->k + c] = p->noise[c] * sqrt(one + !t->asked.mean);
         if (!told->lower) continue;
@@ -412,19 +406,18 @@ static void tell_tile(const krein_teller *t, const krein_rows *rows, int64_t fro
 }
 
 static krein_status tell_numbers(const krein_teller *t, const krein_rows *x, const double *score,
-                                 double *q) {
+                                 double *q, double *beyond) {
     krein_status st = KREIN_OK;
-    const krein_posterior *p = t->model->posterior;
     int64_t tiles = (x->n + KREIN_TILE - 1) / KREIN_TILE;
     int threads = (int)krein__max(1, krein__min(t->ctx->threads, tiles));
-    if (p->kernel) TRY(krein__gram_diagonal(t->ctx, t->model->map->kernel, x, t->own));
+    if (t->own) TRY(krein__gram_diagonal(t->ctx, t->model->map->kernel, x, t->own));
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < tiles; i++) {
         krein__worker_begin();
         int64_t from = i * KREIN_TILE;
         krein_rows rows = krein__rows_slice(x, from, krein__min(KREIN_TILE, x->n - from));
-        tell_tile(t, &rows, from, score, q, t->scratch + omp_get_thread_num() * t->each);
+        tell_tile(t, &rows, from, score, q, beyond, t->scratch + omp_get_thread_num() * t->each);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -450,9 +443,9 @@ krein_status krein__teller_run(krein_teller *t, const krein_rows *x, const doubl
         tell_set(t, score + i * m->k, p + i * m->encoding.nclass,
                  t->told.set + i * m->encoding.nclass);
     if (!t->told.std && !t->told.lower && !t->told.novelty) return KREIN_OK;
-    return tell_numbers(t, x, score, t->q);
+    return tell_numbers(t, x, score, t->q, t->beyond);
 }
 
-krein_status krein__teller_q(krein_teller *t, const krein_rows *x, double *q) {
-    return tell_numbers(t, x, NULL, q);
+krein_status krein__teller_q(krein_teller *t, const krein_rows *x, double *q, double *beyond) {
+    return tell_numbers(t, x, NULL, q, beyond);
 }

@@ -14,6 +14,8 @@ struct krein_posterior {
     bool kernel; /* on the kernel matrix; else on features */
     int64_t R, D;
     double *factor; /* krein__posterior_cells(R, D) */
+    double *inner;  /* landmarks: a factor of the same shape that makes z'z of raw features, for
+                       novelty; NULL: none */
     double *centre; /* features: F'm, D of them; kernel: a = M^-1 1, R of them */
     double flat;    /* what the intercept adds: 1 / W; kernel: 1 / (1'M^-1 1) */
     double ridge;   /* W lambda */
@@ -28,9 +30,9 @@ struct krein_posterior {
 };
 
 int64_t krein__posterior_cells(int64_t R, int64_t D);
-/* The factor of a new posterior from numbers with these strides. */
-krein_status krein__posterior_pack(krein_ctx *ctx, krein_posterior *p, const double *from,
-                                   int64_t row_stride, int64_t column_stride);
+/* A factor from numbers with these strides. */
+krein_status krein__posterior_pack(krein_ctx *ctx, const krein_posterior *p, const double *from,
+                                   int64_t row_stride, int64_t column_stride, double **out);
 void krein__posterior_destroy(krein_ctx *ctx, krein_posterior *p); /* NULL is fine */
 krein_status krein__posterior_io(krein_archive *a, krein_model *m);
 /* What a calibration keeps for sets of classes. */
@@ -39,9 +41,6 @@ krein_status krein__doubt_io(krein_archive *a, krein_ctx *ctx, krein_calibration
 /* Number (from 1) of the order statistic of n scores that covers a share `level` of new ones; n + 1
  * where that takes more scores. */
 int64_t krein__cover_rank(int64_t n, double level);
-/* The rank-th smallest (from 1) of n numbers, which are rearranged. */
-double krein__order_statistic(int64_t n, double *x, int64_t rank);
-int krein__ascending(const void *a, const void *b); /* of doubles, for qsort */
 
 /* What is asked for beside the prediction. */
 typedef struct krein_asked {
@@ -64,7 +63,7 @@ typedef struct krein_teller {
     const krein_model *model;
     krein_asked asked;
     krein_told told;
-    double *q, *own; /* of a block: q and k(x, x) */
+    double *q, *beyond, *own; /* of a block: q, what novelty adds to it, k(x, x) */
     char *scratch;
     int64_t each; /* bytes of scratch per thread */
 } krein_teller;
@@ -75,8 +74,8 @@ krein_status krein__teller_begin(krein_ctx *ctx, const krein_model *m, const kre
 /* From encoded rows, their scores, and probabilities where the model has them. */
 krein_status krein__teller_run(krein_teller *t, const krein_rows *x, const double *score,
                                const double *p);
-/* q alone. */
-krein_status krein__teller_q(krein_teller *t, const krein_rows *x, double *q);
+/* q alone, and what novelty adds to it (zeros but for landmarks). */
+krein_status krein__teller_q(krein_teller *t, const krein_rows *x, double *q, double *beyond);
 void krein__teller_end(krein_teller *t);
 
 #endif
