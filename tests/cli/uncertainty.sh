@@ -63,6 +63,37 @@ cp out without
 run plan r.csv "${kernel[@]}" -m 'orf(D=512)' --uncertainty --json
 json "plan counts it" 'j["bytes_peak"] > json.load(open("without"))["bytes_peak"] + 4 * 512 * 512'
 
+# Coverage on rows of real data that were kept out, at a sigma and a lambda that were chosen.
+if [[ -z ${KREIN_DATA:-} || ! -d $KREIN_DATA ]]; then
+    skip "coverage on real data" "KREIN_DATA is not there"
+elif [[ -n $SANITIZED ]]; then
+    skip "coverage on real data" "it takes long under a sanitizer"
+else
+    for set in boston auto-mpg space_ga cpusmall:-m:'orf(D=256)' abalone:-m:'nystrom(D=200)'; do
+        IFS=: read -r -a part <<<"$set"
+        "$PYTHON" - "$KREIN_DATA/${part[0]}.csv.gz" <<'END'
+import gzip, random, sys
+lines = gzip.open(sys.argv[1], "rt").read().splitlines()
+try:
+    float(lines[0].split(",")[0])
+    head = []
+except ValueError:
+    head, lines = lines[:1], lines[1:]
+random.Random(1).shuffle(lines)
+n = min(len(lines) * 3 // 5, 1500)
+open("fit.csv", "w").write("\n".join(head + lines[:n]) + "\n")
+open("held.csv", "w").write("\n".join(head + lines[n:n + 2000]) + "\n")
+END
+        run train fit.csv -k gaussian -t regression --label first "${part[@]:1}" --uncertainty --json -o c.krein
+        ok "${part[0]}: train"
+        cp out trained
+        for level in 0.5 0.8 0.9 0.95; do
+            run evaluate c.krein held.csv --interval $level --json
+            json "${part[0]}: coverage $level" 'abs(j["metrics"]["coverage"] - '$level') < 4 * ('$level' * (1 - '$level') * (1 / json.load(open("trained"))["n"] + 1 / j["metrics"]["n"])) ** .5'
+        done
+    done
+fi
+
 run train r.csv "${kernel[@]}" -o plain.krein
 run predict plain.krein t.csv --std
 status "without --uncertainty" 2
