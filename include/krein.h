@@ -203,7 +203,10 @@ typedef struct krein_data krein_data;
 typedef enum krein_task {
     KREIN_TASK_AUTO = 0,
     KREIN_TASK_REGRESSION = 1,
-    KREIN_TASK_CLASSIFICATION = 2
+    KREIN_TASK_CLASSIFICATION = 2,
+    KREIN_TASK_MULTILABEL = 3 /* several labels a row: the label is a text with their names, | or
+                                 blanks between them (LIBSVM: commas); an empty one is the empty
+                                 set. Never guessed */
 } krein_task;
 
 typedef enum krein_missing {
@@ -376,8 +379,9 @@ typedef struct krein_train_options {
     int probabilities;
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
-    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, askl), or
-                              NULL; rows of the data with a missing label (NaN) count too */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, labelprop,
+                              selftrain, askl), or NULL; rows of the data with a missing label (NaN)
+                              count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
@@ -388,6 +392,9 @@ typedef struct krein_train_options {
     double effort;      /* how much is tried before the fit: 1, less or more; 0: 1 */
     double clip; /* scaled columns are cut at +-clip; INFINITY: nowhere. 0: 8 where neither kernel
                     nor kernels are given, and nowhere where one is; never on sparse rows */
+    const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
+                               or NULL. Read where it exists, else written; the graph of other rows
+                               is refused */
     int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
                         (krein_predict_options); classes get probabilities with it */
 } krein_train_options;
@@ -408,7 +415,12 @@ typedef struct krein_metrics {
     double log_loss, auc;
     int64_t classes;    /* of the confusion matrix */
     int64_t *confusion; /* classes x classes, true x predicted */
-    char **class_names;
+    char **class_names; /* of classes, or labels */
+    /* Several labels a row; macro_precision, macro_recall, macro_f1 and auc are then means over the
+     * labels, and log_loss is that of rows and labels. */
+    double hamming_loss, micro_f1, subset_accuracy, ranking_loss;
+    double *label_f1, *label_auc; /* classes of each, NaN where there is none; NULL: another task */
+    int64_t *label_rows;          /* rows that have the label */
     /* Of a model with intervals (krein_model_info), else NaN: the coverage that was asked for, the
      * share of labels inside, and the mean width of an interval, or size of a set of classes. */
     double interval, coverage, width;
@@ -443,7 +455,9 @@ typedef struct krein_report {
     char *learner, *kernel, *map;
     double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
-    double loo; /* held-out rmse, or error for classification; NaN when not computed */
+    double loo; /* held-out rmse, or error for classification; of several labels a row the rmse of
+                   their codes -1 and +1 (of svm and logistic: of the decided ones); NaN when not
+                   computed */
     uint64_t bytes_peak;
     double flops;
     int fits; /* plan: within the budget */
@@ -460,6 +474,7 @@ typedef struct krein_report {
     double *factor;
     double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
                      weights that were then solved for, without them; NaN where they were not */
+    int64_t unlabelled; /* rows without labels that took part; n are those with labels */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -500,7 +515,7 @@ typedef struct krein_model_info {
     int64_t n, d, D;
     int64_t inputs;  /* columns of the file that the model takes; d after encoding */
     int64_t outputs; /* scores of a row; 0: the model ends at its features (krein_fit) */
-    int64_t classes;
+    int64_t classes; /* or labels, of which a row has several */
     int64_t bytes;       /* of the file or memory it was loaded from, else 0 */
     const char *learner; /* "none" where it ends at its features */
     const char *kernel, *map, *scale;
@@ -565,6 +580,7 @@ typedef struct krein_array { /* stays as it is */
  *                       of the features. A landmark whose weights are all zero is no support vector
  *   intercepts          1 x outputs
  *   calibration.slope   1 x outputs, and calibration.shift: from scores to probabilities
+ *   thresholds          1 x outputs, of labels: a row has those with larger scores; none: 0 for all
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
@@ -608,7 +624,8 @@ KREIN_API krein_status krein_model_frequencies(krein_ctx *ctx, const krein_model
 KREIN_API void krein_frequencies_clear(krein_ctx *ctx, krein_frequencies *frequencies);
 
 /* One row's prediction: value is the number, or the class index in which case
- * scores has one decision value per class (one for two classes). A row dropped
+ * scores has one decision value per class (one for two classes), or a label set with a decision
+ * value per label. A row dropped
  * for a missing cell has label -1, and values and scores NULL. It is made by the library and only
  * read by the caller: fields may be appended. What it points to lives until fn returns. */
 typedef struct krein_prediction {
@@ -621,6 +638,8 @@ typedef struct krein_prediction {
     const double *probabilities; /* of the nclasses classes, in their order; NULL: the model has
                                     none, or the row was dropped */
     int64_t nclasses;
+    const int8_t *labels; /* several labels a row: 1 for each of the nclasses labels that the row
+                             has, 0 for the others; NULL: another task, or the row was dropped */
     /* What krein_predict_options asked for, of a row that was not dropped; else NULL and NaN. */
     const double *std;           /* of each output */
     const double *lower, *upper; /* of each output; infinite where the rows that were trained on
@@ -656,6 +675,8 @@ typedef struct krein_prediction_arrays {
                          regression */
     double *probabilities; /* capacity x classes; an error where the model has none */
     int64_t rows;          /* out: rows that were filled */
+    int8_t *label_sets;    /* capacity x classes, of several labels a row: 1 for those it has, else
+                              0; -1 in a row that was dropped */
     double *std;           /* capacity x outputs; this and the next four as in krein_prediction */
     double *lower, *upper; /* capacity x outputs */
     int8_t *sets;          /* capacity x classes */
@@ -703,7 +724,8 @@ typedef struct krein_export_report {
  *     int NAME_predict(const float *x, float *scores)
  * x: the raw input columns in the order of krein_model_column, categories by their number, missing
  * cells NaN; the result is the number of the class, or 0 for numbers; scores get the decision
- * values, or the prediction. KREIN_EDATA where the model cannot be written so. */
+ * values, or the prediction. Of several labels a row the result is how many it has: those with
+ * scores above 0, which are less their thresholds here. KREIN_EDATA where the model cannot be written so. */
 KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *model,
                                           const char *path, const krein_export_options *options,
                                           krein_export_report *report);
@@ -871,6 +893,115 @@ KREIN_API krein_status krein_select(krein_ctx *ctx, krein_data *data,
                                     const krein_select_options *options,
                                     krein_select_report *report);
 
+typedef enum krein_measure {
+    KREIN_MEASURE_AUTO = 0, /* error where labels are classes, rmse where they are numbers */
+    KREIN_MEASURE_RMSE = 1,
+    KREIN_MEASURE_ERROR = 2,
+    KREIN_MEASURE_LOGLOSS = 3,
+    KREIN_MEASURE_AUC = 4 /* the larger the better; two classes */
+} krein_measure;
+
+/* Opens data set i on the context that is given. Called again for every training, and by several
+ * threads at once. */
+typedef krein_status (*krein_open_fn)(void *user, krein_ctx *ctx, int64_t i, krein_data **out);
+
+typedef struct krein_compare_options {
+    size_t size;
+    int64_t sets;
+    const char *const *names; /* of the data sets */
+    krein_open_fn open;
+    void *user; /* handed to open */
+    /* Lists "a; b; ..."; methods are all combinations. NULL: that of krein_train with no option, and
+     * so is the word "default" in a list. A range of a kernel makes a family. Kernels in braces,
+     * {k1; k2}, are the `kernels` of krein_train. */
+    const char *learners, *kernels, *maps;
+    /* Other programs, ncommands of "NAME: SHELL COMMAND" with {train}, {test}, {out} and, where
+     * wanted, {model} for names of files. The first two are CSV without a header: labels first, then
+     * the inputs; {test} has no labels. The command writes a prediction a line to {out}; for logloss
+     * and auc, behind it and commas, the probabilities of the classes in the order of krein_metrics.
+     * {model} is a name for a file or folder of its own. */
+    const char *const *commands;
+    int64_t ncommands;
+    int64_t repeats; /* splits; 30 */
+    double holdout;  /* part of the rows that is held out; 0.3 */
+    krein_measure measure;
+    double level;        /* of the tests; 0.05 */
+    const char *results; /* file to which every result is appended, and from which those of the same
+                            data and options are taken; or NULL */
+    int64_t parallel;    /* trainings at one time, each on one thread; 0: as many as there are
+                            threads; 1: one after the other, each on all threads */
+    const krein_train_options *train; /* what the methods share: lambda, select, seed, time_limit, ...;
+                                         not learner, kernel, kernels, map, data. NULL: defaults.
+                                         Split r is that of krein_train with holdout and seed + r */
+} krein_compare_options;
+KREIN_API void krein_compare_options_init_sized(krein_compare_options *options, size_t size);
+#define krein_compare_options_init(options) krein_compare_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_compare_set {
+    size_t size;
+    char *name;
+    int64_t n, d, test; /* rows, columns of the inputs; rows held out */
+} krein_compare_set;
+
+/* A method on a data set. */
+typedef struct krein_compare_result {
+    size_t size;
+    int64_t set, method;
+    double mean, sd; /* of the measure over the splits; NaN: some split failed */
+    double half;     /* the mean lies within mean +- half at confidence 1 - level, overlap of the
+                        splits included */
+    double rank;     /* on this set, 1 is the best */
+    double p;        /* corrected resampled t test against the best; NaN: it is the best */
+    int best, similar;          /* similar: not worse than the best at that level */
+    int64_t wins, ties, losses; /* against the other methods, by the same test */
+    double seconds;             /* of a training and its predictions, the median of the splits */
+    double bytes; /* the most that one took: through the context, or the processes of a command */
+    int64_t failures; /* splits without a result */
+    char *failed;     /* why, of the first of them; or NULL */
+    double *values;   /* one a split, NaN: it failed */
+    int64_t nvalues;
+} krein_compare_result;
+
+typedef struct krein_compare_method {
+    size_t size;
+    char *name;
+    char *learner, *kernel, *map; /* as asked for; NULL: the default */
+    char *command;                /* of another program; else NULL */
+    /* Over all data sets; NaN where it failed on one of them, or there is one only. */
+    double rank;                /* mean of the ranks among the methods that failed nowhere */
+    double p;                   /* Wilcoxon signed rank test against the one of the best mean rank */
+    int best, similar;          /* similar: within the critical difference of the best */
+    int64_t wins, ties, losses; /* over all data sets */
+    double seconds, bytes;      /* sum over the sets; the most */
+} krein_compare_method;
+
+typedef struct krein_compare_report {
+    size_t size;
+    krein_task task;
+    krein_measure measure;
+    int larger; /* the larger the better */
+    int64_t repeats;
+    double holdout, level;
+    krein_compare_set **sets;
+    int64_t nsets;
+    krein_compare_method **methods;
+    int64_t nmethods;
+    krein_compare_result **results; /* by set, then by method */
+    int64_t count;
+    /* Friedman test of the mean ranks, over `ranked` methods; NaN where there are too few. */
+    int64_t ranked;
+    double chi2, chi2_p, f, f_p; /* f: of Iman and Davenport */
+    double difference;           /* mean ranks that differ by more are different (Nemenyi) */
+    int64_t reused;              /* results that were taken from the file */
+    int64_t parallel;            /* trainings at one time */
+    double seconds;
+} krein_compare_report;
+KREIN_API void krein_compare_report_clear(krein_ctx *ctx, krein_compare_report *report);
+/* Several methods on the same seeded splits of data sets, with paired tests. A method that fails is
+ * told and has no numbers; the others go on. Processes that have joined divide the trainings. */
+KREIN_API krein_status krein_compare(krein_ctx *ctx, const krein_compare_options *options,
+                                     krein_compare_report *report);
+
 typedef struct krein_advise_options {
     size_t size;
     const char *kernel; /* NULL: "gaussian" with sigma the median distance */
@@ -972,6 +1103,8 @@ typedef struct krein_cluster_options {
     int64_t restarts;          /* of k-means, the best is kept; 10 */
     uint64_t seed;
     int64_t max_exact;
+    const char *graph_file; /* of the graph of neighbours, or NULL: read where it exists, else
+                               written; that of other rows is refused */
 } krein_cluster_options;
 KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
 #define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))

@@ -58,6 +58,7 @@ KREIN_LOG_WARNING = 2
 KREIN_TASK_AUTO = 0
 KREIN_TASK_REGRESSION = 1
 KREIN_TASK_CLASSIFICATION = 2
+KREIN_TASK_MULTILABEL = 3
 
 # krein_missing
 KREIN_MISSING_ERROR = 0
@@ -109,6 +110,13 @@ KREIN_REPAIR_NONE = 0
 KREIN_REPAIR_CLIP = 1
 KREIN_REPAIR_FLIP = 2
 KREIN_REPAIR_SHIFT = 3
+
+# krein_measure
+KREIN_MEASURE_AUTO = 0
+KREIN_MEASURE_RMSE = 1
+KREIN_MEASURE_ERROR = 2
+KREIN_MEASURE_LOGLOSS = 3
+KREIN_MEASURE_AUC = 4
 
 # krein_cluster_method
 KREIN_CLUSTER_KMEANS = 0
@@ -272,6 +280,7 @@ class krein_train_options(Structure):
         ("metric", c_char_p),
         ("effort", c_double),
         ("clip", c_double),
+        ("graph_file", c_char_p),
         ("uncertainty", c_int),
     ]
 
@@ -294,6 +303,13 @@ class krein_metrics(Structure):
         ("classes", c_int64),
         ("confusion", c_void_p),
         ("class_names", POINTER(c_char_p)),
+        ("hamming_loss", c_double),
+        ("micro_f1", c_double),
+        ("subset_accuracy", c_double),
+        ("ranking_loss", c_double),
+        ("label_f1", c_void_p),
+        ("label_auc", c_void_p),
+        ("label_rows", c_void_p),
         ("interval", c_double),
         ("coverage", c_double),
         ("width", c_double),
@@ -349,6 +365,7 @@ class krein_report(Structure):
         ("factors", c_int64),
         ("factor", c_void_p),
         ("refit", c_double),
+        ("unlabelled", c_int64),
     ]
 
 
@@ -419,6 +436,7 @@ class krein_prediction(Structure):
         ("id", c_char_p),
         ("probabilities", c_void_p),
         ("nclasses", c_int64),
+        ("labels", c_void_p),
         ("std", c_void_p),
         ("lower", c_void_p),
         ("upper", c_void_p),
@@ -447,6 +465,7 @@ class krein_prediction_arrays(Structure):
         ("scores", c_void_p),
         ("probabilities", c_void_p),
         ("rows", c_int64),
+        ("label_sets", c_void_p),
         ("std", c_void_p),
         ("lower", c_void_p),
         ("upper", c_void_p),
@@ -599,6 +618,112 @@ class krein_select_report(Structure):
     ]
 
 
+krein_open_fn = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int64, POINTER(c_void_p))
+
+
+class krein_compare_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("sets", c_int64),
+        ("names", POINTER(c_char_p)),
+        ("open", krein_open_fn),
+        ("user", c_void_p),
+        ("learners", c_char_p),
+        ("kernels", c_char_p),
+        ("maps", c_char_p),
+        ("commands", POINTER(c_char_p)),
+        ("ncommands", c_int64),
+        ("repeats", c_int64),
+        ("holdout", c_double),
+        ("measure", c_int),
+        ("level", c_double),
+        ("results", c_char_p),
+        ("parallel", c_int64),
+        ("train", POINTER(krein_train_options)),
+    ]
+
+
+class krein_compare_set(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("n", c_int64),
+        ("d", c_int64),
+        ("test", c_int64),
+    ]
+
+
+class krein_compare_result(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("set", c_int64),
+        ("method", c_int64),
+        ("mean", c_double),
+        ("sd", c_double),
+        ("half", c_double),
+        ("rank", c_double),
+        ("p", c_double),
+        ("best", c_int),
+        ("similar", c_int),
+        ("wins", c_int64),
+        ("ties", c_int64),
+        ("losses", c_int64),
+        ("seconds", c_double),
+        ("bytes", c_double),
+        ("failures", c_int64),
+        ("failed", c_char_p),
+        ("values", c_void_p),
+        ("nvalues", c_int64),
+    ]
+
+
+class krein_compare_method(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("learner", c_char_p),
+        ("kernel", c_char_p),
+        ("map", c_char_p),
+        ("command", c_char_p),
+        ("rank", c_double),
+        ("p", c_double),
+        ("best", c_int),
+        ("similar", c_int),
+        ("wins", c_int64),
+        ("ties", c_int64),
+        ("losses", c_int64),
+        ("seconds", c_double),
+        ("bytes", c_double),
+    ]
+
+
+class krein_compare_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("task", c_int),
+        ("measure", c_int),
+        ("larger", c_int),
+        ("repeats", c_int64),
+        ("holdout", c_double),
+        ("level", c_double),
+        ("sets", POINTER(POINTER(krein_compare_set))),
+        ("nsets", c_int64),
+        ("methods", POINTER(POINTER(krein_compare_method))),
+        ("nmethods", c_int64),
+        ("results", POINTER(POINTER(krein_compare_result))),
+        ("count", c_int64),
+        ("ranked", c_int64),
+        ("chi2", c_double),
+        ("chi2_p", c_double),
+        ("f", c_double),
+        ("f_p", c_double),
+        ("difference", c_double),
+        ("reused", c_int64),
+        ("parallel", c_int64),
+        ("seconds", c_double),
+    ]
+
+
 class krein_advise_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -695,6 +820,7 @@ class krein_cluster_options(Structure):
         ("restarts", c_int64),
         ("seed", c_uint64),
         ("max_exact", c_int64),
+        ("graph_file", c_char_p),
     ]
 
 
@@ -956,6 +1082,16 @@ FUNCTIONS = {
             c_void_p,
             POINTER(krein_select_options),
             POINTER(krein_select_report),
+        ],
+    ),
+    "krein_compare_options_init_sized": (None, [POINTER(krein_compare_options), c_size_t]),
+    "krein_compare_report_clear": (None, [c_void_p, POINTER(krein_compare_report)]),
+    "krein_compare": (
+        c_int,
+        [
+            c_void_p,
+            POINTER(krein_compare_options),
+            POINTER(krein_compare_report),
         ],
     ),
     "krein_advise_options_init_sized": (None, [POINTER(krein_advise_options), c_size_t]),

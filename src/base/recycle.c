@@ -76,7 +76,8 @@ static void recycle_release(void *user, void *p) {
 void krein__recycle_begin(krein_ctx *ctx, krein_recycler *r) {
     memset(r, 0, sizeof *r);
     r->inner = ctx->memory;
-    r->budget = ctx->budget;
+    /* Where others have the same budget nothing is kept but for a next request that it fits. */
+    r->budget = ctx->overlaps ? 0 : ctx->budget;
     pthread_mutex_init(&r->lock, NULL);
     ctx->memory = (krein_allocator){.alloc = recycle_alloc, .release = recycle_release, .user = r};
 }

@@ -50,7 +50,7 @@ typedef struct cli_option {
     const char *complete; /* for the shell: "file", or a table of the library, "kernels" */
 } cli_option;
 
-enum { CLI_OPERANDS = 4, CLI_LIST = 64 };
+enum { CLI_OPERANDS = 64, CLI_LIST = 64 };
 
 typedef struct cli_texts {
     const char *text[CLI_LIST];
@@ -77,7 +77,7 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout, checkpoint_every, effort, clip;
     const char *metric;
-    const char *checkpoint;
+    const char *checkpoint, *graph_file;
     bool probabilities; /* predict's too */
     bool uncertainty;
     /* the others */
@@ -104,6 +104,12 @@ typedef struct cli_args {
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;
+    /* compare */
+    const char *learners, *map_list, *results;
+    cli_texts commands;
+    int measure, table;
+    double level;
+    int64_t parallel;
 
     const char *operand[CLI_OPERANDS];
     int operands;
@@ -136,10 +142,6 @@ extern const cli_option cli_everywhere[], cli_data_options[];
 const cli_command *cli_find_command(const char *name);
 /* The nearest command's name, or NULL. */
 const char *cli_nearest_command(const char *name);
-/* Planned commands and options: a sentence on what to use instead, or NULL when `name`
- * is not planned. The option's name is without dashes. */
-const char *cli_later_command(const char *name);
-const char *cli_later_option(const char *command, const char *name);
 
 void cli_defaults(cli_args *args);
 /* False when something is wrong: then the message has been printed. argv[0] is the

@@ -8,7 +8,7 @@
  */
 #include "kernel/gram.h"
 
-#include "kernel/row_sum.h"
+#include "num/distance.h"
 #include "num/blas.h"
 #include "num/vec.h"
 
@@ -18,12 +18,10 @@
 
 enum { PIECE = 384 };
 
-KREIN_ROW_SUM(double, distance, KREIN_DISTANCE)
-
 static void l1_rows(const double *p, int64_t d, const double *x, int64_t n, const double *y,
                     int64_t ldy, double *out) {
     (void)p;
-    for (int64_t i = 0; i < n; i++) out[i] = distance(0, d, x, y + i * ldy);
+    krein__distances64(d, x, n, y, ldy, out);
 }
 static double l1_coordinate(const double *p, int64_t at, double x, double y) {
     (void)p, (void)at;

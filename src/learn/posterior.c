@@ -473,12 +473,10 @@ done:
 }
 
 krein_status krein__job_calibrate(krein_job *job, int64_t n, const double *score,
-                                  const int32_t *class, const double *weight) {
+                                  const int32_t *class, const double *y, const double *weight) {
     krein_status st = KREIN_OK;
-    krein_model *m = job->model;
-    TRY(krein__calibrate(job->ctx, m->head, m->encoding.nclass, n, m->k, score, class, weight,
-                         &m->calibration));
-    if (job->uncertainty) TRY(keep_doubt(job, n, score, class, weight));
+    TRY(krein__model_calibrate(job->ctx, job->model, n, score, class, y, weight));
+    if (job->uncertainty && krein__job_classes(job)) TRY(keep_doubt(job, n, score, class, weight));
 done:
     return st;
 }

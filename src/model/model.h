@@ -15,11 +15,12 @@ typedef enum krein_head {
     KREIN_HEAD_VALUES = 0, /* they are numbers: a regression's, or principal components */
     KREIN_HEAD_BEST = 1,   /* the class of the largest; of two classes, the sign of the one score */
     KREIN_HEAD_VOTES = 2,  /* one for each pair of classes a < b, positive for b: the most votes */
-    KREIN_HEAD_NONE = 3    /* there are no scores: the pipe ends at the features */
+    KREIN_HEAD_NONE = 3,   /* there are no scores: the pipe ends at the features */
+    KREIN_HEAD_LABELS = 4  /* one for each label: those above their thresholds */
 } krein_head;
 
-/* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, and pairs of them
- * before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
+/* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, labels, and pairs of
+ * classes before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
 typedef struct krein_calibration {
     double *slope, *shift; /* k of each, or NULL */
     int64_t held;          /* rows that were held out, */
@@ -60,6 +61,7 @@ struct krein_model {
     double *intercept;   /* k */
     krein_calibration calibration;
     krein_posterior *posterior; /* what says how sure it is; NULL: nothing does */
+    double *threshold;          /* k, of labels; NULL: zeros */
     double *variance; /* k, of principal components; NULL: the scores are something else */
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
@@ -74,6 +76,8 @@ struct krein_model {
 /* What people are told and other fields do not say (kernel_text, map_text, shift), once encoding,
  * kernel, map and weights are there. */
 krein_status krein__model_finish(krein_model *model);
+/* The same of the map alone, after it was changed. */
+krein_status krein__model_retell_map(krein_model *model);
 
 /* The head of a task, unless a learner has its own, and the scores it needs. */
 krein_head krein__task_head(krein_task task);
@@ -117,12 +121,25 @@ void krein__predictor_run(const krein_predictor *s, const krein_rows *x, double 
 void krein__predictor_probabilities(const krein_predictor *s, int64_t n, const double *score,
                                     double *p);
 void krein__predictor_end(krein_predictor *s);
+/* Whether the label with score f is in the row's set. */
+static inline bool krein__model_has(const krein_model *m, int64_t label, double f) {
+    return f > (m->threshold ? m->threshold[label] : 0);
+}
 /* The class that the k scores of a row stand for. */
 int64_t krein__model_decide(const krein_model *model, const double *score);
 /* The same without a model. Ties go to the first class. */
 int64_t krein__decide(krein_head head, int64_t classes, const double *score);
 /* Number of the pair of classes a < b among all pairs, as their scores are ordered. */
 int64_t krein__pair(int64_t classes, int64_t a, int64_t b);
+
+/* What a row costs whose true class has that probability. */
+double krein__log_loss(double probability);
+/* Area under the curve over all pairs of a row of each class, of which n and m have scores; both
+ * are sorted. NaN: a class has no row. */
+typedef struct krein_row_score {
+    double score, weight;
+} krein_row_score;
+double krein__auc(int64_t n, krein_row_score *first, int64_t m, krein_row_score *second);
 
 /* Metrics over the given part of data that has been learned or matched already; intervals, where
  * the model has them, of that coverage. */

@@ -178,6 +178,7 @@ static krein_status predict(krein_ctx *ctx, const krein_model *m, krein_data *da
     krein_packets all = {.ctx = ctx, .m = m, .asked = *asked, .fn = fn, .user = user};
     krein_teller teller = {0};
     double *score = NULL, *p = NULL;
+    int8_t *in_set = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
     krein__call_begin(ctx);
     TRY(krein__model_need_head(ctx, m, "predict"));
@@ -190,13 +191,15 @@ static krein_status predict(krein_ctx *ctx, const krein_model *m, krein_data *da
     if (wanted(asked)) TRY(krein__teller_begin(ctx, m, asked, rows, &teller));
     NEW(score, rows * m->k);
     if (m->calibration.slope) NEW(p, rows * m->encoding.nclass);
+    if (m->head == KREIN_HEAD_LABELS) NEW(in_set, m->k);
+    all.in_set = in_set;
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
         krein__predictor_run(&predictor, &b.x, score);
         if (p) krein__predictor_probabilities(&predictor, b.x.n, score, p);
         if (wanted(asked)) TRY(krein__teller_run(&teller, &b.x, score, p));
-        krein_scored block = {b.x.n, b.first, score, p, teller.told, b.dropped, b.id};
+        krein_scored block = {b.x.n, b.first, score, p, teller.told, b.dropped, b.id, in_set};
         TRY(krein__stream_shared(stream) ? krein__packets_keep(&all, &block)
                                          : krein__tell(m, &block, fn, user));
     }
@@ -209,6 +212,7 @@ done:
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, p);
+    krein__free(ctx, in_set);
     return st;
 }
 
@@ -241,6 +245,7 @@ typedef struct filler {
     krein_ctx *ctx;
     krein_prediction_arrays *to;
     int64_t k, classes;
+    bool sets; /* the caller's struct has room for label sets, and wants them */
 } filler;
 
 static krein_status fill_row(void *user, const krein_prediction *p) {
@@ -255,6 +260,8 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
         to->scores[p->row * f->k + j] = p->scores ? p->scores[j] : NAN;
     for (int64_t j = 0; to->probabilities && j < f->classes; j++)
         to->probabilities[p->row * f->classes + j] = p->probabilities ? p->probabilities[j] : NAN;
+    for (int64_t j = 0; f->sets && j < f->classes; j++)
+        to->label_sets[p->row * f->classes + j] = p->labels ? p->labels[j] : -1;
     for (int64_t j = 0; to->std && j < f->k; j++)
         to->std[p->row * f->k + j] = p->std ? p->std[j] : NAN;
     for (int64_t j = 0; to->lower && j < f->k; j++)
@@ -268,6 +275,11 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
     return KREIN_OK;
 }
 
+static bool wants_sets(const krein_prediction_arrays *a) {
+    return a->size >= offsetof(krein_prediction_arrays, label_sets) + sizeof a->label_sets &&
+           a->label_sets;
+}
+
 static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
                                  const krein_prediction_arrays *out) {
     size_t needed = offsetof(krein_prediction_arrays, rows) + sizeof out->rows;
@@ -277,6 +289,10 @@ static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
                            "capacity");
     if (krein__options_known(ctx, out, sizeof *out, "krein_prediction_arrays") != KREIN_OK)
         return ctx->status;
+    if (wants_sets(out) && m->head != KREIN_HEAD_LABELS)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model has no label sets: train it with "
+                           "`task=multilabel`");
     if (out->probabilities && !m->calibration.slope)
         return krein__fail(ctx, KREIN_EARG,
                            "the model has no probabilities; train it with `probabilities`");
@@ -301,7 +317,7 @@ static krein_status check_bounds(krein_ctx *ctx, const krein_model *m,
 krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
                                 krein_prediction_arrays *out) {
     krein_prediction_arrays to = KREIN_SIZED(krein_prediction_arrays);
-    filler f = {ctx, &to, m->k, m->encoding.nclass};
+    filler f = {ctx, &to, m->k, m->encoding.nclass, wants_sets(out)};
     krein__call_begin(ctx);
     krein_status st = check_arrays(ctx, m, out);
     if (st == KREIN_OK) st = krein__options_copy(ctx, out, &to, "krein_prediction_arrays");
