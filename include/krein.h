@@ -395,6 +395,8 @@ typedef struct krein_train_options {
     const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
                                or NULL. Read where it exists, else written; the graph of other rows
                                is refused */
+    int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
+                        (krein_predict_options); classes get probabilities with it */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -419,6 +421,9 @@ typedef struct krein_metrics {
     double hamming_loss, micro_f1, subset_accuracy, ranking_loss;
     double *label_f1, *label_auc; /* classes of each, NaN where there is none; NULL: another task */
     int64_t *label_rows;          /* rows that have the label */
+    /* Of a model with intervals (krein_model_info), else NaN: the coverage that was asked for, the
+     * share of labels inside, and the mean width of an interval, or size of a set of classes. */
+    double interval, coverage, width;
 } krein_metrics;
 
 /* A kernel of a combination; this struct stays as it is. Weights sum to one and belong to kernels of unit mean diagonal. */
@@ -498,6 +503,12 @@ KREIN_API krein_status krein_model_load_memory(krein_ctx *ctx, const void *bytes
                                                krein_model **out);
 KREIN_API void krein_model_destroy(krein_model *model);
 
+typedef enum krein_says {
+    KREIN_SAYS_STD = 1,
+    KREIN_SAYS_INTERVAL = 2,
+    KREIN_SAYS_NOVELTY = 4
+} krein_says;
+
 typedef struct krein_model_info {
     size_t size;
     krein_task task;
@@ -519,6 +530,7 @@ typedef struct krein_model_info {
     krein_metric_kind metric; /* learned scaling of the inputs: krein_model_array has the factors,
                                  "encoding.metric", or the matrix, "encoding.matrix" */
     double clip;              /* scaled inputs are cut at +-clip; INFINITY: nowhere */
+    int uncertainty;          /* what predictions can say of themselves: krein_says, added up */
 } krein_model_info;
 
 /* *out begins as KREIN_SIZED(krein_model_info); nothing is filled in where it has no size. What it
@@ -628,12 +640,31 @@ typedef struct krein_prediction {
     int64_t nclasses;
     const int8_t *labels; /* several labels a row: 1 for each of the nclasses labels that the row
                              has, 0 for the others; NULL: another task, or the row was dropped */
+    /* What krein_predict_options asked for, of a row that was not dropped; else NULL and NaN. */
+    const double *std;           /* of each output */
+    const double *lower, *upper; /* of each output; infinite where the rows that were trained on
+                                    are too few for that coverage */
+    const int8_t *set;           /* of each class: 1, it is in the set, or 0 */
+    double novelty;              /* above 1: farther from the training rows than 99 % of them are
+                                    from the others */
 } krein_prediction;
 typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *prediction);
 
 /* Streams the rows in order through fn, in constant memory. */
 KREIN_API krein_status krein_predict(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                      krein_predict_fn fn, void *user);
+/* What is told of a prediction beside it; the model must have been trained with `uncertainty`. */
+typedef struct krein_predict_options {
+    size_t size;
+    int std; /* standard deviation: 1, of a new observation; 2, of the mean, without noise */
+    double interval; /* coverage of an interval, or a set of classes, inside (0, 1); 0: none */
+    int novelty;
+} krein_predict_options;
+KREIN_API void krein_predict_options_init_sized(krein_predict_options *options, size_t size);
+#define krein_predict_options_init(options) krein_predict_options_init_sized((options), sizeof *(options))
+KREIN_API krein_status krein_predict_with(krein_ctx *ctx, const krein_model *model,
+                                          krein_data *data, const krein_predict_options *options,
+                                          krein_predict_fn fn, void *user);
 /* Predictions into the caller's arrays, row after row; those that are NULL are left out. A row that
  * was dropped for a missing cell has label -1 and NaN. Set up by krein_prediction_arrays_init. */
 typedef struct krein_prediction_arrays {
@@ -646,6 +677,12 @@ typedef struct krein_prediction_arrays {
     int64_t rows;          /* out: rows that were filled */
     int8_t *label_sets;    /* capacity x classes, of several labels a row: 1 for those it has, else
                               0; -1 in a row that was dropped */
+    double *std;           /* capacity x outputs; this and the next four as in krein_prediction */
+    double *lower, *upper; /* capacity x outputs */
+    int8_t *sets;          /* capacity x classes */
+    double *novelty;       /* capacity */
+    double interval;       /* coverage of lower, upper and sets */
+    int std_of_mean;       /* std is without the noise */
 } krein_prediction_arrays;
 
 #define krein_prediction_arrays_init(arrays) ((void)(*(arrays) = KREIN_SIZED(krein_prediction_arrays)))
@@ -656,6 +693,10 @@ KREIN_API krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *mo
                                            int64_t d, const float *x, int64_t ld, double *scores);
 KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                       krein_metrics *out);
+/* The same with intervals of another coverage than 0.9; refused for a model without them. */
+KREIN_API krein_status krein_evaluate_interval(krein_ctx *ctx, const krein_model *model,
+                                               krein_data *data, double interval,
+                                               krein_metrics *out);
 
 /* ---- programs ------------------------------------------------------------ */
 

@@ -151,6 +151,20 @@ PROBABILITIES = (
     "Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It may see "
     "the best class elsewhere than `predict`, which goes by the scores.",
 )
+UNCERTAINTY = {
+    "regression": (
+        "uncertainty",
+        "bool",
+        "Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted. The model "
+        "then keeps half of a matrix of its features.",
+    ),
+    "classification": (
+        "uncertainty",
+        "bool",
+        "Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted; "
+        "`predict_proba` comes with it.",
+    ),
+}
 LAST = [
     ("verbose", "bool or int", "Progress and decisions on standard error."),
     (
@@ -207,8 +221,8 @@ def read_tables():
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), whether it learns from rows without labels, whether it can be interrupted, and whether
-    it makes a graph: tried on a few rows."""
+    "always"), whether it learns from rows without labels, whether it can be interrupted, whether it
+    makes a graph, and the tasks for which it knows how sure it is: tried on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -253,7 +267,20 @@ def abilities(learner):
                 _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
             except KreinError:
                 able[option] = False
-    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"]
+    sure = []
+    for task in ("regression", "classification"):
+        if task not in tasks:
+            continue
+        y = X[:, 0] if task == "regression" else (X[:, 0] > 0).astype(int)
+        for kernels in (None, "gaussian(sigma=1); linear"):
+            options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
+            try:
+                _base.train(X, y, task=task, learner=learner, uncertainty=True, **options)
+            except KreinError:
+                continue
+            sure.append(task)
+            break
+    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"], tuple(sure)
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -341,7 +368,7 @@ def write_tables(tables, able):
             if options:
                 lines.append("            ),")
             if entry["name"] in able and table == "learners":
-                tasks, probabilities, unlabelled, checkpoint, graph = able[entry["name"]]
+                tasks, probabilities, unlabelled, checkpoint, graph, _ = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
                 lines.append('            "%s",' % probabilities)
@@ -412,7 +439,9 @@ def option_parameter(option):
     return option["name"], option["type"], text
 
 
-def write_class(name, task, learner, summary, details, options, probabilities, checkpoint, graph):
+def write_class(
+    name, task, learner, summary, details, options, probabilities, checkpoint, graph, sure
+):
     base = "BaseRegressor" if task == "regression" else "BaseClassifier"
     parameters = [LEARNER] if learner is None else []
     parameters += [option_parameter(o) for o in options] + COMMON
@@ -422,6 +451,8 @@ def write_class(name, task, learner, summary, details, options, probabilities, c
         parameters.append(GRAPH)
     if task == "classification" and probabilities == "asked":
         parameters.append(PROBABILITIES)
+    if task in sure:
+        parameters.append(UNCERTAINTY[task])
     parameters += LAST
     out = ["", "class %s(%s):" % (name, base)]
 
@@ -521,9 +552,10 @@ def write_estimators(tables, able):
             "asked",
             True,
             True,
+            ("regression", "classification"),
         )
     for entry, options in tables["learners"]:
-        tasks, probabilities, _, checkpoint, graph = able[entry["name"]]
+        tasks, probabilities, _, checkpoint, graph, sure = able[entry["name"]]
         for task in tasks:
             if task == "multilabel":  # of the classifier
                 continue
@@ -544,6 +576,7 @@ def write_estimators(tables, able):
                 probabilities,
                 checkpoint,
                 graph,
+                sure,
             )
             names.append(name)
     front = FRONT % "".join('    "%s",\n' % n for n in names)

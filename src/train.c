@@ -1,6 +1,7 @@
 /* train.c -- the public entry points that train a pipe, and say what that would take. */
 #include "stream/together.h"
 #include "num/blas.h"
+#include "learn/posterior.h"
 #include "pipe/training.h"
 
 #include <math.h>
@@ -144,11 +145,25 @@ done:
     return st;
 }
 
+/* The model may be the one in reserve, which is ridge regression whatever was asked for. */
+static krein_status fit_posterior(krein_training *t) {
+    krein_job *job = &t->pipe.job;
+    const krein_model *m = job->model;
+    if (!job->uncertainty || !t->learner->posterior) return KREIN_OK;
+    if (krein__kernel_positive(m->map->kernel)) return krein__posterior_fit(job);
+    if (krein__job_classes(job)) return KREIN_OK; /* it has sets of classes */
+    return krein__fail(t->pipe.ctx, KREIN_EARG,
+                       "`uncertainty` of numbers needs a positive definite kernel, and %s is not "
+                       "known to be one; use another kernel",
+                       m->kernel_text);
+}
+
 static krein_status fit(krein_training *t, krein_report *r) {
     const krein_data *data = t->pipe.job.data;
     double waited = data->seconds_waited, mark = krein__clock();
     krein_status st = t->hurry.only_reserve ? KREIN_ETIME : fit_model(t);
     st = krein__hurry_keep(t, st);
+    if (st == KREIN_OK) st = fit_posterior(t);
     r->seconds_fit = krein__clock() - mark - (data->seconds_waited - waited);
     return st;
 }
@@ -190,8 +205,9 @@ static krein_status evaluate(krein_training *t, krein_report *r) {
     if (!t->o.test && t->o.holdout == 0) return KREIN_OK;
     ZNEW(r->test, 1);
     r->test->size = sizeof *r->test;
-    TRY(t->o.test ? krein_evaluate(ctx, m, t->o.test, r->test)
-                  : krein__model_measure(ctx, m, job->data, KREIN_PART_HELD, r->test));
+    TRY(t->o.test
+            ? krein_evaluate(ctx, m, t->o.test, r->test)
+            : krein__model_measure(ctx, m, job->data, KREIN_PART_HELD, KREIN_COVERAGE, r->test));
 done:
     return st;
 }

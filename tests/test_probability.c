@@ -37,7 +37,7 @@ static double probabilities(krein_head head, int64_t classes, const krein_calibr
 
 static void two_classes(void) {
     double slope = 2, shift = -0.5, p[2];
-    krein_calibration c = {&slope, &shift};
+    krein_calibration c = {.slope = &slope, .shift = &shift};
     static const double f[] = {-800, -40, -1, 0, 0.25, 3, 40, 800};
     for (int i = 0; i < 8; i++)
         for (int head = KREIN_HEAD_BEST; head <= KREIN_HEAD_VOTES; head++) {
@@ -49,7 +49,7 @@ static void two_classes(void) {
 
 static void softmax_values(void) {
     double slope[] = {1, 2, 1, 0.5}, shift[] = {0, -1, 0.5, 3}, p[4];
-    krein_calibration c = {slope, shift};
+    krein_calibration c = {.slope = slope, .shift = shift};
     for (int64_t i = 0; i < 20; i++) {
         double f[4], e[4], sum = 0;
         for (int64_t j = 0; j < 4; j++) {
@@ -227,7 +227,7 @@ static krein_model *made(krein_ctx *on, krein_head head, int64_t classes, int64_
 static void forget(krein_model *m) {
     krein__free(m->ctx, m->calibration.slope);
     krein__free(m->ctx, m->calibration.shift);
-    m->calibration = (krein_calibration){NULL, NULL};
+    m->calibration = (krein_calibration){0};
 }
 
 /* What predict said of all rows. */

@@ -21,7 +21,7 @@ from . import _interface as c
 from ._context import Context
 from ._report import Report, read
 from .errors import KEYWORDS, ArgumentError, ArgumentTypeError, MemoryLimitError
-from .model import Model, named
+from .model import Model, _Asked, coverage_of, named
 
 _lib = _library.library
 
@@ -200,7 +200,11 @@ def number(name: str, value: Any) -> Any:
 
 
 def train_options(
-    kernels: Any = None, random_state: Any = None, probabilities: Any = None, **given: Any
+    kernels: Any = None,
+    random_state: Any = None,
+    probabilities: Any = None,
+    uncertainty: Any = None,
+    **given: Any,
 ) -> Any:
     """A krein_train_options of keywords; those that are None keep the library's default."""
     made = _library.options(c.krein_train_options)
@@ -220,6 +224,7 @@ def train_options(
     if seed is not None:
         made.seed = seed
     made.probabilities = int(bool(probabilities))
+    made.uncertainty = int(bool(uncertainty))
     return made
 
 
@@ -544,7 +549,21 @@ class BaseKrein(BaseEstimator):
             )
         return model
 
-    def _predicted(self, X: Any, wanted: str) -> np.ndarray:
+    def novelty(self, X: Any) -> np.ndarray:
+        """How far rows are from those trained on; above 1: farther than 99 % of these are from the
+        others. For kernel ridge regression with `uncertainty=True`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        return self._predicted(X, _Asked(("novelty",))).ravel()
+
+    def _predicted(self, X: Any, wanted: Any) -> np.ndarray:
         model = self._fitted()
         if not is_stream(X):
             X = self._take_names(X, first=False)
@@ -664,19 +683,47 @@ class BaseRegressor(RegressorMixin, BaseKrein):
             self._fit(X, y, sample_weight, groups, others)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, return_std: Any = False) -> Any:
         """Predicts the targets of rows.
 
         Parameters
         ----------
         X : array, sparse matrix, frame, file name, or callable that returns blocks
+        return_std : bool or "mean"
+            Also the standard deviation of a new observation at each row; "mean": without the
+            noise. Needs `uncertainty=True`.
 
         Returns
         -------
-        array of shape (n,) or (n, targets)
+        array of shape (n,) or (n, targets), or two of them
         """
-        values = self._predicted(X, "scores")
-        return values.ravel() if values.shape[1] == 1 else values
+        if isinstance(return_std, str) and return_std != "mean":
+            raise ArgumentError('`return_std` is True, False or "mean", not %r' % (return_std,))
+        if not return_std:
+            values = self._predicted(X, "scores")
+            return values.ravel() if values.shape[1] == 1 else values
+        asked = _Asked(("scores", "std"), 0.0, isinstance(return_std, str))
+        both = self._predicted(X, asked)
+        k = both.shape[1] // 2
+        return (both[:, 0], both[:, 1]) if k == 1 else (both[:, :k], both[:, k:])
+
+    def predict_interval(self, X: Any, interval: float = 0.9) -> np.ndarray:
+        """Bounds between which a share `interval` of new labels lies. Needs `uncertainty=True`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        interval : float
+            The coverage, between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n, 2) or (n, targets, 2)
+            The lower and the upper bound.
+        """
+        both = self._predicted(X, _Asked(("lower", "upper"), coverage_of(interval)))
+        k = both.shape[1] // 2
+        return both if k == 1 else np.stack((both[:, :k], both[:, k:]), axis=2)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The coefficient of determination of the predictions.
@@ -733,6 +780,8 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
 
     def _wants_probabilities(self) -> bool:
         asked = getattr(self, "probabilities", None)
+        if getattr(self, "uncertainty", None):
+            return True
         if asked is not None:
             return bool(asked)
         known = self._described()
@@ -869,6 +918,22 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         out = np.full((len(values), len(self.classes_)), absent, dtype=values.dtype)
         out[:, np.asarray(known).astype(int)] = values  # type: ignore[arg-type]
         return out
+    def predict_set(self, X: Any, interval: float = 0.9) -> np.ndarray:
+        """Which classes are in a set that has the right one in a share `interval` of new rows. Needs
+        `uncertainty=True`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        interval : float
+            The coverage, between 0 and 1.
+
+        Returns
+        -------
+        array of bool of shape (n, classes)
+            In the order of `classes_`.
+        """
+        return self._predicted(X, _Asked(("sets",), coverage_of(interval))) > 0
 
     @available(_without_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -93,6 +93,11 @@ KREIN_METRIC_NONE = 0
 KREIN_METRIC_DIAGONAL = 1
 KREIN_METRIC_FULL = 2
 
+# krein_says
+KREIN_SAYS_STD = 1
+KREIN_SAYS_INTERVAL = 2
+KREIN_SAYS_NOVELTY = 4
+
 # krein_type
 KREIN_TYPE_BYTES = 1
 KREIN_TYPE_I32 = 2
@@ -276,6 +281,7 @@ class krein_train_options(Structure):
         ("effort", c_double),
         ("clip", c_double),
         ("graph_file", c_char_p),
+        ("uncertainty", c_int),
     ]
 
 
@@ -304,6 +310,9 @@ class krein_metrics(Structure):
         ("label_f1", c_void_p),
         ("label_auc", c_void_p),
         ("label_rows", c_void_p),
+        ("interval", c_double),
+        ("coverage", c_double),
+        ("width", c_double),
     ]
 
 
@@ -385,6 +394,7 @@ class krein_model_info(Structure):
         ("weights", POINTER(krein_kernel_weight)),
         ("metric", c_int),
         ("clip", c_double),
+        ("uncertainty", c_int),
     ]
 
 
@@ -427,10 +437,24 @@ class krein_prediction(Structure):
         ("probabilities", c_void_p),
         ("nclasses", c_int64),
         ("labels", c_void_p),
+        ("std", c_void_p),
+        ("lower", c_void_p),
+        ("upper", c_void_p),
+        ("set", c_void_p),
+        ("novelty", c_double),
     ]
 
 
 krein_predict_fn = CFUNCTYPE(c_int, c_void_p, POINTER(krein_prediction))
+
+
+class krein_predict_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("std", c_int),
+        ("interval", c_double),
+        ("novelty", c_int),
+    ]
 
 
 class krein_prediction_arrays(Structure):
@@ -442,6 +466,13 @@ class krein_prediction_arrays(Structure):
         ("probabilities", c_void_p),
         ("rows", c_int64),
         ("label_sets", c_void_p),
+        ("std", c_void_p),
+        ("lower", c_void_p),
+        ("upper", c_void_p),
+        ("sets", c_void_p),
+        ("novelty", c_void_p),
+        ("interval", c_double),
+        ("std_of_mean", c_int),
     ]
 
 
@@ -926,6 +957,18 @@ FUNCTIONS = {
     "krein_model_frequencies": (c_int, [c_void_p, c_void_p, POINTER(krein_frequencies)]),
     "krein_frequencies_clear": (None, [c_void_p, POINTER(krein_frequencies)]),
     "krein_predict": (c_int, [c_void_p, c_void_p, c_void_p, krein_predict_fn, c_void_p]),
+    "krein_predict_options_init_sized": (None, [POINTER(krein_predict_options), c_size_t]),
+    "krein_predict_with": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            POINTER(krein_predict_options),
+            krein_predict_fn,
+            c_void_p,
+        ],
+    ),
     "krein_predict_into": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(krein_prediction_arrays)]),
     "krein_predict_dense": (
         c_int,
@@ -940,6 +983,16 @@ FUNCTIONS = {
         ],
     ),
     "krein_evaluate": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(krein_metrics)]),
+    "krein_evaluate_interval": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            c_double,
+            POINTER(krein_metrics),
+        ],
+    ),
     "krein_export_options_init_sized": (None, [POINTER(krein_export_options), c_size_t]),
     "krein_model_export": (
         c_int,

@@ -93,6 +93,9 @@ class Regressor(BaseRegressor):
     graph_file : str or path, optional
         File of the graph of neighbours: read where it exists, else written. The graph of
         other rows is refused.
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -155,6 +158,7 @@ class Regressor(BaseRegressor):
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         graph_file: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -181,6 +185,7 @@ class Regressor(BaseRegressor):
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.graph_file = graph_file
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -246,6 +251,9 @@ class Classifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -311,6 +319,7 @@ class Classifier(BaseClassifier):
         checkpoint: Any = None,
         graph_file: Any = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -338,6 +347,7 @@ class Classifier(BaseClassifier):
         self.checkpoint = checkpoint
         self.graph_file = graph_file
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -412,6 +422,9 @@ class KernelRidge(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -477,6 +490,7 @@ class KernelRidge(BaseRegressor):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -503,6 +517,7 @@ class KernelRidge(BaseRegressor):
         self.types = types
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -580,6 +595,9 @@ class KernelRidgeClassifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -648,6 +666,7 @@ class KernelRidgeClassifier(BaseClassifier):
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -675,6 +694,7 @@ class KernelRidgeClassifier(BaseClassifier):
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1884,6 +1904,9 @@ class SVC(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1962,6 +1985,7 @@ class SVC(BaseClassifier):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1994,6 +2018,7 @@ class SVC(BaseClassifier):
         self.types = types
         self.holdout = holdout
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3684,6 +3709,9 @@ class MKLRegressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict` with `return_std`, `predict_interval` and `novelty` are wanted.
+        The model then keeps half of a matrix of its features.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3751,6 +3779,7 @@ class MKLRegressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3778,6 +3807,7 @@ class MKLRegressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3848,6 +3878,9 @@ class MKLClassifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3918,6 +3951,7 @@ class MKLClassifier(BaseClassifier):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3946,5 +3980,6 @@ class MKLClassifier(BaseClassifier):
         self.types = types
         self.holdout = holdout
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm

@@ -594,6 +594,7 @@ _TRAINING = (
     "time_limit",
     "holdout",
     "probabilities",
+    "uncertainty",
 )
 
 
@@ -623,8 +624,8 @@ def plan(
         As for `gram`.
     **keywords
         Those of `Regressor` and `Classifier`: learner, kernel, map, features, lambda_, kernels,
-        select, metric, effort, clip, max_exact, time_limit, holdout, probabilities; and how rows
-        are read, as for `gram`.
+        select, metric, effort, clip, max_exact, time_limit, holdout, probabilities, uncertainty;
+        and how rows are read, as for `gram`.
 
     Returns
     -------

@@ -6,7 +6,7 @@ import ctypes
 import os
 import re
 import types
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from . import _context, _library, _rows
 from . import _interface as c
 from ._context import Context, _Callback, _keep, _start
 from ._report import Report, _WORDS, copied, read
-from .errors import ArgumentError, DataError, KreinError
+from .errors import ArgumentError, ArgumentTypeError, DataError, KreinError
 
 _lib = _library.library
 _predict_into = _lib.krein_predict_into
@@ -46,6 +46,25 @@ class _Memory:
             "shape": (array.rows, array.columns),
             "data": (array.at, True),
         }
+
+
+class _Asked(NamedTuple):
+    """Several arrays of a prediction, side by side as numbers."""
+
+    names: Tuple[str, ...]  # fields of krein_prediction_arrays
+    interval: float = 0.0
+    of_mean: bool = False
+
+
+def coverage_of(interval: Any) -> float:
+    """A keyword that is the coverage of intervals."""
+    try:
+        made = float(interval)
+    except Exception:
+        raise ArgumentTypeError("`interval` is a number, not %r" % (interval,)) from None
+    if not 0 < made < 1:
+        raise ArgumentError("`interval` is the coverage, between 0 and 1, not %r" % (interval,))
+    return made
 
 
 class Arrays(Mapping[str, np.ndarray]):
@@ -337,15 +356,16 @@ class Model:
             )
 
     def _results(
-        self, X: Any, wanted: str, threads: int = 0, max_memory: int = 0, options: Any = None
+        self, X: Any, wanted: Any, threads: int = 0, max_memory: int = 0, options: Any = None
     ) -> np.ndarray:
-        """Labels, scores or probabilities of rows."""
+        """Labels, scores or probabilities of rows, or what an _Asked names."""
         if type(X) is not np.ndarray and (
             isinstance(X, (str, bytes, os.PathLike))
             or (callable(X) and not hasattr(X, "__array__"))
         ):
             return self._streamed(X, wanted, threads, max_memory, options)
-        if options is None and _rows.is_plain(X) and not self._refuses_dense:
+        plain = options is None and isinstance(wanted, str)
+        if plain and _rows.is_plain(X) and not self._refuses_dense:
             return self._plain(X, wanted, threads, max_memory)
 
         def compute(rows: Any) -> np.ndarray:
@@ -380,8 +400,9 @@ class Model:
         return self._results(X, wanted, threads, max_memory)
 
     def _predicted(
-        self, X: Any, wanted: str, threads: int, max_memory: int, options: Any
+        self, X: Any, wanted: Any, threads: int, max_memory: int, options: Any
     ) -> np.ndarray:
+        asked = wanted if isinstance(wanted, _Asked) else _Asked((wanted,))
         named = self.columns is not None
         context = _context.take(threads, max_memory)
         try:
@@ -391,33 +412,42 @@ class Model:
                 if named and not _rows.is_frame(X):
                     self._check_width(data.view.view.d)
                 n = data.rows
-                out = self._room(n, wanted)
+                parts = [self._room(n, name) for name in asked.names]
                 arrays = c.krein_prediction_arrays(size=_ARRAYS_SIZE, capacity=n)
-                setattr(arrays, wanted, out.ctypes.data)
+                arrays.interval, arrays.std_of_mean = asked.interval, asked.of_mean
+                for name, part in zip(asked.names, parts):
+                    setattr(arrays, name, part.ctypes.data)
                 context.end(
                     _predict_into(context.handle, self._handle, data.handle, ctypes.byref(arrays))
                 )
-                return out
+                return parts[0] if asked is not wanted else np.column_stack(parts).astype(float)
         finally:
             _context.give(context, threads, max_memory)
 
     def _room(self, n: int, wanted: str) -> np.ndarray:
         if wanted == "labels":
             return np.empty(n, dtype=np.int64)
-        if wanted == "label_sets":
-            return np.empty((n, 0 if self.classes is None else len(self.classes)), dtype=np.int8)
-        if wanted == "probabilities":
-            return np.empty((n, 0 if self.classes is None else len(self.classes)))
+        if wanted in ("probabilities", "sets", "label_sets"):
+            kind = np.float64 if wanted == "probabilities" else np.int8
+            return np.empty((n, 0 if self.classes is None else len(self.classes)), dtype=kind)
+        if wanted == "novelty":
+            return np.empty((n, 1))
         return np.empty((n, self._outputs))
 
     def _streamed(
-        self, X: Any, wanted: str, threads: int, max_memory: int, options: Any
+        self, X: Any, wanted: Any, threads: int, max_memory: int, options: Any
     ) -> np.ndarray:
         """Rows of which nobody knows how many there are: those of a file, or blocks."""
         context = Context(threads, max_memory)
         rows: List[Any] = []
-        width = self._room(0, wanted).shape[1:]
-        send = _start(_collect(context, rows, wanted, width[0] if width else 0))
+        asked = wanted if isinstance(wanted, _Asked) else _Asked((wanted,))
+        widths = [self._room(0, name).shape[1:] for name in asked.names]
+        width = (sum(w[0] for w in widths),) if all(widths) else ()
+        fields = [(name, w[0] if w else 0) for name, w in zip(asked.names, widths)]
+        send = _start(_collect(context, rows, fields))
+        told = _library.sized(c.krein_predict_options)
+        told.std = 1 + asked.of_mean if "std" in asked.names else 0
+        told.interval, told.novelty = asked.interval, "novelty" in asked.names
         declared = ctypes.CFUNCTYPE(
             ctypes.c_int, ctypes.py_object, ctypes.POINTER(c.krein_prediction)
         )
@@ -425,10 +455,11 @@ class Model:
         if wanted == "probabilities" and not self._probabilities:
             raise ArgumentError("the model has no probabilities; train it with `probabilities`")
         with _rows.Data(context, X, options=options, named=self.columns is not None) as data:
-            status = _lib.krein_predict(
+            status = _lib.krein_predict_with(
                 context.handle,
                 self._handle,
                 data.handle,
+                ctypes.byref(told),
                 ctypes.cast(function, c.krein_predict_fn),
                 id(send),
             )
@@ -499,6 +530,79 @@ class Model:
             X, "probabilities", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
         )
 
+    def _told(self, X: Any, asked: _Asked, n_jobs: Optional[int], max_memory: Any) -> np.ndarray:
+        return self._results(
+            X, asked, _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        )
+
+    def predict_std(
+        self,
+        X: Any,
+        of_mean: bool = False,
+        n_jobs: Optional[int] = None,
+        max_memory: Any = None,
+    ) -> np.ndarray:
+        """The standard deviation of a new observation at each row, of a model that was trained with
+        `uncertainty`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame, file name, or callable that returns blocks
+        of_mean : bool
+            Without the noise: how well the mean is known.
+        n_jobs : int, optional
+            Threads; all CPUs when None.
+        max_memory : int or str, optional
+            Most bytes to use, as 2**30 or "1G".
+
+        Returns
+        -------
+        array of shape (n,) or (n, targets)
+        """
+        std = self._told(X, _Asked(("std",), 0.0, bool(of_mean)), n_jobs, max_memory)
+        return std.ravel() if std.shape[1] == 1 else std
+
+    def predict_interval(
+        self,
+        X: Any,
+        interval: float = 0.9,
+        n_jobs: Optional[int] = None,
+        max_memory: Any = None,
+    ) -> np.ndarray:
+        """Bounds between which a share `interval` of new labels lies, of a model that was trained
+        with `uncertainty`.
+
+        Returns
+        -------
+        array of shape (n, 2) or (n, targets, 2)
+        """
+        asked = _Asked(("lower", "upper"), coverage_of(interval))
+        both = self._told(X, asked, n_jobs, max_memory)
+        k = both.shape[1] // 2
+        return both if k == 1 else np.stack((both[:, :k], both[:, k:]), axis=2)
+
+    def predict_set(
+        self,
+        X: Any,
+        interval: float = 0.9,
+        n_jobs: Optional[int] = None,
+        max_memory: Any = None,
+    ) -> np.ndarray:
+        """Which classes are in a set that has the right one in a share `interval` of new rows, of a
+        model that was trained with `uncertainty`.
+
+        Returns
+        -------
+        array of bool of shape (n, classes), in the order of `classes`
+        """
+        asked = _Asked(("sets",), coverage_of(interval))
+        return self._told(X, asked, n_jobs, max_memory) > 0
+
+    def novelty(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
+        """How far rows are from those trained on; above 1: farther than 99 % of these are from the
+        others. For `krr` that was trained with `uncertainty`."""
+        return self._told(X, _Asked(("novelty",)), n_jobs, max_memory).ravel()
+
     def transform(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
         """Features of rows by the model's map, as float32."""
         threads, most = _context.threads_of(n_jobs), _context.bytes_of(max_memory)
@@ -536,6 +640,7 @@ class Model:
         y: Any = None,
         sample_weight: Any = None,
         n_jobs: Optional[int] = None,
+        interval: Optional[float] = None,
         **options: Any,
     ) -> Report:
         """Errors on rows with labels: rmse, mae, r2, or accuracy, confusion, auc and others; of
@@ -548,10 +653,13 @@ class Model:
             Labels; those of files are in a column. Several labels a row are a matrix of 0 and 1
             with a column for each of `classes`, or a list of sets of names.
         sample_weight : array, optional
+        interval : float, optional
+            Coverage of the intervals (sets of classes) whose coverage and width are counted, of a
+            model that was trained with `uncertainty`; 0.9 when None.
         options
             Of files: label, weights, header, delimiter, ...
         """
-        return self._errors(X, y, sample_weight, n_jobs, options)
+        return self._errors(X, y, sample_weight, n_jobs, options, interval=interval)
 
     def _named_sets(self, y: Any) -> Any:
         """Several labels a row as texts; columns of a matrix are the labels in their order."""
@@ -574,6 +682,7 @@ class Model:
         n_jobs: Optional[int],
         options: Dict[str, Any],
         fit: bool = False,
+        interval: Optional[float] = None,
     ) -> Report:
         context = Context(_context.threads_of(n_jobs))
         context.fit = fit
@@ -589,9 +698,12 @@ class Model:
             options=_rows.data_options(**options) if options else None,
             named=self.columns is not None,
         ) as data:
-            status = _lib.krein_evaluate(
-                context.handle, self._handle, data.handle, ctypes.byref(metrics)
-            )
+            given = (context.handle, self._handle, data.handle)
+            if interval is None:
+                status = _lib.krein_evaluate(*given, ctypes.byref(metrics))
+            else:
+                level = coverage_of(interval)
+                status = _lib.krein_evaluate_interval(*given, level, ctypes.byref(metrics))
             try:
                 context.end(status)
                 return read(metrics)
@@ -639,22 +751,36 @@ def named(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return out
 
 
-def _collect(context: Context, rows: List[Any], wanted: str, width: int) -> _Callback:
-    """fn(user, prediction) of krein_predict."""
+# Fields of krein_prediction that are not as those of krein_prediction_arrays, or no real numbers.
+_FIELDS: Dict[str, Tuple[str, Any, Any]] = {
+    "sets": ("set", 0, ctypes.c_int8),
+    "label_sets": ("labels", -1, ctypes.c_int8),
+}
+
+
+def _numbers_of(given: Any, name: str, width: int) -> List[Any]:
+    """What a krein_prediction has of that name."""
+    if name == "novelty":
+        return [given.novelty]
+    field, absent, kind = _FIELDS.get(name, (name, np.nan, ctypes.c_double))
+    address = getattr(given, field)
+    if not address:
+        return [absent] * width
+    return list((kind * width).from_address(address))
+
+
+def _collect(context: Context, rows: List[Any], fields: List[Tuple[str, int]]) -> _Callback:
+    """fn(user, prediction) of krein_predict_with, for fields with so many numbers each."""
+    labels = fields[0][0] == "labels"
     status = c.KREIN_OK
-    sets = wanted == "label_sets"
-    kind: Any = ctypes.c_int8 if sets else ctypes.c_double
     while True:
         try:
             while True:
                 given = (yield status).contents
-                address = None if wanted == "labels" else getattr(given, "labels" if sets else wanted)
-                if wanted == "labels":
+                if labels:
                     rows.append(given.label)
-                elif address:
-                    rows.append((kind * width).from_address(address)[:])
                 else:
-                    rows.append([-1 if sets else np.nan] * width)
+                    rows.append([x for name, n in fields for x in _numbers_of(given, name, n)])
         except BaseException as problem:
             _keep(context, problem)
             status = c.KREIN_ECANCEL

@@ -454,7 +454,7 @@ class _Clusterer(ClusterMixin, _Unsupervised):
             )
         else:  # nobody knows how many rows there are
             rows: List[int] = []
-            send = _start(_collect(context, rows, "labels", 0))
+            send = _start(_collect(context, rows, [("labels", 0)]))
             declared = ctypes.CFUNCTYPE(
                 ctypes.c_int, ctypes.py_object, ctypes.POINTER(c.krein_prediction)
             )

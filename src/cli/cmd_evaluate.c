@@ -13,7 +13,8 @@ int cli_cmd_evaluate(cli_app *app) {
     cli_warn_ignored(app);
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     TRY(cli_open(app, a->operand[1], a->labels, &data));
-    TRY(krein_evaluate(app->ctx, model, data, &metrics));
+    TRY(a->interval > 0 ? krein_evaluate_interval(app->ctx, model, data, a->interval, &metrics)
+                        : krein_evaluate(app->ctx, model, data, &metrics));
     cli_progress_erase(app);
     if (a->json) {
         cli_print_json(json_pack(

@@ -57,6 +57,7 @@ static void print_json(const char *path, const krein_model *model, const krein_m
     json_object_set_new(out, "facts", facts);
     json_object_set_new(out, "metric", cli_json_metric(model));
     json_object_set_new(out, "clip", cli_json_number(i->clip));
+    json_object_set_new(out, "uncertainty", json_boolean(i->uncertainty));
     json_object_set_new(out, "notes", cli_json_notes(model));
     json_t *variance = i->variance ? json_array() : json_null();
     for (int64_t k = 0; i->variance && k < i->outputs; k++)
@@ -122,6 +123,10 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
     cli_line(stdout, "seed", "%" PRIu64, i->seed);
     if (task) cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
+    if (i->uncertainty)
+        cli_line(stdout, "uncertainty", "%s%s%s", i->uncertainty & KREIN_SAYS_STD ? "std, " : "",
+                 i->task == KREIN_TASK_CLASSIFICATION ? "sets of classes" : "intervals",
+                 i->uncertainty & KREIN_SAYS_NOVELTY ? ", novelty" : "");
     if (i->variance) cli_print_variance(stdout, i->outputs, i->variance, i->variance_total);
 }
 

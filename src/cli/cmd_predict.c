@@ -1,7 +1,7 @@
 /* cmd_predict.c -- krein predict: one prediction a line, in constant memory.
  *
- *   [id,]class[,score...][,probability...]      a dropped row: an empty line
- *   [id,]number[,number...]                     these are the scores
+ *   [id,]class[,score...][,probability...][,set][,novelty]      a dropped row: an empty line
+ *   [id,]number[,number...][,std...][,lower,upper...][,novelty]  these are the scores
  *
  * Lines of one cell are the bare class name; lines of several are CSV, quoted where a
  * name or id needs it. Probabilities are in the order of the classes, which is that of
@@ -18,9 +18,11 @@
 typedef struct {
     const krein_model *model;
     krein_model_info info;
+    krein_predict_options ask;
     bool scores, probabilities, id;
     FILE *f; /* NULL: into the arrays */
     json_t *predictions, *score_rows, *probability_rows, *ids;
+    json_t *stds, *lowers, *uppers, *sets, *novelties;
     int64_t n;
     bool write_failed;
     int error;
@@ -40,14 +42,14 @@ static void put_numbers(FILE *f, const double *values, int64_t n) {
     }
 }
 
-/* The names of the row's labels, | between them. */
-static void put_labels(const sink *s, const krein_prediction *p, bool several) {
+/* The names of labels or classes, | between them. */
+static void put_labels(const sink *s, int64_t n, const int8_t *in, bool several) {
     size_t length = 1;
-    for (int64_t c = 0; c < p->nclasses; c++)
-        if (p->labels[c]) length += strlen(krein_model_class(s->model, c)) + 1;
+    for (int64_t c = 0; c < n; c++)
+        if (in[c]) length += strlen(krein_model_class(s->model, c)) + 1;
     char *text = malloc(length), *to = text;
-    for (int64_t c = 0; text && c < p->nclasses; c++)
-        if (p->labels[c]) {
+    for (int64_t c = 0; text && c < n; c++)
+        if (in[c]) {
             if (to > text) *to++ = '|';
             to = stpcpy(to, krein_model_class(s->model, c));
         }
@@ -74,11 +76,60 @@ static void put_header(const sink *s) {
     fputc('\n', s->f);
 }
 
+/* How sure it is. */
+static void put_told(const sink *s, const krein_prediction *p) {
+    char number[40];
+    const int64_t k = s->info.outputs;
+    if (p->std) put_numbers(s->f, p->std, k);
+    for (int64_t c = 0; p->lower && c < k; c++) {
+        put_numbers(s->f, &p->lower[c], 1);
+        put_numbers(s->f, &p->upper[c], 1);
+    }
+    if (p->set) {
+        fputc(',', s->f);
+        put_labels(s, p->nclasses, p->set, true);
+    }
+    if (s->ask.novelty) fprintf(s->f, ",%s", cli_float_text(p->novelty, number));
+}
+
+/* A name for each of k columns, numbered where they are several. */
+static void put_names(FILE *f, const char *name, int64_t k) {
+    for (int64_t c = 1; c <= k; c++) {
+        fprintf(f, "%s%s", *name ? "," : "", name);
+        if (k > 1) fprintf(f, "%lld", (long long)c);
+    }
+}
+
+static void put_head(const sink *s) {
+    const bool classes = s->info.task == KREIN_TASK_CLASSIFICATION;
+    const int64_t k = s->info.outputs;
+    fputs(s->id ? "id,prediction" : "prediction", s->f);
+    if (!classes && k > 1) fputc('1', s->f);
+    for (int64_t c = 2; !classes && c <= k; c++) fprintf(s->f, ",prediction%lld", (long long)c);
+    if (classes && s->scores) put_names(s->f, "score", k);
+    for (int64_t c = 0; s->probabilities && c < s->info.classes; c++) {
+        fputc(',', s->f);
+        cli_put_cell(s->f, krein_model_class(s->model, c), true);
+    }
+    if (s->ask.std) put_names(s->f, "std", k);
+    for (int64_t c = 1; s->ask.interval > 0 && !classes && c <= k; c++) {
+        if (k > 1)
+            fprintf(s->f, ",lower%lld,upper%lld", (long long)c, (long long)c);
+        else
+            fputs(",lower,upper", s->f);
+    }
+    if (s->ask.interval > 0 && classes) fputs(",set", s->f);
+    if (s->ask.novelty) fputs(",novelty", s->f);
+    fputc('\n', s->f);
+}
+
+static bool told(const sink *s) { return s->ask.std || s->ask.interval > 0 || s->ask.novelty; }
+
 static void put_line(const sink *s, const krein_prediction *p) {
     char number[40];
     const bool labels = s->info.task == KREIN_TASK_MULTILABEL;
     const bool classes = s->info.task == KREIN_TASK_CLASSIFICATION || labels;
-    const bool several = s->id || s->scores || s->probabilities;
+    const bool several = s->id || s->scores || s->probabilities || told(s);
     if (s->n == 1) put_header(s);
     if (labels && dropped(s, p)) fputc('?', s->f); /* nothing is the empty set */
     if (!dropped(s, p)) {
@@ -87,7 +138,7 @@ static void put_line(const sink *s, const krein_prediction *p) {
             fputc(',', s->f);
         }
         if (labels)
-            put_labels(s, p, several);
+            put_labels(s, p->nclasses, p->labels, several);
         else if (classes)
             cli_put_cell(s->f, krein_model_class(s->model, p->label), several);
         else
@@ -97,6 +148,7 @@ static void put_line(const sink *s, const krein_prediction *p) {
             }
         if (classes && s->scores) put_numbers(s->f, p->scores, p->nscores);
         if (s->probabilities) put_numbers(s->f, p->probabilities, p->nclasses);
+        put_told(s, p);
     }
     fputc('\n', s->f);
 }
@@ -107,12 +159,29 @@ static json_t *numbers(const double *values, int64_t n) {
     return array;
 }
 
-static json_t *label_names(const sink *s, const krein_prediction *p) {
+static json_t *label_names(const sink *s, int64_t n, const int8_t *in) {
     json_t *names = json_array();
-    for (int64_t c = 0; c < p->nclasses; c++)
-        if (p->labels[c])
-            json_array_append_new(names, cli_json_text(krein_model_class(s->model, c)));
+    for (int64_t c = 0; c < n; c++)
+        if (in[c]) json_array_append_new(names, cli_json_text(krein_model_class(s->model, c)));
     return names;
+}
+
+/* One number, or one for each output. */
+static json_t *outputs(const double *values, int64_t n) {
+    if (!values) return json_null();
+    return n > 1 ? numbers(values, n) : cli_json_number(values[0]);
+}
+
+static void keep_told(const sink *s, const krein_prediction *p) {
+    const int64_t k = s->info.outputs;
+    if (s->ask.std) json_array_append_new(s->stds, outputs(p->std, k));
+    if (s->ask.interval > 0 && s->info.task == KREIN_TASK_CLASSIFICATION) {
+        json_array_append_new(s->sets, p->set ? label_names(s, p->nclasses, p->set) : json_null());
+    } else if (s->ask.interval > 0) {
+        json_array_append_new(s->lowers, outputs(p->lower, k));
+        json_array_append_new(s->uppers, outputs(p->upper, k));
+    }
+    if (s->ask.novelty) json_array_append_new(s->novelties, cli_json_number(p->novelty));
 }
 
 static void keep(const sink *s, const krein_prediction *p) {
@@ -121,7 +190,7 @@ static void keep(const sink *s, const krein_prediction *p) {
     if (!gone && s->info.task == KREIN_TASK_CLASSIFICATION)
         value = cli_json_text(krein_model_class(s->model, p->label));
     else if (!gone && s->info.task == KREIN_TASK_MULTILABEL)
-        value = label_names(s, p);
+        value = label_names(s, p->nclasses, p->labels);
     else if (!gone && s->info.outputs > 1)
         value = numbers(p->values, s->info.outputs);
     else if (!gone)
@@ -132,6 +201,7 @@ static void keep(const sink *s, const krein_prediction *p) {
     if (s->probabilities)
         json_array_append_new(s->probability_rows,
                               gone ? json_null() : numbers(p->probabilities, p->nclasses));
+    keep_told(s, p);
     if (s->id) json_array_append_new(s->ids, cli_json_text(p->id));
 }
 
@@ -168,6 +238,14 @@ static void print_json(const cli_app *app, const sink *s) {
         json_object_set(object, "predictions", s->predictions);
         if (s->scores) json_object_set(object, "scores", s->score_rows);
         if (s->probabilities) json_object_set(object, "probabilities", s->probability_rows);
+        if (s->ask.std) json_object_set(object, "std", s->stds);
+        if (s->ask.interval > 0 && s->info.task == KREIN_TASK_CLASSIFICATION) {
+            json_object_set(object, "sets", s->sets);
+        } else if (s->ask.interval > 0) {
+            json_object_set(object, "lower", s->lowers);
+            json_object_set(object, "upper", s->uppers);
+        }
+        if (s->ask.novelty) json_object_set(object, "novelty", s->novelties);
         if (s->id) json_object_set(object, "ids", s->ids);
     }
     cli_print_json(object);
@@ -191,6 +269,28 @@ static int check_probabilities(const cli_args *a, const krein_model_info *info) 
         a->operand[0]);
 }
 
+/* The same for how sure it is. */
+static int check_told(const cli_args *a, const sink *s) {
+    const int says = s->info.uncertainty;
+    if (!told(s)) return CLI_OK;
+    if (!says)
+        return cli_error(CLI_USAGE,
+                         "predict: %s was trained without --uncertainty, which --std, --interval "
+                         "and --novelty need; train it again with it",
+                         a->operand[0]);
+    if (s->ask.std && !(says & KREIN_SAYS_STD))
+        return cli_error(CLI_USAGE,
+                         "predict: %s predicts classes: they have --probabilities and --interval, "
+                         "and no --std",
+                         a->operand[0]);
+    if (s->ask.novelty && !(says & KREIN_SAYS_NOVELTY))
+        return cli_error(CLI_USAGE,
+                         "predict: %s is %s: --novelty needs krr on a positive definite kernel, "
+                         "trained with --uncertainty",
+                         a->operand[0], s->info.learner);
+    return CLI_OK;
+}
+
 int cli_cmd_predict(cli_app *app) {
     const cli_args *a = &app->args;
     krein_status st = KREIN_OK;
@@ -198,6 +298,10 @@ int cli_cmd_predict(cli_app *app) {
     krein_data *data = NULL;
     cli_file file = {0};
     sink s = {.scores = a->scores, .probabilities = a->probabilities, .id = a->id != NULL};
+    krein_predict_options_init(&s.ask);
+    s.ask.std = a->std;
+    s.ask.interval = a->interval;
+    s.ask.novelty = a->novelty;
     int status = CLI_OK;
     const char *output = a->output && !cli_silent() ? a->output : "-";
     if (a->json && a->output && strcmp(a->output, "-") == 0)
@@ -209,12 +313,18 @@ int cli_cmd_predict(cli_app *app) {
     s.info = KREIN_SIZED(krein_model_info);
     krein_model_describe(model, &s.info);
     if ((status = check_probabilities(a, &s.info)) != CLI_OK) goto done;
+    if ((status = check_told(a, &s)) != CLI_OK) goto done;
     TRY(cli_open(app, a->operand[1], a->labels, &data));
     if (a->json && !a->output) {
         s.predictions = json_array();
         s.score_rows = json_array();
         s.probability_rows = json_array();
         s.ids = json_array();
+        s.stds = json_array();
+        s.lowers = json_array();
+        s.uppers = json_array();
+        s.sets = json_array();
+        s.novelties = json_array();
     } else if (cli_file_open(app, &file, output)) {
         s.f = file.stream;
         app->streamed = s.f == stdout;
@@ -222,7 +332,8 @@ int cli_cmd_predict(cli_app *app) {
         status = CLI_FAILED;
         goto done;
     }
-    TRY(krein_predict(app->ctx, model, data, on_prediction, &s));
+    if (s.f && told(&s) && a->header == 1) put_head(&s);
+    TRY(krein_predict_with(app->ctx, model, data, &s.ask, on_prediction, &s));
     cli_progress_erase(app);
     if (s.f && !cli_file_commit(&file)) status = CLI_FAILED;
     if (status == CLI_OK && a->json) print_json(app, &s);
@@ -240,6 +351,11 @@ done:
     json_decref(s.score_rows);
     json_decref(s.probability_rows);
     json_decref(s.ids);
+    json_decref(s.stds);
+    json_decref(s.lowers);
+    json_decref(s.uppers);
+    json_decref(s.sets);
+    json_decref(s.novelties);
     krein_data_close(data);
     krein_model_destroy(model);
     return status;

@@ -197,6 +197,11 @@ static bool store(const cli_command *command, const cli_option *row, const char 
     case CLI_WORD:
         if (!read_word(o->words, text, where)) want = o->words;
         break;
+    case CLI_MAYBE:
+        word = -1;
+        if (*text && !read_word(o->words, text, &word)) want = o->words;
+        *(int *)where = word + 2;
+        break;
     case CLI_INTEGER:
         if (!read_integer(text, &integer) || (double)integer < o->low || (double)integer > o->high)
             want = "a whole number", say_range(o, range, sizeof range);
@@ -256,6 +261,7 @@ static bool parse_long(const cli_command *command, char **argv, int argc, int *i
     if (!o) return unknown_option(command, name, length);
     if (!o->argument) {
         if (!equals) return store(command, o, "", args);
+        if (o->type == CLI_MAYBE) return store(command, o, equals + 1, args);
         cli_error(CLI_USAGE, "%s: --%s takes no value", command->name, o->name);
         return false;
     }

@@ -24,7 +24,8 @@ typedef enum cli_type {
     CLI_NAMED = 9,   /* double in [low, high], or a word of `named` with its value */
     CLI_CHAR = 10,   /* int, one character; "tab" and "space" by name */
     CLI_TEXTS = 11,  /* cli_texts; the option may be repeated */
-    CLI_COUNTS = 12  /* cli_counts: whole numbers in [low, high], "8,16,32" */
+    CLI_COUNTS = 12, /* cli_counts: whole numbers in [low, high], "8,16,32" */
+    CLI_MAYBE = 13   /* int: 1, or with =WORD 2 and the index among `words` */
 } cli_type;
 
 /* A word that stands for a number; the last has no word. */
@@ -78,8 +79,12 @@ typedef struct cli_args {
     const char *metric;
     const char *checkpoint, *graph_file;
     bool probabilities; /* predict's too */
+    bool uncertainty;
     /* the others */
     bool scores, man, check;
+    int std;
+    double interval;
+    bool novelty;
     int repair;
     int64_t rows, inputs, repeats;
     double noise;

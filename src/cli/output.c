@@ -55,6 +55,14 @@ json_t *cli_json_text(const char *text) {
     return string ? string : json_null();
 }
 
+static json_t *with_coverage(json_t *out, const krein_metrics *m) {
+    if (isnan(m->coverage)) return out;
+    json_object_set_new(out, "interval", cli_json_number(m->interval));
+    json_object_set_new(out, "coverage", cli_json_number(m->coverage));
+    json_object_set_new(out, "width", cli_json_number(m->width));
+    return out;
+}
+
 /* log loss and AUC, where there are some. */
 static json_t *with_probabilities(json_t *out, const krein_metrics *m) {
     if (!isnan(m->log_loss)) json_object_set_new(out, "log_loss", cli_json_number(m->log_loss));
@@ -83,9 +91,10 @@ static json_t *label_metrics_json(const krein_metrics *m) {
 json_t *cli_json_metrics(const krein_metrics *m) {
     if (!m || m->task == KREIN_TASK_AUTO) return json_null();
     if (m->task == KREIN_TASK_REGRESSION)
-        return json_pack("{s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "rmse",
-                         cli_json_number(m->rmse), "mae", cli_json_number(m->mae), "r2",
-                         cli_json_number(m->r2));
+        return with_coverage(json_pack("{s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "rmse",
+                                       cli_json_number(m->rmse), "mae", cli_json_number(m->mae),
+                                       "r2", cli_json_number(m->r2)),
+                             m);
     if (m->task == KREIN_TASK_MULTILABEL) return label_metrics_json(m);
     json_t *rows = json_array(), *names = json_array();
     for (int64_t i = 0; i < m->classes; i++) {
@@ -100,7 +109,7 @@ json_t *cli_json_metrics(const krein_metrics *m) {
         cli_json_number(m->accuracy), "error", cli_json_number(m->error), "macro_precision",
         cli_json_number(m->macro_precision), "macro_recall", cli_json_number(m->macro_recall),
         "macro_f1", cli_json_number(m->macro_f1), "confusion", rows, "classes", names);
-    return with_probabilities(out, m);
+    return with_coverage(with_probabilities(out, m), m);
 }
 
 void cli_put_cell(FILE *f, const char *text, bool csv) {
@@ -211,6 +220,14 @@ static void print_confusion(FILE *f, const krein_metrics *m) {
     }
 }
 
+static void print_coverage(FILE *f, const krein_metrics *m, bool plain) {
+    const bool classes = m->task == KREIN_TASK_CLASSIFICATION;
+    if (isnan(m->coverage)) return;
+    cli_line(f, plain ? "coverage" : "test coverage", "%.2f %% of labels in %s of coverage %g",
+             100 * m->coverage, classes ? "sets" : "intervals", m->interval);
+    cli_line(f, plain ? "width" : "test width", classes ? "%.4g classes" : "%.4g", m->width);
+}
+
 static void print_label_metrics(FILE *f, const krein_metrics *m, bool all) {
     char number[32];
     cli_line(f, all ? "Hamming loss" : "test Hamming", "%.3f %%", 100 * m->hamming_loss);
@@ -236,6 +253,7 @@ void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
         cli_line(f, confusion ? "rmse" : "test rmse", "%.6g", m->rmse);
         cli_line(f, confusion ? "mae" : "test mae", "%.6g", m->mae);
         cli_line(f, confusion ? "r2" : "test r2", "%.6g", m->r2);
+        print_coverage(f, m, confusion);
         return;
     }
     if (m->task == KREIN_TASK_MULTILABEL) {
@@ -252,6 +270,7 @@ void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
     if (!isnan(m->log_loss))
         cli_line(f, confusion ? "log loss" : "test log loss", "%.6g", m->log_loss);
     if (!isnan(m->auc)) cli_line(f, confusion ? "AUC" : "test AUC", "%.6g", m->auc);
+    print_coverage(f, m, confusion);
     if (confusion) print_confusion(f, m);
 }
 

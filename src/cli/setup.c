@@ -51,6 +51,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     o->checkpoint_seconds = a->checkpoint_every;
     o->holdout = a->holdout;
     o->probabilities = a->probabilities;
+    o->uncertainty = a->uncertainty;
 }
 
 krein_status cli_training_open(cli_app *app, cli_training *out) {

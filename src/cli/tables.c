@@ -133,6 +133,8 @@ static const cli_option train_options[] = {
      .help = "time between two writes of that file (30)"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
      .help = "store what is needed to predict probabilities"},
+    {"uncertainty", 0, NULL, CLI_FLAG, AT(uncertainty),
+     .help = "store what is needed to say how sure predictions are"},
     END};
 
 static const cli_option quantize_options[] = {
@@ -161,13 +163,24 @@ static const cli_option test_options[] = {
      .help = "keep this part of the rows out and evaluate on it"},
     END};
 
+#define INTERVAL(text)                                                                             \
+    { "interval", 0, "P", CLI_ABOVE, AT(interval), .low = 0, .high = 1, .help = text }
+
 static const cli_option predict_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "where the predictions go (standard output)"},
     {"scores", 0, NULL, CLI_FLAG, AT(scores), .help = "add the decision values to each line"},
     {"probabilities", 0, NULL, CLI_FLAG, AT(probabilities),
      .help = "add a probability for each class, in class order"},
+    {"std", 0, NULL, CLI_MAYBE, AT(std), .words = "mean",
+     .help = "add the standard deviation (=mean: without noise)"},
+    INTERVAL("add an interval, or a set of classes, that covers P"),
+    {"novelty", 0, NULL, CLI_FLAG, AT(novelty),
+     .help = "add how far the row is from those trained on; 1: far"},
     END};
+
+static const cli_option evaluate_options[] = {
+    INTERVAL("coverage of the intervals that are counted (0.9)"), END};
 
 static const cli_option feature_options[] = {{"output", 'o', "FILE", CLI_TEXT, AT(output),
                                               .complete = "file",
@@ -365,10 +378,14 @@ const cli_command cli_commands[] = {
      "memory; a dropped row gives an empty line. Columns are matched by name where\n"
      "there is a header; a label column may be there and is ignored. Scores, then\n"
      "probabilities follow the prediction on its line; the order of the classes is\n"
-     "that of 'krein info', and \"classes\" with --json.",
+     "that of 'krein info', and \"classes\" with --json. Then come, of a model that was\n"
+     "trained with --uncertainty, --std, --interval (the lower and the upper bound, or\n"
+     "the set of classes joined by \"|\") and --novelty, with a line of names before\n"
+     "the first where --header is given.",
      "krein predict model.krein new.csv\n"
      "krein predict model.krein new.csv --id name --scores -o out.csv\n"
-     "krein predict model.krein new.csv --probabilities",
+     "krein predict model.krein new.csv --probabilities\n"
+     "krein predict model.krein new.csv --interval 0.9 --std --novelty --header",
      2,
      2,
      true,
@@ -379,7 +396,8 @@ const cli_command cli_commands[] = {
     {"evaluate",
      "MODEL DATA",
      "metrics on labelled data",
-     NULL,
+     "Of a model that was trained with --uncertainty also the share of labels inside\n"
+     "intervals (sets of classes), and how wide these are.",
      "krein evaluate model.krein test.csv\n"
      "krein evaluate model.krein test.csv --json",
      2,
@@ -387,7 +405,7 @@ const cli_command cli_commands[] = {
      true,
      false,
      cli_cmd_evaluate,
-     {DATA, EVERYWHERE},
+     {{"Metrics", evaluate_options}, DATA, EVERYWHERE},
      "file"},
     {"transform",
      "DATA",

@@ -28,6 +28,7 @@
 #include "map/coded.h"
 #include "map/deep.h"
 #include "map/waves.h"
+#include "model/posterior.h"
 #include "num/blas.h"
 #include "stream/together.h"
 
@@ -546,6 +547,13 @@ static krein_status work(quantizing *q, krein_data *data) {
     TRY(q->values ? take_values(q) : take_waves(q));
     TRY(round_frequencies(q));
     TRY(copy_model(ctx, q->from, &q->to));
+    if (q->to->posterior) { /* of features that it will not have */
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "the model in few bits does not keep `uncertainty`: no deviations, intervals or "
+                   "novelty");
+        krein__posterior_destroy(ctx, q->to->posterior);
+        q->to->posterior = NULL;
+    }
     TRY(make_map(q));
     TRY(round_weights(q));
     krein__free(ctx, q->to->w);

@@ -1,32 +1,10 @@
 /* median.c -- free scales from the median distance of a sample of rows. */
 #include "kernel/median.h"
 
+#include "num/order.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-/* The value that would be x[k] after sorting (Hoare's quickselect); x is reordered. */
-static double select_rank(double *x, int64_t n, int64_t k) {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            double swap = x[i];
-            x[i++] = x[j];
-            x[j--] = swap;
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[k];
-}
 
 /* Of unscaled rows of up to 1e38. Eight times it, the most that is selected, has to be a scale that
  * kernels take (1e30): a model with another could not be read back. */
@@ -57,7 +35,7 @@ krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int met
             if (sum > 0) distance[count++] = metric == 1 ? sum : sqrt(sum);
         }
     }
-    if (count > 0) *out = fmin(select_rank(distance, count, count / 2), MEDIAN_MAX);
+    if (count > 0) *out = fmin(krein__order_statistic(count, distance, count / 2 + 1), MEDIAN_MAX);
 done:
     krein__free(ctx, rows);
     krein__free(ctx, distance);

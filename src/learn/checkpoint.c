@@ -156,6 +156,7 @@ static krein_status describe(krein_checkpoint *c, const krein_train_options *o,
     TRY(add_number(c, "time-limit", o->time_limit));
     TRY(add_number(c, "holdout", o->holdout));
     TRY(add_number(c, "probabilities", o->probabilities));
+    TRY(add_number(c, "uncertainty", o->uncertainty));
     TRY(add(c, "metric", o->metric));
     TRY(add_number(c, "effort", o->effort));
     TRY(add_number(c, "clip", isfinite(o->clip) ? o->clip : -1));

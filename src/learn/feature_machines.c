@@ -8,7 +8,7 @@
 #include "learn/feature_machines.h"
 
 #include "learn/examples.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "num/blas.h"
 #include "solve/crammer.h"
 
@@ -420,7 +420,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
             NEW(y, ex.n * m->k);
             krein__targets_fill(m, job->data, ex.n, ex.label, y, NULL);
         }
-        TRY(krein__model_calibrate(ctx, m, ex.n, score, ex.class, y, ex.weight));
+        TRY(krein__job_calibrate(job, ex.n, score, ex.class, y, ex.weight));
     }
 done:
     set_end(&s);

@@ -15,7 +15,7 @@
 
 #include "learn/feature_machines.h"
 #include "learn/kernel_problem.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
 
@@ -182,11 +182,10 @@ done:
 static krein_status calibrate(krein_kernel_problem *p, double C) {
     krein_ctx *ctx = p->ctx;
     krein_status st = KREIN_OK;
-    krein_model *m = p->job->model;
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-    TRY(krein__model_calibrate(ctx, m, p->all.n, score, p->all.class, p->all.y, p->all.weight));
+    TRY(krein__job_calibrate(p->job, p->all.n, score, p->all.class, p->all.y, p->all.weight));
 done:
     krein__free(ctx, score);
     return st;

@@ -326,6 +326,7 @@ static bool raw(const krein_job *job, const krein_map *map, const krein_values *
     krein_cost own = {0}, with = {0}, direct = {0}, pcg = {.folds = job->folds};
     int64_t passes, n = job->n, k = job->model->k, D = map->cls->features(map, n);
     bool path = job->lambda < 0;
+    if (job->uncertainty) return false; /* it is of features, not of kernel values */
     if (!(krein__map_traits(map) & KREIN_MAP_VALUES) || !krein__kernel_positive(map->kernel))
         return false;
     if (D < MANY || job->lambda == 0 || values->number[NORM] == KREIN) return false;
@@ -445,6 +446,8 @@ const krein_learner_class krein__learner_krr = {
     .matrix = KREIN_MATRIX_FEW,
     .few = 20000,
     .probabilities = true,
+    .held_out = true,
+    .posterior = true,
     .check = check,
     .checkpoint = true,
     .fit = fit,

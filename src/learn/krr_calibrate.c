@@ -18,7 +18,7 @@
  * folds. On the kernel matrix 2 n^3 / 3 flops. */
 #include "stream/together.h"
 #include "learn/krr.h"
-#include "model/probability.h"
+#include "learn/posterior.h"
 #include "solve/krein_ridge.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, cons
                krein__job_labels(job) ? "thresholds and probabilities of the labels: by"
                                       : "probabilities: calibrated on",
                held, (long long)n, n < job->n ? ", a sample" : "");
-    return krein__model_calibrate(job->ctx, job->model, n, score, class, y, weight);
+    return krein__job_calibrate(job, n, score, class, y, weight);
 }
 
 /* ---- on features -------------------------------------------------------- */

@@ -34,6 +34,8 @@ typedef struct krein_job {
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
     bool probabilities; /* wanted: fill the model's calibration; always for labels, whose thresholds
                            come from the same scores */
+    bool uncertainty;   /* wanted: the calibration keeps what sets of classes need, and the map its
+                           mix */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
     int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out; 1: one part of the
@@ -63,6 +65,9 @@ typedef struct krein_learner_class {
     int64_t few;             /* rows up to which it is at a kernel and a lambda that were chosen
                                 before, where that is cheap; 0: as for others */
     bool probabilities;      /* it has them, for classes and labels */
+    bool held_out;           /* and they are made of held-out rows: sets of classes can be, too */
+    bool posterior;          /* it is ridge regression on the map's features, or the kernel matrix
+                                (posterior.h) */
     bool unlabelled;         /* it learns from rows without labels too */
     bool graph;              /* it makes a graph of the rows (graph_file) */
     bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */

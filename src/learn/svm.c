@@ -120,6 +120,7 @@ const krein_learner_class krein__learner_svm = {
     .tasks = KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .matrix = KREIN_MATRIX_FEW,
     .probabilities = true,
+    .held_out = true,
     .check = check,
     .head = head,
     .fit = fit,

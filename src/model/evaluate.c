@@ -5,9 +5,11 @@
  *                   that a row of the second class has a larger score than one of the first, equal
  *                   scores counting a half; exact, from all scores, 16 bytes a row
  *   label sets      label_metrics.c
+ *   intervals       coverage, the share of labels inside, and the mean width; of sets of classes
+ *                   their mean size
  * A row of weight w counts as w equal rows in all of them. n and the confusion matrix are numbers
  * of rows, whatever their weights. */
-#include "model/model.h"
+#include "model/posterior.h"
 
 #include "base/limits.h"
 #include "base/sized.h"
@@ -37,6 +39,7 @@ static krein_status begin(krein_ctx *ctx, const krein_encoding *e, krein_metrics
     out->rmse = out->mae = out->r2 = NAN;
     out->accuracy = out->error = out->macro_precision = out->macro_recall = out->macro_f1 = NAN;
     out->log_loss = out->auc = NAN;
+    out->interval = out->coverage = out->width = NAN;
     out->hamming_loss = out->micro_f1 = out->subset_accuracy = out->ranking_loss = NAN;
     if (e->nclass == 0) return KREIN_OK;
     out->classes = e->nclass;
@@ -52,6 +55,7 @@ done:
 typedef struct sums {
     double weight; /* of the rows */
     double square, absolute;
+    double inside, width; /* of intervals: labels inside, and widths */
     double mean[KREIN_TARGETS_MAX], m2[KREIN_TARGETS_MAX]; /* of the targets, by Welford */
 } sums;
 
@@ -143,6 +147,8 @@ static void merge(sums *s, int64_t k, const sums *other) {
     double n = s->weight, more = other->weight, total = n + more;
     s->square += other->square;
     s->absolute += other->absolute;
+    s->inside += other->inside;
+    s->width += other->width;
     s->weight = total;
     for (int64_t c = 0; c < k && more > 0; c++) {
         double delta = other->mean[c] - s->mean[c];
@@ -179,8 +185,31 @@ done:
     return st;
 }
 
+/* The intervals (sets) of a block, against the labels. */
+static void cover(const krein_model *m, const krein_told *t, const krein_block *b, sums *s) {
+    int64_t k = m->k, classes = m->encoding.nclass;
+    for (int64_t i = 0; i < b->x.n; i++) {
+        double w = weight_of(b, i);
+        if (w == 0) continue;
+        for (int64_t c = 0; t->lower && c < k; c++) {
+            double y = b->label[i * k + c], low = t->lower[i * k + c], high = t->upper[i * k + c];
+            s->inside += w * (y >= low && y <= high) / (double)k;
+            s->width += w * (high - low) / (double)k;
+        }
+        if (!t->set) continue;
+        s->inside += w * t->set[i * classes + (int64_t)b->label[i]];
+        for (int64_t c = 0; c < classes; c++) s->width += w * t->set[i * classes + c];
+    }
+}
+
+static void end_cover(const sums *s, double level, krein_metrics *out) {
+    out->interval = level;
+    out->coverage = s->inside / s->weight;
+    out->width = s->width / s->weight;
+}
+
 krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_data *data, int part,
-                                  krein_metrics *out) {
+                                  double level, krein_metrics *out) {
     krein_status st = KREIN_OK;
     krein_stream *stream = NULL;
     krein_predictor predictor = {0};
@@ -188,6 +217,9 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     double *score = NULL, *total = NULL;
     sums s = {0};
     belief in = {0};
+    krein_teller teller = {0};
+    krein_asked asked = {.interval = level};
+    bool told = krein__model_says(m) & KREIN_SAYS_INTERVAL;
     int64_t rows = krein__block_rows(m->encoding.d);
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     bool sets = m->encoding.task == KREIN_TASK_MULTILABEL;
@@ -196,6 +228,7 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     if (sets) TRY(krein__label_metrics_begin(ctx, m, data, &labels));
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
     TRY(krein__predictor_begin(ctx, m, &predictor));
+    if (told) TRY(krein__teller_begin(ctx, m, &asked, rows, &teller));
     NEW(score, rows * m->k);
     if (classes) ZNEW(total, out->classes * out->classes);
     if (m->calibration.slope) NEW(in.p, rows * m->encoding.nclass);
@@ -205,6 +238,10 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
         krein__predictor_run(&predictor, &b.x, score);
         if (in.p && sets) krein__predictor_probabilities(&predictor, b.x.n, score, in.p);
         if (in.p && classes) TRY(believe(&predictor, &b, score, &in));
+        if (told) {
+            TRY(krein__teller_run(&teller, &b.x, score, in.p));
+            cover(m, &teller.told, &b, &s);
+        }
         for (int64_t i = 0; i < b.x.n; i++) {
             double w = weight_of(&b, i);
             out->n++;
@@ -242,9 +279,11 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     } else {
         end_numbers(&s, m->k, out);
     }
+    if (told) end_cover(&s, level, out);
 done:
     krein__label_metrics_clear(&labels);
     krein__predictor_end(&predictor);
+    krein__teller_end(&teller);
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, total);
@@ -253,8 +292,8 @@ done:
     return st;
 }
 
-krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
-                            krein_metrics *metrics) {
+static krein_status evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data, double level,
+                             krein_metrics *metrics) {
     krein_metrics own = KREIN_SIZED(krein_metrics);
     krein_status st = krein__report_check(ctx, metrics, "krein_metrics");
     if (st == KREIN_OK) st = krein__model_need_head(ctx, m, "evaluate");
@@ -269,9 +308,24 @@ krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *da
     st = krein__data_agree(data);
     data->share_rows = true;
     if (st == KREIN_OK) st = krein__data_match(data, &m->encoding, true);
-    if (st == KREIN_OK) st = krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, &own);
+    if (st == KREIN_OK) st = krein__model_measure(ctx, m, data, KREIN_PART_TRAIN, level, &own);
     st = krein__call_end(ctx, st);
     krein__report_finish(st, metrics, &own);
     krein_metrics_clear(ctx, &own);
     return st;
+}
+
+krein_status krein_evaluate(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                            krein_metrics *metrics) {
+    return evaluate(ctx, m, data, KREIN_COVERAGE, metrics);
+}
+
+krein_status krein_evaluate_interval(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                                     double interval, krein_metrics *metrics) {
+    krein_asked asked = {.interval = interval == 0 ? NAN : interval};
+    krein_status st = krein__asked_check(ctx, m, &asked);
+    if (st == KREIN_OK && !(krein__model_says(m) & KREIN_SAYS_INTERVAL))
+        st =
+            krein__fail(ctx, KREIN_EARG, "the model has no intervals; train it with `uncertainty`");
+    return st == KREIN_OK ? evaluate(ctx, m, data, interval, metrics) : st;
 }

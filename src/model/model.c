@@ -1,6 +1,6 @@
 /* model.c -- saving, loading and describing models; the entries are listed in
  * docs/model-format.md. */
-#include "model/model.h"
+#include "model/posterior.h"
 
 #include "base/limits.h"
 #include "base/sized.h"
@@ -37,6 +37,8 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
     krein__free(ctx, m->threshold);
+    krein__free(ctx, m->calibration.doubt);
+    krein__posterior_destroy(ctx, m->posterior);
     krein__free(ctx, m->variance);
     krein__free(ctx, m->shift);
     krein__notes_free(ctx, m->note, m->notes);
@@ -346,6 +348,7 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
     if (!calibrated) goto done;
     TRY(krein__archive_array(a, "calibration.slope", KREIN_TYPE_F64, &m->calibration.slope, m->k));
     TRY(krein__archive_array(a, "calibration.shift", KREIN_TYPE_F64, &m->calibration.shift, m->k));
+    TRY(krein__doubt_io(a, ctx, &m->calibration));
 done:
     return st;
 }
@@ -435,6 +438,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
         TRY(krein__archive_array(a, "weights", KREIN_TYPE_F64, &m->w, m->map->R * m->k));
     }
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
+    TRY(krein__posterior_io(a, m));
 done:
     return st;
 }
@@ -586,6 +590,7 @@ void krein_model_describe(const krein_model *m, krein_model_info *info) {
     out->kernels = m->kernels;
     out->weights = m->weights;
     out->metric = krein__encoding_metric(&m->encoding);
+    out->uncertainty = krein__model_says(m);
     out->clip = krein__encoding_clips(&m->encoding) ? (double)m->encoding.clip : INFINITY;
     krein__report_finish(KREIN_OK, info, out);
 }

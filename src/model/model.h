@@ -23,6 +23,8 @@ typedef enum krein_head {
  * classes before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
 typedef struct krein_calibration {
     double *slope, *shift; /* k of each, or NULL */
+    int64_t held;          /* rows that were held out, */
+    double *doubt; /* and one less the probability of their class, ascending; NULL: not kept */
 } krein_calibration;
 
 /* Values of lambda that were compared, ascending, and the error of each on held-out rows: rmse, or
@@ -41,6 +43,8 @@ typedef struct krein_packed {
     krein_product *product;
 } krein_packed;
 
+typedef struct krein_posterior krein_posterior; /* posterior.h */
+
 struct krein_model {
     krein_ctx *ctx;
     krein_encoding encoding;
@@ -56,8 +60,9 @@ struct krein_model {
     krein_packed packed; /* the same in codes, which the file has in their place; unit NULL: none */
     double *intercept;   /* k */
     krein_calibration calibration;
-    double *threshold; /* k, of labels; NULL: zeros */
-    double *variance;  /* k, of principal components; NULL: the scores are something else */
+    krein_posterior *posterior; /* what says how sure it is; NULL: nothing does */
+    double *threshold;          /* k, of labels; NULL: zeros */
+    double *variance; /* k, of principal components; NULL: the scores are something else */
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
     krein_kernel_weight *weights;
@@ -136,8 +141,10 @@ typedef struct krein_row_score {
 } krein_row_score;
 double krein__auc(int64_t n, krein_row_score *first, int64_t m, krein_row_score *second);
 
-/* Metrics over the given part of data that has been learned or matched already. */
+/* Metrics over the given part of data that has been learned or matched already; intervals, where
+ * the model has them, of that coverage. */
+#define KREIN_COVERAGE 0.9
 krein_status krein__model_measure(krein_ctx *ctx, const krein_model *model, krein_data *data,
-                                  int part, krein_metrics *out);
+                                  int part, double level, krein_metrics *out);
 
 #endif

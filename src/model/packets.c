@@ -2,12 +2,13 @@
  * order of the rows.
  *
  * What other processes scored is kept, block by block, until the rows before are through:
- *     n, first, bytes of the ids; scores; probabilities; dropped (n bytes); ids, each ended by 0
+ *     n, first, bytes of the ids; scores and other numbers; dropped (n bytes); ids, each ended by 0
  */
 #include "model/packets.h"
 
 #include "dist/dist.h"
 
+#include <math.h>
 #include <string.h>
 
 krein_status krein__tell(const krein_model *m, const krein_scored *b, krein_predict_fn fn,
@@ -23,7 +24,16 @@ krein_status krein__tell(const krein_model *m, const krein_scored *b, krein_pred
                                 .nscores = k,
                                 .id = b->id ? b->id[i] : NULL,
                                 .probabilities = dropped || !b->p ? NULL : b->p + i * nclass,
-                                .nclasses = nclass};
+                                .nclasses = nclass,
+                                .novelty = NAN};
+        const krein_told *t = &b->told;
+        if (!dropped) {
+            one.std = t->std ? t->std + i * k : NULL;
+            one.lower = t->lower ? t->lower + i * k : NULL;
+            one.upper = t->upper ? t->upper + i * k : NULL;
+            one.set = t->set ? t->set + i * nclass : NULL;
+            if (t->novelty) one.novelty = t->novelty[i];
+        }
         for (int64_t c = 0; labels && !dropped && c < k; c++)
             b->in_set[c] = krein__model_has(m, c, b->score[i * k + c]);
         if (labels && !dropped) one.labels = b->in_set;
@@ -38,12 +48,48 @@ typedef struct packet_head {
     int64_t n, first, ids;
 } packet_head;
 
+/* The arrays of a block, each so many bytes a row. */
+enum { ARRAYS = 7 };
+typedef struct array {
+    size_t at; /* of the pointer, in krein_scored */
+    int64_t each;
+    bool there;
+} array;
+
+static void arrays_of(const krein_packets *all, array *out) {
+    const krein_model *m = all->m;
+    const krein_asked *asked = &all->asked;
+    int64_t k = m->k * 8, classes = m->encoding.nclass;
+    bool interval = asked->interval > 0, numbers = m->posterior && m->posterior->k > 0;
+    const array table[ARRAYS] = {
+        {offsetof(krein_scored, score), k, true},
+        {offsetof(krein_scored, p), classes * 8, m->calibration.slope != NULL},
+        {offsetof(krein_scored, told.std), k, asked->std},
+        {offsetof(krein_scored, told.lower), k, interval && numbers},
+        {offsetof(krein_scored, told.upper), k, interval && numbers},
+        {offsetof(krein_scored, told.novelty), 8, asked->novelty},
+        {offsetof(krein_scored, told.set), classes, interval && m->calibration.doubt}};
+    memcpy(out, table, sizeof table);
+}
+
+static void *get(const krein_scored *b, const array *a) {
+    void *at;
+    memcpy(&at, (const char *)b + a->at, sizeof at);
+    return at;
+}
+
+static void set(krein_scored *b, const array *a, void *at) {
+    memcpy((char *)b + a->at, &at, sizeof at);
+}
+
 krein_status krein__packets_keep(krein_packets *all, const krein_scored *b) {
     krein_ctx *ctx = all->ctx;
     krein_status st = KREIN_OK;
     packet_head head = {b->n, b->first, 0};
-    int64_t scores = b->n * all->m->k * (int64_t)sizeof *b->score;
-    int64_t chances = b->p ? b->n * all->m->encoding.nclass * (int64_t)sizeof *b->p : 0;
+    array own[ARRAYS];
+    int64_t numbers = 0;
+    arrays_of(all, own);
+    for (int i = 0; i < ARRAYS; i++) numbers += own[i].there ? b->n * own[i].each : 0;
     for (int64_t i = 0; b->id && i < b->n; i++) head.ids += (int64_t)strlen(b->id[i]) + 1;
     if (all->n == all->room) {
         int64_t room = krein__max(16, 2 * all->room);
@@ -52,14 +98,16 @@ krein_status krein__packets_keep(krein_packets *all, const krein_scored *b) {
         all->at = at;
         all->room = room;
     }
-    krein_packet one = {.length = (int64_t)sizeof head + scores + chances + b->n + head.ids};
+    krein_packet one = {.length = (int64_t)sizeof head + numbers + b->n + head.ids};
     NEW(one.bytes, one.length);
     char *to = one.bytes;
     memcpy(to, &head, sizeof head);
-    memcpy(to += sizeof head, b->score, (size_t)scores);
-    to += scores;
-    if (b->p) memcpy(to, b->p, (size_t)chances);
-    to += chances;
+    to += sizeof head;
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!own[i].there) continue;
+        memcpy(to, get(b, &own[i]), (size_t)(b->n * own[i].each));
+        to += b->n * own[i].each;
+    }
     for (int64_t i = 0; i < b->n; i++) *to++ = b->dropped && b->dropped[i];
     for (int64_t i = 0; b->id && i < b->n; i++) to = stpcpy(to, b->id[i]) + 1;
     all->at[all->n++] = one;
@@ -89,22 +137,27 @@ static krein_status tell_packet(void *user, int rank, const void *bytes, int64_t
     const char *from = bytes;
     packet_head head;
     krein_scored b = {0};
+    array own[ARRAYS];
     bool *dropped = NULL;
     char **id = NULL;
     b.in_set = all->in_set;
     (void)rank;
+    arrays_of(all, own);
     memcpy(&head, from, sizeof head);
     from += sizeof head;
     b.n = head.n;
     b.first = head.first;
-    NEW(b.score, krein__max(1, b.n * m->k));
-    memcpy(b.score, from, (size_t)(b.n * m->k) * sizeof *b.score);
-    from += b.n * m->k * (int64_t)sizeof *b.score;
-    if (m->calibration.slope) {
-        int64_t size = b.n * m->encoding.nclass;
-        NEW(b.p, size);
-        memcpy(b.p, from, (size_t)size * sizeof *b.p);
-        from += size * (int64_t)sizeof *b.p;
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!own[i].there) continue;
+        int64_t size = b.n * own[i].each;
+        char *at = krein__alloc(ctx, krein__max(1, size), 1);
+        if (!at) {
+            st = ctx->status;
+            goto done;
+        }
+        memcpy(at, from, (size_t)size);
+        set(&b, &own[i], at);
+        from += size;
     }
     NEW(dropped, b.n);
     for (int64_t i = 0; i < b.n; i++) dropped[i] = *from++;
@@ -120,8 +173,7 @@ static krein_status tell_packet(void *user, int rank, const void *bytes, int64_t
     (void)n;
     TRY(krein__tell(m, &b, all->fn, all->user));
 done:
-    krein__free(ctx, b.score);
-    krein__free(ctx, b.p);
+    for (int i = 0; i < ARRAYS; i++) krein__free(ctx, get(&b, &own[i]));
     krein__free(ctx, dropped);
     krein__free(ctx, id);
     return st;

@@ -2,12 +2,13 @@
 #ifndef KREIN_PACKETS_H
 #define KREIN_PACKETS_H
 
-#include "model/model.h"
+#include "model/posterior.h"
 
 /* A block of scored rows. */
 typedef struct krein_scored {
     int64_t n, first;
     double *score, *p;   /* p: probabilities, or NULL */
+    krein_told told;     /* what else was asked for */
     const bool *dropped; /* or NULL */
     char *const *id;     /* or NULL */
     int8_t *in_set;      /* k, of labels: room for a row's; NULL: another head */
@@ -23,6 +24,7 @@ typedef struct krein_packet {
 typedef struct krein_packets {
     krein_ctx *ctx;
     const krein_model *m;
+    krein_asked asked;
     krein_packet *at;
     int64_t n, room, next;
     krein_predict_fn fn;

@@ -163,25 +163,32 @@ krein_status krein__model_need_head(krein_ctx *ctx, const krein_model *m, const 
 
 /* ---- prediction --------------------------------------------------------- */
 
+static bool wanted(const krein_asked *asked) {
+    return asked->std || asked->novelty || asked->interval != 0;
+}
+
 /* Where processes share the rows of a file, the first one tells of all, in order, when all have
  * scored. Of rows of their own each tells of its own. */
-krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
-                           krein_predict_fn fn, void *user) {
+static krein_status predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                            const krein_asked *asked, krein_predict_fn fn, void *user) {
     krein_status st = KREIN_OK;
     krein_stream *stream = NULL;
     krein_predictor predictor = {0};
     krein_block b;
-    krein_packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
+    krein_packets all = {.ctx = ctx, .m = m, .asked = *asked, .fn = fn, .user = user};
+    krein_teller teller = {0};
     double *score = NULL, *p = NULL;
     int8_t *in_set = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
     krein__call_begin(ctx);
     TRY(krein__model_need_head(ctx, m, "predict"));
+    TRY(krein__asked_check(ctx, m, asked));
     TRY(krein__data_agree(data));
     data->share_rows = !data->options.own_rows;
     TRY(krein__data_match(data, &m->encoding, false));
     TRY(krein__stream_open(data, &m->encoding, -1, &stream));
     TRY(krein__predictor_begin(ctx, m, &predictor));
+    if (wanted(asked)) TRY(krein__teller_begin(ctx, m, asked, rows, &teller));
     NEW(score, rows * m->k);
     if (m->calibration.slope) NEW(p, rows * m->encoding.nclass);
     if (m->head == KREIN_HEAD_LABELS) NEW(in_set, m->k);
@@ -191,7 +198,8 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
         if (b.x.n == 0) break;
         krein__predictor_run(&predictor, &b.x, score);
         if (p) krein__predictor_probabilities(&predictor, b.x.n, score, p);
-        krein_scored block = {b.x.n, b.first, score, p, b.dropped, b.id, in_set};
+        if (wanted(asked)) TRY(krein__teller_run(&teller, &b.x, score, p));
+        krein_scored block = {b.x.n, b.first, score, p, teller.told, b.dropped, b.id, in_set};
         TRY(krein__stream_shared(stream) ? krein__packets_keep(&all, &block)
                                          : krein__tell(m, &block, fn, user));
     }
@@ -199,12 +207,38 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
 done:
     st = krein__call_end(ctx, st);
     krein__packets_clear(&all);
+    krein__teller_end(&teller);
     krein__predictor_end(&predictor);
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, p);
     krein__free(ctx, in_set);
     return st;
+}
+
+krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                           krein_predict_fn fn, void *user) {
+    krein_asked nothing = {0};
+    return predict(ctx, m, data, &nothing, fn, user);
+}
+
+void krein_predict_options_init_sized(krein_predict_options *given, size_t size) {
+    krein_predict_options own = KREIN_SIZED(krein_predict_options);
+    krein__options_give(given, size, &own);
+}
+
+krein_status krein_predict_with(krein_ctx *ctx, const krein_model *m, krein_data *data,
+                                const krein_predict_options *options, krein_predict_fn fn,
+                                void *user) {
+    krein_predict_options o = KREIN_SIZED(krein_predict_options);
+    krein__call_begin(ctx);
+    krein_status st = krein__options_copy(ctx, options, &o, "krein_predict_options");
+    if (st == KREIN_OK && (o.std < 0 || o.std > 2))
+        st = krein__fail(ctx, KREIN_EARG,
+                         "`std` is 1, of a new observation, or 2, of the mean, not %d", o.std);
+    if (st != KREIN_OK) return krein__call_end(ctx, st);
+    krein_asked asked = {o.std > 0, o.std == 2, o.novelty != 0, o.interval};
+    return predict(ctx, m, data, &asked, fn, user);
 }
 
 typedef struct filler {
@@ -228,6 +262,15 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
         to->probabilities[p->row * f->classes + j] = p->probabilities ? p->probabilities[j] : NAN;
     for (int64_t j = 0; f->sets && j < f->classes; j++)
         to->label_sets[p->row * f->classes + j] = p->labels ? p->labels[j] : -1;
+    for (int64_t j = 0; to->std && j < f->k; j++)
+        to->std[p->row * f->k + j] = p->std ? p->std[j] : NAN;
+    for (int64_t j = 0; to->lower && j < f->k; j++)
+        to->lower[p->row * f->k + j] = p->lower ? p->lower[j] : NAN;
+    for (int64_t j = 0; to->upper && j < f->k; j++)
+        to->upper[p->row * f->k + j] = p->upper ? p->upper[j] : NAN;
+    for (int64_t j = 0; to->sets && j < f->classes; j++)
+        to->sets[p->row * f->classes + j] = p->set ? p->set[j] : 0;
+    if (to->novelty) to->novelty[p->row] = p->novelty;
     to->rows = p->row + 1;
     return KREIN_OK;
 }
@@ -256,14 +299,36 @@ static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
     return KREIN_OK;
 }
 
+/* Arrays for numbers, or for classes, that the model has not. */
+static krein_status check_bounds(krein_ctx *ctx, const krein_model *m,
+                                 const krein_prediction_arrays *to) {
+    bool bounds = to->lower || to->upper;
+    if ((bounds || to->sets) && to->interval == 0)
+        return krein__fail(ctx, KREIN_EARG, "give the coverage of the intervals: `interval`");
+    if (bounds && m->encoding.task == KREIN_TASK_CLASSIFICATION)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model predicts classes: an interval of them is a set, `sets`");
+    if (to->sets && m->encoding.task != KREIN_TASK_CLASSIFICATION)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model predicts numbers: they have `lower` and `upper` bounds");
+    return KREIN_OK;
+}
+
 krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
                                 krein_prediction_arrays *out) {
-    filler f = {ctx, out, m->k, m->encoding.nclass, wants_sets(out)};
+    krein_prediction_arrays to = KREIN_SIZED(krein_prediction_arrays);
+    filler f = {ctx, &to, m->k, m->encoding.nclass, wants_sets(out)};
     krein__call_begin(ctx);
     krein_status st = check_arrays(ctx, m, out);
+    if (st == KREIN_OK) st = krein__options_copy(ctx, out, &to, "krein_prediction_arrays");
+    if (st == KREIN_OK) st = check_bounds(ctx, m, &to);
     if (st != KREIN_OK) return krein__call_end(ctx, st);
-    out->rows = 0;
-    return krein_predict(ctx, m, data, fill_row, &f);
+    krein_asked asked = {to.std != NULL, to.std_of_mean != 0, to.novelty != NULL,
+                         to.lower || to.upper || to.sets ? to.interval : 0};
+    to.rows = 0;
+    st = predict(ctx, m, data, &asked, fill_row, &f);
+    out->rows = to.rows;
+    return st;
 }
 
 krein_status krein_predict_dense(krein_ctx *ctx, const krein_model *m, int64_t n, int64_t d,

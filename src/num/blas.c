@@ -343,3 +343,20 @@ done:
     krein__free(ctx, flip);
     return st;
 }
+
+krein_status krein__trapezoid(krein_ctx *ctx, int64_t m, int64_t n, double *a) {
+    krein_status st = KREIN_OK;
+    double *tau = NULL, *work = NULL;
+    int rows = size(n), columns = size(m), lwork = size(m * PANEL), info = 0;
+    NEW(tau, n);
+    NEW(work, m * PANEL);
+    krein_compute c = krein__compute_begin();
+    /* Our row-major m x n is LAPACK's n x m, of which R is our L. */
+    dgeqrf_(&rows, &columns, a, &rows, tau, work, &lwork, &info);
+    krein__compute_end(c);
+    if (info != 0) st = krein__fail(ctx, KREIN_ENUMERIC, "QR: LAPACK info %d", info);
+done:
+    krein__free(ctx, tau);
+    krein__free(ctx, work);
+    return st;
+}

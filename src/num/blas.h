@@ -127,5 +127,8 @@ krein_status krein__eigenvalues(krein_ctx *ctx, int64_t n, double *a, int64_t ld
 /* Makes the m rows of A (m x d, m <= d, row-major) orthonormal in place: the Q of a QR
  * decomposition with the diagonal of R positive, so Haar distributed when A is Gaussian. */
 krein_status krein__haar_rows(krein_ctx *ctx, int64_t m, int64_t d, double *a);
+/* For A (m x n, n <= m, row-major) A = L Q with L lower trapezoidal, A[i][j] = 0 for j > i, and the
+ * rows of Q orthonormal: L in the place of A, what is above it is rest. */
+krein_status krein__trapezoid(krein_ctx *ctx, int64_t m, int64_t n, double *a);
 
 #endif

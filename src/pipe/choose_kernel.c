@@ -7,6 +7,7 @@
  *                     the average and single kernels, for the report (proposals.c)
  *
  * And what all of that takes, for the choice of the map. */
+#include "learn/posterior.h"
 #include "pipe/training.h"
 
 #include "kernel/inputs.h"
@@ -61,7 +62,7 @@ double krein__training_fit_cost(const krein_training *t, const krein_map *map,
     *of_map = (krein_cost){0};
     *fit = (krein_cost){.folds = krein__training_folds(t),
                         .asked = asked(t, map),
-                        .probabilities = t->o.probabilities,
+                        .probabilities = t->pipe.job.probabilities,
                         .grouped = t->grouped,
                         .max_exact = t->o.max_exact};
     *passes = 0;
@@ -69,6 +70,8 @@ double krein__training_fit_cost(const krein_training *t, const krein_map *map,
     view.unmixed = learner == t->learner && krein__training_raw(t, map);
     map->cls->cost(&view, n, of_map);
     learner->cost(&view, values, n, t->pipe.job.model->k, path, fit, passes);
+    if (t->pipe.job.uncertainty && learner->posterior)
+        krein__posterior_cost(&view, n, t->pipe.job.model->k, fit, passes);
     return (double)n * of_map->flops * (path ? 2 : 1) + of_map->fit_flops + fit->flops;
 }
 

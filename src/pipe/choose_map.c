@@ -55,6 +55,7 @@ static bool few_rows(const krein_pipe *p) {
     if (p->o.features > 0) return false;
     if (p->purpose.matrix == KREIN_MATRIX_ALWAYS) return p->rows <= p->o.max_exact;
     int64_t few = p->purpose.few ? p->purpose.few(p) : KREIN_EXACT_ROWS;
+    if (p->job.uncertainty) few = krein__min(few, KREIN_EXACT_SURE);
     return p->purpose.matrix == KREIN_MATRIX_FEW && p->rows <= krein__min(few, p->o.max_exact);
 }
 

@@ -47,6 +47,7 @@ void krein__training_end(krein_training *t) {
 
 /* Names of the learners that have a trait. */
 typedef bool trait(const krein_learner_class *l);
+static bool has_held_out(const krein_learner_class *l) { return l->held_out; }
 static bool has_probabilities(const krein_learner_class *l) { return l->probabilities; }
 static bool has_checkpoint(const krein_learner_class *l) { return l->checkpoint; }
 static bool has_labels(const krein_learner_class *l) { return l->tasks & KREIN_FOR_LABELS; }
@@ -100,6 +101,11 @@ static krein_status check_learner(const krein_training *t) {
                            "%s has no probabilities; learners that have: %s; without them a "
                            "prediction has decision values",
                            l->cls.name, those_that(has_probabilities).text);
+    if (t->o.uncertainty && !l->posterior && !l->held_out)
+        return krein__fail(ctx, KREIN_EARG,
+                           "%s does not know how sure it is; for `uncertainty` use krr, and for "
+                           "classes any of: %s",
+                           l->cls.name, those_that(has_held_out).text);
     if (t->o.unlabeled && !l->unlabelled)
         return krein__fail(ctx, KREIN_EARG,
                            "%s has no use for rows without labels; leave `unlabeled` out; learners "
@@ -271,6 +277,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     TRY(check_maps(t));
     t->pipe.job.lambda = t->o.lambda;
     t->pipe.job.probabilities = t->o.probabilities;
+    t->pipe.job.uncertainty = t->o.uncertainty;
     t->pipe.job.folds = krein__training_folds(t);
     t->pipe.job.graph_file = t->o.graph_file;
 done:
@@ -316,6 +323,18 @@ static krein_status check_task(const krein_training *t, const krein_encoding *e)
     if (t->o.probabilities && !classes && !labels)
         return krein__fail(ctx, KREIN_EARG,
                            "`probabilities` are for classes and the labels are numbers");
+    if (t->o.uncertainty && labels)
+        return krein__fail(ctx, KREIN_EARG,
+                           "`uncertainty` is for numbers and classes, and the rows have sets of "
+                           "labels; they have `probabilities`");
+    if (t->o.uncertainty && !classes && !t->learner->posterior)
+        return krein__fail(ctx, KREIN_EARG,
+                           "%s does not know how sure it is of numbers; for `uncertainty` use krr",
+                           name);
+    if (t->o.uncertainty && !classes && t->grouped)
+        return krein__fail(ctx, KREIN_EARG,
+                           "`uncertainty` leaves single rows out, and rows of one group know each "
+                           "other; leave `group` out, or `uncertainty`");
     return KREIN_OK;
 }
 
@@ -354,6 +373,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     job->checkpoint = c;
     TRY(scan(t, data, c, plan));
     TRY(check_task(t, &m->encoding));
+    if (t->o.uncertainty && m->encoding.task == KREIN_TASK_CLASSIFICATION)
+        job->probabilities = true;
     m->head = t->learner->head ? t->learner->head(&t->values, &m->encoding)
                                : krein__task_head(m->encoding.task);
     m->k = krein__head_scores(m->head, &m->encoding);

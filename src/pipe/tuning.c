@@ -345,12 +345,13 @@ static krein_status take_machines(krein_training *t) {
     return set_learner(t, spec);
 }
 
-/* They may compete where no learner was asked for and the matrix of all rows is small. */
+/* They may compete where no learner was asked for and the matrix of all rows is small; they do not
+ * know how sure they are. */
 static bool machines_fit(const krein_training *t) {
     enum { ROWS = 5000 };
     return t->tuning.kernel && !t->o.learner && !t->o.map && t->o.features == 0 &&
            t->o.lambda < 0 && t->pipe.job.n <= ROWS && !t->o.checkpoint &&
-           krein__processes(t->pipe.ctx) == 1;
+           krein__processes(t->pipe.ctx) == 1 && !t->o.uncertainty;
 }
 
 /* The user wants columns as they are. */
