@@ -55,7 +55,7 @@ static void steps_and_condition(void) {
         krein_cg_result result;
         CHECK(krein__cg(&cg, &limits, x, r, &result) == KREIN_OK);
         CHECK(result.converged && result.residual <= 1e-11);
-        CHECK(pre ? result.iterations == 2 : result.iterations >= 9 && result.iterations <= 13);
+        CHECK(pre ? result.iterations == 2 : result.iterations >= 9 && result.iterations <= 20);
         CHECK_REL(result.condition, pre ? 2 : 1000, 1e-6);
         for (int e = 0; e < N * K; e++) CHECK_REL(x[e] * a[e / K], det(e / K, e % K, 0), 1e-9);
         limits.iterations = 3;
@@ -199,7 +199,7 @@ static rows moons(int64_t n, int64_t each, int classes) {
         int c = (int)(i % classes);
         double t = 3.1416 * (double)r.x[2 * i], noise = .16 * ((double)r.x[2 * i + 1] - .5);
         double side = c % 2 ? -1 : 1;
-        r.x[2 * i] = (float)(side * cos(t) + (c % 2) + noise + 3 * (double)(c / 2));
+        r.x[2 * i] = (float)(side * cos(t) + (double)(c % 2) + noise + 3 * (double)(c / 2));
         r.x[2 * i + 1] = (float)(side * sin(t) + .3 * (c % 2) + noise);
         r.y[i] = i / classes % each ? NAN : c;
     }

@@ -9,6 +9,8 @@
  * Rows of weight 0 name neighbours and are named by none. */
 #include "graph/near.h"
 
+#include "num/speed.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,18 +157,41 @@ static krein_status check_count(krein_ctx *ctx, int64_t n, const double *weight,
                        (long long)rows, (long long)k);
 }
 
+/* All pairs are compared where that takes no longer than this, or than the time there is. */
+enum { SECONDS = 600 };
+
+static krein_status choose(krein_ctx *ctx, const krein_rows *x, krein_near *near) {
+    krein_status st = KREIN_OK;
+    const bool sparse = krein__rows_sparse(x);
+    double speed, flops = krein__near_exact_flops(x->n, sparse ? krein__min(x->d, 1024) : x->d);
+    *near = krein__near_tree_pays(x->n, x->d, sparse) ? KREIN_NEAR_TREE : KREIN_NEAR_EXACT;
+    if (*near == KREIN_NEAR_TREE || flops < 1e12) return KREIN_OK;
+    TRY(krein__speed(ctx, &speed)); /* of float64; float32 is twice as fast, small tiles half */
+    double left = ctx->finish > 0 ? fmax(0, ctx->finish - krein__clock()) / 3 : SECONDS;
+    if (flops / speed > fmin(left, SECONDS)) *near = KREIN_NEAR_DESCENT;
+done:
+    return st;
+}
+
 static krein_status find(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                          const double *weight, const krein_graph_options *o, krein_nearest *nn,
                          krein_graph *out) {
     krein_status st = KREIN_OK;
-    krein_kernel *linear = NULL;
-    (void)o;
-    out->near = KREIN_NEAR_EXACT;
+    krein_near near = kernel ? KREIN_NEAR_EXACT : o->near;
     out->recall = 1;
-    if (!kernel) TRY(krein__kernel_parse(ctx, "linear", &linear));
-    TRY(krein__near_kernel(ctx, kernel ? kernel : linear, x, weight, nn));
+    if (near == KREIN_NEAR_AUTO) TRY(choose(ctx, x, &near));
+    out->near = near;
+    if (kernel)
+        TRY(krein__near_kernel(ctx, kernel, x, weight, nn));
+    else if (near == KREIN_NEAR_TREE)
+        TRY(krein__near_tree(ctx, x, weight, nn));
+    else if (near == KREIN_NEAR_EXACT)
+        TRY(krein__near_exact(ctx, x, weight, nn));
+    else {
+        TRY(krein__near_descent(ctx, x, weight, o->seed, nn));
+        TRY(krein__near_recall(ctx, x, weight, o->seed, nn, &out->recall));
+    }
 done:
-    krein__kernel_destroy(ctx, linear);
     return st;
 }
 
@@ -174,16 +199,12 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
                                const double *weight, const krein_graph_options *o,
                                krein_graph *out) {
     krein_status st = KREIN_OK;
-    krein_nearest nn = {.n = x->n, .k = o->k};
+    krein_nearest nn = {0};
+    weigh w = {.edges = o->edges};
     memset(out, 0, sizeof *out);
     out->width = NAN;
     TRY(check_count(ctx, x->n, weight, o->k));
-    NEW(nn.near, nn.n * nn.k);
-    NEW(nn.square, nn.n * nn.k);
-    for (int64_t i = 0; i < nn.n * nn.k; i++) {
-        nn.near[i] = -1;
-        nn.square[i] = INFINITY;
-    }
+    TRY(krein__nearest_begin(ctx, x->n, o->k, &nn));
     TRY(find(ctx, kernel, x, weight, o, &nn, out));
     for (int64_t i = 0; i < nn.n * nn.k; i++)
         if (nn.near[i] < 0) {
@@ -191,7 +212,6 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
                              kernel ? "kernel values" : "distances");
             goto done;
         }
-    weigh w = {.edges = o->edges};
     if (o->edges == KREIN_EDGES_HEAT) {
         out->width = o->width;
         if (!(o->width > 0)) TRY(find_width(ctx, &nn, &out->width));
@@ -199,23 +219,29 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
     }
     TRY(symmetric(ctx, &nn, w, out));
 done:
-    krein__free(ctx, nn.near);
-    krein__free(ctx, nn.square);
+    krein__nearest_end(ctx, &nn);
     if (st != KREIN_OK) krein__graph_clear(ctx, out);
     return st;
 }
 
-double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k,
+double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, bool sparse, int64_t k,
                           int threads) {
     double N = (double)n, K = (double)k;
     /* the lists, those of A', and the graph, of at most twice as many edges */
     double edges = N * (24 * K + 24 * K + 40);
-    return edges + krein__near_kernel_bytes(kernel, n, d, k, threads);
+    double search = kernel ? krein__near_kernel_bytes(kernel, n, d, k, threads)
+                           : krein__near_exact_bytes(n, d, sparse, threads);
+    if (!kernel) search = fmax(search, krein__near_descent_bytes(n, k));
+    if (!kernel && !sparse) search = fmax(search, krein__near_tree_bytes(n, krein__min(d, 256)));
+    return edges + search;
 }
 
 double krein__graph_flops(int64_t n, int64_t d, const krein_graph_options *o) {
-    (void)o;
-    return 2 * (double)n * (double)n * (double)d;
+    bool tree = o->near == KREIN_NEAR_TREE ||
+                (o->near == KREIN_NEAR_AUTO && krein__near_tree_pays(n, d, false));
+    double N = (double)n, D = (double)d, K = (double)o->k;
+    if (tree || o->near == KREIN_NEAR_DESCENT) return N * D * 200 * (K + 10);
+    return krein__near_exact_flops(n, d);
 }
 
 /* ---- pieces ------------------------------------------------------------- */
@@ -233,7 +259,7 @@ int64_t krein__graph_pieces(krein_ctx *ctx, const krein_graph *g, int32_t *piece
     for (int64_t i = 0; i < g->n; i++)
         for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) {
             int32_t a = root(up, (int32_t)i), b = root(up, g->col[e]);
-            if (a != b) up[a > b ? a : b] = a > b ? b : a;
+            if (a != b && !(g->val && g->val[e] == 0)) up[a > b ? a : b] = a > b ? b : a;
         }
     /* a root is the first node of its piece */
     for (int64_t i = 0; i < g->n; i++) {

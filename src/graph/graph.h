@@ -40,7 +40,8 @@ typedef struct krein_graph_options {
     uint64_t seed;
 } krein_graph_options;
 
-/* Options of learners that use a graph, in this order from number `at` on. */
+/* Options of learners that use a graph, in this order from number `at` on; LAPLACIAN only with
+ * KREIN_OPTION_GRAPH. */
 enum {
     KREIN_GRAPH_K,
     KREIN_GRAPH_NEAR,
@@ -48,7 +49,7 @@ enum {
     KREIN_GRAPH_WIDTH,
     KREIN_GRAPH_LAPLACIAN
 };
-#define KREIN_OPTION_GRAPH                                                                         \
+#define KREIN_OPTION_NEIGHBOURS                                                                    \
     {.name = "k",                                                                                  \
      .type = KREIN_OPTION_INTEGER,                                                                 \
      .value = 10,                                                                                  \
@@ -64,14 +65,12 @@ enum {
          .type = KREIN_OPTION_WORD,                                                                \
          .words = "heat|binary",                                                                   \
          .help = "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1"},                             \
-        {.name = "width",                                                                          \
-         .value = NAN,                                                                             \
-         .low = 0,                                                                                 \
-         .low_open = true,                                                                         \
-         .high = 1e30,                                                                             \
-         .derived = true,                                                                          \
-         .help = "of heat weights; the median distance to the k-th neighbour when not given"},     \
     {                                                                                              \
+        .name = "width", .value = NAN, .low = 0, .low_open = true, .high = 1e30, .derived = true,  \
+        .help = "of heat weights; the median distance to the k-th neighbour when not given"        \
+    }
+#define KREIN_OPTION_GRAPH                                                                         \
+    KREIN_OPTION_NEIGHBOURS, {                                                                     \
         .name = "laplacian", .type = KREIN_OPTION_WORD, .words = "combinatorial|normalized",       \
         .help = "D - W, or I - D^(-1/2) W D^(-1/2)"                                                \
     }
@@ -84,7 +83,8 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
                                const double *weight, const krein_graph_options *o,
                                krein_graph *out);
 /* Bytes that it holds at most, with the graph; d: of sparse rows, the entries that they have. */
-double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k, int threads);
+double krein__graph_bytes(const krein_kernel *kernel, int64_t n, int64_t d, bool sparse, int64_t k,
+                          int threads);
 /* Operations. */
 double krein__graph_flops(int64_t n, int64_t d, const krein_graph_options *o);
 void krein__graph_clear(krein_ctx *ctx, krein_graph *g);

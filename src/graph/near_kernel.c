@@ -47,8 +47,7 @@ static void search_tile(const search *s, int64_t first, double *scratch) {
                 int64_t y = c * CHUNK + j;
                 double v = s->diagonal[y] - 2 * K[i * CHUNK + j];
                 if (s->weight && s->weight[y] == 0) continue;
-                if (v < mine[k - 1] && y != first + i)
-                    krein__near_insert(k, mine, s->out->near + (first + i) * k, v, (int32_t)y);
+                if (v < mine[k - 1] && y != first + i) krein__near_offer(s->out, first + i, y, v);
             }
         }
     }

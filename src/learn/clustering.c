@@ -40,7 +40,8 @@ static double graph_bytes(const krein_cluster_job *c, int64_t n, double row) {
     int64_t d = c->job.model->encoding.d;
     int threads = c->job.ctx->threads;
     double graph = 24 * (double)n * (double)c->neighbours;
-    double search = krein__graph_bytes(c->kernel, n, krein__min(d, 1024), c->neighbours, threads);
+    double search = krein__graph_bytes(c->kernel, n, krein__min(d, 1024), c->job.model->encoding.sparse,
+                                       c->neighbours, threads);
     double spectral = krein__spectral_bytes(n, n, &c->o, threads);
     return (double)n * (row + 12) +
            fmax(search, graph + fmax(spectral, measure_rows_bytes(c, n, row)));

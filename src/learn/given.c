@@ -136,6 +136,12 @@ done:
     return st;
 }
 
+void krein__given_raw(krein_given *g, const krein_learner_class *learner,
+                      const krein_values *values) {
+    krein_map *map = g->model.map;
+    map->unmixed = learner->raw && learner->raw(&g->job, map, values);
+}
+
 krein_status krein__given_map(krein_given *g, bool again) {
     krein_status st = KREIN_OK;
     krein_job *from = g->from;

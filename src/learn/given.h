@@ -17,6 +17,9 @@ typedef struct krein_given {
  * follows in any case. */
 krein_status krein__given_begin(krein_job *from, const krein_rows *x, int64_t outputs,
                                 const double *label, const double *weight, krein_given *out);
+/* Before the map is fitted: raw features may be all that the learner will need. */
+void krein__given_raw(krein_given *g, const krein_learner_class *learner,
+                      const krein_values *values);
 /* Fits the map of the model to these rows (one that looks at labels, to those with labels), where
  * it is not fitted, or `again`: one of the same spec takes its place. */
 krein_status krein__given_map(krein_given *g, bool again);

@@ -234,7 +234,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     krein_graph_options o = krein__graph_options(values, GRAPH, 0);
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     int64_t d = map->sparse ? krein__min(map->d, 1024) : map->d;
-    double N = (double)n, K = (double)k, graph = krein__graph_bytes(NULL, n, d, o.k, map->ctx->threads);
+    double N = (double)n, K = (double)k, graph = krein__graph_bytes(NULL, n, d, map->sparse, o.k, map->ctx->threads);
     double kept = krein__points_bytes(n, map->d, map->sparse) + N * (40 * K + 64) +
                   20 * 2 * N * (double)o.k;
     out->bytes += kept + fmax(graph, dual ? krein__laprls_kernel_bytes(map, solver, n, k)
