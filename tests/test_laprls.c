@@ -487,7 +487,7 @@ static double moons_error(krein_ctx *ctx, const char *learner, const char *map, 
     krein_model *m = NULL;
     double *f = test_new(N * classes, 8);
     int wrong = 0;
-    krein_train_options o = with(learner, "gaussian(sigma=0.4)", map, -1);
+    krein_train_options o = with(learner, "gaussian(sigma=0.15)", map, -1);
     krein_status st = krein_train(ctx, data, &o, NULL, &m);
     CHECK_ELSE(st == KREIN_OK, "%s: %s\n", learner, krein_message(ctx));
     int64_t k = m ? m->k : 1;
@@ -598,7 +598,7 @@ static void bad_input(void) {
     refused(&r, with("laprls", k, "exact", 0), KREIN_EARG, "lambda > 0");
     refused(&r, with("laprls(lambda_i=-1)", k, "exact", .1), KREIN_ESPEC, "lambda_i");
     refused(&r, with("laprls", "tanh(gamma=1, c=1)", "exact", .1), KREIN_EARG, "positive");
-    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "label");
+    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "0 usable rows");
     drop(&r);
     drop(&none);
 }

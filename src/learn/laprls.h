@@ -52,7 +52,10 @@ typedef struct krein_laprls_view {
     double *GL;       /* D x D: Z'LZ of all nodes */
     double *Z;        /* nsome x D: of the rows `some` */
     const double *K0; /* nsome x nsome: their kernel matrix, or NULL: ZZ' */
+    double least;     /* the smallest lambda that the features' digits leave a meaning */
 } krein_laprls_view;
+/* That of float32 features with the sum of squares `square` a row (ridge.h). */
+double krein__laprls_least(int64_t D, double square);
 /* Sets job->lambda and lambda_i. */
 krein_status krein__laprls_choose(krein_laprls *s, const krein_laprls_view *view);
 double krein__laprls_choose_bytes(int64_t rows, int64_t D);

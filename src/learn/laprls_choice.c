@@ -21,6 +21,10 @@
 
 enum { RHOS = 8, RHOS_MOST = 11, LAMBDAS = 17 };
 
+double krein__laprls_least(int64_t D, double square) {
+    return 1e-7 * square / sqrt((double)D);
+}
+
 bool krein__laprls_open(const krein_laprls *s) { return s->job->lambda < 0 || isnan(s->lambda_i); }
 
 double krein__laprls_choose_bytes(int64_t rows, int64_t D) {
@@ -31,9 +35,16 @@ double krein__laprls_choose_bytes(int64_t rows, int64_t D) {
 krein_status krein__laprls_deform(krein_ctx *ctx, int64_t D, const double *GL, double rho,
                                   int64_t m, const double *Z, double *U, double *V, double *K) {
     krein_status st = KREIN_OK;
-    for (int64_t e = 0; e < D * D; e++) U[e] = rho * GL[e];
-    for (int64_t i = 0; i < D; i++) U[i * D + i] += 1;
-    TRY(krein__cholesky(ctx, D, U, D, NULL));
+    double trace = 0;
+    for (int64_t i = 0; i < D; i++) trace += rho * GL[i * D + i];
+    /* Float32 sums leave GL with small negative eigenvalues: more on the diagonal where it shows. */
+    for (double more = 0;; more = fmax(10 * more, 1e-9 * trace / (double)D)) {
+        for (int64_t e = 0; e < D * D; e++) U[e] = rho * GL[e];
+        for (int64_t i = 0; i < D; i++) U[i * D + i] += 1 + more;
+        st = krein__cholesky(ctx, D, U, D, NULL);
+        if (st != KREIN_ENUMERIC || more > trace) break;
+    }
+    TRY(st);
     memcpy(V, Z, (size_t)(m * D) * sizeof *V);
     krein__triangle_solve(ctx, true, D, U, D, m, V, D);
     krein__pgemm(ctx, false, true, m, m, D, 1, V, D, V, D, 0, K, m);
@@ -84,6 +95,8 @@ static krein_status score(search *t, double rho, krein_path *p) {
         TRY(krein__dual_loo_at(ctx, t->K, &t->rows, p->lambda[0], true, p, NULL));
     else
         TRY(krein__dual_path(ctx, t->K, &t->rows, p));
+    for (int64_t l = 0; l < p->n - 1; l++) /* what the features' digits do not say */
+        if (p->lambda[l] < t->view->least) p->loss[l] = p->error[l] = INFINITY;
     krein__path_choose(p);
     krein__log(ctx, KREIN_LOG_DEBUG, "laprls: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g",
                rho, p->lambda[p->best], p->loss[p->best], p->error[p->best]);

@@ -299,6 +299,7 @@ static krein_status choose(fit *t) {
     bool values = krein__map_traits(s->job->model->map) & KREIN_MAP_VALUES;
     double more = values || !(kept > 0) ? 1 : all / kept;
     for (int64_t e = 0; e < m * d; e++) view.Z[e] *= sqrt(more);
+    view.least = krein__laprls_least(D, all / (double)m);
     if (t->GL) {
         NEW(view.GL, d * d);
         for (int64_t i = 0; i < d; i++)

@@ -103,7 +103,7 @@ static krein_status choose_closed(closed *c, const double *K) {
         NEW(Z, m);
         for (int64_t i = 0; i < m; i++) Z[i] = sqrt(fmax(K0[i * m + i], 0));
     }
-    krein_laprls_view view = {c->Z ? n : 1, c->GL, Z, K0};
+    krein_laprls_view view = {c->Z ? n : 1, c->GL, Z, K0, 0};
     TRY(krein__laprls_choose(s, &view));
 done:
     krein__free(ctx, K0);
@@ -204,6 +204,9 @@ static krein_status choose_on(krein_laprls *s, const krein_nystrom *B, double *G
     for (int64_t i = 0; i < s->nsome; i++)
         for (int64_t j = 0; j < B->m; j++)
             view.Z[i * B->m + j] = (double)B->B[s->points.node[s->some[i]] * B->m + j];
+    for (int64_t e = 0; e < s->nsome * B->m; e++)
+        view.least += view.Z[e] * view.Z[e] / (double)s->nsome;
+    view.least = krein__laprls_least(B->m, view.least);
     TRY(krein__laprls_choose(s, &view));
 done:
     krein__free(ctx, view.Z);

@@ -173,6 +173,8 @@ ridge krr-krein-exact two --learner 'krr(norm=krein)' -k "$difference" -m exact
 ridge dckrr numbers --learner 'dckrr(parts=3)' -k "$gauss" -m 'rff(D=32)'
 ridge dckrr-exact numbers --learner 'dckrr(parts=3, order=shuffle)' -k "$gauss" -m exact
 ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gauss" -m 'orf(D=32)'
+ridge laprls numbers --learner laprls --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
+ridge laprls-landmarks three --learner 'laprls(lambda_i=1, k=4, solver=pcg)' -k "$gauss" -m 'nystrom(D=24)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
 model svm-two two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovr three train --probabilities --learner 'svm(C=1, loss=hinge2)' -k "$gauss" -m 'orf(D=32)'
