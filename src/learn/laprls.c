@@ -5,15 +5,16 @@
  *                          + lambda |f - b|^2 + lambda_i (f - b)'L(f - b) / n*^2
  * f(x) = sum_j alpha_j k(x, x_j) + b over all rows, or w'z(x) + b; b is not penalised; n* is the
  * number of all rows (the sum of their weights), L the Laplacian of their graph of nearest
- * neighbours (graph/). lambda_i = 0 is krr on the labelled rows. Classes are -1/+1 targets, as there.
+ * neighbours (graph/). lambda_i = 0 is krr on the labelled rows. Classes are -1/+1 targets, as
+ * there.
  *
  * Departures from belkin2006 and the thesis behind FORMULAS: an intercept; equal rows are one node
  * with a count, on which f has one value, and their labels count by their mean; under
  * laplacian=normalized the constant is left out of the penalty by f - b.
  *
  * Fits: laprls_kernel.c on the kernel matrix of the nodes, laprls_features.c on features; both
- * lambdas, where not given, by leave-one-out (laprls_choice.c). In one process: the graph joins rows
- * wherever they are. */
+ * lambdas, where not given, by leave-one-out (laprls_choice.c). In one process: the graph joins
+ * rows wherever they are. */
 #include "learn/laprls.h"
 #include "learn/given.h"
 
@@ -95,8 +96,8 @@ static bool raw(const krein_job *job, const krein_map *map, const krein_values *
 static krein_status take_lambda(krein_job *job, const krein_values *values) {
     double own = values->number[LAMBDA];
     if (!isnan(own) && job->lambda >= 0 && job->lambda != own)
-        return krein__fail(job->ctx, KREIN_EARG, "laprls(lambda=%g) and `lambda` %g: give one",
-                           own, job->lambda);
+        return krein__fail(job->ctx, KREIN_EARG, "laprls(lambda=%g) and `lambda` %g: give one", own,
+                           job->lambda);
     if (!isnan(own)) job->lambda = own;
     if (job->lambda == 0)
         return krein__fail(job->ctx, KREIN_EARG,
@@ -234,14 +235,15 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     krein_graph_options o = krein__graph_options(values, GRAPH, 0);
     bool dual = map->cls->traits & KREIN_MAP_DUAL;
     int64_t d = map->sparse ? krein__min(map->d, 1024) : map->d;
-    double N = (double)n, K = (double)k, graph = krein__graph_bytes(NULL, n, d, map->sparse, o.k, map->ctx->threads);
-    double kept = krein__points_bytes(n, map->d, map->sparse) + N * (40 * K + 64) +
-                  20 * 2 * N * (double)o.k;
+    double N = (double)n, K = (double)k,
+           graph = krein__graph_bytes(NULL, n, d, map->sparse, o.k, map->ctx->threads);
+    double kept =
+        krein__points_bytes(n, map->d, map->sparse) + N * (40 * K + 64) + 20 * 2 * N * (double)o.k;
     out->bytes += kept + fmax(graph, dual ? krein__laprls_kernel_bytes(map, solver, n, k)
                                           : krein__laprls_features_bytes(map, solver, n, k));
-    double kernel = N * N * krein__gram_flops(map->kernel, map->d) +
-                    (solver == KREIN_LAPRLS_DIRECT ? N * N * N * (path ? 6 : 3)
-                                                   : 60 * 2 * N * N * K);
+    double kernel =
+        N * N * krein__gram_flops(map->kernel, map->d) +
+        (solver == KREIN_LAPRLS_DIRECT ? N * N * N * (path ? 6 : 3) : 60 * 2 * N * N * K);
     out->flops = krein__graph_flops(n, d, &o) +
                  (dual ? kernel : krein__laprls_features_flops(map, solver, n, k));
     *passes = 2;

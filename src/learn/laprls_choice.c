@@ -21,9 +21,7 @@
 
 enum { RHOS = 8, RHOS_MOST = 11, LAMBDAS = 17 };
 
-double krein__laprls_least(int64_t D, double square) {
-    return 1e-7 * square / sqrt((double)D);
-}
+double krein__laprls_least(int64_t D, double square) { return 1e-7 * square / sqrt((double)D); }
 
 bool krein__laprls_open(const krein_laprls *s) { return s->job->lambda < 0 || isnan(s->lambda_i); }
 
@@ -37,7 +35,8 @@ krein_status krein__laprls_deform(krein_ctx *ctx, int64_t D, const double *GL, d
     krein_status st = KREIN_OK;
     double trace = 0;
     for (int64_t i = 0; i < D; i++) trace += rho * GL[i * D + i];
-    /* Float32 sums leave GL with small negative eigenvalues: more on the diagonal where it shows. */
+    /* Float32 sums leave GL with small negative eigenvalues: more on the diagonal where it shows.
+     */
     for (double more = 0;; more = fmax(10 * more, 1e-9 * trace / (double)D)) {
         for (int64_t e = 0; e < D * D; e++) U[e] = rho * GL[e];
         for (int64_t i = 0; i < D; i++) U[i * D + i] += 1 + more;
@@ -98,8 +97,9 @@ static krein_status score(search *t, double rho, krein_path *p) {
     for (int64_t l = 0; l < p->n - 1; l++) /* what the features' digits do not say */
         if (p->lambda[l] < t->view->least) p->loss[l] = p->error[l] = INFINITY;
     krein__path_choose(p);
-    krein__log(ctx, KREIN_LOG_DEBUG, "laprls: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g",
-               rho, p->lambda[p->best], p->loss[p->best], p->error[p->best]);
+    krein__log(ctx, KREIN_LOG_DEBUG,
+               "laprls: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g", rho,
+               p->lambda[p->best], p->loss[p->best], p->error[p->best]);
     if (rho == 0) t->least = t->rows.class ? p->error[p->best] : sqrt(p->loss[p->best]);
     if (t->best.n == 0 || better(&t->rows, p, &t->best)) {
         t->best = *p;
@@ -195,8 +195,7 @@ krein_status krein__laprls_choose(krein_laprls *s, const krein_laprls_view *view
         t.best.lambda[l] = krein__round_digits(t.best.lambda[l] * share, 3);
     krein__krr_report(job, &t.best);
     if (!lambda) job->lambda = given;
-    if (isnan(s->lambda_i))
-        s->lambda_i = krein__round_digits(t.rho * job->lambda * s->square, 3);
+    if (isnan(s->lambda_i)) s->lambda_i = krein__round_digits(t.rho * job->lambda * s->square, 3);
     if (s->laplacian.g)
         krein__log(ctx, KREIN_LOG_INFO, "laprls: lambda %g, lambda_i %g: %s %.4g%s", job->lambda,
                    s->lambda_i, t.fold ? "folds" : "leave-one-out", job->loo,

@@ -61,8 +61,7 @@ static krein_status open_features(fit *t) {
     krein_rows first = krein__rows_slice(&s->points.x, 0, rows);
     TRY(krein__blocks_begin_at(map, &first, map->unmixed, &t->z));
     /* A constant costs nothing under D - W alone. */
-    if (s->laplacian.normalized)
-        memset(t->z.offset, 0, (size_t)map->R * sizeof *t->z.offset);
+    if (s->laplacian.normalized) memset(t->z.offset, 0, (size_t)map->R * sizeof *t->z.offset);
     int64_t D = t->z.width;
     t->features = (krein_features){.ctx = ctx,
                                    .n = n,
@@ -135,8 +134,7 @@ static krein_status sample_labels(fit *t) {
     TRY(features_of(t, m, chosen, t->sample));
     for (int64_t i = 0; i < m; i++) {
         sum += share[chosen[i]];
-        for (int64_t j = 0; j < D; j++)
-            mean[j] += share[chosen[i]] * (double)t->sample[i * D + j];
+        for (int64_t j = 0; j < D; j++) mean[j] += share[chosen[i]] * (double)t->sample[i * D + j];
     }
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < D; j++)
@@ -173,9 +171,9 @@ static krein_status sample_edges(fit *t) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) total += edge_weight(l, i, e);
     double each = total / (double)m,
-           start = krein__rng_uniform(krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE,
-                                                    KREIN_SAMPLE_PRECONDITION),
-                                   0, 0);
+           start = krein__rng_uniform(
+               krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), 0,
+               0);
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) {
             sum += edge_weight(l, i, e);
@@ -390,8 +388,7 @@ double krein__laprls_features_bytes(const krein_map *map, krein_laprls_solver so
     double sample = fmin((double)(LABELS + EDGES) * D, 6 * N) + 2.0 * ROWS;
     double base = krein__blocks_bytes(map, n) + 16 * N * K +
                   8 * (3 * D * D + (map->unmixed ? 2 * D * D : 0)) + 4.0 * ROWS * D +
-                  krein__cg_bytes((int64_t)D, k) +
-                  KREIN_LAPRLS_CHOICE_ROWS * D * 12 +
+                  krein__cg_bytes((int64_t)D, k) + KREIN_LAPRLS_CHOICE_ROWS * D * 12 +
                   krein__laprls_choose_bytes(n, krein__min((int64_t)D, CHOICE));
     if (solver == KREIN_LAPRLS_DIRECT)
         return base + 4 * N * D + krein__manifold_gram_bytes(n, (int64_t)D, map->ctx->threads);

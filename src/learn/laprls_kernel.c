@@ -5,10 +5,10 @@
  * (laprls_choice.c): the coefficients a of ridge regression with it on the labelled rows (dual.c),
  * and then  alpha = a - rho L g,  g = K~ a on all nodes. With lambda_i = 0 that is krr.
  *
- * Conjugate gradients (solve/manifold.c), preconditioned by the Nystrom approximation from LANDMARKS
- * nodes or a tenth of all, the labelled ones first: where these are all among them the loss is
- * approximated exactly. Its Laplacian term is not that of the graph of the landmarks, which has few
- * edges, but B'LB of all nodes. The same approximation chooses the lambdas. */
+ * Conjugate gradients (solve/manifold.c), preconditioned by the Nystrom approximation from
+ * LANDMARKS nodes or a tenth of all, the labelled ones first: where these are all among them the
+ * loss is approximated exactly. Its Laplacian term is not that of the graph of the landmarks, which
+ * has few edges, but B'LB of all nodes. The same approximation chooses the lambdas. */
 #include "learn/laprls.h"
 #include "num/blas.h"
 
@@ -175,8 +175,7 @@ static krein_status pick(const krein_laprls *s, int64_t m, int64_t *index) {
     krein_ctx *ctx = s->job->ctx;
     krein_status st = KREIN_OK;
     int64_t n = s->points.nodes, counts[2] = {0, 0}, *list[2] = {NULL, NULL}, *chosen = NULL;
-    krein_rng g =
-        krein__substream(s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION);
+    krein_rng g = krein__substream(s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION);
     NEW(list[0], n);
     NEW(list[1], n);
     NEW(chosen, m);
@@ -265,7 +264,8 @@ double krein__laprls_kernel_bytes(const krein_map *map, krein_laprls_solver solv
     double N = (double)n, M = (double)landmarks_of(n), room = (double)map->ctx->budget / 2;
     int64_t d = map->sparse ? krein__min(map->d, 1024) : map->d;
     if (solver == KREIN_LAPRLS_DIRECT) return 8 * 8 * N * N + 64 * N * (double)k;
-    return 4 * N * M + 8 * 4 * M * M + krein__manifold_gram_bytes(n, (int64_t)M, map->ctx->threads) +
+    return 4 * N * M + 8 * 4 * M * M +
+           krein__manifold_gram_bytes(n, (int64_t)M, map->ctx->threads) +
            krein__laprls_choose_bytes(n, (int64_t)M) + 2 * krein__cg_bytes(n + 1, k) +
            krein__kernel_product_bytes(map->kernel, n, d, k, map->ctx->threads, room);
 }

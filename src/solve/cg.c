@@ -20,7 +20,7 @@ enum { LANCZOS = 256 }; /* steps that are remembered */
 
 typedef struct work {
     double *z, *p, *q, *Gr, *Gp;
-    double *rho, *last; /* k */
+    double *rho, *last;   /* k */
     double *step, *ratio; /* k x LANCZOS */
     int64_t *steps;       /* k */
     bool *ended;
@@ -38,8 +38,10 @@ static double worst(const krein_cg *c, double tol, const double *r, work *w) {
     for (int64_t j = 0; j < c->k; j++) {
         double square = dot(c->n, c->k, j, r, w->Gr);
         double size = square > 0 ? sqrt(square) : square <= 0 ? 0 : INFINITY;
-        if (c->unit[j] > 0) size /= c->unit[j];
-        else size = 0; /* targets without variance: x = 0 is it */
+        if (c->unit[j] > 0)
+            size /= c->unit[j];
+        else
+            size = 0; /* targets without variance: x = 0 is it */
         w->ended[j] = w->ended[j] || size <= tol;
         most = fmax(most, size);
     }
@@ -154,7 +156,8 @@ done:;
 }
 
 double krein__cg_bytes(int64_t n, int64_t k) {
-    return 40 * (double)n * (double)k + 16.0 * LANCZOS * (double)k + 16.0 * LANCZOS * LANCZOS + 4096;
+    return 40 * (double)n * (double)k + 16.0 * LANCZOS * (double)k + 16.0 * LANCZOS * LANCZOS +
+           4096;
 }
 
 const krein_class krein__solver_cg = {
