@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""quality.py [--sets A,B] [--splits N] [--write] -- untuned krein beside tuned scikit-learn.
+"""quality.py [--sets A,B] [--splits N] [--keep FILE] [--write] -- untuned krein beside tuned scikit-learn.
 
 For every set and seed the rows are shuffled; a quarter of them (at most 10,000) is the test set,
 and of the rest at most 4,000 are for training.
@@ -11,7 +11,10 @@ scikit-learn:  StandardScaler, then KernelRidge(rbf) on centred targets for regr
                of them. alpha is not divided by the number of rows in scikit-learn, so it carries
                over. Winners at the edge of the grid are counted in the table.
 
-The sets of FRESH are not measured unless they are named: nothing was tuned on them.
+The sets of FURTHER are not measured unless they are named, and have a table of their own.
+
+--keep FILE keeps measurements as lines of JSON and takes those that are there from it, to measure in
+parts. A split's krein and scikit-learn are always measured one after the other.
 
 Then krein again, as untuned, on all rows but the test rows of the larger sets.
 
@@ -45,7 +48,7 @@ SETS = {  # files merged, task, larger than its 4,000 training rows
     "satimage": (["satimage.train", "satimage.test"], "classification", True),
     "usps": (["usps.train", "usps.test"], "classification", True),
     "magic": (["magic"], "classification", True),
-    # Sets that no default was looked at while it was chosen: --sets elevators,... measures them.
+    # Sets that the first defaults were not made with: --sets elevators,... measures them.
     "elevators": (["elevators"], "regression", False),
     "cadata": (["cadata"], "regression", False),
     "space_ga": (["space_ga"], "regression", False),
@@ -53,7 +56,7 @@ SETS = {  # files merged, task, larger than its 4,000 training rows
     "phishing": (["phishing"], "classification", False),
     "dry-bean": (["dry-bean"], "classification", False),
 }
-FRESH = ["elevators", "cadata", "space_ga", "pendigits", "phishing", "dry-bean"]
+FURTHER = ["elevators", "cadata", "space_ga", "pendigits", "phishing", "dry-bean"]
 TRAIN, TEST, SEARCH, FOLDS = 4000, 10000, 2000, 3
 GAMMA = [2.0**e for e in range(-9, 4, 2)]  # divided by the number of columns
 ALPHA = [10.0**e for e in range(-6, 1)]
@@ -133,24 +136,38 @@ def peer(train, test, task, seed, jobs):
             "chosen": f"gamma {chosen[0]:.4g}, {other[0]} {chosen[1]:g}"}
 
 
-def measure(name, rows, splits, work, jobs):
+def measure_split(name, rows, seed, work, jobs):
     task, large = SETS[name][1:]
-    out = {"name": name, "task": task, "krein": [], "peer": [], "all": []}
-    for seed in range(splits):
-        train, test, rest = split(rows, seed)
-        out.update(n=len(train), test=len(test), rest=len(rest), d=rows.shape[1] - 1)
-        out["krein"].append(krein(train, test, task, work, jobs))
-        out["peer"].append(peer(train, test, task, seed, jobs))
-        a, b = out["krein"][-1], out["peer"][-1]
-        say(f"{name} split {seed}: krein {a['value']:.5g} ({a['seconds']:.1f} s; {a['kernel']}, "
-            f"{a['map']}, lambda {a['lambda']:.3g}), peer {b['value']:.5g} ({b['seconds']:.1f} s; "
-            f"{b['chosen']}{', edge' if b['edge'] else ''})")
-        if large and len(rest) > len(train):
-            out["all"].append(krein(rest, test, task, work, jobs))
-            c = out["all"][-1]
-            say(f"{name} split {seed}: krein on {c['n']} rows {c['value']:.5g} "
-                f"({c['seconds']:.1f} s; {c['kernel']}, {c['map']}, lambda {c['lambda']:.3g})")
+    train, test, rest = split(rows, seed)
+    out = {"part": "quality", "set": name, "split": seed, "n": len(train), "test": len(test), "rest": len(rest),
+           "d": rows.shape[1] - 1, "krein": krein(train, test, task, work, jobs),
+           "peer": peer(train, test, task, seed, jobs), "all": None}
+    a, b = out["krein"], out["peer"]
+    say(f"{name} split {seed}: krein {a['value']:.5g} ({a['seconds']:.1f} s; {a['kernel']}, "
+        f"{a['map']}, lambda {a['lambda']:.3g}), peer {b['value']:.5g} ({b['seconds']:.1f} s; "
+        f"{b['chosen']}{', edge' if b['edge'] else ''})")
+    if large and len(rest) > len(train):
+        c = out["all"] = krein(rest, test, task, work, jobs)
+        say(f"{name} split {seed}: krein on {c['n']} rows {c['value']:.5g} "
+            f"({c['seconds']:.1f} s; {c['kernel']}, {c['map']}, lambda {c['lambda']:.3g})")
     return out
+
+
+def measure(name, data, splits, work, jobs, kept):
+    """The splits of a set together; None where it is not there."""
+    rows = None
+    for seed in range(splits):
+        if ("quality", name, seed) in kept.all:
+            continue
+        rows = rows_of(name, data) if rows is None else rows
+        if rows is None:
+            say(f"{name}: not in {data}, skipped")
+            return None
+        kept.add(measure_split(name, rows, seed, work, jobs))
+    each = [r for r in kept.of("quality", name) if r["split"] < splits]
+    out = {key: each[0][key] for key in ("n", "test", "rest", "d")}
+    return out | {"name": name, "task": SETS[name][1], "krein": [r["krein"] for r in each],
+                  "peer": [r["peer"] for r in each], "all": [r["all"] for r in each if r["all"]]}
 
 
 def mean(list_, key="value"):
@@ -181,52 +198,64 @@ def versions():
     return f"{text.strip()}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 
 
+def put(out, *cells):
+    out.write("| " + " | ".join(str(c) for c in cells) + " |\n")
+
+
+def beside(out, results):
+    """krein and scikit-learn on the same rows."""
+    put(out, "set", "rows", "test", "d", "krein", "scikit-learn", "difference", "standard error",
+        "within 5 % or 1 s.e.", "krein s", "scikit-learn s", "scikit-learn s / krein s", "grid edge")
+    put(out, *["---"] * 2, *["---:"] * 6, *["---"], *["---:"] * 4)
+    good = 0
+    for r in results:
+        diff, error, verdict = compare(r)
+        good += verdict == "yes"
+        ours, theirs = mean(r["krein"], "seconds"), mean(r["peer"], "seconds")
+        put(out, r["name"], r["n"], r["test"], r["d"], number(r["task"], mean(r["krein"])),
+            number(r["task"], mean(r["peer"])), number(r["task"], diff, True),
+            number(r["task"], error), verdict, f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.1f}",
+            f"{sum(p['edge'] for p in r['peer'])} of {len(r['peer'])}")
+    out.write(f"\n{good} of {len(results)} within.\n")
+
+
 def report(results, splits, machine):
     out = io.StringIO()
-
-    def put(*cells):
-        out.write("| " + " | ".join(str(c) for c in cells) + " |\n")
-
     out.write("# Quality: untuned krein beside tuned scikit-learn\n\n")
     out.write("Made by `bench/quality.py --write`; what each column is and how to redo it: "
               "[README.md](README.md).\n\n")
     out.write(f"{date.today().isoformat()}; {machine}; {versions()}; {splits} splits.\n\n")
     out.write("Errors are test rmse (regression) or share of wrong classes, means over the splits; "
               "seconds a split\nare those of the whole `krein train` process with its test, and of "
-              "search, fit and prediction in\nscikit-learn.\n\n")
-    out.write(f"## At most {TRAIN:,} training rows\n\n")
-    put("set", "rows", "test", "d", "krein", "scikit-learn", "difference", "standard error",
-        "within 5 % or 1 s.e.", "krein s", "scikit-learn s", "grid edge")
-    put(*["---"] * 2, *["---:"] * 6, *["---"], *["---:"] * 3)
-    good = 0
-    for r in results:
-        diff, error, verdict = compare(r)
-        good += verdict == "yes"
-        put(r["name"], r["n"], r["test"], r["d"], number(r["task"], mean(r["krein"])),
-            number(r["task"], mean(r["peer"])), number(r["task"], diff, True),
-            number(r["task"], error), verdict, f"{mean(r['krein'], 'seconds'):.1f}",
-            f"{mean(r['peer'], 'seconds'):.1f}",
-            f"{sum(p['edge'] for p in r['peer'])} of {len(r['peer'])}")
-    out.write(f"\n{good} of {len(results)} within.\n")
+              "search, fit and prediction in\nscikit-learn.\n")
+    tuned = [r for r in results if r["name"] not in FURTHER]
+    if tuned:
+        out.write(f"\n## At most {TRAIN:,} training rows\n\n")
+        beside(out, tuned)
     larger = [r for r in results if r["all"]]
     if larger:
         out.write("\n## All rows but the test rows\n\n")
-        put("set", "rows", "krein on them", f"krein on {TRAIN:,}", f"scikit-learn on {TRAIN:,}",
+        put(out, "set", "rows", "krein on them", f"krein on {TRAIN:,}", f"scikit-learn on {TRAIN:,}",
             "krein s", "map of the last split")
-        put("---", *["---:"] * 5, "---")
+        put(out, "---", *["---:"] * 5, "---")
         for r in larger:
-            put(r["name"], r["rest"], number(r["task"], mean(r["all"])),
+            put(out, r["name"], r["rest"], number(r["task"], mean(r["all"])),
                 number(r["task"], mean(r["krein"])), number(r["task"], mean(r["peer"])),
                 f"{mean(r['all'], 'seconds'):.1f}", f"`{r['all'][-1]['map']}`")
+    further = [r for r in results if r["name"] in FURTHER]
+    if further:
+        out.write("\n## Further sets\n\n")
+        beside(out, further)
     return out.getvalue()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default=",".join(set_ for set_ in SETS if set_ not in FRESH),
+    parser.add_argument("--sets", default=",".join(set_ for set_ in SETS if set_ not in FURTHER),
                         help="comma separated")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2, help="threads of krein, n_jobs of the search")
+    parser.add_argument("--keep", type=Path, help="measurements, read and added to")
     parser.add_argument("--write", action="store_true", help="into docs/results/quality.md")
     options = parser.parse_args()
     names = options.sets.split(",")
@@ -234,12 +263,11 @@ def main():
         parser.error(f"--sets takes some of {','.join(SETS)}; --splits a number from 1")
     data = Path(os.environ.get("KREIN_DATA", common.ROOT.parent / "shared" / "data"))
     machine, work, results, start = common.machine(), common.folder(), [], time.perf_counter()
+    kept = common.Records(options.keep)
     for name in names:
-        rows = rows_of(name, data)
-        if rows is None:
-            say(f"{name}: not in {data}, skipped")
-            continue
-        results.append(measure(name, rows, options.splits, work, options.jobs))
+        result = measure(name, data, options.splits, work, options.jobs, kept)
+        if result:
+            results.append(result)
     if not results:
         sys.exit(f"none of the sets is in {data}; name the folder in KREIN_DATA")
     text = report(results, options.splits, machine)

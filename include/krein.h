@@ -376,8 +376,9 @@ typedef struct krein_train_options {
     int probabilities;
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
-    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, askl), or
-                              NULL; rows of the data with a missing label (NaN) count too */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, labelprop,
+                              selftrain, askl), or NULL; rows of the data with a missing label (NaN)
+                              count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
@@ -388,6 +389,9 @@ typedef struct krein_train_options {
     double effort;      /* how much is tried before the fit: 1, less or more; 0: 1 */
     double clip; /* scaled columns are cut at +-clip; INFINITY: nowhere. 0: 8 where neither kernel
                     nor kernels are given, and nowhere where one is; never on sparse rows */
+    const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
+                               or NULL. Read where it exists, else written; the graph of other rows
+                               is refused */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -455,6 +459,7 @@ typedef struct krein_report {
     double *factor;
     double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
                      weights that were then solved for, without them; NaN where they were not */
+    int64_t unlabelled; /* rows without labels that took part; n are those with labels */
     int64_t iterations; /* of conjugate gradients (laprls); 0: there were none */
     double residual;    /* they end with: a bound of the predictions' error, in deviations of the
                            labels; NaN: there were none */
@@ -647,6 +652,7 @@ typedef struct krein_export_options {
     const char *name;   /* of the functions, NAME_predict; NULL: "model" */
     const char *header; /* path of a header file to write as well; NULL: none */
     int no_libm;        /* the program does not use math.h */
+    int stored;         /* frequencies are stored also where drawing them again takes less room */
 } krein_export_options;
 KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
 #define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
@@ -658,6 +664,7 @@ typedef struct krein_export_report {
     int64_t stack; /* bytes of a call, about */
     int64_t file;  /* bytes of the text */
     int wide;      /* sums are double: float would be off by more than 1e-4 */
+    int drawn;     /* frequencies are drawn again for every row: they take no room, but time */
 } krein_export_report;
 
 /* Writes the model as one C99 file with
@@ -670,7 +677,8 @@ KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *mod
                                           krein_export_report *report);
 
 /* The same model in 8, 4, 2 or 1 bits, for models on random features (map rff, orf, sorf, fastfood,
- * learned and other maps of frequencies): frequencies, features and weights are whole numbers, and
+ * learned and other maps of frequencies) and on kernel values (nystrom, exact; kernels that are
+ * computed from inner products): frequencies or rows, features and weights are whole numbers, and
  * so is the arithmetic of predictions. Rounded so that the scores change least on rows of data (at
  * most 2,000; NULL: on random ones). */
 KREIN_API krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *model, int bits,
@@ -831,6 +839,115 @@ KREIN_API krein_status krein_select(krein_ctx *ctx, krein_data *data,
                                     const krein_select_options *options,
                                     krein_select_report *report);
 
+typedef enum krein_measure {
+    KREIN_MEASURE_AUTO = 0, /* error where labels are classes, rmse where they are numbers */
+    KREIN_MEASURE_RMSE = 1,
+    KREIN_MEASURE_ERROR = 2,
+    KREIN_MEASURE_LOGLOSS = 3,
+    KREIN_MEASURE_AUC = 4 /* the larger the better; two classes */
+} krein_measure;
+
+/* Opens data set i on the context that is given. Called again for every training, and by several
+ * threads at once. */
+typedef krein_status (*krein_open_fn)(void *user, krein_ctx *ctx, int64_t i, krein_data **out);
+
+typedef struct krein_compare_options {
+    size_t size;
+    int64_t sets;
+    const char *const *names; /* of the data sets */
+    krein_open_fn open;
+    void *user; /* handed to open */
+    /* Lists "a; b; ..."; methods are all combinations. NULL: that of krein_train with no option, and
+     * so is the word "default" in a list. A range of a kernel makes a family. Kernels in braces,
+     * {k1; k2}, are the `kernels` of krein_train. */
+    const char *learners, *kernels, *maps;
+    /* Other programs, ncommands of "NAME: SHELL COMMAND" with {train}, {test}, {out} and, where
+     * wanted, {model} for names of files. The first two are CSV without a header: labels first, then
+     * the inputs; {test} has no labels. The command writes a prediction a line to {out}; for logloss
+     * and auc, behind it and commas, the probabilities of the classes in the order of krein_metrics.
+     * {model} is a name for a file or folder of its own. */
+    const char *const *commands;
+    int64_t ncommands;
+    int64_t repeats; /* splits; 30 */
+    double holdout;  /* part of the rows that is held out; 0.3 */
+    krein_measure measure;
+    double level;        /* of the tests; 0.05 */
+    const char *results; /* file to which every result is appended, and from which those of the same
+                            data and options are taken; or NULL */
+    int64_t parallel;    /* trainings at one time, each on one thread; 0: as many as there are
+                            threads; 1: one after the other, each on all threads */
+    const krein_train_options *train; /* what the methods share: lambda, select, seed, time_limit, ...;
+                                         not learner, kernel, kernels, map, data. NULL: defaults.
+                                         Split r is that of krein_train with holdout and seed + r */
+} krein_compare_options;
+KREIN_API void krein_compare_options_init_sized(krein_compare_options *options, size_t size);
+#define krein_compare_options_init(options) krein_compare_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_compare_set {
+    size_t size;
+    char *name;
+    int64_t n, d, test; /* rows, columns of the inputs; rows held out */
+} krein_compare_set;
+
+/* A method on a data set. */
+typedef struct krein_compare_result {
+    size_t size;
+    int64_t set, method;
+    double mean, sd; /* of the measure over the splits; NaN: some split failed */
+    double half;     /* the mean lies within mean +- half at confidence 1 - level, overlap of the
+                        splits included */
+    double rank;     /* on this set, 1 is the best */
+    double p;        /* corrected resampled t test against the best; NaN: it is the best */
+    int best, similar;          /* similar: not worse than the best at that level */
+    int64_t wins, ties, losses; /* against the other methods, by the same test */
+    double seconds;             /* of a training and its predictions, the median of the splits */
+    double bytes; /* the most that one took: through the context, or the processes of a command */
+    int64_t failures; /* splits without a result */
+    char *failed;     /* why, of the first of them; or NULL */
+    double *values;   /* one a split, NaN: it failed */
+    int64_t nvalues;
+} krein_compare_result;
+
+typedef struct krein_compare_method {
+    size_t size;
+    char *name;
+    char *learner, *kernel, *map; /* as asked for; NULL: the default */
+    char *command;                /* of another program; else NULL */
+    /* Over all data sets; NaN where it failed on one of them, or there is one only. */
+    double rank;                /* mean of the ranks among the methods that failed nowhere */
+    double p;                   /* Wilcoxon signed rank test against the one of the best mean rank */
+    int best, similar;          /* similar: within the critical difference of the best */
+    int64_t wins, ties, losses; /* over all data sets */
+    double seconds, bytes;      /* sum over the sets; the most */
+} krein_compare_method;
+
+typedef struct krein_compare_report {
+    size_t size;
+    krein_task task;
+    krein_measure measure;
+    int larger; /* the larger the better */
+    int64_t repeats;
+    double holdout, level;
+    krein_compare_set **sets;
+    int64_t nsets;
+    krein_compare_method **methods;
+    int64_t nmethods;
+    krein_compare_result **results; /* by set, then by method */
+    int64_t count;
+    /* Friedman test of the mean ranks, over `ranked` methods; NaN where there are too few. */
+    int64_t ranked;
+    double chi2, chi2_p, f, f_p; /* f: of Iman and Davenport */
+    double difference;           /* mean ranks that differ by more are different (Nemenyi) */
+    int64_t reused;              /* results that were taken from the file */
+    int64_t parallel;            /* trainings at one time */
+    double seconds;
+} krein_compare_report;
+KREIN_API void krein_compare_report_clear(krein_ctx *ctx, krein_compare_report *report);
+/* Several methods on the same seeded splits of data sets, with paired tests. A method that fails is
+ * told and has no numbers; the others go on. Processes that have joined divide the trainings. */
+KREIN_API krein_status krein_compare(krein_ctx *ctx, const krein_compare_options *options,
+                                     krein_compare_report *report);
+
 typedef struct krein_advise_options {
     size_t size;
     const char *kernel; /* NULL: "gaussian" with sigma the median distance */
@@ -932,6 +1049,8 @@ typedef struct krein_cluster_options {
     int64_t restarts;          /* of k-means, the best is kept; 10 */
     uint64_t seed;
     int64_t max_exact;
+    const char *graph_file; /* of the graph of neighbours, or NULL: read where it exists, else
+                               written; that of other rows is refused */
 } krein_cluster_options;
 KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
 #define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))

@@ -179,6 +179,7 @@ python() {
 # ---- the queue -----------------------------------------------------------
 
 results=$root/build-check/results
+scratch=$results         # where tests have their folders: see choose_scratch
 queue=()                 # "seconds|stage/name|command|argument|..."
 settings=() wrapper=()   # of the stage that is being added: NAME=VALUE ..., command ...
 sanitizer_options=''     # likewise
@@ -187,22 +188,41 @@ while read -r seconds name; do
     [[ $seconds =~ ^[0-9.]+$ ]] && seconds_of[$name]=$seconds
 done < <(cat scripts/long-tests build-check/seconds 2>/dev/null)
 
+# In memory where there is plenty: tests write many small files, and wait for a disk longer than
+# they compute.
+choose_scratch() {
+    local free available folder
+    free=$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
+    available=$(sed -nE 's/^MemAvailable: +([0-9]+) kB/\1/p' /proc/meminfo 2>/dev/null)
+    [[ $(stat -f -c %T /dev/shm 2>/dev/null) == tmpfs ]] || return 0
+    ((${free:-0} > 4000000 && ${available:-0} > 8000000)) || return 0
+    folder=$(mktemp -d /dev/shm/krein-check.XXXXXX) || return 0
+    trap 'rm -rf "$scratch"' EXIT
+    scratch=$folder
+    echo 'exit 0' >"$scratch/probe"
+    chmod +x "$scratch/probe"
+    "$scratch/probe" 2>/dev/null && return # some systems let no program start from there
+    rm -rf "$scratch"
+    scratch=$results
+    trap - EXIT
+}
+
 add() { # label name command...
     local name=$1/$2 prefix=$results/$1/$2 entry
     mkdir -p "$results/$1"
     shift 2
-    printf -v entry '|%s' "$name" env "${settings[@]}" TMPDIR="$prefix.tmp" \
+    printf -v entry '|%s' "$name" env "${settings[@]}" TMPDIR="$scratch/$name.tmp" \
         ASAN_OPTIONS="log_path=$prefix.san:$sanitizer_options" TSAN_OPTIONS="log_path=$prefix.san:$sanitizer_options" \
         timeout -k 10 "$limit" "${wrapper[@]}" "$@"
     queue+=("${seconds_of[$name]:-1}$entry")
 }
 
 # One test, in the background: leaves NAME.out, NAME.err, NAME.san.* and at last NAME.rc.
-run_one() { # results-prefix command...
-    local prefix=$1 start child status
+run_one() { # label/name command...
+    local prefix=$results/$1 folder=$scratch/$1.tmp start child status
     shift
     start=$(now)
-    mkdir -p "$prefix.tmp"
+    mkdir -p "$folder"
     "$@" >"$prefix.out" 2>"$prefix.err" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null' TERM
@@ -210,7 +230,7 @@ run_one() { # results-prefix command...
     status=$?
     times >"$prefix.times"
     echo "$status $(since "$start") $(cpu_seconds "$prefix.times")" >"$prefix.rc.part"
-    rm -rf "$prefix.tmp"
+    rm -rf "$folder"
     mv "$prefix.rc.part" "$prefix.rc"
 }
 
@@ -283,7 +303,7 @@ run_queue() {
         fi
         IFS='|' read -r -a command <<<"$entry"
         pending+=("${command[1]}")
-        run_one "$results/${command[1]}" "${command[@]:2}" 2>/dev/null &
+        run_one "${command[1]}" "${command[@]:2}" 2>/dev/null &
         running=$((running + 1))
     done
     wait
@@ -378,6 +398,7 @@ tests_tsan() { # folder
 begin=$(now)
 rm -rf "$results"
 mkdir -p "$results"
+choose_scratch
 for stage in "${stages[@]}"; do
     [[ $stage == layers ]] || configure "$stage" &
 done

@@ -41,7 +41,8 @@ python3-sklearn      python sklearn
 python3-pandas       python pandas
 mypy                 python mypy
 liblinear-dev        header linear.h
-libsvm-dev           header libsvm/svm.h'
+libsvm-dev           header libsvm/svm.h
+gcc-multilib         gcc32 -'
 mpi='
 libopenmpi-dev       command mpicc
 openmpi-bin          command mpirun
@@ -88,6 +89,7 @@ probe() { # kind thing
     command) command -v "$thing" ;;
     module) pkg-config --exists "$thing" ;;
     header) echo "#include <$thing>" | ${CC:-cc} -E -x c - ;;
+    gcc32) echo '#include <math.h>' | gcc -m32 -c -x c - -o /dev/null ;;
     clangtsan) echo 'int main(void) { return 0; }' | clang -fsanitize=thread -x c - -o /dev/null ;;
     clangomp) echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o /dev/null ;;
     python)

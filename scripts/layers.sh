@@ -18,7 +18,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-rooms='base num dist file generate encode share stream kernel graph map solve net model export learn select combine pipe'
+rooms='base num dist file generate encode share stream kernel graph map solve net model export learn select combine pipe compare'
 
 passed=0 failed=0 skipped=0
 outcome() { # name violations
@@ -94,10 +94,10 @@ layers() {
 outcome layers "$(layers)"
 
 # Beside the rooms that are made for it: a training's refusals and choices before there is a
-# stream; pieces that go to the first process; candidates that are divided, not rows; the program.
+# stream; pieces that go to the first process; candidates and trainings that are divided, not rows; the program.
 outcome processes "$(
     grep -E '#[[:space:]]*include[[:space:]]*"dist/|(^|[^A-Za-z0-9_])krein__comm_' <<<"$stripped" |
-        grep -vE '^src/((dist|share|stream|mpi)/|pipe/together\.c|model/packets\.c|select/score_exact\.c|cli/(cmd_)?ranks\.c)' |
+        grep -vE '^src/((dist|share|stream|mpi)/|pipe/together\.c|model/packets\.c|select/score_exact\.c|compare/work\.c|cli/(cmd_)?ranks\.c)' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: dist\/ is for the rooms before; use stream\/together.h/'
 )"
 

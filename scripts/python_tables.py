@@ -38,6 +38,9 @@ NAMES = {
     ("dckrr", "classification"): "DividedClassifier",
     ("sskrr", "regression"): "SemiSupervisedRegressor",
     ("sskrr", "classification"): "SemiSupervisedClassifier",
+    ("labelprop", "regression"): "LabelPropagationRegressor",
+    ("labelprop", "classification"): "LabelPropagationClassifier",
+    ("selftrain", "classification"): "SelfTrainingClassifier",
     ("kgd", "regression"): "GradientDescentRegressor",
     ("kgd", "classification"): "GradientDescentClassifier",
 }
@@ -134,6 +137,12 @@ CHECKPOINT = (
     "same `fit` goes on from it, to the same model. It is removed when `fit` is done. For arrays, "
     "frames and files, not for blocks.",
 )
+GRAPH = (
+    "graph_file",
+    "str or path",
+    "File of the graph of neighbours: read where it exists, else written. The graph of other rows "
+    "is refused.",
+)
 PROBABILITIES = (
     "probabilities",
     "bool",
@@ -196,8 +205,8 @@ def read_tables():
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), whether it learns from rows without labels, and whether it can be interrupted: tried
-    on a few rows."""
+    "always"), whether it learns from rows without labels, whether it can be interrupted, and whether
+    it makes a graph: tried on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -226,20 +235,21 @@ def abilities(learner):
                 break
     unlabelled = True
     try:
-        y = X[:, 0].copy()
+        y = (X[:, 0] > 0).astype(float) if tasks == ["classification"] else X[:, 0].copy()
         y[::3] = np.nan
-        _base.train(X, y, task="regression", learner=learner, kernel="gaussian(sigma=1)")
+        _base.train(X, y, task=tasks[0], learner=learner, kernel="gaussian(sigma=1)")
     except KreinError:
         unlabelled = False
-    checkpoint = True
-    with tempfile.TemporaryDirectory() as place:
-        options = {"kernel": "gaussian(sigma=1)", "checkpoint": os.path.join(place, "state")}
-        try:
-            y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
-            _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
-        except KreinError:
-            checkpoint = False
-    return tuple(tasks), probabilities, unlabelled, checkpoint
+    able = {"checkpoint": True, "graph_file": True}
+    for option in able:
+        with tempfile.TemporaryDirectory() as place:
+            options = {"kernel": "gaussian(sigma=1)", option: os.path.join(place, "state")}
+            try:
+                y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
+                _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
+            except KreinError:
+                able[option] = False
+    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"]
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -272,6 +282,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 '''
@@ -326,12 +337,13 @@ def write_tables(tables, able):
             if options:
                 lines.append("            ),")
             if entry["name"] in able and table == "learners":
-                tasks, probabilities, unlabelled, checkpoint = able[entry["name"]]
+                tasks, probabilities, unlabelled, checkpoint, graph = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
                 lines.append('            "%s",' % probabilities)
                 lines.append("            %r," % unlabelled)
                 lines.append("            %r," % checkpoint)
+                lines.append("            %r," % graph)
             lines.append("        ),")
         lines.append("    },")
     return "\n".join(lines + ["}", ""])
@@ -396,12 +408,14 @@ def option_parameter(option):
     return option["name"], option["type"], text
 
 
-def write_class(name, task, learner, summary, details, options, probabilities, checkpoint):
+def write_class(name, task, learner, summary, details, options, probabilities, checkpoint, graph):
     base = "BaseRegressor" if task == "regression" else "BaseClassifier"
     parameters = [LEARNER] if learner is None else []
     parameters += [option_parameter(o) for o in options] + COMMON
     if checkpoint:
         parameters.append(CHECKPOINT)
+    if graph:
+        parameters.append(GRAPH)
     if task == "classification" and probabilities == "asked":
         parameters.append(PROBABILITIES)
     parameters += LAST
@@ -502,9 +516,10 @@ def write_estimators(tables, able):
             [],
             "asked",
             True,
+            True,
         )
     for entry, options in tables["learners"]:
-        tasks, probabilities, _, checkpoint = able[entry["name"]]
+        tasks, probabilities, _, checkpoint, graph = able[entry["name"]]
         for task in tasks:
             suffix = "Regressor" if task == "regression" else "Classifier"
             name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
@@ -522,6 +537,7 @@ def write_estimators(tables, able):
                 own,
                 probabilities,
                 checkpoint,
+                graph,
             )
             names.append(name)
     front = FRONT % "".join('    "%s",\n' % n for n in names)

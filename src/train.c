@@ -84,6 +84,7 @@ static krein_status fill_report(const krein_training *t, krein_report *r) {
     const krein_job *job = &t->pipe.job;
     const krein_model *m = job->model;
     r->n = job->n;
+    r->unlabelled = job->unlabelled.n;
     r->d = m->encoding.d;
     r->D = m->map->D;
     r->task = m->encoding.task;
@@ -260,6 +261,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     tell_need(&need, r);
     const krein_model *m = t.pipe.job.model;
     r->n = m->n;
+    r->unlabelled = t.pipe.job.unlabelled.n;
     r->d = m->encoding.d;
     r->task = m->encoding.task;
     r->D = m->map->cls->features(m->map, m->n);

@@ -184,7 +184,7 @@ static inline bool test_next_failure(test_memory *m, int64_t *k, int64_t *before
 
 /* ---- files -------------------------------------------------------------- */
 
-static char test_dir_name[64];
+static char test_dir_name[192];
 /* How many files there are; the directory is flat. */
 static inline int test_each_file(bool remove) {
     DIR *dir = opendir(test_dir_name);
@@ -208,7 +208,9 @@ static inline void test_remove_dir(void) {
 /* A directory of this process, removed at exit. */
 static inline const char *test_dir(void) {
     if (!test_dir_name[0]) {
-        strcpy(test_dir_name, "/tmp/krein_test_XXXXXX");
+        const char *tmp = getenv("TMPDIR");
+        snprintf(test_dir_name, sizeof test_dir_name, "%.150s/krein_test_XXXXXX",
+                 tmp && *tmp ? tmp : "/tmp");
         if (!mkdtemp(test_dir_name)) {
             printf("no temporary directory\n");
             exit(1);
@@ -219,7 +221,7 @@ static inline const char *test_dir(void) {
 }
 /* DIR/name; valid until the fourth next call. */
 static inline const char *test_path(const char *name) {
-    static char path[4][256];
+    static char path[4][320];
     static int turn;
     turn = (turn + 1) % 4;
     snprintf(path[turn], sizeof path[turn], "%s/%s", test_dir(), name);

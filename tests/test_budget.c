@@ -110,8 +110,8 @@ static void what_is_refused(void) {
 /* ---- the budget --------------------------------------------------------- */
 
 static void budget(void) {
-    rows r = friedman(3000, 1, 15);
-    static const char *const maps[] = {"orf(D=4096)", "exact", "nystrom(D=2500)"};
+    rows r = friedman(2000, 1, 15);
+    static const char *const maps[] = {"orf(D=4096)", "exact", "nystrom(D=1900)"};
     for (int k = 0; k < 3; k++) {
         krein_ctx *ctx = test_ctx_small(2, (uint64_t)16 << 20);
         krein_data *data = open_rows(ctx, &r, NULL, KREIN_TASK_AUTO);

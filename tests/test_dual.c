@@ -90,6 +90,52 @@ static void steps_find_the_valley(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A valley whose guesses are told from where they are made. */
+typedef struct guessed {
+    double last, none;    /* the lambda visited last, log10; no score below */
+    double fall, promise; /* what a decade brings, and what is guessed of it */
+    int visits;
+} guessed;
+
+static krein_status visit_guessed(void *state, double lambda, double *score) {
+    guessed *g = state;
+    g->last = log10(lambda);
+    g->visits++;
+    score[0] = g->last < g->none ? NAN : sqrt(1 + g->fall * g->last);
+    return KREIN_OK;
+}
+
+static krein_status guess_near(void *state, double lambda, double *score) {
+    guessed *g = state;
+    double by = log10(lambda) - g->last;
+    CHECK(fabs(by) < .51);
+    score[0] = sqrt(1 + g->fall * g->last + g->promise * by);
+    return KREIN_OK;
+}
+
+/* Guesses are about the lambda that was visited last, also where the start has no solution; a walk
+ * ends where they promise much and bring little. */
+static void guesses_follow(void) {
+    static const double y[] = {0};
+    krein_ctx *ctx = test_ctx(1);
+    krein_targets rows = {1, 1, y, NULL, NULL};
+    krein_path p = {0};
+    /* 10^-3 and 10^-2.5 have no solution; 10^-2 has the least loss of those that have. */
+    guessed up = {.none = -2.1, .fall = .1, .promise = .1};
+    CHECK(krein__path_follow(ctx, &rows, 1e-3, 0, visit_guessed, guess_near, &up, &p) == KREIN_OK);
+    CHECK(p.n == 3 && p.best == 2 && p.lambda[2] == .01 && isinf(p.loss[1]));
+    /* Down by half decades as long as each is a hundredth better. */
+    guessed down = {.none = -9, .fall = .1, .promise = .1};
+    CHECK(krein__path_follow(ctx, &rows, 1, 1e-2, visit_guessed, guess_near, &down, &p) ==
+          KREIN_OK);
+    CHECK(p.n == 5 && p.lambda[p.best] == .01);
+    guessed flat = {.none = -9, .fall = .01, .promise = .3};
+    CHECK(krein__path_follow(ctx, &rows, 1, 1e-6, visit_guessed, guess_near, &flat, &p) ==
+          KREIN_OK);
+    CHECK(p.n == 2 && flat.visits == 2 && p.best == 1);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- the walk ----------------------------------------------------------- */
 
 static void walk_is_path(void) {
@@ -339,6 +385,7 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(inverse_diagonal);
     RUN(steps_find_the_valley);
+    RUN(guesses_follow);
     RUN(walk_is_path);
     RUN(smooth_to_rounding);
     RUN(wide_to_rounding);

@@ -17,6 +17,8 @@ static void every_kind(void) {
     static const char *const ways[][2] = {{"gaussian(sigma=1)", "rff(D=16)"},
                                           {"laplacian(sigma=2)", "nystrom(D=8)"},
                                           {"exponential(sigma=2)", "exact"},
+                                          {"gaussian(sigma=1)", "deep(D=8, bits=8)"},
+                                          {"gaussian(sigma=1)", "nystrom(D=8, bits=8)"},
                                           {"linear", "explicit"}};
     krein_ctx *ctx = test_ctx(1);
     for (int kind = 0; kind < KINDS; kind++)
@@ -67,13 +69,63 @@ static void refusals(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A weight that only a double holds makes all sums double; one that is not finite is refused. */
+static void weights_beyond_float(void) {
+    static const char *const ways[][2] = {{"gaussian(sigma=1)", "rff(D=16)"},
+                                          {"gaussian(sigma=1)", "nystrom(D=8)"},
+                                          {"gaussian(sigma=1)", "deep(D=8)"}};
+    krein_ctx *ctx = test_ctx(1);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        krein_model *m = NULL;
+        krein_export_report r = KREIN_SIZED(krein_export_report);
+        CHECK(train_file(ctx, make_file(NUMBERS, 40), NUMBERS, ways[w][0], ways[w][1], &m) ==
+              KREIN_OK);
+        CHECK(krein_model_export(ctx, m, test_path("m.c"), NULL, &r) == KREIN_OK && !r.wide);
+        for (int64_t i = 0; i < m->map->R * m->k; i++) m->w[i] *= 1e60;
+        CHECK(krein_model_export(ctx, m, test_path("m.c"), NULL, &r) == KREIN_OK && r.wide);
+        char *text = read_text(test_path("m.c"));
+        CHECK(text && !strstr(text, "inf") && strstr(text, "typedef double real"));
+        free(text);
+        krein_model_destroy(m);
+    }
+    krein_ctx_destroy(ctx);
+}
+
+/* Frequencies are drawn again where that takes less room, and where nothing else is asked for. */
+static void drawn_or_stored(void) {
+    static const struct {
+        const char *kernel, *map;
+        int drawn;
+    } all[] = {{"gaussian(sigma=1)", "rff(D=512)", 1},
+               {"gaussian(sigma=1)", "rff(D=8)", 0},
+               {"gaussian(sigma=1)", "orf(D=512)", 0},
+               {"matern(nu=1.5, sigma=1)", "rff(D=512)", 0}};
+    krein_ctx *ctx = test_ctx(1);
+    for (size_t w = 0; w < sizeof all / sizeof *all; w++) {
+        krein_model *m = NULL;
+        krein_export_options o;
+        krein_export_report r = KREIN_SIZED(krein_export_report), s = r;
+        CHECK(train_file(ctx, make_file(NUMBERS, 40), NUMBERS, all[w].kernel, all[w].map, &m) ==
+              KREIN_OK);
+        krein_export_options_init(&o);
+        CHECK(krein_model_export(ctx, m, test_path("m.c"), &o, &r) == KREIN_OK);
+        CHECK_ELSE(r.drawn == all[w].drawn, "%s\n", all[w].map);
+        o.stored = 1;
+        CHECK(krein_model_export(ctx, m, test_path("m.c"), &o, &s) == KREIN_OK && !s.drawn);
+        CHECK(all[w].drawn ? r.bytes < s.bytes && r.flops > s.flops : r.bytes == s.bytes);
+        krein_model_destroy(m);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* A file that was there stays where memory ends. */
 static void every_allocation_fails(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
     krein_model *m = NULL;
-    static const char *const which[] = {"sorf(D=8)", "nystrom(D=4)"};
-    for (size_t w = 0; w < 2; w++) {
+    static const char *const which[] = {"sorf(D=8)", "nystrom(D=4)", "deep(D=6, bits=2)",
+                                        "nystrom(D=4, bits=4)", "rff(D=2048)"};
+    for (size_t w = 0; w < sizeof which / sizeof *which; w++) {
         const char *path = make_file(SEVERAL, 30);
         CHECK(train_file(ctx, path, SEVERAL, "gaussian(sigma=1)", which[w], &m) == KREIN_OK);
         TEST_EVERY_ALLOCATION(&memory, k) {
@@ -94,6 +146,8 @@ int main(int argc, char **argv) {
     test_start(argv);
     RUN(every_kind);
     RUN(refusals);
+    RUN(weights_beyond_float);
+    RUN(drawn_or_stored);
     RUN(every_allocation_fails);
     return DONE();
 }

@@ -171,7 +171,7 @@ static void is_the_base_learner(void) {
 
 /* The same bytes for any number of threads and any place of the rows. */
 static void same_bytes(void) {
-    rows r = rings(500, 3, 7);
+    rows r = rings(260, 3, 7);
     char path[512];
     snprintf(path, sizeof path, "%s", write_rows("mkl.csv", &r));
     for (int k = 0; k < (int)KREIN__COUNT(METHODS); k++)
@@ -184,7 +184,7 @@ static void same_bytes(void) {
                 krein_train_options o = options_of(learner, KERNELS, map ? "auto" : "exact");
                 krein_data *data = from_file(ctx, path);
                 krein_model *m = NULL;
-                if (map) o.features = 120;
+                if (map) o.features = 60;
                 ctx->keep_rows = way == 2 ? KREIN_KEEP_STREAM : KREIN_KEEP_MEMORY;
                 krein_status st = krein_train(ctx, data, &o, NULL, &m);
                 if (st != KREIN_OK) printf("%s: %s\n", learner, krein_message(ctx));

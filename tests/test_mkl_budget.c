@@ -3,7 +3,7 @@
 #include "train.h"
 
 static const char FEW[] = "gaussian(sigma=0.7); linear; poly(degree=2, c=0.5); laplacian(sigma=2)";
-static const char MANY[] = "gaussian(sigma=0.1..10:150)";
+static const char MANY[] = "gaussian(sigma=0.1..10:60)";
 
 static const char *const METHODS[] = {"average", "easymkl", "pwmk", "alignment", "centered",
                                       "lp",      "conv",    "smsd", "ufo"};
@@ -14,13 +14,13 @@ static void plan_is_a_bound(void) {
         const char *kernels, *map;
         int64_t n, features;
         int classes, threads;
-    } all[] = {{FEW, "exact", 600, 0, 2, 2},
+    } all[] = {{FEW, "exact", 300, 0, 2, 2},
                {FEW, "exact", 120, 0, 40, 1},
-               {FEW, "rff; explicit; explicit; rff", 1100, 60, 2, 2},
-               {FEW, NULL, 700, 300, 3, 1},
-               {FEW, NULL, 400, 100, 40, 2},
+               {FEW, "rff; explicit; explicit; rff", 500, 60, 2, 2},
+               {FEW, NULL, 300, 160, 3, 1},
+               {FEW, NULL, 200, 100, 40, 2},
                {MANY, "exact", 40, 0, 2, 2},
-               {MANY, "rff", 200, 300, 3, 1}};
+               {MANY, "rff", 200, 120, 3, 1}};
     for (size_t a = 0; a < KREIN__COUNT(all); a++)
         for (size_t k = 0; k < KREIN__COUNT(METHODS); k++) {
             const int64_t n = test_sanitized() && all[a].n > 200 ? all[a].n / 2 : all[a].n;

@@ -160,7 +160,7 @@ static void asked(void) {
         const char *learner, *map;
         double limit;
     } all[] = {{"krr", "rff(D=2000, phase=no)", 0.001},
-               {"krr", "nystrom(D=900, landmarks=uniform)", 0.001},
+               {"krr", "nystrom(D=900, landmarks=uniform, bits=32)", 0.001},
                {"svm(tol=1e-9)", "rff(D=200, phase=no)", 0.02},
                {"svm(tol=1e-9, multi=crammer)", "orf(D=64)", 0.2},
                {"krr", "exact", 0.05},

@@ -110,7 +110,7 @@ static void machines_by_weights(void) {
             for (int64_t l = 0; l < 3; l++) square += pow(a[l] - b[l], 2);
             K[i] = exp(-square);
         }
-        CHECK(krein__tune_svm(ctx, &s, K, K + n * n, C, &error[repeated]) == KREIN_OK);
+        CHECK(krein__tune_svm(ctx, &s, n, K, K + n * n, C, &error[repeated]) == KREIN_OK);
         free(K);
         for (int v = 0; v < 2; v++) {
             free(row[v]);

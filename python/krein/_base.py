@@ -131,6 +131,8 @@ def spec(name: str, options: Dict[str, Any]) -> str:
             value = "yes" if value else "no"
         elif isinstance(value, (float, np.floating)):
             value = repr(float(value))
+        elif isinstance(value, str) and "(" in value and '"' not in value:
+            value = '"%s"' % value  # a spec inside a spec
         parts.append("%s=%s" % (key, value))
     return "%s(%s)" % (name, ", ".join(parts)) if parts else name
 
@@ -169,6 +171,8 @@ _NUMBERS = {
     "restarts": int,
     "rows": int,
     "repeats": int,
+    "level": float,
+    "parallel": int,
     "n": int,
     "d": int,
     "noise": float,

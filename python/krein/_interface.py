@@ -104,6 +104,13 @@ KREIN_REPAIR_CLIP = 1
 KREIN_REPAIR_FLIP = 2
 KREIN_REPAIR_SHIFT = 3
 
+# krein_measure
+KREIN_MEASURE_AUTO = 0
+KREIN_MEASURE_RMSE = 1
+KREIN_MEASURE_ERROR = 2
+KREIN_MEASURE_LOGLOSS = 3
+KREIN_MEASURE_AUC = 4
+
 # krein_cluster_method
 KREIN_CLUSTER_KMEANS = 0
 KREIN_CLUSTER_SPECTRAL = 1
@@ -266,6 +273,7 @@ class krein_train_options(Structure):
         ("metric", c_char_p),
         ("effort", c_double),
         ("clip", c_double),
+        ("graph_file", c_char_p),
     ]
 
 
@@ -339,6 +347,7 @@ class krein_report(Structure):
         ("factors", c_int64),
         ("factor", c_void_p),
         ("refit", c_double),
+        ("unlabelled", c_int64),
     ]
 
 
@@ -431,6 +440,7 @@ class krein_export_options(Structure):
         ("name", c_char_p),
         ("header", c_char_p),
         ("no_libm", c_int),
+        ("stored", c_int),
     ]
 
 
@@ -442,6 +452,7 @@ class krein_export_report(Structure):
         ("stack", c_int64),
         ("file", c_int64),
         ("wide", c_int),
+        ("drawn", c_int),
     ]
 
 
@@ -565,6 +576,112 @@ class krein_select_report(Structure):
     ]
 
 
+krein_open_fn = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int64, POINTER(c_void_p))
+
+
+class krein_compare_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("sets", c_int64),
+        ("names", POINTER(c_char_p)),
+        ("open", krein_open_fn),
+        ("user", c_void_p),
+        ("learners", c_char_p),
+        ("kernels", c_char_p),
+        ("maps", c_char_p),
+        ("commands", POINTER(c_char_p)),
+        ("ncommands", c_int64),
+        ("repeats", c_int64),
+        ("holdout", c_double),
+        ("measure", c_int),
+        ("level", c_double),
+        ("results", c_char_p),
+        ("parallel", c_int64),
+        ("train", POINTER(krein_train_options)),
+    ]
+
+
+class krein_compare_set(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("n", c_int64),
+        ("d", c_int64),
+        ("test", c_int64),
+    ]
+
+
+class krein_compare_result(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("set", c_int64),
+        ("method", c_int64),
+        ("mean", c_double),
+        ("sd", c_double),
+        ("half", c_double),
+        ("rank", c_double),
+        ("p", c_double),
+        ("best", c_int),
+        ("similar", c_int),
+        ("wins", c_int64),
+        ("ties", c_int64),
+        ("losses", c_int64),
+        ("seconds", c_double),
+        ("bytes", c_double),
+        ("failures", c_int64),
+        ("failed", c_char_p),
+        ("values", c_void_p),
+        ("nvalues", c_int64),
+    ]
+
+
+class krein_compare_method(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("learner", c_char_p),
+        ("kernel", c_char_p),
+        ("map", c_char_p),
+        ("command", c_char_p),
+        ("rank", c_double),
+        ("p", c_double),
+        ("best", c_int),
+        ("similar", c_int),
+        ("wins", c_int64),
+        ("ties", c_int64),
+        ("losses", c_int64),
+        ("seconds", c_double),
+        ("bytes", c_double),
+    ]
+
+
+class krein_compare_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("task", c_int),
+        ("measure", c_int),
+        ("larger", c_int),
+        ("repeats", c_int64),
+        ("holdout", c_double),
+        ("level", c_double),
+        ("sets", POINTER(POINTER(krein_compare_set))),
+        ("nsets", c_int64),
+        ("methods", POINTER(POINTER(krein_compare_method))),
+        ("nmethods", c_int64),
+        ("results", POINTER(POINTER(krein_compare_result))),
+        ("count", c_int64),
+        ("ranked", c_int64),
+        ("chi2", c_double),
+        ("chi2_p", c_double),
+        ("f", c_double),
+        ("f_p", c_double),
+        ("difference", c_double),
+        ("reused", c_int64),
+        ("parallel", c_int64),
+        ("seconds", c_double),
+    ]
+
+
 class krein_advise_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -661,6 +778,7 @@ class krein_cluster_options(Structure):
         ("restarts", c_int64),
         ("seed", c_uint64),
         ("max_exact", c_int64),
+        ("graph_file", c_char_p),
     ]
 
 
@@ -900,6 +1018,16 @@ FUNCTIONS = {
             c_void_p,
             POINTER(krein_select_options),
             POINTER(krein_select_report),
+        ],
+    ),
+    "krein_compare_options_init_sized": (None, [POINTER(krein_compare_options), c_size_t]),
+    "krein_compare_report_clear": (None, [c_void_p, POINTER(krein_compare_report)]),
+    "krein_compare": (
+        c_int,
+        [
+            c_void_p,
+            POINTER(krein_compare_options),
+            POINTER(krein_compare_report),
         ],
     ),
     "krein_advise_options_init_sized": (None, [POINTER(krein_advise_options), c_size_t]),

@@ -31,12 +31,19 @@ _ARRAYS: Dict[str, Dict[str, Tuple[str, Any]]] = {
         "ratio": ("components", np.float64),
     },
     "krein_cluster_report": {"sizes": ("clusters", np.int64)},
+    "krein_compare_result": {"values": ("nvalues", np.float64)},
+    "krein_compare_report": {
+        "sets": ("nsets", None),
+        "methods": ("nmethods", None),
+        "results": ("count", None),
+    },
 }
 _SQUARE = {("krein_metrics", "confusion")}
 _WORDS = {
     "task": {0: "auto", 1: "regression", 2: "classification"},
     "metric": {0: "none", 1: "diagonal", 2: "full"},
     "method": {0: "kmeans", 1: "spectral"},
+    "measure": {0: "auto", 1: "rmse", 2: "error", 3: "logloss", 4: "auc"},
 }
 
 
@@ -91,7 +98,7 @@ def read(struct: Any, kernels: int = 0) -> Report:
     arrays = _ARRAYS.get(kind, {})
     lengths = {length for length, _ in arrays.values()}
     facts: Dict[str, Any] = {}
-    for name, _ in struct._fields_:
+    for name, field in struct._fields_:
         if name == "size":
             continue
         value = getattr(struct, name)
@@ -106,7 +113,7 @@ def read(struct: Any, kernels: int = 0) -> Report:
             else:
                 count = int(getattr(struct, "count", 0))
                 value = [_value(value[i], count) for i in range(n)] if value else []
-        elif name in _WORDS and isinstance(value, int):
+        elif name in _WORDS and field is ctypes.c_int:  # an enum
             value = _WORDS[name].get(value, value)
         else:
             value = _value(value, 0)

@@ -28,6 +28,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1250,7 +1251,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "training rows drawn by ridge leverage scores (rows that others do not explain; "
                 "positive definite kernels), or those of a file, at most D. Of an indefinite "
                 "kernel about half as many features as landmarks are kept: the others would not "
-                "approximate it."
+                "approximate it. With bits below 32 rows, landmarks and kernel values are whole "
+                "numbers, and so are inner products; for kernels that are computed from these."
             ),
             "williams2001",
             "",
@@ -1281,6 +1283,13 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "landmarks from this file: rows with the columns of the data, or one "
                         "column of row numbers from 1"
                     ),
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of the landmarks: 32, or whole numbers of 8, 4, 2 or 1",
                 ),
             ),
         ),
@@ -1363,6 +1372,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "asked",
             False,
             True,
+            False,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1398,6 +1408,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             False,
             False,
+            False,
         ),
         "sskrr": Method(
             "sskrr",
@@ -1406,7 +1417,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
                 "They sharpen what is known of the inputs: labels stand against the features of "
                 "all rows. On features only; lambda by exact leave-one-out unless `lambda_` is "
-                "given. See docs/divide.md."
+                "given. See docs/semisupervised.md."
             ),
             "chang2017",
             "",
@@ -1432,6 +1443,115 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ("regression", "classification"),
             "",
             True,
+            False,
+            False,
+        ),
+        "labelprop": Method(
+            "labelprop",
+            "labels carried over a graph of neighbours to rows without labels",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Labels are carried over the graph of nearest neighbours of all rows, by distances "
+                "of the encoded rows; then ridge regression on the map learns them from all rows, "
+                "so that new rows can be predicted. lambda by leave-one-out unless `lambda_` is "
+                "given. See docs/semisupervised.md."
+            ),
+            "zhu2003",
+            "",
+            (
+                Option(
+                    "method",
+                    "harmonic|spreading",
+                    "harmonic",
+                    "",
+                    (
+                        "labels stay and others are the mean of their neighbours; or all give way, "
+                        "by alpha"
+                    ),
+                ),
+                Option(
+                    "alpha",
+                    "number",
+                    "0.2",
+                    "(0, 1)",
+                    "method=spreading: the share that comes from the neighbours",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+            ),
+            ("regression", "classification"),
+            "",
+            True,
+            False,
+            True,
+        ),
+        "selftrain": Method(
+            "selftrain",
+            "a classifier trained on its own sure predictions",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Those that the base is sure of get its prediction for a label, and it is trained "
+                "again. base is krr, svm or logistic with its options in quotes. See "
+                "docs/semisupervised.md."
+            ),
+            "yarowsky1995",
+            "",
+            (
+                Option(
+                    "base",
+                    "text",
+                    "krr",
+                    "",
+                    "the classifier, one with probabilities, and its options: base=\"svm(C=1)\"",
+                ),
+                Option(
+                    "threshold",
+                    "number",
+                    "0.75",
+                    "[0, 1)",
+                    "probability above which a row gets its predicted class for a label",
+                ),
+                Option(
+                    "rounds",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "times that labels are given, at most",
+                ),
+            ),
+            ("classification",),
+            "asked",
+            True,
+            False,
             False,
         ),
         "svm": Method(
@@ -1495,9 +1615,20 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "[1e-09, 1]",
                     "relative duality gap to stop at (map=exact: LIBSVM's eps)",
                 ),
+                Option(
+                    "penalty",
+                    "l2|l1",
+                    "l2",
+                    "",
+                    (
+                        "|w|^2 / 2, or the sum of |w|, which leaves features out: multi=crammer, "
+                        "on few features"
+                    ),
+                ),
             ),
             ("classification",),
             "asked",
+            False,
             False,
             False,
         ),
@@ -1555,6 +1686,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             False,
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1597,6 +1729,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "",
+            False,
             False,
             False,
         ),
@@ -1643,6 +1776,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("classification",),
             "always",
+            False,
             False,
             False,
         ),
@@ -1843,6 +1977,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "always",
             True,
             True,
+            False,
         ),
         "mkl": Method(
             "mkl",
@@ -1889,6 +2024,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             ),
             ("regression", "classification"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -2632,6 +2768,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
+        "crammer_l1": Method(
+            "crammer_l1",
+            "interior points for the machine of Crammer and Singer with an l1 penalty",
+            (
+                "On few features, exactly: a linear program. Stops by the duality gap. Learner: "
+                "svm(multi=crammer, penalty=l1)."
+            ),
+            "wright1997",
+            "",
+            (),
+        ),
         "hulls": Method(
             "hulls",
             "nearest points of the hulls of two classes, by pairs and conjugate gradients",
@@ -2691,6 +2838,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "map=exact, mkl(method=mcmkl)."
             ),
             "crammer2001",
+            "",
+            (),
+        ),
+        "propagate": Method(
+            "propagate",
+            "values carried over a graph: harmonic function, label spreading",
+            "",
+            "zhu2003",
             "",
             (),
         ),

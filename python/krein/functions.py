@@ -16,7 +16,7 @@ from ._context import Context, bytes_of, level_of, threads_of
 from ._report import Report, read
 from .errors import ArgumentError
 
-__all__ = ["gram", "approx", "select", "advise", "plan", "generate", "list_methods"]
+__all__ = ["gram", "approx", "select", "compare", "advise", "plan", "generate", "list_methods"]
 
 _lib = _library.library
 _REPAIRS = {
@@ -350,6 +350,168 @@ def select(
     first = found.rankings[0].best if found.rankings else -1
     found.best = found.kernels[first] if first >= 0 else None
     return found
+
+
+_MEASURES = {
+    "auto": c.KREIN_MEASURE_AUTO,
+    "rmse": c.KREIN_MEASURE_RMSE,
+    "error": c.KREIN_MEASURE_ERROR,
+    "logloss": c.KREIN_MEASURE_LOGLOSS,
+    "auc": c.KREIN_MEASURE_AUC,
+}
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    *,
+    learners: Any = None,
+    kernels: Any = None,
+    maps: Any = None,
+    commands: Any = None,
+    repeats: Any = None,
+    holdout: Any = None,
+    measure: str = "auto",
+    level: Any = None,
+    results: Any = None,
+    parallel: Any = None,
+    features: Any = None,
+    lambda_: Any = None,
+    select: Any = None,
+    metric: Any = None,
+    effort: Any = None,
+    clip: Any = None,
+    time_limit: Any = None,
+    max_exact: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **reading: Any,
+) -> Report:
+    """Several methods on the same seeded splits, with paired tests.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame, file name; or a dict of these
+        In a dict the keys name data sets, and a value is X or a pair (X, y).
+    y : array of shape (n,), or str, optional
+        Labels, or the name of their column; of all sets that bring none.
+    learners, kernels, maps : str or list of str, optional
+        Methods are all combinations. "default" is what training takes by itself, and so is None. A
+        range of a kernel makes a family; "{k1; k2}" are several kernels of one mkl.
+    commands : dict of str, optional
+        Other programs by name: shell commands with {train}, {test}, {out} and {model}; see
+        docs/compare.md.
+    repeats : int, optional
+        Splits; 30 when None.
+    holdout : float, optional
+        Part of the rows that a split tests on; 0.3 when None.
+    measure : {"auto", "rmse", "error", "logloss", "auc"}
+    level : float, optional
+        Of the tests; 0.05 when None.
+    results : str, optional
+        File that every result is appended to, and from which a comparison goes on.
+    parallel : int, optional
+        Trainings at a time, each on one thread; as many as there are threads when None.
+    features, lambda_, select, metric, effort, clip, time_limit
+        Of every training, as for the estimators.
+    max_exact, max_memory, n_jobs, random_state, verbose, **reading
+        As for `select`.
+
+    Returns
+    -------
+    Report
+        `results` has one for each set and method: set, method, mean, sd, half (of the interval of
+        the mean), rank, p, best, similar, wins, ties, losses, seconds, bytes, failures, failed,
+        values. `methods` has what holds over all sets: name, rank, p, wins, ties, losses; f, f_p
+        and difference are of the Friedman test.
+
+    Examples
+    --------
+    >>> import krein
+    >>> X, y = krein.generate("friedman", 150, random_state=1)
+    >>> report = krein.compare(X, y, kernels=["gaussian", "linear"], repeats=5)
+    >>> [(result.method, result.best) for result in report.results]
+    [('gaussian', 1), ('linear', 0)]
+    >>> report.results[0].mean < report.results[1].mean
+    True
+    """
+    _calls.known(reading, _calls.READING, "compare")
+    if measure not in _MEASURES:
+        raise ArgumentError("`measure` is one of %s, not %r" % (", ".join(_MEASURES), measure))
+    asked = _calls.options(
+        c.krein_compare_options,
+        learners=_calls.kernel_list(learners),
+        kernels=_calls.kernel_list(kernels),
+        maps=_calls.kernel_list(maps),
+        repeats=repeats,
+        holdout=holdout,
+        level=level,
+        parallel=parallel,
+        results=None if results is None else os.fspath(results),
+    )
+    shared = train_options(
+        features=features,
+        lambda_=lambda_,
+        select=select,
+        metric=metric,
+        effort=effort,
+        clip=clip,
+        time_limit=time_limit,
+        max_exact=max_exact,
+        random_state=random_state,
+    )
+    given = X if isinstance(X, dict) else {"data": X}
+    sets = []
+    for rows in given.values():
+        rows, labels = rows if isinstance(rows, tuple) else (rows, y)
+        sets.append(_Rows(rows, labels, dict(reading)))
+    names = _calls.texts([str(name) for name in given], "X")
+    asked.sets, asked.names = len(sets), names
+    if commands:
+        shell = _calls.texts(["%s: %s" % pair for pair in commands.items()], "commands")
+        asked.commands, asked.ncommands = shell, len(shell)
+    asked.measure = _MEASURES[measure]
+    asked.open = c.krein_open_fn(lambda user, ctx, i, out: sets[i].open(ctx, out))
+    asked.train = ctypes.pointer(shared)
+    context = Context(threads_of(n_jobs), bytes_of(max_memory), level_of(verbose))
+    context.memory = all(one.view is not None for one in sets)
+    report = _calls.reported(
+        context,
+        c.krein_compare_report,
+        lambda report: _lib.krein_compare(context.handle, ctypes.byref(asked), report),
+    )
+    for result in report.results:
+        result.set = report.sets[result.set].name
+        result.method = report.methods[result.method].name
+    return report
+
+
+class _Rows:
+    """Rows that are opened again for every training, by any thread."""
+
+    def __init__(self, X: Any, y: Any, reading: Dict[str, Any]) -> None:
+        self.path = os.fsencode(X) if isinstance(X, (str, bytes, os.PathLike)) else None
+        if callable(X) and not hasattr(X, "__array__"):
+            raise ArgumentError("a comparison reads its rows many times: give an array or a file")
+        y, classes = _calls.labelled(y, reading)
+        self.options = _rows.data_options(**reading)
+        self.view = None
+        if self.path is None:
+            if y is not None and y.ndim == 2 and not classes and y.shape[1] > 1:
+                self.options.targets = y.shape[1]
+            self.view = _rows.View(X, y, None, None, classes, True)
+        elif y is not None:
+            raise ArgumentError(
+                "rows of a file have their labels in its columns: `label` names them"
+            )
+
+    def open(self, ctx: Any, out: Any) -> int:
+        options = ctypes.byref(self.options)
+        if self.view is None:
+            return _lib.krein_data_open(ctx, self.path, options, out)
+        return _lib.krein_data_from_rows(ctx, ctypes.byref(self.view.view), options, out)
 
 
 def advise(

@@ -177,15 +177,17 @@ class Model:
             _context.give(context)
 
     def export(self, path: Union[str, "os.PathLike[str]"], name: str = "model",
-               header: Optional[Union[str, "os.PathLike[str]"]] = None, libm: bool = True) -> None:
+               header: Optional[Union[str, "os.PathLike[str]"]] = None, libm: bool = True,
+               stored: bool = False) -> None:
         """Writes the model as one C99 file with ``int NAME_predict(const float *x, float *scores)``.
 
         ``x`` has the input columns in their order, categories by the number that the comment at the top of the file gives
         them, missing values as NaN. ``header`` names a header file to write as well; without ``libm`` the program does
-        not use math.h. A model that cannot be written so raises.
+        not use math.h. Frequencies that a seed gives are drawn again for every row where that takes less room; ``stored``
+        keeps them as constants, which is faster. A model that cannot be written so raises.
         """
         options = c.krein_export_options(size=ctypes.sizeof(c.krein_export_options))
-        options.name, options.no_libm = name.encode(), not libm
+        options.name, options.no_libm, options.stored = name.encode(), not libm, stored
         options.header = os.fsencode(header) if header is not None else None
         context = _context.take()
         try:
@@ -195,7 +197,7 @@ class Model:
             _context.give(context)
 
     def quantize(self, bits: int = 8, X: Any = None) -> "Model":
-        """The same model in 8, 4, 2 or 1 bits, for models on random features.
+        """The same model in 8, 4, 2 or 1 bits, for models on random features or landmarks.
 
         Frequencies, features and weights become whole numbers, rounded so that the scores of the rows ``X`` (at most
         2,000 are used; random ones when None) change least.

@@ -130,6 +130,41 @@ class Reports(Case):
         with self.assertRaisesRegex(ValueError, "`features`"):
             krein.approx(X, features="many")
 
+    def test_compare(self):
+        rows, names = X[:60], np.where(Y[:60] > np.median(Y), "high", "low")
+        sets = {"all": (X, np.where(Y > np.median(Y), "high", "low")), "half": (rows, names)}
+        report = krein.compare(
+            sets,
+            learners="krr; svm",
+            kernels="gaussian",
+            commands={"low": ": {train}; awk '{print \"low\"}' {test} >{out}"},
+            repeats=3,
+            results=self.path("kept"),
+        )
+        self.assertEqual((report.measure, report.task), ("error", "classification"))
+        self.assertEqual([s.name for s in report.sets], ["all", "half"])
+        names = [method.name for method in report.methods]
+        self.assertEqual(names, ["krr / gaussian", "svm / gaussian", "low"])
+        self.assertEqual({r.set for r in report.results}, {"all", "half"})
+        self.assertAlmostEqual(report.results[2].mean, 0.5, delta=0.05)  # half of each split
+        self.assertEqual(sum(r.best for r in report.results), 2)
+        self.assertTrue(np.isfinite(report.difference))
+        again = krein.compare(
+            sets, learners="krr; svm", kernels="gaussian", repeats=3, results=self.path("kept")
+        )
+        self.assertEqual(again.reused, 12)
+        np.testing.assert_array_equal(again.results[0].values, report.results[0].values)
+        pickle.loads(pickle.dumps(report))
+        for words, call in (
+            ("`measure`", lambda: krein.compare(X, Y, measure="mse")),
+            ("one split", lambda: krein.compare(X, Y, repeats=1)),
+            ("take rmse", lambda: krein.compare(X, Y, measure="auc")),
+            ("out", lambda: krein.compare(X, Y, commands={"a": "cat {train} {test}"})),
+            ("many times", lambda: krein.compare(lambda: iter([]))),
+        ):
+            with self.assertRaisesRegex(ValueError, words):
+                call()
+
     def test_select(self):
         report = krein.select(
             X,
@@ -191,7 +226,7 @@ class Reports(Case):
         )
 
     def test_options_of_all_are_documented(self):
-        for name in ("gram", "approx", "select", "advise", "plan", "generate"):
+        for name in ("gram", "approx", "select", "compare", "advise", "plan", "generate"):
             function = getattr(krein, name)
             code = function.__code__
             for keyword in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
@@ -337,6 +372,13 @@ class Program(Case):
         for ranking in report.rankings:
             for score in ranking.scores:
                 self.assertIn(repr(score.score)[:7], text)
+
+    def test_compare(self):
+        text = self.ask("compare", "--kernels", "gaussian; linear", "--repeat", "4")
+        report = krein.compare(X, Y, kernels=["gaussian", "linear"], repeats=4)
+        for told, result in zip(text["results"], report.results):
+            self.assertEqual(told["values"], list(result.values))
+            self.assertEqual(told["p"] is None, np.isnan(result.p))
 
     def test_approx_and_advise(self):
         text = json.dumps(self.ask("approx", "-m", "orf", "-D", "32", "--repeat", "3"))

@@ -33,6 +33,7 @@ struct krein_ctx {
     struct krein_ctx *parent; /* its held and peak count what this one holds; or NULL */
     struct krein_comm *comm;  /* the other processes (dist/dist.h); NULL: there are none */
     bool beside;              /* it has no account of its own: the parent's budget holds */
+    bool overlaps;            /* its budget is no share of its own: the parent's is asked as well */
     int threads;
     bool own_budget, own_threads; /* asked for, not found out */
     krein_keep keep_rows;

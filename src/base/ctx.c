@@ -250,6 +250,7 @@ krein_ctx krein__ctx_share(krein_ctx *parent, int shares) {
     own.parent = parent;
     own.comm = NULL;
     own.threads = 1;
+    own.overlaps = false;
     own.log = NULL;
     own.progress = NULL;
     own.cancel = NULL;

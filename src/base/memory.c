@@ -49,21 +49,23 @@ static void raise_peak(krein_ctx *ctx, uint64_t held) {
 
 static void discharge(krein_ctx *ctx, size_t bytes) {
     if (ctx->beside) ctx = ctx->parent;
-    atomic_fetch_sub(&ctx->held, bytes);
-    if (ctx->parent) atomic_fetch_sub(&ctx->parent->held, bytes);
+    for (; ctx; ctx = ctx->parent) atomic_fetch_sub(&ctx->held, bytes);
 }
 
 /* Counts the bytes in, or says no. */
 static bool charge(krein_ctx *ctx, size_t bytes) {
     if (ctx->beside) ctx = ctx->parent;
-    uint64_t held = atomic_fetch_add(&ctx->held, bytes) + bytes;
-    if (held > ctx->budget) {
-        atomic_fetch_sub(&ctx->held, bytes);
+    bool asked = true; /* of a parent only where the budgets of its children overlap */
+    for (krein_ctx *at = ctx; at; asked = at->overlaps, at = at->parent) {
+        uint64_t held = atomic_fetch_add(&at->held, bytes) + bytes;
+        if (held <= at->budget || !asked) {
+            raise_peak(at, held);
+            continue;
+        }
+        for (krein_ctx *back = ctx; back != at->parent; back = back->parent)
+            atomic_fetch_sub(&back->held, bytes);
         return false;
     }
-    raise_peak(ctx, held);
-    /* The parent's budget need not be asked: this one's is a share of it. */
-    if (ctx->parent) raise_peak(ctx->parent, atomic_fetch_add(&ctx->parent->held, bytes) + bytes);
     return true;
 }
 

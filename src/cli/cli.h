@@ -69,6 +69,9 @@ void cli_on_log(void *app, krein_log_level level, const char *text);
 /* ---- setup.c: options to the library's structs -------------------------- */
 
 krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_data **out);
+/* The same on another context, from any thread. */
+krein_status cli_open_on(const cli_args *args, krein_ctx *ctx, const char *path, const char *labels,
+                         krein_data **out);
 void cli_train_options(const cli_args *args, krein_train_options *out);
 /* What train and plan are given: options, and data that the options name too. */
 typedef struct cli_training {
@@ -170,10 +173,24 @@ typedef struct cli_plot {
 void cli_figure(FILE *f, const char *title, const cli_plot plots[2]);
 /* The same to the file of --plot (file.c); the exit status. */
 int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]);
+/* The same with what a function draws. */
+int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what);
 
 /* ---- spectrum_chart.c: the frequencies of a model, for --plot ------------ */
 
 int cli_spectrum_chart(cli_app *app, const krein_model *model);
+
+/* ---- compare_table.c, compare_chart.c: what compare found --------------- */
+
+typedef enum cli_table {
+    CLI_TABLE_TEXT,
+    CLI_TABLE_MARKDOWN,
+    CLI_TABLE_LATEX,
+    CLI_TABLE_CSV
+} cli_table;
+void cli_compare_table(FILE *f, const krein_compare_report *r, cli_table form);
+const char *cli_measure_name(krein_measure measure);
+void cli_compare_chart(FILE *f, const krein_compare_report *r);
 
 /* ---- commands ----------------------------------------------------------- */
 
@@ -207,6 +224,7 @@ int cli_cmd_transform(cli_app *app);
 int cli_cmd_gram(cli_app *app);
 int cli_cmd_approx(cli_app *app);
 int cli_cmd_advise(cli_app *app);
+int cli_cmd_compare(cli_app *app);
 int cli_cmd_pca(cli_app *app);
 int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);

@@ -9,11 +9,11 @@ static void print_report(const cli_app *app, const krein_export_report *r) {
     const cli_args *a = &app->args;
     char number[32], bytes[32];
     if (a->json) {
-        cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "command", "export",
+        cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "command", "export",
                                  "output", cli_json_text(a->output), "bytes",
                                  cli_json_count(r->bytes), "operations", cli_json_count(r->flops),
                                  "stack", cli_json_count(r->stack), "text", cli_json_count(r->file),
-                                 "double", r->wide));
+                                 "double", r->wide, "drawn", r->drawn));
         return;
     }
     FILE *f = strcmp(a->output, "-") == 0 ? stderr : stdout; /* stdout has the program */
@@ -22,6 +22,8 @@ static void print_report(const cli_app *app, const krein_export_report *r) {
     cli_line(f, "constants", "%s", krein__bytes_text((double)r->bytes, bytes));
     cli_line(f, "operations", "%s a row", cli_count_text(r->flops, number));
     cli_line(f, "stack", "%s bytes", cli_count_text(r->stack, number));
+    if (r->drawn)
+        cli_line(f, "frequencies", "drawn again for every row; --stored is larger and faster");
     cli_line(f, "numbers", "%s", r->wide ? "double: float sums would lose digits" : "float");
 }
 
@@ -40,6 +42,7 @@ int cli_cmd_export(cli_app *app) {
     options.name = a->name;
     options.header = a->header_file;
     options.no_libm = a->no_libm;
+    options.stored = a->stored;
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     TRY(krein_model_export(app->ctx, model, a->output, &options, &r));
     print_report(app, &r);

@@ -152,11 +152,26 @@ int cli_check_plot(const cli_app *app, const char *input) {
     return cli_check_output(plot, input);
 }
 
-int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]) {
+int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what) {
     cli_file file;
     if (!cli_file_open(app, &file, app->args.plot)) return CLI_FAILED;
-    cli_figure(file.stream, title, plots);
+    draw(file.stream, what);
     if (cli_file_commit(&file)) return CLI_OK;
     cli_file_abort(&file);
     return CLI_FAILED;
+}
+
+typedef struct figure {
+    const char *title;
+    const cli_plot *plots;
+} figure;
+
+static void draw_figure(FILE *f, const void *what) {
+    const figure *one = what;
+    cli_figure(f, one->title, one->plots);
+}
+
+int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]) {
+    const figure one = {title, plots};
+    return cli_plot_write(app, draw_figure, &one);
 }

@@ -49,7 +49,7 @@ typedef struct cli_option {
     const char *complete; /* for the shell: "file", or a table of the library, "kernels" */
 } cli_option;
 
-enum { CLI_OPERANDS = 4, CLI_LIST = 64 };
+enum { CLI_OPERANDS = 64, CLI_LIST = 64 };
 
 typedef struct cli_texts {
     const char *text[CLI_LIST];
@@ -76,7 +76,7 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout, checkpoint_every, effort, clip;
     const char *metric;
-    const char *checkpoint;
+    const char *checkpoint, *graph_file;
     bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;
@@ -92,13 +92,19 @@ typedef struct cli_args {
     cli_texts criteria;
     /* export */
     const char *name, *header_file;
-    bool no_libm;
+    bool no_libm, stored;
     /* quantize */
     const char *data;
     int64_t bits;
     /* cluster */
     int64_t clusters, neighbours, restarts;
     int method, graph;
+    /* compare */
+    const char *learners, *map_list, *results;
+    cli_texts commands;
+    int measure, table;
+    double level;
+    int64_t parallel;
 
     const char *operand[CLI_OPERANDS];
     int operands;

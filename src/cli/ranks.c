@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static const char *const first_alone[] = {"plan", "info"}; /* and all that do not compute */
-static const char *const together[] = {"evaluate", "predict", "ranks", "select", "train"};
+static const char *const together[] = {"compare", "evaluate", "predict",
+                                       "ranks",   "select",   "train"};
 
 static krein_launch launch = {.size = 1};
 static bool joined;

@@ -4,7 +4,11 @@
 #include "base/base.h"
 
 krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_data **out) {
-    const cli_args *a = &app->args;
+    return cli_open_on(&app->args, app->ctx, path, labels, out);
+}
+
+krein_status cli_open_on(const cli_args *a, krein_ctx *ctx, const char *path, const char *labels,
+                         krein_data **out) {
     krein_data_options o;
     krein_data_options_init(&o);
     o.format = a->format;
@@ -24,7 +28,7 @@ krein_status cli_open(cli_app *app, const char *path, const char *labels, krein_
     if (a->types >= 0) o.types = (krein_types)a->types;
     if (a->categories >= 0) o.categories = (krein_categories)a->categories;
     if (a->scale >= 0) o.scale = (krein_scale)a->scale;
-    return krein_data_open(app->ctx, path, &o, out);
+    return krein_data_open(ctx, path, &o, out);
 }
 
 void cli_train_options(const cli_args *a, krein_train_options *o) {
@@ -43,6 +47,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->time_limit = a->time_limit;
     o->checkpoint = a->checkpoint;
+    o->graph_file = a->graph_file;
     o->checkpoint_seconds = a->checkpoint_every;
     o->holdout = a->holdout;
     o->probabilities = a->probabilities;

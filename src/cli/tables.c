@@ -71,6 +71,44 @@ static const cli_named lambdas[] = {{"auto", -1}, {0}};
 static const cli_named efforts[] = {{"low", 0.1}, {"normal", 1}, {"high", 10}, {0}};
 static const cli_named clips[] = {{"none", INFINITY}, {0}};
 
+/* Of every training, whatever the learner, the kernel and the map are. */
+#define HOW_TO_TRAIN                                                                               \
+    {"features",                                                                                   \
+     'D',                                                                                          \
+     "N",                                                                                          \
+     CLI_INTEGER,                                                                                  \
+     AT(features),                                                                                 \
+     .limit = "features",                                                                          \
+     .help = "number of features: the map's D (from the data)"},                                   \
+        {"lambda",  'l',           "X",                                                            \
+         CLI_NAMED, AT(lambda),    .named = lambdas,                                               \
+         .low = 0,  .high = 1e300, .help = "regularisation, or auto: by leave-one-out (auto)"},    \
+        {"select",                                                                                 \
+         0,                                                                                        \
+         "SPEC",                                                                                   \
+         CLI_TEXT,                                                                                 \
+         AT(select),                                                                               \
+         .complete = "criteria",                                                                   \
+         .help = "how kernel and parameters are chosen, or none (loo)"},                           \
+        {"metric", 0,          "WHAT",                                                             \
+         CLI_TEXT, AT(metric), .help = "learned: none, diagonal, full or file=MODEL (auto)"},      \
+        {"effort",    0,           "X",                                                            \
+         CLI_NAMED,   AT(effort),  .named = efforts,                                               \
+         .low = 0.01, .high = 100, .help = "of the choice: low, normal, high, a number (normal)"}, \
+        {"clip",                                                                                   \
+         0,                                                                                        \
+         "X",                                                                                      \
+         CLI_NAMED,                                                                                \
+         AT(clip),                                                                                 \
+         .named = clips,                                                                           \
+         .low = 1e-3,                                                                              \
+         .high = 1e30,                                                                             \
+         .help = "cut scaled values at X, or none (8; none with -k)"},                             \
+    {                                                                                              \
+        "time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit),                                     \
+            .low = 0, .high = 1e15, .help = "of the whole training; sizes shrink to meet it"       \
+    }
+
 static const cli_option train_options[] = {
     {"output", 'o', "MODEL", CLI_TEXT, AT(output), .complete = "file",
      .help = "model file (DATA's base name + .krein)"},
@@ -82,22 +120,11 @@ static const cli_option train_options[] = {
      .help = "k1; k2; ...: mkl sums them; else the best (--select)"},
     {"map", 'm', "SPEC", CLI_TEXT, AT(map), .complete = "maps",
      .help = "feature map (exact on few rows, then by kernel)"},
-    {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
-     .help = "number of features: the map's D (from the data)"},
-    {"lambda", 'l', "X", CLI_NAMED, AT(lambda), .named = lambdas, .low = 0, .high = 1e300,
-     .help = "regularisation, or auto: by leave-one-out (auto)"},
-    {"select", 0, "SPEC", CLI_TEXT, AT(select), .complete = "criteria",
-     .help = "how kernel and parameters are chosen, or none (loo)"},
-    {"metric", 0, "WHAT", CLI_TEXT, AT(metric),
-     .help = "learned: none, diagonal, full or file=MODEL (auto)"},
-    {"effort", 0, "X", CLI_NAMED, AT(effort), .named = efforts, .low = 0.01, .high = 100,
-     .help = "of the choice: low, normal, high, a number (normal)"},
-    {"clip", 0, "X", CLI_NAMED, AT(clip), .named = clips, .low = 1e-3, .high = 1e30,
-     .help = "cut scaled values at X, or none (8; none with -k)"},
+    HOW_TO_TRAIN,
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
-     .help = "rows without labels, for sskrr and askl"},
-    {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
-     .help = "of the whole training; sizes shrink to meet it"},
+     .help = "rows without labels, for learners that use them"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "graph of the rows: read, or written if not there"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
      .help = "state of a long training, to go on from it"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
@@ -119,6 +146,8 @@ static const cli_option export_options[] = {
     {"header-file", 0, "FILE", CLI_TEXT, AT(header_file), .complete = "file",
      .help = "a header for it as well"},
     {"no-libm", 0, NULL, CLI_FLAG, AT(no_libm), .help = "exp, log and the like without math.h"},
+    {"stored", 0, NULL, CLI_FLAG, AT(stored),
+     .help = "frequencies as constants, also where drawing them again takes less room"},
     END};
 
 static const cli_option test_options[] = {
@@ -192,6 +221,37 @@ static const cli_option select_options[] = {
      .help = "begin no kernel after that, and give the best so far"},
     END};
 
+static const cli_option compare_options[] = {
+    {"learners", 0, "LIST", CLI_TEXT, AT(learners), .complete = "learners",
+     .help = "l1; l2; ...: learners to compare (train's default)"},
+    {"kernels", 0, "LIST", CLI_TEXT, AT(kernels), .complete = "kernels",
+     .help = "k1; k2; ...: each with each learner; ranges too"},
+    {"maps", 0, "LIST", CLI_TEXT, AT(map_list), .complete = "maps",
+     .help = "m1; m2; ...: each with each of those"},
+    {"command", 0, "NAME: SHELL", CLI_TEXTS, AT(commands),
+     .help = "another program, with {train} {test} {model} {out}"},
+    {"repeat", 0, "N", CLI_INTEGER, AT(repeats), .limit = "repeats",
+     .help = "splits, the same for all methods (30)"},
+    {"holdout", 0, "FRACTION", CLI_ABOVE, AT(holdout), .limit = "holdout",
+     .help = "part of the rows that a split tests on (0.3)"},
+    {"measure", 0, "WHICH", CLI_WORD, AT(measure), .words = "auto|rmse|error|logloss|auc",
+     .help = "rmse, error, logloss or auc (error, or rmse)"},
+    {"level", 0, "P", CLI_ABOVE, AT(level), .low = 0, .high = 1,
+     .help = "level of the tests (0.05)"},
+    {"parallel", 0, "N", CLI_INTEGER, AT(parallel), .low = 1, .high = 4096,
+     .help = "trainings at a time, one thread each (the threads)"},
+    {"results", 0, "FILE", CLI_TEXT, AT(results), .complete = "file",
+     .help = "append results to it, and go on from it"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "where the table goes (standard output)"},
+    {"table", 0, "FORM", CLI_WORD, AT(table), .words = "text|markdown|latex|csv",
+     .help = "text, markdown, latex, csv (by -o's name, or text)"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw means with intervals, and mean ranks"},
+    END};
+
+static const cli_option compare_train_options[] = {HOW_TO_TRAIN, END};
+
 static const cli_option advise_options[] = {
     {"kernel", 'k', "EXPR", CLI_TEXT, AT(kernel), .complete = "kernels",
      .help = "kernel (gaussian, sigma the median distance)"},
@@ -229,6 +289,8 @@ static const cli_option cluster_options[] = {
      .help = "spectral: all pairs, or nearest neighbours (full)"},
     {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .limit = "neighbours",
      .help = "of each row in the graph knn (10)"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "that graph: read, or written if not there"},
     END};
 
 static const cli_option cluster_map_options[] = {
@@ -388,6 +450,35 @@ const cli_command cli_commands[] = {
      cli_cmd_approx,
      {{"Comparison", approx_options}, DATA, EVERYWHERE},
      "file"},
+    {"compare",
+     "DATA...",
+     "several methods on the same splits, with tests",
+     "Trains every method on the same seeded splits of every DATA and prints mean and\n"
+     "deviation of the measure, rank, time and memory. p is of the corrected resampled\n"
+     "t test against the best method, which respects that splits overlap; * marks the\n"
+     "best, ~ those that are not significantly worse. With several DATA also mean ranks\n"
+     "(Friedman test, critical difference) and Wilcoxon's signed rank test.\n"
+     "\n"
+     "Methods are all combinations of --learners, --kernels and --maps; 'default' in a\n"
+     "list is what train takes by itself, {k1; k2} are several kernels for one mkl. Split\n"
+     "r is that of 'krein train --holdout F --seed SEED+r', r from 0. A --command gets\n"
+     "the rows as CSV without a header, the label first ({train}) or left out ({test}),\n"
+     "and writes one prediction a line to {out}; {model} is a file of its own. With\n"
+     "--results a comparison that was interrupted goes on, and methods can be added. A\n"
+     "method that fails is told, and the table goes on without it. Under mpirun the\n"
+     "trainings are shared between the processes. docs/compare.md has the formulas.",
+     "krein compare a.csv b.csv --learners \"krr; svm; logistic\" --kernels \"gaussian; "
+     "laplacian\"\n"
+     "krein compare a.csv --learners \"default; askl\" --repeat 10 --plot a.svg -o a.md\n"
+     "krein compare a.csv --results a.jsonl --command \\\n"
+     "    \"trees: python3 fit.py {train} {model} && python3 use.py {model} {test} {out}\"",
+     1,
+     CLI_OPERANDS,
+     true,
+     false,
+     cli_cmd_compare,
+     {{"Comparison", compare_options}, {"Training", compare_train_options}, DATA, EVERYWHERE},
+     "file"},
     {"advise",
      "DATA",
      "what theory asks for: features, parts, lambda",
@@ -489,9 +580,10 @@ const cli_command cli_commands[] = {
     {"quantize",
      "MODEL",
      "the same model in 8, 4, 2 or 1 bits",
-     "For models on random features (rff, orf, sorf, fastfood, learned, ...). Frequencies,\n"
-     "features and weights become whole numbers, rounded so that the scores on the rows of\n"
-     "--data change least; with labels the accuracy before and after is told.",
+     "For models on random features (rff, orf, sorf, fastfood, learned, ...) and on kernel\n"
+     "values (nystrom, exact). Frequencies or landmarks, features and weights become whole\n"
+     "numbers, rounded so that the scores on the rows of --data change least; with labels\n"
+     "the accuracy before and after is told.",
      "krein quantize model.krein --bits 8 --data train.csv -o small.krein",
      1,
      1,

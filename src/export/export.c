@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/sized.h"
 #include "file/writer.h"
+#include "map/deep.h"
 #include "map/waves.h"
 
 #include <ctype.h>
@@ -50,6 +51,9 @@ static scorer *scorer_of(const krein_model *m) {
     const krein_map *map = m->map;
     if (krein__is_linear(map->kernel)) return krein__source_linear;
     if (krein__map_has_waves(map)) return krein__source_waves;
+    if (krein__map_is_deep(map)) return krein__source_layers;
+    if (krein__map_has_codes(map))
+        return krein__source_has_kernel(map->kernel) ? krein__source_coded : NULL;
     if (krein__map_traits(map) & (KREIN_MAP_DUAL | KREIN_MAP_VALUES))
         return krein__source_has_kernel(map->kernel) ? krein__source_values : NULL;
     return NULL;
@@ -58,12 +62,13 @@ static scorer *scorer_of(const krein_model *m) {
 static krein_status check(krein_ctx *ctx, const krein_model *m) {
     krein_status st = krein__model_need_head(ctx, m, "predict");
     if (st != KREIN_OK || scorer_of(m)) return st;
-    return krein__fail(ctx, KREIN_EDATA,
-                       "the model cannot be written as a C program: map %s, kernel %s. What can: "
-                       "maps of frequencies (rff, orf, sorf, fastfood, qmc, learned, ...), exact "
-                       "and nystrom with kernels other than arccos, ntk, spline and precomputed, "
-                       "and linear models; train with one of these",
-                       m->map->cls->cls.name, m->kernel_text);
+    return krein__fail(
+        ctx, KREIN_EDATA,
+        "the model cannot be written as a C program: map %s, kernel %s. What can: "
+        "maps of frequencies (rff, orf, sorf, fastfood, qmc, learned, ...), deep, exact "
+        "and nystrom with kernels other than arccos, ntk, spline and precomputed, "
+        "and linear models; train with one of these",
+        m->map->cls->cls.name, m->kernel_text);
 }
 
 /* The smallest deviation of a score over some rows: those that the map has, else random ones. */
@@ -104,14 +109,16 @@ static krein_status needs_double(krein_ctx *ctx, const krein_model *m, bool *out
     krein_status st = KREIN_OK;
     double most = 0, scale = INFINITY;
     *out = false;
-    if (krein__is_linear(m->map->kernel)) return KREIN_OK;
+    if (krein__is_linear(m->map->kernel) || m->packed.unit) return KREIN_OK;
     TRY(spread(ctx, m, &scale));
     for (int64_t c = 0; c < m->k; c++) {
         double sum = 0;
         for (int64_t i = 0; i < m->map->R; i++) sum += fabs(m->w[i * m->k + c]);
         most = fmax(most, sum);
     }
-    double size = krein__map_has_waves(m->map) ? sqrt(2 / (double)m->map->R) : 1;
+    double size = krein__map_has_waves(m->map) ? sqrt(2 / (double)m->map->R)
+                  : krein__map_is_deep(m->map) ? krein__deep_factor(m->map)
+                                               : 1;
     *out = 0x1p-24 * most * size > ALLOWED * scale;
 done:
     return st;
@@ -241,6 +248,11 @@ static void comment(krein_source *s, const krein_model *m, const krein_source *b
         m->k == 1 ? "" : "s", classes ? ", the decision values" : ", the prediction",
         (long long)inputs_of(&m->encoding), inputs_of(&m->encoding) == 1 ? "" : "s");
     column_comment(s, &m->encoding);
+    if (body->drawn)
+        krein__source_add(s, " *\n"
+                             " * Frequencies are not stored: every row draws them again from their "
+                             "seed (Philox4x64-10),\n"
+                             " * which takes time and no memory.\n");
     krein__source_add(
         s,
         " *\n"
@@ -278,7 +290,6 @@ static void upper(const char *name, char *out, size_t size) {
 
 static krein_status make_body(krein_source *s, const krein_model *m) {
     krein_status st = KREIN_OK;
-    krein__source_reals(s, "intercept", m->k, m->intercept);
     TRY(krein__source_columns(s, &m->encoding));
     TRY(scorer_of(m)(s, m));
     class_names(s, m);
@@ -302,8 +313,10 @@ static krein_status make_file(krein_source *s, const krein_model *m, const krein
                               const char *name) {
     comment(s, m, body, name);
     if (s->libm && (strstr(body->text, "EXP(") || strstr(body->text, "LOG(") ||
-                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(")))
+                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(") || body->drawn))
         krein__source_add(s, "#include <math.h>\n");
+    if (strstr(body->text, "uint8_t") || body->drawn)
+        krein__source_add(s, "#include <stdint.h> /* types of whole numbers, no library */\n");
     krein__source_add(s, "\ntypedef %s real;\n#define R(v) ((real)(v))\n",
                       s->wide ? "double" : "float");
     krein__source_add(s, "enum { COLUMNS = %lld, SCORES = %lld };\n", (long long)m->encoding.d,
@@ -335,9 +348,23 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     TRY(check(ctx, m));
     body.name = whole.name = header.name = name;
     body.libm = whole.libm = !o.no_libm;
+    body.stored = o.stored;
     TRY(needs_double(ctx, m, &body.wide));
     whole.wide = body.wide;
     TRY(make_body(&body, m));
+    if (body.beyond && !body.wide) { /* weights that only a double holds */
+        krein__source_end(&body);
+        body = (krein_source){
+            .ctx = ctx, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
+        whole.wide = true;
+        TRY(make_body(&body, m));
+    }
+    if (body.beyond) {
+        st = krein__fail(ctx, KREIN_ENUMERIC,
+                         "the model has numbers that are not finite, and cannot be written as a C "
+                         "program; train it with a larger lambda");
+        goto done;
+    }
     TRY(make_file(&whole, m, &body, base_name(path)));
     if (o.header) TRY(make_header(&header, m, o.header));
     if (o.header) TRY(write_file(ctx, o.header, &header));
@@ -347,6 +374,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     r.stack = (int64_t)body.stack + CALLS;
     r.file = (int64_t)whole.size;
     r.wide = body.wide;
+    r.drawn = body.drawn;
 done:
     krein__source_end(&body);
     krein__source_end(&whole);

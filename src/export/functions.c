@@ -98,6 +98,139 @@ static const function functions[] = {
      "    wave(t, &c, &s);\n"
      "    return c;\n"
      "}\n"},
+    {"byte_code(", false,
+     "/* The nearest whole number from 0 to 255, half to even. */\n"
+     "static uint8_t byte_code(double v) {\n"
+     "    double rest;\n"
+     "    int n;\n"
+     "    v = v > 0 ? v : 0;\n"
+     "    v = v < 255 ? v : 255;\n"
+     "    n = (int)v;\n"
+     "    rest = v - (double)n;\n"
+     "    return (uint8_t)(n + (rest > 0.5 || (rest == 0.5 && n % 2 == 1)));\n"
+     "}\n"},
+    {"dot1(", false,
+     "/* Sums of products of codes: n of a few bits, packed, with n bytes. */\n"
+     "static uint32_t dot1(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += (w[j >> 3] >> (j & 7) & 1u) * s[j];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"dot2(", false,
+     "static uint32_t dot2(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    return dot1(w, s, n) + 2 * dot1(w + (n + 7) / 8, s, n);\n"
+     "}\n"},
+    {"dot4(", false,
+     "/* Sum of products of n codes, two a byte, with n bytes. */\n"
+     "static uint32_t dot4(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n / 2; j++)\n"
+     "        sum += (w[j] & 15u) * s[2 * j] + (uint32_t)(w[j] >> 4) * s[2 * j + 1];\n"
+     "    return n % 2 ? sum + (w[n / 2] & 15u) * s[n - 1] : sum;\n"
+     "}\n"},
+    {"dot8(", false,
+     "/* Sum of products of n codes of a byte. */\n"
+     "static uint32_t dot8(const uint8_t *w, const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += (uint32_t)w[j] * s[j];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"sum_bytes(", false,
+     "static uint32_t sum_bytes(const uint8_t *s, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += s[j];\n"
+     "    return sum;\n"
+     "}\n"},
+    {"ones(", false,
+     "static uint32_t ones(uint32_t x) {\n"
+     "    x -= x >> 1 & 0x55555555;\n"
+     "    x = (x & 0x33333333) + (x >> 2 & 0x33333333);\n"
+     "    x = (x + (x >> 4)) & 0x0f0f0f0f;\n"
+     "    x += x >> 8;\n"
+     "    return (x + (x >> 16)) & 63;\n"
+     "}\n"},
+    {"planes_sum(", false,
+     "/* Sum of the codes in bit planes of n words each. */\n"
+     "static uint32_t planes_sum(const uint32_t *s, int bits, int n) {\n"
+     "    uint32_t sum = 0;\n"
+     "    int b, i;\n"
+     "    for (b = 0; b < bits; b++, s += n)\n"
+     "        for (i = 0; i < n; i++) sum += ones(s[i]) << b;\n"
+     "    return sum;\n"
+     "}\n"},
+    {"planes_dot(", false,
+     "/* Sum of products of codes in planes of n words: ones in both, times 2^(a + b). */\n"
+     "static uint32_t planes_dot(const uint32_t *w, int bits, const uint32_t *s, int row_bits, int "
+     "n) "
+     "{\n"
+     "    uint32_t sum = 0;\n"
+     "    int a, b, i;\n"
+     "    for (a = 0; a < bits; a++, w += n)\n"
+     "        for (b = 0; b < row_bits; b++)\n"
+     "            for (i = 0; i < n; i++) sum += ones(w[i] & s[b * n + i]) << (a + b);\n"
+     "    return sum;\n"
+     "}\n"},
+    /* Draws by address, as base/rng.c makes them. */
+    {"LOG64(", true, NULL},
+    {"SQRT64(", true, NULL},
+    {"wave64(", true, NULL},
+    {"COS64(", true, NULL},
+    {"philox(", false,
+     "static uint64_t high(uint64_t a, uint64_t b) {\n"
+     "    uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;\n"
+     "    uint64_t m = a1 * b0 + (a0 * b0 >> 32), n = a0 * b1 + (m & 0xffffffff);\n"
+     "    return a1 * b1 + (m >> 32) + (n >> 32);\n"
+     "}\n"
+     "/* Two words of Philox4x64-10 (Salmon et al. 2011) at an address. */\n"
+     "static void philox(uint64_t seed, uint64_t stream, int row, int column, uint64_t *w) {\n"
+     "    const uint64_t m0 = UINT64_C(0xD2E7470EE14C6C93), m1 = UINT64_C(0xCA5A826395121157);\n"
+     "    uint64_t a = (uint64_t)column, b = (uint64_t)row, c = stream, d = 0, k = seed, l = 0;\n"
+     "    int i;\n"
+     "    for (i = 0; i < 10; i++) {\n"
+     "        uint64_t x = high(m1, c) ^ b ^ k, y = high(m0, a) ^ d ^ l;\n"
+     "        b = m1 * c;\n"
+     "        d = m0 * a;\n"
+     "        a = x;\n"
+     "        c = y;\n"
+     "        k += UINT64_C(0x9E3779B97F4A7C15);\n"
+     "        l += UINT64_C(0xBB67AE8584CAA73B);\n"
+     "    }\n"
+     "    w[0] = a;\n"
+     "    w[1] = b;\n"
+     "}\n"},
+    {"unit_of(", false,
+     "static double unit_of(uint64_t w) {\n"
+     "    return ((double)(w >> 12) + 0.5) / 4503599627370496.0;\n"
+     "}\n"},
+    {"uniform(", false,
+     "static double uniform(uint64_t seed, uint64_t stream, int row, int column) {\n"
+     "    uint64_t w[2];\n"
+     "    philox(seed, stream, row, column, w);\n"
+     "    return unit_of(w[0]);\n"
+     "}\n"},
+    {"normal(", false,
+     "static double normal(uint64_t seed, uint64_t stream, int row, int column) {\n"
+     "    uint64_t w[2];\n"
+     "    philox(seed, stream, row, column, w);\n"
+     "    return SQRT64(-2 * LOG64(unit_of(w[0]))) * COS64(unit_of(w[1]));\n"
+     "}\n"},
+    {"cauchy(", false,
+     "static double cauchy(uint64_t seed, uint64_t stream, int row, int column) {\n"
+     "    double t = (uniform(seed, stream, row, column) - 0.5) / 2;\n"
+     "    return COS64(t - 0.25) / COS64(t);\n"
+     "}\n"},
+    {"laplace(", false,
+     "static double laplace(uint64_t seed, uint64_t stream, int row, int column) {\n"
+     "    uint64_t w[2];\n"
+     "    double size;\n"
+     "    philox(seed, stream, row, column, w);\n"
+     "    size = -LOG64(unit_of(w[0]));\n"
+     "    return w[1] >> 63 ? -size : size;\n"
+     "}\n"},
     {"power(", false,
      "static real power(real base, int n) {\n"
      "    real value = 1;\n"
@@ -109,23 +242,56 @@ static const function functions[] = {
 /* math.h's names for float and double. */
 static const struct {
     const char *name, *narrow, *wide;
-} standard[] = {{"EXP", "expf", "exp"},
-                {"LOG", "logf", "log"},
-                {"SQRT", "sqrtf", "sqrt"},
-                {"TANH", "tanhf", "tanh"}};
+} standard[] = {{"EXP", "expf", "exp"},    {"LOG", "logf", "log"},  {"SQRT", "sqrtf", "sqrt"},
+                {"TANH", "tanhf", "tanh"}, {"LOG64", "log", "log"}, {"SQRT64", "sqrt", "sqrt"}};
+
+/* A text that calls the function; not one whose name ends the same. */
+static bool calls(const char *text, const char *name) {
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if (at == text || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", at[-1]))
+            return true;
+    return false;
+}
+
+/* NAME64( is the function NAME( in double. */
+static const char *text_of(int64_t i) {
+    if (functions[i].text) return functions[i].text;
+    size_t n = strlen(functions[i].name) - 3;
+    for (int64_t j = 0; j < i; j++)
+        if (strncmp(functions[j].name, functions[i].name, n) == 0 && functions[j].name[n] == '(')
+            return functions[j].text;
+    return "";
+}
+
+static void add_double(krein_source *s, const char *text) {
+    static const char *const from[] = {"real", "R(", "LOG(", "SQRT(", "wave(", "COS("};
+    static const char *const to[] = {"double", "(", "LOG64(", "SQRT64(", "wave64(", "COS64("};
+    for (const char *c = text; *c;) {
+        int64_t k = 0;
+        while (k < KREIN__COUNT(from) && strncmp(c, from[k], strlen(from[k])) != 0) k++;
+        if (k < KREIN__COUNT(from))
+            krein__source_add(s, "%s", to[k]);
+        else
+            krein__source_add(s, "%c", *c);
+        c += k < KREIN__COUNT(from) ? strlen(from[k]) : 1;
+    }
+}
 
 void krein__source_functions(krein_source *s, const char *body) {
     bool used[KREIN__COUNT(functions)] = {false};
     for (int64_t i = KREIN__COUNT(functions) - 1; i >= 0; i--) {
-        used[i] = strstr(body, functions[i].name) != NULL;
+        used[i] = calls(body, functions[i].name);
         for (int64_t j = i + 1; !used[i] && j < KREIN__COUNT(functions); j++)
-            used[i] = used[j] && !(s->libm && functions[j].libm) &&
-                      strstr(functions[j].text, functions[i].name);
+            used[i] = used[j] && !(s->libm && functions[j].libm) && functions[j].text &&
+                      calls(functions[j].text, functions[i].name);
+        used[i] = used[i] || (strcmp(functions[i].name, "wave64(") == 0 && used[i + 1]);
     }
     for (int64_t k = 0; s->libm && k < KREIN__COUNT(standard); k++)
         krein__source_add(s, "#define %s(v) %s(v)\n", standard[k].name,
                           s->wide ? standard[k].wide : standard[k].narrow);
+    if (s->libm) krein__source_add(s, "#define COS64(t) cos(6.283185307179586 * (t))\n");
     for (int64_t i = 0; i < KREIN__COUNT(functions); i++)
         if (used[i] && !(s->libm && functions[i].libm))
-            krein__source_add(s, "%s\n", functions[i].text);
+            functions[i].text ? krein__source_add(s, "%s\n", functions[i].text)
+                              : add_double(s, text_of(i));
 }

@@ -13,10 +13,19 @@
  * the same with H of the features in codes; before that they are moved so that these features give
  * the scores of the model again, v = w + (S'S + m I)^-1 S'(f - Sw).
  *
- * Without calibration rows: random ones, N(0, 1) in each encoded column. */
+ *
+ * A model on kernel values at rows, f(x) = b + sum_i v_i k(x, l_i), has these rows in the place of
+ * the frequencies (map/coded.h): an error e of l_i changes <x, l_i> by e'x. Weights of kernel
+ * values are large and of both signs in directions that hardly matter, and those do not survive
+ * rounding: v = (S'S + m I)^-1 S'f, with the m of a few that gives the least error of the scores on
+ * the calibration rows once all is rounded.
+ *
+ * Without calibration rows: random ones, N(0, 1) in each encoded column, and of kernel values the
+ * rows that they are taken at among them. */
 #include "base/rng.h"
 #include "base/sized.h"
 #include "export/source.h"
+#include "map/coded.h"
 #include "map/deep.h"
 #include "map/waves.h"
 #include "num/blas.h"
@@ -26,19 +35,24 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 2000 };
+enum { ROWS = 2000, MOST_VALUES = 4000 };
 static const double DAMPING = 1e-3; /* of the mean diagonal of H */
+/* Of a model on kernel values: those that are tried. */
+static const double DAMPINGS[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+/* Ranges that are tried, as parts of the largest number: few bits are better spent without it. */
+static const double PARTS[] = {1, 0.8, 0.65, 0.5, 0.38, 0.28, 0.2};
 
 typedef struct quantizing {
     krein_ctx *ctx;
     const krein_model *from;
     int bits;
-    int64_t n, d, F, k; /* calibration rows */
-    float *x, *most;    /* n x d; d: largest sizes of the columns */
-    double *f;          /* n x k: scores of the model, without intercepts */
-    float *unit;        /* d */
-    double *w;          /* d x F: frequencies in turns, of columns that were multiplied by unit */
-    double *v;          /* 2 F x k: weights of cosines and sines */
+    bool values;           /* features are kernel values at F rows, else F cosines and F sines */
+    int64_t n, d, F, R, k; /* calibration rows; R features */
+    float *x, *most;       /* n x d; d: largest sizes of the columns */
+    double *f;             /* n x k: scores of the model, without intercepts */
+    float *unit;           /* d */
+    double *w;             /* d x F: frequencies in turns or rows, divided by unit */
+    double *v;             /* R x k: weights */
     uint8_t *w_codes, *v_codes;
     krein_quant w_quant;
     krein_model *to;
@@ -59,8 +73,14 @@ static krein_status random_rows(quantizing *q) {
             double v = krein__rng_normal(g, (uint64_t)i, (uint64_t)j);
             v = fmax(-clip, fmin(clip, v)) * (e->metric ? (double)e->metric[j] : 1);
             q->x[i * q->d + j] = (float)v;
-            q->most[j] = fmaxf(q->most[j], fabsf((float)v));
         }
+    if (q->values) {
+        krein_rows rows = krein__map_landmarks(q->from->map);
+        int64_t m = krein__min(rows.n, ROWS);
+        for (int64_t i = 0; i < m; i++) krein__row_copy(&rows, i * rows.n / m, q->x + i * q->d);
+    }
+    for (int64_t c = 0; c < q->n * q->d; c++)
+        q->most[c % q->d] = fmaxf(q->most[c % q->d], fabsf(q->x[c]));
 done:
     return st;
 }
@@ -129,6 +149,7 @@ static krein_status take_waves(quantizing *q) {
         goto done;
     }
     q->F = w.F;
+    q->R = 2 * w.F;
     NEW(q->w, q->d * q->F);
     ZNEW(q->v, 2 * q->F * k);
     for (int64_t f = 0; f < q->F; f++) {
@@ -148,14 +169,52 @@ done:
     return st;
 }
 
+/* ---- kernel values ------------------------------------------------------ */
+
+static krein_status take_values(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_rows rows = krein__map_landmarks(q->from->map);
+    const double *v = q->from->w;
+    int64_t *used = NULL, k = q->k;
+    float *row = NULL;
+    NEW(used, rows.n);
+    for (int64_t i = 0; i < rows.n; i++) { /* support vectors */
+        bool any = false;
+        for (int64_t c = 0; c < k; c++) any = any || v[i * k + c] != 0;
+        if (any) used[q->F++] = i;
+    }
+    q->R = q->F;
+    if (q->F == 0 || q->F > MOST_VALUES) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "the model has kernel values at %lld rows, and from 1 to %d can be put "
+                         "into few bits; train with `map=nystrom` or a map of frequencies",
+                         (long long)q->F, MOST_VALUES);
+        goto done;
+    }
+    NEW(q->w, q->d * q->F);
+    NEW(q->v, q->R * q->k);
+    NEW(row, q->d);
+    for (int64_t i = 0; i < q->F; i++) {
+        krein__row_copy(&rows, used[i], row);
+        for (int64_t j = 0; j < q->d; j++)
+            q->w[j * q->F + i] = q->unit[j] > 0 ? (double)row[j] / (double)q->unit[j] : 0;
+    }
+    for (int64_t e = 0; e < q->R * k; e++) q->v[e] = v[used[e / k] * k + e % k];
+done:
+    krein__free(ctx, used);
+    krein__free(ctx, row);
+    return st;
+}
+
 /* ---- rounding ----------------------------------------------------------- */
 
 /* U with H^-1 = U'U in the upper triangle; H (m x m) is damped and overwritten. */
-static krein_status inverse_factor(krein_ctx *ctx, int64_t m, double *H) {
+static krein_status inverse_factor(krein_ctx *ctx, int64_t m, double damping, double *H) {
     krein_status st = KREIN_OK;
     double *inverse = NULL, mean = 0;
     for (int64_t i = 0; i < m; i++) mean += H[i * m + i] / (double)m;
-    for (int64_t i = 0; i < m; i++) H[i * m + i] += DAMPING * mean + 1e-12;
+    for (int64_t i = 0; i < m; i++) H[i * m + i] += damping * mean + 1e-12;
     ZNEW(inverse, m * m);
     for (int64_t i = 0; i < m; i++) inverse[i * m + i] = 1;
     TRY(krein__cholesky(ctx, m, H, m, NULL));
@@ -205,12 +264,27 @@ done:
     return st;
 }
 
+/* sum_f e_f'He_f over the columns e_f of e (d x F); product has room for as many. */
+static double quadratic(const quantizing *q, const double *H, const double *e, double *product) {
+    int64_t d = q->d, F = q->F;
+    double sum = 0;
+    krein__pgemm(q->ctx, false, false, d, F, d, 1, H, d, e, F, 0, product, F);
+    for (int64_t i = 0; i < d * F; i++) sum += e[i] * product[i];
+    return sum;
+}
+
 static krein_status round_frequencies(quantizing *q) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
-    double *H = NULL, low = 0, high = 0;
+    double *H = NULL, *U = NULL, *w = NULL, *product = NULL;
+    double low = 0, high = 0, least = INFINITY;
     float *x = NULL;
+    uint8_t *codes = NULL;
     NEW(H, q->d * q->d);
+    NEW(U, q->d * q->d);
+    NEW(w, q->d * q->F);
+    NEW(product, q->d * q->F);
+    NEW(codes, q->d * q->F);
     NEW(x, q->n * q->d);
     NEW(q->w_codes, q->d * q->F);
     for (int64_t e = 0; e < q->n * q->d; e++) x[e] = q->x[e] * q->unit[e % q->d];
@@ -218,17 +292,32 @@ static krein_status round_frequencies(quantizing *q) {
         low = fmin(low, q->w[e]);
         high = fmax(high, q->w[e]);
     }
-    q->w_quant = krein__quant(q->bits, low, high);
     TRY(moments(q, q->d, x, H));
-    TRY(inverse_factor(ctx, q->d, H));
-    TRY(round_rows(ctx, q->d, q->F, H, &q->w_quant, q->w, q->w_codes));
+    memcpy(U, H, (size_t)(q->d * q->d) * sizeof *U);
+    TRY(inverse_factor(ctx, q->d, DAMPING, U));
+    for (int64_t i = 0; i < KREIN__COUNT(PARTS); i++) {
+        krein_quant quant = krein__quant(q->bits, PARTS[i] * low, PARTS[i] * high);
+        memcpy(w, q->w, (size_t)(q->d * q->F) * sizeof *w);
+        TRY(round_rows(ctx, q->d, q->F, U, &quant, w, codes));
+        for (int64_t e = 0; e < q->d * q->F; e++)
+            w[e] = quant.scale * ((double)codes[e] + quant.zero) - q->w[e];
+        double error = quadratic(q, H, w, product);
+        if (!(error < least)) continue;
+        least = error;
+        q->w_quant = quant;
+        memcpy(q->w_codes, codes, (size_t)(q->d * q->F));
+    }
 done:
     krein__free(ctx, H);
+    krein__free(ctx, U);
+    krein__free(ctx, w);
+    krein__free(ctx, product);
+    krein__free(ctx, codes);
     krein__free(ctx, x);
     return st;
 }
 
-/* The features of the calibration rows in codes, as numbers: n x 2 F. */
+/* The features of the calibration rows in codes, as numbers: n x R. */
 static krein_status features(quantizing *q, float *s) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
@@ -241,45 +330,121 @@ done:
     return st;
 }
 
-/* Weights that give the model's scores again on features in codes, then their codes. */
+/* What is left of the scores by weights v: n x k. */
+static void leave(quantizing *q, const double *s, const double *v, double *rest) {
+    memcpy(rest, q->f, (size_t)(q->n * q->k) * sizeof *rest);
+    krein__pgemm(q->ctx, false, false, q->n, q->k, q->R, -1, s, q->R, v, q->k, 1, rest, q->k);
+}
+
+/* The codes of v for units that are `part` of the largest weights, and what they stand for. */
+static krein_status round_codes(quantizing *q, const double *U, double part, double *v,
+                                uint8_t *codes, double *back) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = q->R, k = q->k;
+    krein_quant quant = krein__quant(q->bits, -1, 1);
+    double *unit = NULL;
+    NEW(unit, k);
+    krein__packed_units(R, k, v, unit);
+    for (int64_t c = 0; c < k; c++) unit[c] *= part;
+    for (int64_t e = 0; e < R * k; e++) back[e] = v[e] / unit[e % k];
+    TRY(round_rows(ctx, R, k, U, &quant, back, codes));
+    for (int64_t e = 0; e < R * k; e++) {
+        v[e] = fmax(-unit[e % k], fmin(unit[e % k], v[e])); /* what says the unit, model/packed.c */
+        back[e] = unit[e % k] * quant.scale * ((double)codes[e] + quant.zero);
+    }
+done:
+    krein__free(ctx, unit);
+    return st;
+}
+
+/* Weights that give the model's scores on features in codes: those of the model moved by the least
+ * squares of what is left, or, from zero, least squares alone. */
+static krein_status solve_weights(quantizing *q, const double *H, double damping, const double *s,
+                                  double *v) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = q->R, k = q->k;
+    double *A = NULL, *rest = NULL, *step = NULL, mean = 0;
+    NEW(A, R * R);
+    NEW(rest, q->n * k);
+    NEW(step, R * k);
+    leave(q, s, v, rest);
+    krein__pgemm(ctx, true, false, R, k, q->n, 1 / (double)q->n, s, R, rest, k, 0, step, k);
+    memcpy(A, H, (size_t)(R * R) * sizeof *A);
+    for (int64_t i = 0; i < R; i++) mean += A[i * R + i] / (double)R;
+    for (int64_t i = 0; i < R; i++) A[i * R + i] += damping * mean;
+    TRY(krein__cholesky(ctx, R, A, R, NULL));
+    TRY(krein__cholesky_solve(ctx, R, A, R, k, step, k));
+    for (int64_t e = 0; e < R * k; e++) v[e] += step[e];
+done:
+    krein__free(ctx, A);
+    krein__free(ctx, rest);
+    krein__free(ctx, step);
+    return st;
+}
+
+/* Codes of the weights for one damping and all PARTS; kept where the scores are nearer than *least.
+ */
+static krein_status try_weights(quantizing *q, const double *H, double damping, const double *s,
+                                double *least) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    int64_t R = q->R, k = q->k;
+    double *v = NULL, *cut = NULL, *back = NULL, *rest = NULL, *U = NULL;
+    uint8_t *codes = NULL;
+    ZNEW(v, R * k);
+    NEW(cut, R * k);
+    NEW(back, R * k);
+    NEW(U, R * R);
+    NEW(rest, q->n * k);
+    NEW(codes, R * k);
+    if (!q->values) memcpy(v, q->v, (size_t)(R * k) * sizeof *v);
+    TRY(solve_weights(q, H, damping, s, v));
+    memcpy(U, H, (size_t)(R * R) * sizeof *U);
+    TRY(inverse_factor(ctx, R, damping, U));
+    for (int64_t i = 0; i < KREIN__COUNT(PARTS); i++) {
+        double error = 0;
+        memcpy(cut, v, (size_t)(R * k) * sizeof *v);
+        TRY(round_codes(q, U, PARTS[i], cut, codes, back));
+        leave(q, s, back, rest);
+        for (int64_t e = 0; e < q->n * k; e++) error += rest[e] * rest[e];
+        if (!(error < *least)) continue;
+        *least = error;
+        memcpy(q->v_codes, codes, (size_t)(R * k));
+        memcpy(q->v, cut, (size_t)(R * k) * sizeof *v);
+    }
+done:
+    krein__free(ctx, v);
+    krein__free(ctx, cut);
+    krein__free(ctx, U);
+    krein__free(ctx, back);
+    krein__free(ctx, rest);
+    krein__free(ctx, codes);
+    return st;
+}
+
 static krein_status round_weights(quantizing *q) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
-    int64_t R = 2 * q->F, k = q->k;
-    double *H = NULL, *wide = NULL, *rest = NULL, *step = NULL, *unit = NULL, mean = 0;
+    int64_t R = q->R, ways = q->values ? KREIN__COUNT(DAMPINGS) : 1;
+    double *H = NULL, *wide = NULL, least = INFINITY;
     float *s = NULL;
-    krein_quant quant = krein__quant(q->bits, -1, 1);
     NEW(s, q->n * R);
     NEW(wide, q->n * R);
     NEW(H, R * R);
-    NEW(rest, q->n * k);
-    NEW(step, R * k);
-    NEW(unit, k);
-    NEW(q->v_codes, R * k);
+    NEW(q->v_codes, R * q->k);
     TRY(features(q, s));
     for (int64_t e = 0; e < q->n * R; e++) wide[e] = (double)s[e];
-    memcpy(rest, q->f, (size_t)(q->n * k) * sizeof *rest);
-    krein__pgemm(ctx, false, false, q->n, k, R, -1, wide, R, q->v, k, 1, rest, k);
-    krein__pgemm(ctx, true, false, R, k, q->n, 1 / (double)q->n, wide, R, rest, k, 0, step, k);
-    TRY(moments(q, R, s, H));
-    for (int64_t i = 0; i < R; i++) mean += H[i * R + i] / (double)R;
-    for (int64_t i = 0; i < R; i++) H[i * R + i] += DAMPING * mean;
-    TRY(krein__cholesky(ctx, R, H, R, NULL));
-    TRY(krein__cholesky_solve(ctx, R, H, R, k, step, k));
-    for (int64_t e = 0; e < R * k; e++) q->v[e] += step[e];
-    krein__packed_units(R, k, q->v, unit);
-    TRY(moments(q, R, s, H));
-    TRY(inverse_factor(ctx, R, H));
-    memcpy(step, q->v, (size_t)(R * k) * sizeof *step);
-    for (int64_t e = 0; e < R * k; e++) step[e] /= unit[e % k];
-    TRY(round_rows(ctx, R, k, H, &quant, step, q->v_codes));
+    krein__pgemm(ctx, true, false, R, R, q->n, 1 / (double)q->n, wide, R, wide, R, 0, H, R);
+    for (int64_t i = 0; i < ways; i++)
+        TRY(try_weights(q, H, q->values ? DAMPINGS[i] : DAMPING, wide, &least));
+    if (!(least < INFINITY))
+        st = krein__fail(ctx, KREIN_ENUMERIC, "the scores of the model are not finite");
 done:
     krein__free(ctx, s);
     krein__free(ctx, wide);
     krein__free(ctx, H);
-    krein__free(ctx, rest);
-    krein__free(ctx, step);
-    krein__free(ctx, unit);
     return st;
 }
 
@@ -299,16 +464,7 @@ done:
     return st;
 }
 
-static krein_status make_map(quantizing *q) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    krein_model *m = q->to;
-    krein_map *map = NULL;
-    char spec[64];
-    snprintf(spec, sizeof spec, "deep(layers=1, bits=%d)", q->bits);
-    TRY(krein__map_create(ctx, spec, m->map->kernel, 2 * q->F, m->map->seed, &map));
-    map->d = q->d;
-    map->sparse = m->map->sparse;
+static krein_status give_waves(quantizing *q, krein_map *map) {
     krein_deep_given given = {.layers = 1,
                               .F = &q->F,
                               .codes = (const uint8_t *const[]){q->w_codes},
@@ -317,7 +473,32 @@ static krein_status make_map(quantizing *q) {
                               .reach = 1,
                               .mass = (double)q->F, /* the factor of the features is 1 */
                               .unit = q->unit};
-    TRY(krein__deep_give(map, &given));
+    return krein__deep_give(map, &given);
+}
+
+static krein_status give_values(quantizing *q, krein_map *map) {
+    krein_rows sample = krein__rows_dense(q->n, q->d, q->x, q->d);
+    krein_coded_given given = {.bits = q->bits,
+                               .m = q->F,
+                               .unit = q->unit,
+                               .codes = q->w_codes,
+                               .quant = &q->w_quant,
+                               .sample = &sample};
+    return krein__coded_give(map, &given);
+}
+
+static krein_status make_map(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = q->to;
+    krein_map *map = NULL;
+    char spec[64];
+    snprintf(spec, sizeof spec, q->values ? "nystrom(bits=%d)" : "deep(layers=1, bits=%d)",
+             q->bits);
+    TRY(krein__map_create(ctx, spec, m->map->kernel, q->R, m->map->seed, &map));
+    map->d = q->d;
+    map->sparse = m->map->sparse;
+    TRY(q->values ? give_values(q, map) : give_waves(q, map));
     krein__map_destroy(m->map);
     m->map = map;
     map = NULL;
@@ -333,6 +514,10 @@ static void end(quantizing *q) {
     krein_model_destroy(q->to);
 }
 
+static bool has_values(const krein_model *m) {
+    return krein__map_traits(m->map) & (KREIN_MAP_DUAL | KREIN_MAP_VALUES);
+}
+
 static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
     krein_status st = krein__model_need_head(ctx, m, "predict");
     if (st != KREIN_OK) return st;
@@ -342,11 +527,12 @@ static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
         return krein__fail(ctx, KREIN_EDATA,
                            "the model is in a few bits already; take the one that "
                            "it was made of");
+    if (has_values(m)) return krein__coded_check(ctx, m->map->kernel);
     if (!krein__map_has_waves(m->map))
         return krein__fail(ctx, KREIN_EDATA,
                            "a model with the map %s cannot be put into few bits: its features are "
-                           "not cosines; train with rff, orf, sorf, fastfood or another map of "
-                           "frequencies",
+                           "neither cosines nor kernel values; train with rff, orf, sorf, fastfood "
+                           "or another map of frequencies, or with nystrom",
                            m->map->cls->cls.name);
     return KREIN_OK;
 }
@@ -357,7 +543,7 @@ static krein_status work(quantizing *q, krein_data *data) {
     ZNEW(q->most, q->d);
     TRY(data ? data_rows(q, data) : random_rows(q));
     TRY(look(q));
-    TRY(take_waves(q));
+    TRY(q->values ? take_values(q) : take_waves(q));
     TRY(round_frequencies(q));
     TRY(copy_model(ctx, q->from, &q->to));
     TRY(make_map(q));
@@ -379,6 +565,7 @@ krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *m, int bits
     *out = NULL;
     krein__call_begin(ctx);
     TRY(check(ctx, m, bits));
+    q.values = has_values(m);
     TRY(work(&q, data));
     *out = q.to;
     q.to = NULL;

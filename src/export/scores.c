@@ -1,11 +1,17 @@
 /* scores.c -- encoded row to scores: waves, kernel values at rows, or a linear function. */
 #include "export/source.h"
 
+#include "map/coded.h"
+#include "base/rng.h"
 #include "map/waves.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+void krein__source_intercept(krein_source *s, const krein_model *m) {
+    krein__source_reals(s, "intercept", m->k, m->intercept);
+}
 
 /* ---- waves -------------------------------------------------------------- */
 
@@ -22,6 +28,55 @@ static bool wave_weights(const krein_model *m, const krein_waves *w, const int64
     return any;
 }
 
+/* Frequencies from their seed, as map/fourier.c draws them. */
+
+/* Bytes of the functions that draw, as gcc -O2 makes them on x86; without math.h its functions are
+ * among them. */
+enum { DRAWING = 600, DRAWING_ALONE = 1400 };
+
+static bool has_law(const krein_kernel_class *c) { return c->law != NULL; }
+
+static bool draws(const krein_source *s, const krein_map *map, int64_t F) {
+    return !s->stored && map->cls->redrawn && krein__kernel_all(map->kernel, has_law) &&
+           4.0 * (double)F * (double)map->d > (s->libm ? DRAWING : DRAWING_ALONE);
+}
+
+static void draw_address(krein_source *s, const krein_map *map, uint64_t stream) {
+    krein__source_add(s, "UINT64_C(%llu), %llu", (unsigned long long)map->seed,
+                      (unsigned long long)stream);
+}
+
+/* static float turn(int i, int j): column j of frequency i. */
+static krein_status draw_function(krein_source *s, const krein_map *map, int64_t F) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_term *terms = NULL;
+    int64_t n = 0;
+    NEW(terms, KREIN_TERMS_MAX);
+    TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
+    krein__source_add(s, "/* Column j of frequency i, in turns. */\n"
+                         "static float turn(int i, int j) {\n");
+    for (int64_t t = 0; t < n; t++) {
+        if (t + 1 < n)
+            krein__source_add(s, "    if (i < %lld)\n    ", (long long)((t + 1) * F / n));
+        krein__source_add(s, "    return (float)((");
+        for (int64_t l = 0; l < terms[t].n; l++) {
+            const krein_kernel *leaf = terms[t].leaf[l];
+            krein__source_add(s, "%s%s(", l ? " + " : "", leaf->kernel->law);
+            draw_address(s, map, KREIN_STREAM_MAP + (uint64_t)(16 * t + l));
+            krein__source_add(s, ", i - %lld, j) / %.17g", (long long)(t * F / n),
+                              leaf->values.number[0]);
+        }
+        krein__source_add(s, ") * 0.15915494309189535);\n");
+    }
+    krein__source_add(s, "}\n\n");
+    s->drawn = true;
+    s->flops += 150 * (double)F * (double)map->d;
+done:
+    krein__free(ctx, terms);
+    return st;
+}
+
 krein_status krein__source_waves(krein_source *s, const krein_model *m) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -32,8 +87,13 @@ krein_status krein__source_waves(krein_source *s, const krein_model *m) {
     TRY(krein__map_waves(ctx, m->map, &w));
     NEW(weight, w.F * k);
     for (int64_t f = 0; f < w.F; f++) phase = phase || w.phase[f] != 0;
-    krein__source_floats(s, "turns", w.F * d, w.turns);
-    if (phase) krein__source_floats(s, "phase", w.F, w.phase);
+    krein__source_intercept(s, m);
+    bool drawn = draws(s, m->map, w.F);
+    if (drawn)
+        TRY(draw_function(s, m->map, w.F));
+    else
+        krein__source_floats(s, "turns", w.F * d, w.turns);
+    if (phase && !drawn) krein__source_floats(s, "phase", w.F, w.phase);
     cosine = wave_weights(m, &w, w.cosine, weight);
     if (cosine) krein__source_reals(s, "weight_cosine", w.F * k, weight);
     sine = wave_weights(m, &w, w.sine, weight);
@@ -44,17 +104,25 @@ krein_status krein__source_waves(krein_source *s, const krein_model *m) {
                       "    int i, j, c;\n"
                       "    real cosine, sine%s;\n"
                       "    for (c = 0; c < SCORES; c++) f[c] = 0;\n"
-                      "    for (i = 0; i < %lld; i++) {\n"
-                      "        const float *w = turns + i * COLUMNS;\n"
-                      "        real t = %s;\n"
-                      "        for (j = 0; j < COLUMNS; j++) t += (real)w[j] * (real)z[j];\n"
-                      "        wave(t, &cosine, &sine);\n"
-                      "        for (c = 0; c < SCORES; c++)\n"
-                      "            f[c] += %s%s%s;\n",
-                      w.unit > 0 ? ", square = 0" : "", (long long)w.F, phase ? "phase[i]" : "0",
-                      cosine ? "weight_cosine[i * SCORES + c] * cosine" : "",
-                      cosine && sine ? " + " : "",
-                      sine ? "weight_sine[i * SCORES + c] * sine" : "");
+                      "    for (i = 0; i < %lld; i++) {\n",
+                      w.unit > 0 ? ", square = 0" : "", (long long)w.F);
+    if (!drawn) krein__source_add(s, "        const float *w = turns + i * COLUMNS;\n");
+    krein__source_add(s, "        real t = ");
+    if (phase && drawn) {
+        krein__source_add(s, "(float)uniform(");
+        draw_address(s, m->map, KREIN_STREAM_PHASE);
+        krein__source_add(s, ", i, 0);\n");
+    } else {
+        krein__source_add(s, "%s;\n", phase ? "phase[i]" : "0");
+    }
+    krein__source_add(
+        s,
+        "        for (j = 0; j < COLUMNS; j++) t += (real)%s * (real)z[j];\n"
+        "        wave(t, &cosine, &sine);\n"
+        "        for (c = 0; c < SCORES; c++)\n"
+        "            f[c] += %s%s%s;\n",
+        drawn ? "turn(i, j)" : "w[j]", cosine ? "weight_cosine[i * SCORES + c] * cosine" : "",
+        cosine && sine ? " + " : "", sine ? "weight_sine[i * SCORES + c] * sine" : "");
     if (w.unit > 0)
         krein__source_add(s,
                           "        square += (real)wave_factor[i] * (real)wave_factor[i] * %s;\n",
@@ -85,12 +153,12 @@ bool krein__source_has_kernel(const krein_kernel *k) {
 }
 
 /* "s" becomes the name of the leaf's own sum: it stands alone between other signs. */
-static void add_value(krein_source *s, const char *value, int leaf) {
+static void add_value(krein_source *s, const char *value, const char *name) {
     for (const char *c = value; *c; c++) {
         bool alone = *c == 's' && (c == value || !strchr("abcdefghijklmnopqrstuvwxyz_", c[-1])) &&
                      !(c[1] >= 'a' && c[1] <= 'z');
         if (alone)
-            krein__source_add(s, "s%d", leaf);
+            krein__source_add(s, "%s", name);
         else
             krein__source_add(s, "%c", *c);
     }
@@ -112,10 +180,29 @@ static void sums(krein_source *s, const krein_kernel *k, int *leaves, bool decla
     ++*leaves;
 }
 
+static bool is_square(const krein_kernel_source *leaf) {
+    return strcmp(leaf->add, KREIN_SOURCE_SQUARE) == 0;
+}
+
+static bool has_square(const krein_kernel *k) {
+    krein_kernel_source leaf;
+    if (k->node == KREIN_NODE_LEAF)
+        return k->kernel->source(k->values.number, &leaf) && is_square(&leaf);
+    return has_square(k->left) || (k->node != KREIN_NODE_SCALE && has_square(k->right));
+}
+
+/* leaves: the number of the next sum; NULL: sums are squared distances and inner products, which
+ * all share. */
 static void expression(krein_source *s, const krein_kernel *k, int *leaves) {
     krein_kernel_source leaf;
+    char name[24];
     if (k->node == KREIN_NODE_LEAF) {
-        if (k->kernel->source(k->values.number, &leaf)) add_value(s, leaf.value, (*leaves)++);
+        if (!k->kernel->source(k->values.number, &leaf)) return;
+        if (leaves)
+            snprintf(name, sizeof name, "s%d", (*leaves)++);
+        else
+            snprintf(name, sizeof name, is_square(&leaf) ? "square" : "dot");
+        add_value(s, leaf.value, name);
     } else if (k->node == KREIN_NODE_SCALE) {
         krein__source_add(s, "R(%.17g) * (", k->number);
         expression(s, k->left, leaves);
@@ -138,6 +225,7 @@ krein_status krein__source_values(krein_source *s, const krein_model *m) {
     int leaves = 0;
     NEW(at, n * d);
     for (int64_t i = 0; i < n; i++) krein__row_copy(&rows, i, at + i * d);
+    krein__source_intercept(s, m);
     krein__source_floats(s, "row", n * d, at);
     krein__source_reals(s, "weight", n * m->k, m->w);
     krein__source_add(s, "static real kernel(const float *x, const float *y) {\n"
@@ -169,6 +257,85 @@ krein_status krein__source_values(krein_source *s, const krein_model *m) {
     s->flops += (double)n * (krein__gram_flops(m->map->kernel, d) + 2 * (double)m->k);
 done:
     krein__free(ctx, at);
+    return st;
+}
+
+/* ---- kernel values in codes --------------------------------------------- */
+
+/* What map/coded.c does: inner products in whole numbers, kernel values in float, their codes. */
+krein_status krein__source_coded(krein_source *s, const krein_model *m) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    const krein_coded *c = krein__coded(m->map);
+    krein_rows rows = krein__map_landmarks(m->map);
+    bool square = has_square(m->map->kernel);
+    int64_t d = m->map->d, R = m->map->R, bytes = krein__packed_bytes(c->codes.quant.bits, d);
+    double factor = c->codes.quant.scale * c->input.scale;
+    float *length = NULL, *column = NULL, *wide = NULL;
+    uint8_t *code = NULL;
+    NEW(length, R);
+    NEW(column, R);
+    NEW(wide, d);
+    NEW(code, d);
+    for (int64_t i = 0; i < R; i++) {
+        double sum = 0, yy = 0;
+        krein__row_copy(&rows, i, wide);
+        krein__unpack(c->codes.quant.bits, d, c->codes.packed + i * bytes, code);
+        for (int64_t j = 0; j < d; j++) sum += (double)code[j];
+        for (int64_t j = 0; j < d; j++) yy += (double)wide[j] * (double)wide[j];
+        column[i] = (float)(factor * c->input.zero * (sum + (double)d * c->codes.quant.zero));
+        length[i] = (float)yy;
+    }
+    krein__source_row_codes(s, &c->input, d, c->unit);
+    krein__source_bytes(s, "row", krein__codes_bytes(&c->codes), c->codes.packed);
+    krein__source_floats(s, "column", R, column);
+    if (square) krein__source_floats(s, "length", R, length);
+    TRY(m->packed.unit ? krein__source_packed(s, m, false) : krein__source_weights(s, m));
+    krein__source_add(s,
+                      "static void score(const float *z, real *f) {\n"
+                      "    uint8_t x[COLUMNS], v[%lld];\n"
+                      "    int i;\n"
+                      "    double add;\n",
+                      (long long)R);
+    if (square)
+        krein__source_add(s, "    double xx = 0;\n"
+                             "    int j;\n");
+    krein__source_add(s,
+                      "    row_codes(z, x);\n"
+                      "    add = %.17g * (double)sum_bytes(x, COLUMNS);\n",
+                      c->codes.quant.zero);
+    if (square)
+        krein__source_add(s,
+                          "    for (j = 0; j < COLUMNS; j++) {\n"
+                          "        double a = unit[j] > 0 ? %.17g * ((double)x[j] - %.17g) / "
+                          "(double)unit[j] : 0;\n"
+                          "        xx += a * a;\n"
+                          "    }\n",
+                          c->input.scale, -c->input.zero);
+    krein__source_add(
+        s,
+        "    for (i = 0; i < %lld; i++) {\n"
+        "        real dot = (real)(%.17g * ((double)dot%d(row + i * %lld, x, COLUMNS) "
+        "+ add) + (double)column[i]);\n",
+        (long long)R, factor, c->codes.quant.bits, (long long)bytes);
+    if (square)
+        krein__source_add(s, "        real square = (real)xx + length[i] - 2 * dot;\n"
+                             "        if (square < 0) square = 0;\n");
+    krein__source_add(s, "        v[i] = byte_code((double)(");
+    expression(s, m->map->kernel, NULL);
+    krein__source_add(s,
+                      ") / %.17g - (%.17g));\n"
+                      "    }\n"
+                      "    weigh(v, f);\n"
+                      "}\n\n",
+                      c->value.scale, c->value.zero);
+    s->flops += (double)R * (krein__gram_flops(m->map->kernel, d) + 6);
+    s->stack += (double)(d + R);
+done:
+    krein__free(ctx, length);
+    krein__free(ctx, column);
+    krein__free(ctx, wide);
+    krein__free(ctx, code);
     return st;
 }
 
@@ -214,6 +381,7 @@ krein_status krein__source_linear(krein_source *s, const krein_model *m) {
         x[j] = 0;
         for (int64_t c = 0; c < k; c++) weight[j * k + c] -= zero[c];
     }
+    krein__source_intercept(s, m);
     krein__source_reals(s, "weight", d * k, weight);
     krein__source_add(s, "static void score(const float *z, real *f) {\n"
                          "    int j, c;\n"

@@ -55,6 +55,7 @@ static void end(krein_source *s) { krein__source_add(s, "};\n"); }
 /* A float literal needs a point or an exponent. */
 static void add_float(krein_source *s, double v) {
     char text[40];
+    s->beyond = s->beyond || !isfinite(v);
     snprintf(text, sizeof text, "%.9g", v);
     krein__source_add(s, "%s%sf", text, strpbrk(text, ".e") ? "" : ".0");
 }
@@ -90,11 +91,25 @@ void krein__source_reals(krein_source *s, const char *name, int64_t n, const dou
     end(s);
 }
 
-void krein__source_ints(krein_source *s, const char *name, int64_t n, const int64_t *v) {
-    begin(s, "int", name, n, 4);
+void krein__source_words(krein_source *s, const char *type, size_t bytes, const char *name,
+                         int64_t n, const int64_t *v) {
+    begin(s, type, name, n, bytes);
     for (int64_t i = 0; i < n; i++) {
         separate(s, i, 16);
-        krein__source_add(s, "%lld", (long long)v[i]);
+        krein__source_add(s, v[i] > INT32_MAX ? "%lldu" : "%lld", (long long)v[i]);
+    }
+    end(s);
+}
+
+void krein__source_ints(krein_source *s, const char *name, int64_t n, const int64_t *v) {
+    krein__source_words(s, "int", 4, name, n, v);
+}
+
+void krein__source_uint32(krein_source *s, const char *name, int64_t n, const uint32_t *v) {
+    begin(s, "uint32_t", name, n, 4);
+    for (int64_t i = 0; i < n; i++) {
+        separate(s, i, 8);
+        krein__source_add(s, "0x%lx", (unsigned long)v[i]);
     }
     end(s);
 }

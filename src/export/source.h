@@ -12,6 +12,9 @@ typedef struct krein_source {
     const char *name;    /* of the functions: NAME_predict */
     bool libm;           /* math.h may be used */
     bool wide;           /* sums and kernel values are double */
+    bool stored;         /* frequencies are constants also where they could be drawn again */
+    bool drawn;          /* out: they are drawn */
+    bool beyond;         /* out: a number was too large for a float */
     /* What is added up on the way, for the comment at the top. */
     double bytes, flops, stack, once; /* constants; of a row; of a call; static memory */
 } krein_source;
@@ -27,6 +30,10 @@ void krein__source_doubles(krein_source *s, const char *name, int64_t n, const d
 void krein__source_reals(krein_source *s, const char *name, int64_t n, const double *v);
 void krein__source_ints(krein_source *s, const char *name, int64_t n, const int64_t *v);
 void krein__source_bytes(krein_source *s, const char *name, int64_t n, const uint8_t *v);
+void krein__source_uint32(krein_source *s, const char *name, int64_t n, const uint32_t *v);
+/* Whole numbers of a type that has so many bytes. */
+void krein__source_words(krein_source *s, const char *type, size_t bytes, const char *name,
+                         int64_t n, const int64_t *v);
 /* A text as a literal of C. */
 void krein__source_text(krein_source *s, const char *text);
 
@@ -38,6 +45,20 @@ krein_status krein__source_columns(krein_source *s, const krein_encoding *e);
 krein_status krein__source_waves(krein_source *s, const krein_model *m);
 krein_status krein__source_values(krein_source *s, const krein_model *m);
 krein_status krein__source_linear(krein_source *s, const krein_model *m);
+/* The same for stacked layers (layers.c). */
+krein_status krein__source_layers(krein_source *s, const krein_model *m);
+/* static void row_codes(const float *z, uint8_t *s): encoded columns, multiplied by unit (NULL: as
+ * they are), to codes of 8 bits. */
+void krein__source_row_codes(krein_source *s, const krein_quant *q, int64_t d, const float *unit);
+/* static void weigh(const uint8_t *s, real *f): scores of features in codes, by weights in codes;
+ * planes: s are bit planes in words. */
+krein_status krein__source_packed(krein_source *s, const krein_model *m, bool planes);
+/* The same by weights in float. */
+krein_status krein__source_weights(krein_source *s, const krein_model *m);
+/* static void score, for kernel values in codes. */
+krein_status krein__source_coded(krein_source *s, const krein_model *m);
+/* static const real intercept[SCORES]. */
+void krein__source_intercept(krein_source *s, const krein_model *m);
 /* Scores (n x k) of n encoded rows, dense whatever the model takes. */
 krein_status krein__source_try(krein_ctx *ctx, const krein_model *m, int64_t n, const float *x,
                                double *out);

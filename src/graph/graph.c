@@ -15,12 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Mixtures of Gaussians fall with the distance. */
+bool krein__graph_by_distance(const krein_kernel *k) {
+    if (k->node == KREIN_NODE_SCALE) return k->number > 0 && krein__graph_by_distance(k->left);
+    return k->node == KREIN_NODE_LEAF && krein__is_radial(k->kernel) && k->kernel->mixture;
+}
+
 krein_graph_options krein__graph_options(const krein_values *values, int64_t at, uint64_t seed) {
     const double *v = values->number + at;
     return (krein_graph_options){.k = (int64_t)v[KREIN_GRAPH_K],
                                  .near = (krein_near)v[KREIN_GRAPH_NEAR],
                                  .edges = (krein_edges)v[KREIN_GRAPH_EDGES],
                                  .width = v[KREIN_GRAPH_WIDTH] > 0 ? v[KREIN_GRAPH_WIDTH] : 0,
+                                 .fewer = !values->given[at + KREIN_GRAPH_K],
                                  .seed = seed};
 }
 
@@ -54,16 +61,18 @@ static int compare(const void *a, const void *b) {
 }
 
 /* The median distance to the k-th neighbour; that of the positive ones where it is 0. */
-static krein_status find_width(krein_ctx *ctx, const krein_nearest *nn, double *width) {
+static krein_status find_width(krein_ctx *ctx, const krein_nearest *nn, const double *weight,
+                               double *width) {
     krein_status st = KREIN_OK;
     double *far = NULL;
-    int64_t zeros = 0;
+    int64_t zeros = 0, n = 0;
     NEW(far, nn->n);
-    for (int64_t i = 0; i < nn->n; i++) far[i] = nn->square[i * nn->k + nn->k - 1];
-    qsort(far, (size_t)nn->n, sizeof *far, compare);
-    while (zeros < nn->n && far[zeros] == 0) zeros++;
-    int64_t at = nn->n / 2 >= zeros ? nn->n / 2 : zeros + (nn->n - zeros) / 2;
-    *width = at < nn->n ? sqrt(far[at]) : 1;
+    for (int64_t i = 0; i < nn->n; i++)
+        if (!weight || weight[i] > 0) far[n++] = nn->square[i * nn->k + nn->k - 1];
+    qsort(far, (size_t)n, sizeof *far, compare);
+    while (zeros < n && far[zeros] == 0) zeros++;
+    int64_t at = n / 2 >= zeros ? n / 2 : zeros + (n - zeros) / 2;
+    *width = at < n ? sqrt(far[at]) : 1;
 done:
     krein__free(ctx, far);
     return st;
@@ -214,7 +223,7 @@ krein_status krein__graph_make(krein_ctx *ctx, const krein_kernel *kernel, const
         }
     if (o->edges == KREIN_EDGES_HEAT) {
         out->width = o->width;
-        if (!(o->width > 0)) TRY(find_width(ctx, &nn, &out->width));
+        if (!(o->width > 0)) TRY(find_width(ctx, &nn, weight, &out->width));
         w.factor = -1 / (2 * out->width * out->width);
     }
     TRY(symmetric(ctx, &nn, w, out));

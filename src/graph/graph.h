@@ -36,7 +36,8 @@ typedef struct krein_graph_options {
     int64_t k; /* neighbours that a row names, below the number of rows with a weight */
     krein_near near;
     krein_edges edges;
-    double width; /* heat; 0: the median distance to the k-th neighbour */
+    double width; /* heat; 0: the median distance to the k-th neighbour, of rows with a weight */
+    bool fewer;   /* k was not asked for: krein__job_graph takes what there is where rows are few */
     uint64_t seed;
 } krein_graph_options;
 
@@ -74,6 +75,8 @@ enum {
         .name = "laplacian", .type = KREIN_OPTION_WORD, .words = "combinatorial|normalized",       \
         .help = "D - W, or I - D^(-1/2) W D^(-1/2)"                                                \
     }
+/* The kernel puts rows into the same order as their distances do: its space need not be asked. */
+bool krein__graph_by_distance(const krein_kernel *kernel);
 krein_graph_options krein__graph_options(const krein_values *values, int64_t at, uint64_t seed);
 
 /* The k nearest rows of each, ties to the lower number, made symmetric. kernel: distances in its
@@ -116,6 +119,11 @@ void krein__laplacian_end(krein_ctx *ctx, krein_laplacian *l);
 
 /* ---- graph_file.c ------------------------------------------------------- */
 
+/* krein__graph_make, but the graph is read from the file where that exists, else written to it.
+ * path NULL: there is none. */
+krein_status krein__graph_get(krein_ctx *ctx, const char *path, const krein_kernel *kernel,
+                              const krein_rows *x, const double *weight,
+                              const krein_graph_options *o, krein_graph *out);
 /* What a graph was made of: rows, their weights and kernel (NULL: none). */
 uint64_t krein__graph_digest(const krein_rows *x, const double *weight, const char *kernel);
 krein_status krein__graph_save(krein_ctx *ctx, const char *path, const krein_graph *g,

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 static uint64_t add(uint64_t h, const void *at, int64_t count, size_t size) {
@@ -176,6 +177,28 @@ krein_status krein__graph_load(krein_ctx *ctx, const char *path, const krein_gra
     out->recall = h.recall;
 done:
     krein__archive_destroy(a);
+    if (st != KREIN_OK) krein__graph_clear(ctx, out);
+    return st;
+}
+
+krein_status krein__graph_get(krein_ctx *ctx, const char *path, const krein_kernel *kernel,
+                              const krein_rows *x, const double *weight,
+                              const krein_graph_options *o, krein_graph *out) {
+    krein_status st = KREIN_OK;
+    char *text = NULL;
+    if (!path) return krein__graph_make(ctx, kernel, x, weight, o, out);
+    memset(out, 0, sizeof *out);
+    if (kernel && !(text = krein__kernel_text(ctx, kernel))) return ctx->status;
+    uint64_t digest = krein__graph_digest(x, weight, text);
+    if (access(path, F_OK) == 0) {
+        TRY(krein__graph_load(ctx, path, o, x->n, digest, out));
+        krein__log(ctx, KREIN_LOG_INFO, "%s: the graph is read, not made", path);
+    } else {
+        TRY(krein__graph_make(ctx, kernel, x, weight, o, out));
+        TRY(krein__graph_save(ctx, path, out, o, digest));
+    }
+done:
+    krein__free(ctx, text);
     if (st != KREIN_OK) krein__graph_clear(ctx, out);
     return st;
 }

@@ -69,5 +69,6 @@ const krein_kernel_class krein__kernel_cauchy = {
     .partial = partial,
     .quantile = quantile,
     .frequency = frequency,
+    .law = "laplace",
     .metric = 2,
     .spread = 1.4142135623730951}; /* exp(-r^2/sigma^2) near 0 */

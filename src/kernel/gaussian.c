@@ -74,6 +74,7 @@ const krein_kernel_class krein__kernel_gaussian = {
     .values64 = values64,
     .slope = slope,
     .frequency = frequency,
+    .law = "normal",
     .radius = radius,
     .density = density,
     .mixture = mixture,

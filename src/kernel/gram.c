@@ -8,7 +8,7 @@
  */
 #include "kernel/gram.h"
 
-#include "kernel/row_sum.h"
+#include "num/distance.h"
 #include "num/blas.h"
 #include "num/vec.h"
 
@@ -18,12 +18,10 @@
 
 enum { PIECE = 384 };
 
-KREIN_ROW_SUM(double, distance, KREIN_DISTANCE)
-
 static void l1_rows(const double *p, int64_t d, const double *x, int64_t n, const double *y,
                     int64_t ldy, double *out) {
     (void)p;
-    for (int64_t i = 0; i < n; i++) out[i] = distance(0, d, x, y + i * ldy);
+    krein__distances64(d, x, n, y, ldy, out);
 }
 static double l1_coordinate(const double *p, int64_t at, double x, double y) {
     (void)p, (void)at;
@@ -86,6 +84,13 @@ void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *ou
 void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
                         double *scratch) {
     tile64(g, x, out, ld, scratch);
+}
+
+void krein__gram_values32(const krein_gram_rows *g, int64_t n, const float *dot, const float *xx,
+                          float *out, int64_t ld, float *scratch) {
+    work32 w = {.g = g, .dot = dot};
+    memcpy(w.xx, xx, (size_t)n * sizeof *xx);
+    pieces32(&w, n, out, ld, scratch);
 }
 
 void krein__gram_dots_sparse(const krein_rows *rows, const krein_rows *y, double *out, int64_t ld,

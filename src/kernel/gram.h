@@ -27,6 +27,10 @@ void krein__gram_tile32(const krein_gram_rows *g, const krein_rows *x, float *ou
                         float *scratch);
 void krein__gram_tile64(const krein_gram_rows *g, const krein_rows *x, double *out, int64_t ld,
                         double *scratch);
+/* The same from inner products that are there: dot[i * y.n + j] = <x_i, y_j> and xx[i] = |x_i|^2 of
+ * n <= KREIN_TILE rows; every base kernel is computed from these (krein__from_dots). */
+void krein__gram_values32(const krein_gram_rows *g, int64_t n, const float *dot, const float *xx,
+                          float *out, int64_t ld, float *scratch);
 /* Parts of a tile of sparse rows, float64, for any number of rows. zeros: d of them, zeros again
  * afterwards. dots: <x_i, y_j>; rows: a base kernel that is computed row by row. */
 void krein__gram_dots_sparse(const krein_rows *x, const krein_rows *y, double *out, int64_t ld,

@@ -95,6 +95,9 @@ typedef struct krein_kernel_class {
      * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */
     double (*mass)(const double *p, int64_t d);
     void (*frequency)(const double *p, krein_rng g, uint64_t row, int64_t d, double *w);
+    /* Where the coordinates of w are independent, krein__rng_LAW(g, row, j) divided by the first
+     * option: the law's name, for programs that draw them again. NULL: they are not. */
+    const char *law;
     /* Radial kernels: the law of |w| alone, and its density at r. */
     double (*radius)(const double *p, krein_rng g, uint64_t row, int64_t d);
     double (*density)(const double *p, int64_t d, double r);
@@ -202,6 +205,7 @@ bool krein__has_radius(const krein_kernel_class *c);    /* and radial */
 bool krein__has_mixture(const krein_kernel_class *c);   /* and a mixture of Gaussians */
 bool krein__has_pitch(const krein_kernel_class *c);     /* separable and convex */
 bool krein__has_rows(const krein_kernel_class *c);      /* computed row by row */
+bool krein__from_dots(const krein_kernel_class *c);     /* from <x, y>, |x| and |y| */
 bool krein__is_linear(const krein_kernel *k); /* one term: a positive number times linear */
 bool krein__is_arccos(const krein_kernel_class *c);
 bool krein__is_ntk(const krein_kernel *k); /* a sum of numbers times ntk */

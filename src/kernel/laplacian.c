@@ -7,26 +7,24 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 #include "kernel/kernel.h"
-#include "kernel/row_sum.h"
+#include "num/distance.h"
 #include "num/vec.h"
 
 #include <math.h>
 
-KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
-KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
-
 /* finite in float: 0 times it stays 0 */
 static double rate(const double *p) { return fmax(-1 / p[0], -1e30); }
 
-#define ROWS(T, name, sum, vexp)                                                                   \
+#define ROWS(T, name, distances, vexp)                                                             \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
         T g = (T)rate(p);                                                                          \
-        for (int64_t i = 0; i < n; i++) out[i] = g * sum(0, d, x, y + i * ldy);                    \
+        distances(d, x, n, y, ldy, out);                                                           \
+        for (int64_t i = 0; i < n; i++) out[i] *= g;                                               \
         vexp(n, out, out);                                                                         \
     }
-ROWS(float, rows32, sum32, krein__vexpf)
-ROWS(double, rows64, sum64, krein__vexp)
+ROWS(float, rows32, krein__distances32, krein__vexpf)
+ROWS(double, rows64, krein__distances64, krein__vexp)
 
 static void from_l1(const double *p, int64_t n, double *v) {
     double g = rate(p);
@@ -98,6 +96,7 @@ const krein_kernel_class krein__kernel_laplacian = {
     .quantile = quantile,
     .second_moment = second_moment,
     .frequency = frequency,
+    .law = "cauchy",
     .pitch = pitch,
     .metric = 1,
     .spread = 1};

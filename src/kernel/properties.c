@@ -59,6 +59,8 @@ bool krein__has_mixture(const krein_kernel_class *c) { return c->mixture != NULL
 bool krein__has_pitch(const krein_kernel_class *c) { return c->pitch != NULL; }
 bool krein__has_rows(const krein_kernel_class *c) { return c->rows32 != NULL; }
 
+bool krein__from_dots(const krein_kernel_class *c) { return c->values32 && !c->rows32; }
+
 bool krein__is_linear(const krein_kernel *k) {
     while (k->node == KREIN_NODE_SCALE && k->number > 0) k = k->left;
     return k->node == KREIN_NODE_LEAF && k->kernel == &krein__kernel_linear;

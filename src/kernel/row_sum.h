@@ -8,7 +8,6 @@
 #ifndef KREIN_KERNEL_ROWS_H
 #define KREIN_KERNEL_ROWS_H
 
-#include <math.h>
 #include <stdint.h>
 
 #define KREIN_ROW_SUM(T, name, TERM)                                                               \
@@ -22,8 +21,5 @@
         for (int64_t k = 0; k < 8; k++) sum += part[k];                                            \
         return sum;                                                                                \
     }
-
-/* |x - y|; a choice between x - y and y - x would keep compilers from using SIMD */
-#define KREIN_DISTANCE(T, x, y) _Generic((T)0, float : fabsf, double : fabs)((x) - (y))
 
 #endif

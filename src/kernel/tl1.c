@@ -2,28 +2,23 @@
  *   rho = 0.7 d by default
  */
 #include "kernel/kernel.h"
-#include "kernel/row_sum.h"
+#include "num/distance.h"
 
 #include <math.h>
-
-KREIN_ROW_SUM(float, sum32, KREIN_DISTANCE)
-KREIN_ROW_SUM(double, sum64, KREIN_DISTANCE)
 
 static void from_l1(const double *p, int64_t n, double *v) {
     for (int64_t i = 0; i < n; i++) v[i] = v[i] < p[0] ? p[0] - v[i] : 0;
 }
 
-#define ROWS(T, name, sum)                                                                         \
+#define ROWS(T, name, distances)                                                                   \
     static void name(const double *p, int64_t d, const T *x, int64_t n, const T *y, int64_t ldy,   \
                      T *out) {                                                                     \
         T rho = (T)p[0];                                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            T value = rho - sum(0, d, x, y + i * ldy);                                             \
-            out[i] = value > 0 ? value : 0;                                                        \
-        }                                                                                          \
+        distances(d, x, n, y, ldy, out);                                                           \
+        for (int64_t i = 0; i < n; i++) out[i] = out[i] < rho ? rho - out[i] : 0;                  \
     }
-ROWS(float, rows32, sum32)
-ROWS(double, rows64, sum64)
+ROWS(float, rows32, krein__distances32)
+ROWS(double, rows64, krein__distances64)
 
 static double coordinate(const double *p, int64_t at, double x, double y) {
     (void)p, (void)at;

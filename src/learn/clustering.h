@@ -16,6 +16,7 @@ typedef struct krein_cluster_job {
     double *row_weight;     /* n; NULL: all 1. Those of the data where they have any */
     bool spectral, weights; /* weights: fill the model's */
     int64_t neighbours;     /* > 0: spectral clustering of their graph */
+    const char *graph_file; /* of that, or NULL */
     int64_t sample;         /* rows of the silhouette, at most; out: how many it has */
     krein_kmeans result;    /* clusters in order, see krein__cluster_order */
     double silhouette;

@@ -257,6 +257,7 @@ const krein_learner_class krein__learner_labelprop = {
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
     .matrix = KREIN_MATRIX_FEW,
     .unlabelled = true,
+    .graph = true,
     .fits_map = true,
     .fit = fit,
     .cost = cost};

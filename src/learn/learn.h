@@ -65,6 +65,7 @@ typedef struct krein_learner_class {
                                 before, where that is cheap; 0: as for others */
     bool probabilities;      /* it has them, for classes */
     bool unlabelled;         /* it learns from rows without labels too */
+    bool graph;              /* it makes a graph of the rows (graph_file) */
     bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */

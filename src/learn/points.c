@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 typedef struct builder {
@@ -176,19 +175,31 @@ done:
 
 krein_status krein__job_graph(krein_job *job, const krein_points *p, const krein_graph_options *o,
                               krein_graph *out) {
+    static const char words[] = "auto|exact|tree|descent";
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    const char *file = job->graph_file;
+    char how[16] = "", recall[64] = "";
     double start = krein__clock();
-    uint64_t digest = file ? krein__graph_digest(&p->x, p->count, NULL) : 0;
-    if (file && access(file, F_OK) == 0) {
-        TRY(krein__graph_load(ctx, file, o, p->nodes, digest, out));
-    } else {
-        TRY(krein__graph_make(ctx, NULL, &p->x, p->count, o, out));
-        if (file) TRY(krein__graph_save(ctx, file, out, o, digest));
+    krein_graph_options asked = *o;
+    int64_t counted = 0;
+    for (int64_t i = 0; i < p->nodes; i++) counted += p->count[i] > 0;
+    if (o->fewer && o->k >= counted && counted > 1) {
+        asked.k = counted - 1;
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "graph: %lld different rows: each has all others for neighbours",
+                   (long long)counted);
     }
-    krein__log(ctx, KREIN_LOG_INFO, "graph: %lld nodes, %lld edges, %.3g s", (long long)out->n,
-               (long long)out->ptr[out->n] / 2, krein__clock() - start);
+    TRY(krein__graph_get(ctx, job->graph_file, NULL, &p->x, p->count, &asked, out));
+    krein__word(words, out->near, how, sizeof how);
+    if (out->near == KREIN_NEAR_DESCENT)
+        snprintf(recall, sizeof recall, ", recall %.3g (100 rows)", out->recall);
+    krein__log(ctx, KREIN_LOG_INFO, "graph: %lld nodes, %lld edges, near=%s%s, %.3g s",
+               (long long)out->n, (long long)out->ptr[out->n] / 2, how, recall,
+               krein__clock() - start);
+    if (out->recall < .9)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "graph: only %.0f %% of the nearest neighbours were found; near=exact finds all",
+                   100 * out->recall);
 done:
     return st;
 }

@@ -34,6 +34,7 @@ static bool offered(int bits) {
 }
 static int64_t layers_of(const krein_map *map) { return (int64_t)map->values.number[LAYERS]; }
 
+bool krein__map_is_deep(const krein_map *map) { return map->cls == &krein__map_deep; }
 const krein_deep *krein__deep(const krein_map *map) { return map->state; }
 
 /* A map that was made of another one may have any kernel; drawn frequencies need a measure. */
@@ -131,24 +132,6 @@ done:
     return st;
 }
 
-/* Packs codes (in x F, one a byte) by output. */
-static krein_status pack(krein_ctx *ctx, const uint8_t *codes, const krein_quant *q, int64_t in,
-                         int64_t F, krein_codes *out) {
-    krein_status st = KREIN_OK;
-    uint8_t *one = NULL;
-    *out = (krein_codes){.quant = *q, .inputs = in, .outputs = F};
-    int64_t bytes = krein__packed_bytes(q->bits, in);
-    NEW(one, in);
-    NEW(out->packed, krein__codes_bytes(out));
-    for (int64_t f = 0; f < F; f++) {
-        for (int64_t i = 0; i < in; i++) one[i] = codes[i * F + f];
-        krein__pack(q->bits, in, one, out->packed + f * bytes);
-    }
-done:
-    krein__free(ctx, one);
-    return st;
-}
-
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -172,7 +155,7 @@ krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
             NEW(to->W, in * F);
             memcpy(to->W, given->W[l], (size_t)(in * F) * sizeof *to->W);
         } else if (given->codes) {
-            TRY(pack(ctx, given->codes[l], &given->quant[l], in, F, &to->codes));
+            TRY(krein__codes_pack(ctx, &given->quant[l], in, F, given->codes[l], &to->codes));
         } else {
             TRY(krein__codes_create(ctx, given->bits, in, F, given->W[l], F, &to->codes));
         }
@@ -277,7 +260,7 @@ static void tile_float(const krein_map *map, const krein_rows *rows, float *out,
     }
 }
 
-const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *rows, float *scratch) {
+static const uint8_t *code_tile(const krein_map *map, const krein_rows *rows, float *scratch) {
     const krein_deep *s = map->state;
     int64_t each = KREIN_TILE * widest(s), d = map->d;
     float *x = scratch;
@@ -296,20 +279,20 @@ const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *rows, f
     return from;
 }
 
-krein_quant krein__deep_quant(const krein_map *map) {
+static krein_map_codes codes(const krein_map *map) {
     const krein_deep *s = map->state;
-    return krein__wave_codes_quant(s->table);
+    return (krein_map_codes){krein__wave_codes_quant(s->table), krein__deep_factor(map)};
 }
 
 /* What the codes stand for. */
 static void tile_codes(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
                        float *scratch) {
-    krein_quant q = krein__deep_quant(map);
-    const uint8_t *codes = krein__deep_codes(map, rows, scratch);
+    krein_map_codes q = codes(map);
+    const uint8_t *from = code_tile(map, rows, scratch);
     int64_t R = map->R;
-    float factor = (float)krein__deep_factor(map);
+    float factor = (float)q.factor;
     for (int64_t i = 0; i < KREIN_TILE; i++) {
-        krein__quant_reals(&q, R, codes + i * R, out + i * ld);
+        krein__quant_reals(&q.quant, R, from + i * R, out + i * ld);
         for (int64_t j = 0; j < R; j++) out[i * ld + j] *= factor;
     }
 }
@@ -436,5 +419,7 @@ const krein_map_class krein__map_deep = {
     .cost = cost,
     .fit = fit,
     .tile = tile,
+    .codes = codes,
+    .code_tile = code_tile,
     .io = io,
     .clear = clear};

@@ -25,6 +25,7 @@ typedef struct krein_deep {
     krein_wave_codes *table; /* of cosines and sines in codes */
 } krein_deep;
 
+bool krein__map_is_deep(const krein_map *map);
 const krein_deep *krein__deep(const krein_map *map);
 /* Other frequencies for a map that is not fitted yet: layer l has F[l] and the matrix W[l] (in x
  * F[l], in turns), in = d or 2 F[l - 1]. With bits below 32 they become codes: rounded to the
@@ -41,10 +42,6 @@ typedef struct krein_deep_given {
     const float *unit; /* d, or NULL: see krein_deep; only with bits below 32 */
 } krein_deep_given;
 krein_status krein__deep_give(krein_map *map, const krein_deep_given *given);
-/* The codes of the raw features of a tile, KREIN_TILE x R, within scratch (map->scratch floats),
- * and their quantiser; maps of codes only. */
-const uint8_t *krein__deep_codes(const krein_map *map, const krein_rows *x, float *scratch);
-krein_quant krein__deep_quant(const krein_map *map);
 /* The factor of cosines and sines. */
 double krein__deep_factor(const krein_map *map);
 

@@ -1,6 +1,8 @@
 /* landmarks.c -- r_i(x) = k(x, l_i) for landmarks l_1 .. l_R. */
 #include "map/landmarks.h"
 
+#include "map/coded.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -93,13 +95,13 @@ done:
 
 bool krein__landmarks_array(const krein_map *map, int64_t i, krein_named_array *out) {
     const krein_matrix *m = &((const krein_landmarks *)map->state)->rows;
-    if (!map->sparse && i == 0)
+    if (!m->ptr && i == 0)
         krein__array_set(out, "landmarks", KREIN_TYPE_F32, m->n, m->d, m->x);
-    else if (map->sparse && i == 0)
+    else if (m->ptr && i == 0)
         krein__array_set(out, "landmarks.ptr", KREIN_TYPE_I64, 1, m->n + 1, m->ptr);
-    else if (map->sparse && i == 1)
+    else if (m->ptr && i == 1)
         krein__array_set(out, "landmarks.col", KREIN_TYPE_I32, 1, m->ptr[m->n], m->col);
-    else if (map->sparse && i == 2)
+    else if (m->ptr && i == 2)
         krein__array_set(out, "landmarks.val", KREIN_TYPE_F32, 1, m->ptr[m->n], m->val);
     else
         return false;
@@ -110,6 +112,7 @@ void krein__landmarks_clear(krein_map *map) {
     krein_landmarks *s = map->state;
     krein__matrix_clear(map->ctx, &s->rows);
     krein__gram_end(map->ctx, &s->gram);
+    krein__coded_clear(map->ctx, s->coded);
 }
 
 void krein__landmarks_cost(const krein_map *map, int64_t m, krein_cost *out) {

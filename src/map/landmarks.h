@@ -7,6 +7,7 @@
 typedef struct krein_landmarks {
     krein_matrix rows;
     krein_gram_rows gram;
+    struct krein_coded *coded; /* the same in a few bits (coded.h); NULL: in float */
 } krein_landmarks;
 
 /* Copies the rows with the given numbers (ascending) and prepares kernel values against them. */

@@ -110,6 +110,8 @@ void krein__map_destroy(krein_map *map) {
 
 bool krein__map_has_codes(const krein_map *map) { return krein__map_traits(map) & KREIN_MAP_CODES; }
 
+krein_map_codes krein__map_codes(const krein_map *map) { return map->cls->codes(map); }
+
 int krein__map_traits(const krein_map *map) {
     return map->cls->traits | (map->cls->own_traits ? map->cls->own_traits(map) : 0);
 }

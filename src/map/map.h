@@ -10,6 +10,7 @@
 #include "file/archive.h"
 #include "stream/data.h"
 #include "kernel/gram.h"
+#include "num/quant.h"
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ enum {
     KREIN_MAP_MIX = 64,      /* the features are not r itself but z = A'r */
     KREIN_MAP_VALUES = 128,  /* the raw features are kernel values at krein__map_landmarks */
     KREIN_MAP_TRAINED = 256, /* a learner may train its frequencies (learned.h) */
-    KREIN_MAP_CODES = 512    /* the raw features are codes of a few bits (deep.h) */
+    KREIN_MAP_CODES = 512    /* the raw features are codes of a few bits */
 };
 
 /* The option of maps that make as many features as they are asked for. */
@@ -53,6 +54,12 @@ typedef struct krein_named_array {
     char name[64];
     krein_array array;
 } krein_named_array;
+
+/* Codes of raw features: they stand for factor times what quant says. */
+typedef struct krein_map_codes {
+    krein_quant quant;
+    double factor;
+} krein_map_codes;
 
 typedef struct krein_map_class {
     krein_class cls;
@@ -95,6 +102,13 @@ typedef struct krein_map_class {
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
     /* Maps whose raw features are cosines and sines: these (waves.h). NULL: they are not. */
     krein_status (*waves)(krein_ctx *ctx, const krein_map *map, krein_waves *out);
+    /* And these are the draws of krein__fourier_draw, frequency by frequency: a program can draw
+     * them again. */
+    bool redrawn;
+    /* Maps with CODES: what codes stand for, and those of a tile, KREIN_TILE x R, within scratch
+     * (map->scratch floats). */
+    krein_map_codes (*codes)(const krein_map *map);
+    const uint8_t *(*code_tile)(const krein_map *map, const krein_rows *x, float *scratch);
     /* Maps with MIX: sets mix (NULL) again from the fitted state, as fit did. */
     krein_status (*remix)(krein_map *map);
 } krein_map_class;
@@ -158,8 +172,9 @@ krein_map krein__map_on(krein_ctx *ctx, const krein_map *map);
  * prediction needs none. The caller frees it. */
 krein_status krein__map_remix(krein_map *map);
 
-/* The raw features are codes of a few bits (deep.h). */
+/* The raw features are codes of a few bits; what these stand for. */
 bool krein__map_has_codes(const krein_map *map);
+krein_map_codes krein__map_codes(const krein_map *map);
 
 /* Raw features of x, threaded over tiles: out is x.n x R with stride R. scratch holds
  * krein__map_scratch(map) floats. offset (R, or NULL) is subtracted while a tile is in cache:

@@ -24,8 +24,11 @@
  * T'T takes the place of eigenvectors: features are another rotation of the same, at 2/3 m^3 flops
  * on all threads and not 9 m^3. The jitter is CUT lambda_max: directions that would be dropped are
  * damped.
+ *
+ * With bits = 8, 4, 2 or 1 the landmarks are codes (coded.c), rounded to the nearest: k-means
+ * centres and rows move a little, and the features are those of the moved ones.
  */
-#include "map/landmarks.h"
+#include "map/coded.h"
 #include "map/pick.h"
 
 #include "num/blas.h"
@@ -37,7 +40,10 @@ static const double CUT = 1e-7, FUSED_CUT = 1e-5;
 static const double LEAST = 1e-3;
 enum { MANY = 1024 }; /* landmarks: below, eigenvectors cost little */
 
-enum { D_SLOT = 0, PICK = 1, FILE_SLOT = 2 };
+enum { D_SLOT = 0, PICK = 1, FILE_SLOT = 2, BITS = 3 };
+enum { IN_FLOAT = 32 };
+
+static int bits_of(const krein_map *map) { return (int)map->values.number[BITS]; }
 
 static krein_pick how(const krein_map *map) { return (krein_pick)map->values.number[PICK]; }
 static const char *file(const krein_map *map) { return map->values.text[FILE_SLOT]; }
@@ -55,6 +61,7 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
     int64_t m = features(map, n);
     krein__landmarks_cost(map, m, out);
     double M = (double)m;
+    if (bits_of(map) != IN_FLOAT) out->bytes += krein__coded_bytes(map, m);
     if (!file(map)) krein__pick_cost(map, n, m, how(map), out);
     if (map->unmixed) return;
     bool factor = m >= MANY && krein__kernel_positive(map->kernel);
@@ -230,6 +237,43 @@ static bool by_factor(const krein_map *map) {
     return map->R >= MANY && krein__kernel_positive(map->kernel);
 }
 
+/* Columns beyond REACH times what the landmarks have are cut. */
+static krein_status hold_codes(krein_map *map, const krein_matrix *marks) {
+    static const float REACH = 1.5f;
+    krein_ctx *ctx = map->ctx;
+    krein_status st = KREIN_OK;
+    krein_rows rows = krein__matrix_rows(marks);
+    int64_t d = map->d, m = marks->n;
+    float *unit = NULL, *row = NULL, *divided = NULL;
+    ZNEW(unit, d);
+    NEW(row, d);
+    NEW(divided, d * m);
+    for (int64_t i = 0; i < m; i++) {
+        krein__row_copy(&rows, i, row);
+        for (int64_t j = 0; j < d; j++) unit[j] = fmaxf(unit[j], REACH * fabsf(row[j]));
+    }
+    for (int64_t j = 0; j < d; j++) unit[j] = unit[j] > 1e-30f ? 1 / unit[j] : 0;
+    for (int64_t i = 0; i < m; i++) {
+        krein__row_copy(&rows, i, row);
+        for (int64_t j = 0; j < d; j++) divided[j * m + i] = unit[j] > 0 ? row[j] / unit[j] : 0;
+    }
+    krein_coded_given given = {.bits = bits_of(map), .m = m, .unit = unit, .rows = divided};
+    TRY(krein__coded_give(map, &given));
+done:
+    krein__free(ctx, unit);
+    krein__free(ctx, row);
+    krein__free(ctx, divided);
+    return st;
+}
+
+static krein_status hold(krein_map *map, krein_matrix *marks) {
+    int bits = bits_of(map);
+    if (bits == IN_FLOAT) return krein__landmarks_hold(map, marks, false);
+    if (bits == 8 || bits == 4 || bits == 2 || bits == 1) return hold_codes(map, marks);
+    return krein__fail(map->ctx, KREIN_ESPEC, "nystrom: bits=%d is not offered: 32, 8, 4, 2 or 1",
+                       bits);
+}
+
 static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
@@ -241,7 +285,7 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     TRY(check_inputs(map, rows));
     TRY(file(map) ? krein__rows_given(rows, file(map), map->D, &marks)
                   : krein__pick(map, rows, n, m, how(map), &marks));
-    TRY(krein__landmarks_hold(map, &marks, false));
+    TRY(hold(map, &marks));
     if (map->unmixed && krein__kernel_positive(map->kernel))
         map->D = map->R;
     else
@@ -260,7 +304,7 @@ static krein_status fit_sample(krein_map *map, const krein_rows *rows) {
     NEW(index, m);
     for (int64_t i = 0; i < m; i++) index[i] = i * rows->n / m;
     TRY(krein__matrix_gather(ctx, rows, index, m, &marks));
-    TRY(krein__landmarks_hold(map, &marks, false));
+    TRY(hold(map, &marks));
     TRY(whiten(map, by_factor(map)));
 done:
     krein__free(ctx, index);
@@ -300,7 +344,18 @@ static bool fact(const krein_map *map, int64_t i, krein_fact *out) {
 }
 
 static krein_status io(krein_map *map, krein_archive *a) {
-    return krein__landmarks_io(map, a, false);
+    int bits = bits_of(map);
+    return bits == IN_FLOAT ? krein__landmarks_io(map, a, false) : krein__coded_io(map, a, bits);
+}
+
+static void tile(const krein_map *map, const krein_rows *x, float *out, int64_t ld,
+                 float *scratch) {
+    (bits_of(map) == IN_FLOAT ? krein__landmarks_tile : krein__coded_reals)(map, x, out, ld,
+                                                                            scratch);
+}
+
+static int own_traits(const krein_map *map) {
+    return bits_of(map) == IN_FLOAT ? KREIN_MAP_VALUES : KREIN_MAP_CODES;
 }
 
 static const krein_option options[] = {
@@ -319,6 +374,12 @@ static const krein_option options[] = {
      .type = KREIN_OPTION_TEXT,
      .help = "landmarks from this file: rows with the columns of the data, or one column of row "
              "numbers from 1"},
+    [BITS] = {.name = "bits",
+              .type = KREIN_OPTION_INTEGER,
+              .value = IN_FLOAT,
+              .low = 1,
+              .high = IN_FLOAT,
+              .help = "of the landmarks: 32, or whole numbers of 8, 4, 2 or 1"},
     {0}};
 
 const krein_map_class krein__map_nystrom = {
@@ -328,18 +389,24 @@ const krein_map_class krein__map_nystrom = {
          "(better where rows form clusters; on wide sparse rows its k-means++ seeds), training "
          "rows drawn by ridge leverage scores (rows that others do not explain; positive "
          "definite kernels), or those of a file, at most D. Of an indefinite kernel about half as "
-         "many features as landmarks are kept: the others would not approximate it."},
+         "many features as landmarks are kept: the others would not approximate it. With bits "
+         "below "
+         "32 rows, landmarks and kernel values are whole numbers, and so are inner products; for "
+         "kernels that are computed from these."},
     .terms = KREIN_EXPANSION_MAX,
     .kernels = "all",
     .time = "n d D + D^3",
-    .traits = KREIN_MAP_DATA | KREIN_MAP_MIX | KREIN_MAP_VALUES,
+    .traits = KREIN_MAP_DATA | KREIN_MAP_MIX,
+    .own_traits = own_traits,
     .accepts = accepts,
     .features = features,
     .cost = cost,
     .fit = fit,
     .fit_sample = fit_sample,
     .remix = remix,
-    .tile = krein__landmarks_tile,
+    .tile = tile,
+    .codes = krein__coded_codes,
+    .code_tile = krein__coded_tile,
     .array = krein__landmarks_array,
     .io = io,
     .clear = krein__landmarks_clear,

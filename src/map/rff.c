@@ -55,5 +55,6 @@ const krein_map_class krein__map_rff = {
     .fit = fit,
     .tile = krein__fourier_tile,
     .waves = krein__fourier_waves,
+    .redrawn = true,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

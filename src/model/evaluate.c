@@ -96,12 +96,10 @@ static void add_numbers(sums *s, double w, int64_t k, const double *y, const dou
 
 /* ---- with probabilities ------------------------------------------------- */
 
-/* Below it a probability costs no more: one wrong row in a million shall not be all there is. */
-static const double LEAST = 1e-15;
+/* Below 1e-15 it costs no more: one wrong row in a million shall not be all there is. */
+double krein__log_loss(double probability) { return -log(fmax(probability, 1e-15)); }
 
-typedef struct scored {
-    double score, weight;
-} scored;
+typedef krein_row_score scored;
 
 /* The rows of one class, as many as come. */
 typedef struct column {
@@ -126,22 +124,21 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Over all pairs of a row of each class. NaN: a class has no row. */
-static double area(column *first, column *second) {
+double krein__auc(int64_t n, scored *first, int64_t m, scored *second) {
     int64_t i = 0, j = 0;
     double below = 0, upto = 0; /* weight of the first class below a score, and up to it */
     double twice = 0, all = 0;  /* without weights whole numbers, exact up to 2^53 */
-    if (first->n == 0 || second->n == 0) return NAN;
-    qsort(first->at, (size_t)first->n, sizeof *first->at, ascending);
-    qsort(second->at, (size_t)second->n, sizeof *second->at, ascending);
-    for (int64_t r = 0; r < second->n; r++) {
-        const scored *row = &second->at[r];
-        for (; i < first->n && first->at[i].score < row->score; i++) below += first->at[i].weight;
-        for (; j < first->n && first->at[j].score <= row->score; j++) upto += first->at[j].weight;
+    if (n == 0 || m == 0) return NAN;
+    qsort(first, (size_t)n, sizeof *first, ascending);
+    qsort(second, (size_t)m, sizeof *second, ascending);
+    for (int64_t r = 0; r < m; r++) {
+        const scored *row = &second[r];
+        for (; i < n && first[i].score < row->score; i++) below += first[i].weight;
+        for (; j < n && first[j].score <= row->score; j++) upto += first[j].weight;
         twice += row->weight * (below + upto);
         all += row->weight;
     }
-    for (; j < first->n; j++) upto += first->at[j].weight;
+    for (; j < n; j++) upto += first[j].weight;
     return twice / 2 / upto / all;
 }
 
@@ -164,7 +161,7 @@ static krein_status believe(const krein_predictor *s, const krein_block *b, cons
         int64_t truth = (int64_t)b->label[i];
         double w = weight_of(b, i);
         if (w == 0) continue;
-        in->loss -= w * log(fmax(in->p[i * classes + truth], LEAST));
+        in->loss += w * krein__log_loss(in->p[i * classes + truth]);
         if (classes == 2) TRY(append(s->ctx, &in->side[truth], (scored){score[i], w}));
     }
 done:
@@ -278,7 +275,8 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     if (classes) {
         end_classes(total, s.weight, out);
         if (in.p) out->log_loss = in.loss / s.weight;
-        if (in.p && m->encoding.nclass == 2) out->auc = area(&in.side[0], &in.side[1]);
+        if (in.p && m->encoding.nclass == 2)
+            out->auc = krein__auc(in.side[0].n, in.side[0].at, in.side[1].n, in.side[1].at);
     } else {
         end_numbers(&s, m->k, out);
     }

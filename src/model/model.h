@@ -119,6 +119,15 @@ int64_t krein__decide(krein_head head, int64_t classes, const double *score);
 /* Number of the pair of classes a < b among all pairs, as their scores are ordered. */
 int64_t krein__pair(int64_t classes, int64_t a, int64_t b);
 
+/* What a row costs whose true class has that probability. */
+double krein__log_loss(double probability);
+/* Area under the curve over all pairs of a row of each class, of which n and m have scores; both
+ * are sorted. NaN: a class has no row. */
+typedef struct krein_row_score {
+    double score, weight;
+} krein_row_score;
+double krein__auc(int64_t n, krein_row_score *first, int64_t m, krein_row_score *second);
+
 /* Metrics over the given part of data that has been learned or matched already. */
 krein_status krein__model_measure(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                   int part, krein_metrics *out);

@@ -4,7 +4,6 @@
  *
  * unit_c is the largest size of the weights of score c. The map's features are codes as well, and a
  * score is a product of whole numbers (num/codes.h). */
-#include "map/deep.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -30,7 +29,7 @@ static krein_status prepare(krein_model *m) {
     krein_status st = KREIN_OK;
     krein_packed *p = &m->packed;
     int64_t R = m->map->R, k = m->k, bytes = krein__packed_bytes(p->codes.quant.bits, R);
-    krein_product_plan plan = {.rows = krein__deep_quant(m->map)};
+    krein_product_plan plan = {.rows = krein__map_codes(m->map).quant};
     uint8_t *codes = NULL;
     TRY(krein__product_create(ctx, &p->codes, &plan, &p->product));
     if (!m->w) NEW(m->w, R * k);

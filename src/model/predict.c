@@ -3,7 +3,6 @@
 #include "model/model.h"
 
 #include "base/sized.h"
-#include "map/deep.h"
 #include "model/packets.h"
 #include "model/probability.h"
 #include "num/blas.h"
@@ -55,10 +54,10 @@ static void score_codes(const krein_predictor *s, const krein_rows *rows, char *
     const krein_model *m = s->model;
     const krein_packed *p = &m->packed;
     int64_t k = m->k;
-    double factor = krein__deep_factor(m->map);
+    double factor = krein__map_codes(m->map).factor;
     char *room = scratch + (m->map->scratch * 4 + 63) / 64 * 64;
     float *sum = (float *)(room + (krein__product_scratch(p->product) + 63) / 64 * 64);
-    const uint8_t *codes = krein__deep_codes(m->map, rows, (float *)scratch);
+    const uint8_t *codes = m->map->cls->code_tile(m->map, rows, (float *)scratch);
     krein__product_reals(p->product, rows->n, codes, m->map->R, room, sum);
     for (int64_t e = 0; e < rows->n * k; e++)
         out[e] = factor * p->unit[e % k] * (double)sum[e] + m->intercept[e % k];

@@ -183,6 +183,10 @@ void krein__product_destroy(krein_ctx *ctx, krein_product *p) {
     krein__free(ctx, p);
 }
 
+krein_phases krein__product_phases(const krein_product *p) {
+    return (krein_phases){p->turn, p->row_turn, p->column_turn};
+}
+
 const char *krein__product_path(const krein_product *p) { return p->kernel->path; }
 
 /* ---- products ---------------------------------------------------------------- */

@@ -33,6 +33,13 @@ void krein__product_destroy(krein_ctx *ctx, krein_product *p);
 double krein__product_bytes(int bits, int64_t inputs, int64_t outputs, double *scratch);
 /* Bytes that one thread needs, whatever the number of rows. */
 int64_t krein__product_scratch(const krein_product *p);
+/* What makes phases of sums: sum and the row's sum of codes times these, in 2^-64 turns, and what
+ * is added to each output, in 2^-32 turns. Of a product with turns; column is its own. */
+typedef struct krein_phases {
+    uint64_t turn, row;
+    const uint32_t *column;
+} krein_phases;
+krein_phases krein__product_phases(const krein_product *p);
 /* The path in use, as in the plan. */
 const char *krein__product_path(const krein_product *p);
 

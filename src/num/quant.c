@@ -119,6 +119,41 @@ done:
     return st;
 }
 
+krein_status krein__codes_pack(krein_ctx *ctx, const krein_quant *q, int64_t inputs,
+                               int64_t outputs, const uint8_t *codes, krein_codes *out) {
+    krein_status st = KREIN_OK;
+    uint8_t *one = NULL;
+    *out = (krein_codes){.quant = *q, .inputs = inputs, .outputs = outputs};
+    int64_t bytes = krein__packed_bytes(q->bits, inputs);
+    NEW(one, inputs);
+    NEW(out->packed, krein__codes_bytes(out));
+    for (int64_t j = 0; j < outputs; j++) {
+        for (int64_t i = 0; i < inputs; i++) one[i] = codes[i * outputs + j];
+        krein__pack(q->bits, inputs, one, out->packed + j * bytes);
+    }
+done:
+    krein__free(ctx, one);
+    return st;
+}
+
+krein_status krein__codes_reals(krein_ctx *ctx, const krein_codes *w, float *out) {
+    krein_status st = KREIN_OK;
+    uint8_t *one = NULL;
+    float *back = NULL;
+    int64_t bytes = krein__packed_bytes(w->quant.bits, w->inputs);
+    NEW(one, w->inputs);
+    NEW(back, w->inputs);
+    for (int64_t j = 0; j < w->outputs; j++) {
+        krein__unpack(w->quant.bits, w->inputs, w->packed + j * bytes, one);
+        krein__quant_reals(&w->quant, w->inputs, one, back);
+        for (int64_t i = 0; i < w->inputs; i++) out[i * w->outputs + j] = back[i];
+    }
+done:
+    krein__free(ctx, one);
+    krein__free(ctx, back);
+    return st;
+}
+
 void krein__codes_clear(krein_ctx *ctx, krein_codes *w) {
     krein__free(ctx, w->packed);
     *w = (krein_codes){0};

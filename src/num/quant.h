@@ -47,6 +47,11 @@ krein_status krein__codes_check(krein_ctx *ctx, const krein_codes *w);
 /* The codes of w (inputs x outputs, row-major with stride ld), on the range that w has. */
 krein_status krein__codes_create(krein_ctx *ctx, int bits, int64_t inputs, int64_t outputs,
                                  const float *w, int64_t ld, krein_codes *out);
+/* Codes that are there: inputs x outputs, one a byte. */
+krein_status krein__codes_pack(krein_ctx *ctx, const krein_quant *q, int64_t inputs,
+                               int64_t outputs, const uint8_t *codes, krein_codes *out);
+/* What they stand for, inputs x outputs. */
+krein_status krein__codes_reals(krein_ctx *ctx, const krein_codes *w, float *out);
 void krein__codes_clear(krein_ctx *ctx, krein_codes *w);
 
 #endif

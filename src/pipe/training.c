@@ -50,6 +50,7 @@ typedef bool trait(const krein_learner_class *l);
 static bool has_probabilities(const krein_learner_class *l) { return l->probabilities; }
 static bool has_checkpoint(const krein_learner_class *l) { return l->checkpoint; }
 static bool has_unlabelled(const krein_learner_class *l) { return l->unlabelled; }
+static bool has_graph(const krein_learner_class *l) { return l->graph; }
 
 typedef struct names {
     char text[256];
@@ -103,6 +104,11 @@ static krein_status check_learner(const krein_training *t) {
                            "%s has no use for rows without labels; leave `unlabeled` out; learners "
                            "that learn from them: %s",
                            l->cls.name, those_that(has_unlabelled).text);
+    if (t->o.graph_file && !l->graph)
+        return krein__fail(ctx, KREIN_EARG,
+                           "%s makes no graph of the rows; leave `graph_file` out; learners that "
+                           "do: %s",
+                           l->cls.name, those_that(has_graph).text);
     if (t->o.checkpoint && (t->weighing.cls || !l->checkpoint))
         return krein__fail(ctx, KREIN_EARG,
                            "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
@@ -265,6 +271,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     t->pipe.job.lambda = t->o.lambda;
     t->pipe.job.probabilities = t->o.probabilities;
     t->pipe.job.folds = krein__training_folds(t);
+    t->pipe.job.graph_file = t->o.graph_file;
 done:
     return st;
 }

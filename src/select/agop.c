@@ -1,4 +1,4 @@
-/* agop.c -- gradients of a kernel predictor at its own rows, and their second moments
+/* agop.c -- gradients of a kernel predictor at some of its own rows, and their second moments
  *
  * Radial kernels, W_il = phi'(r)/r, of output c at row i:
  *     g_ic = sum_l alpha_lc W_il (u_i - u_l) = (W alpha_c)_i u_i - sum_l W_il alpha_lc u_l
@@ -27,14 +27,14 @@ enum {
 typedef struct work {
     krein_ctx *ctx;
     const krein_kernel *leaf;
-    double factor;         /* the number before the base kernel */
-    int64_t n, d, q, most; /* most: outputs at a time */
+    double factor;            /* the number before the base kernel */
+    int64_t n, m, d, q, most; /* rows, those of them with gradients; most: outputs at a time */
     const double *alpha;
     double *U;            /* n x d; for products over the columns d x n */
-    double *W;            /* n x n: W, or K */
-    double *square, *sum; /* radial: |u_i|^2; W alpha, n x q */
+    double *W;            /* m x n: W, or K */
+    double *square, *sum; /* radial: |u_i|^2; W alpha, m x q */
     double *B; /* radial: n x most x d, alpha_lc u_l; else threads x (most + COLUMNS) x n */
-    double *G; /* n x most x d */
+    double *G; /* m x most x d */
 } work;
 
 /* ---- set-up ------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static void slopes(const work *w) {
     {
         krein__worker_begin();
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < w->m; i++) {
             double *row = w->W + i * n;
             for (int64_t l = 0; l < n; l++) {
                 double both = square[i] + square[l], r2 = both - 2 * row[l];
@@ -92,16 +92,16 @@ static krein_status begin_radial(work *w, const krein_rows *u) {
     krein_status st = KREIN_OK;
     int64_t n = w->n, d = w->d, q = w->q;
     NEW(w->square, n);
-    NEW(w->sum, n * q);
+    NEW(w->sum, w->m * q);
     NEW(w->B, n * w->most * d);
     for (int64_t i = 0; i < n; i++) {
         double *row = w->U + i * d;
         krein__row_copy_double(u, i, row);
         w->square[i] = krein__ddot(d, row, row);
     }
-    krein__pgemm(ctx, false, true, n, n, d, 1, w->U, d, w->U, d, 0, w->W, n);
+    krein__pgemm(ctx, false, true, w->m, n, d, 1, w->U, d, w->U, d, 0, w->W, n);
     slopes(w);
-    krein__pgemm(ctx, false, false, n, q, n, 1, w->W, n, w->alpha, q, 0, w->sum, q);
+    krein__pgemm(ctx, false, false, w->m, q, n, 1, w->W, n, w->alpha, q, 0, w->sum, q);
 done:
     return st;
 }
@@ -112,7 +112,8 @@ static krein_status begin_product(work *w, const krein_rows *u) {
     NEW(w->B, ctx->threads * (w->most + COLUMNS) * w->n);
     for (int64_t i = 0; i < w->n; i++)
         for (int64_t j = 0; j < w->d; j++) w->U[j * w->n + i] = (double)u->x[i * u->ld + j];
-    TRY(krein__gram_full(ctx, w->leaf, u, u, w->W));
+    krein_rows some = krein__rows_slice(u, 0, w->m);
+    TRY(krein__gram_full(ctx, w->leaf, &some, u, w->W));
 done:
     return st;
 }
@@ -134,14 +135,14 @@ double krein__agop_bytes(int64_t n, int64_t d, int64_t q, int threads) {
 }
 
 static krein_status begin(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *u,
-                          int64_t q, const double *alpha, work *w) {
+                          int64_t m, int64_t q, const double *alpha, work *w) {
     krein_status st = KREIN_OK;
-    *w = (work){.ctx = ctx, .n = u->n, .d = u->d, .q = q, .alpha = alpha};
+    *w = (work){.ctx = ctx, .n = u->n, .m = m, .d = u->d, .q = q, .alpha = alpha};
     TRY(check(ctx, kernel, u, w));
     w->most = outputs_at_a_time(w->n, w->d, q);
     NEW(w->U, w->n * w->d);
-    NEW(w->W, w->n * w->n);
-    NEW(w->G, w->n * w->most * w->d);
+    NEW(w->W, m * w->n);
+    NEW(w->G, m * w->most * w->d);
     TRY(w->leaf->kernel->slope ? begin_radial(w, u) : begin_product(w, u));
 done:
     if (st != KREIN_OK) end(w);
@@ -150,21 +151,19 @@ done:
 
 /* ---- gradients ---------------------------------------------------------- */
 
-/* Of `count` outputs from `first`, by u, into G (n x count x d). */
+/* Of `count` outputs from `first`, by u, into G (m x count x d). */
 static void gradients_radial(const work *w, int64_t first, int64_t count) {
     int64_t n = w->n, d = w->d, q = w->q, wide = count * d;
 #pragma omp parallel for num_threads(w->ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < count; c++) {
-            double alpha = w->alpha[i * q + first + c], sum = w->sum[i * q + first + c];
+            double alpha = w->alpha[i * q + first + c];
             const double *u = w->U + i * d;
             double *b = w->B + i * wide + c * d, *g = w->G + i * wide + c * d;
-            for (int64_t j = 0; j < d; j++) {
-                b[j] = alpha * u[j];
-                g[j] = sum * u[j];
-            }
+            for (int64_t j = 0; j < d; j++) b[j] = alpha * u[j];
+            for (int64_t j = 0; j < d && i < w->m; j++) g[j] = w->sum[i * q + first + c] * u[j];
         }
-    krein__pgemm(w->ctx, false, false, n, wide, n, -1, w->W, n, w->B, wide, 1, w->G, wide);
+    krein__pgemm(w->ctx, false, false, w->m, wide, n, -1, w->W, n, w->B, wide, 1, w->G, wide);
 }
 
 /* One row. b: count x n; P: COLUMNS x n. */
@@ -195,7 +194,7 @@ static void gradients_product(const work *w, int64_t first, int64_t count) {
         krein__worker_begin();
         double *b = w->B + omp_get_thread_num() * (w->most + COLUMNS) * w->n;
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < w->n; i++) row_product(w, i, first, count, b, b + w->most * w->n);
+        for (int64_t i = 0; i < w->m; i++) row_product(w, i, first, count, b, b + w->most * w->n);
         krein__worker_end(mode);
     }
     krein__compute_end(mode);
@@ -213,36 +212,37 @@ static krein_status gradients(const work *w, int64_t first, int64_t *count) {
 /* ---- second moments ----------------------------------------------------- */
 
 krein_status krein__agop_diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *u,
-                                  int64_t q, const double *alpha, const double *a, double *h) {
+                                  int64_t m, int64_t q, const double *alpha, const double *a,
+                                  double *h) {
     krein_status st = KREIN_OK;
     work w;
     int64_t d = u->d, count;
-    TRY(begin(ctx, kernel, u, q, alpha, &w));
+    TRY(begin(ctx, kernel, u, m, q, alpha, &w));
     memset(h, 0, (size_t)d * sizeof *h);
     for (int64_t c = 0; c < q && st == KREIN_OK; c += count) {
         st = gradients(&w, c, &count);
-        for (int64_t i = 0; i < w.n * count; i++)
+        for (int64_t i = 0; i < m * count; i++)
             for (int64_t j = 0; j < d; j++) h[j] += w.G[i * d + j] * w.G[i * d + j];
     }
-    for (int64_t j = 0; j < d; j++)
-        h[j] *= w.factor * w.factor * (a ? a[j] * a[j] : 1) / (double)w.n;
+    for (int64_t j = 0; j < d; j++) h[j] *= w.factor * w.factor * (a ? a[j] * a[j] : 1) / (double)m;
     end(&w);
 done:
     return st;
 }
 
 krein_status krein__agop_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *u,
-                              int64_t q, const double *alpha, const double *A, double *H) {
+                              int64_t m, int64_t q, const double *alpha, const double *A,
+                              double *H) {
     krein_status st = KREIN_OK;
     work w;
     double *product = NULL;
     int64_t d = u->d, count;
-    TRY(begin(ctx, kernel, u, q, alpha, &w));
-    double scale = w.factor * w.factor / (double)w.n;
+    TRY(begin(ctx, kernel, u, m, q, alpha, &w));
+    double scale = w.factor * w.factor / (double)m;
     memset(H, 0, (size_t)(d * d) * sizeof *H);
     for (int64_t c = 0; c < q && st == KREIN_OK; c += count) {
         st = gradients(&w, c, &count);
-        krein__pgemm(ctx, true, false, d, d, w.n * count, scale, w.G, d, w.G, d, 1, H, d);
+        krein__pgemm(ctx, true, false, d, d, m * count, scale, w.G, d, w.G, d, 1, H, d);
     }
     end(&w);
     if (st != KREIN_OK || !A) return st;

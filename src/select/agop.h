@@ -5,10 +5,10 @@
 #include "kernel/kernel.h"
 
 /* f_c(x) = b_c + sum_i alpha_ic k(u, u_i), u = A x, of rows u_i under the metric A that is in use
- * (dense, n of them; d columns). Its gradients by x are taken at the same rows, without the terms
- * of a row with itself and its duplicates:
+ * (dense, n of them; d columns). Its gradients by x are taken at the first m of them, without the
+ * terms of a row with itself and its duplicates:
  *
- *     H = 1/n sum_i sum_c g_ic g_ic',    g_ic = A' grad_u f_c(u_i)
+ *     H = 1/m sum_i sum_c g_ic g_ic',    g_ic = A' grad_u f_c(u_i)
  *
  * The kernel is a number times one base kernel that has a derivative and no free parameter;
  * anything else is KREIN_ESPEC. alpha is n x q.
@@ -16,10 +16,12 @@
 
 /* h[j] = H_jj. a: the d factors of a diagonal metric; NULL: ones. */
 krein_status krein__agop_diagonal(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *u,
-                                  int64_t q, const double *alpha, const double *a, double *h);
+                                  int64_t m, int64_t q, const double *alpha, const double *a,
+                                  double *h);
 /* H (d x d). A: the metric, d x d; NULL: the identity. */
 krein_status krein__agop_full(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *u,
-                              int64_t q, const double *alpha, const double *A, double *H);
+                              int64_t m, int64_t q, const double *alpha, const double *A,
+                              double *H);
 /* Bytes that either needs beside its result. */
 double krein__agop_bytes(int64_t n, int64_t d, int64_t q, int threads);
 

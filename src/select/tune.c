@@ -15,6 +15,8 @@
  * METRIC's rules; rows are counted so that two cores need a second or two. */
 #include "select/tuner.h"
 
+#include "base/recycle.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -48,10 +50,12 @@ done:
     return st;
 }
 
-/* Whether the path of metrics has fitted this kernel under this metric to all of S. */
+/* Whether the path of metrics has fitted this kernel with this scale under this metric to all of S.
+ */
 static bool on_the_path(const krein_tuner *t, const krein_tuner_candidate *c) {
     for (int i = 0; i < t->n; i++)
-        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view)
+        if (t->all[i].n == t->s.n && t->all[i].base == c->base && t->all[i].view == c->view &&
+            t->all[i].c == c->c)
             return true;
     return false;
 }
@@ -79,42 +83,6 @@ static krein_status enlarge(krein_tuner *t, int64_t from, int64_t rows, double b
     return krein__tuner_run_all(t, c, n);
 }
 
-/* Scale and lambda again, on all of S: of the best, and of the best of another kind where that may
- * change which of the two wins. What the search finds takes the place of what it began with: V has
- * chosen kernel and metric, and would choose a scale by chance. */
-static krein_status refine(krein_tuner *t) {
-    static const double RIVAL = 1.08;
-    krein_tuner_candidate c[KINDS];
-    int n = 0, top = krein__tuner_best(t, t->s.n, -1);
-    double most = RIVAL * t->all[top].loss;
-    for (int kind = 0; kind < KINDS; kind++) {
-        int i = krein__tuner_best(t, t->s.n, kind);
-        if (i < 0 || t->all[i].loss > most) continue;
-        c[n] = t->all[i];
-        c[n++].step = sqrt(2);
-    }
-    for (int k = 0; k < n; k++)
-        for (int i = t->n - 1; i >= 0; i--)
-            if (t->all[i].n == t->s.n && t->all[i].base == c[k].base && t->all[i].view == c[k].view)
-                krein__tuner_forget(t, i, 1);
-    return krein__tuner_run_all(t, c, n);
-}
-
-/* In three steps: scale and lambda follow on some more rows, where that is cheap; then all of S as
- * it is; then the best once more. On few rows all were searched on all of S. */
-static krein_status finals(krein_tuner *t) {
-    enum { SOME = 1000 };
-    krein_status st = KREIN_OK;
-    int64_t few = krein__tuner_few(t), some = krein__min(SOME, t->s.n);
-    if (few == t->s.n) goto done;
-    TRY(enlarge(t, few, some, 1.15, sqrt(2)));
-    if (some == t->s.n || krein__tuner_late(t)) goto done;
-    TRY(enlarge(t, some, t->s.n, 1.08, 0));
-    if (!krein__tuner_late(t)) TRY(refine(t));
-done:
-    return st;
-}
-
 /* By more than chance, and with no more rows in a wrong class. */
 static bool beats(const krein_tuner *t, const krein_tuner_candidate *c,
                   const krein_tuner_candidate *than, double chance) {
@@ -133,6 +101,53 @@ static int winner(const krein_tuner *t) {
         if (best < 0 || beats(t, &t->all[next], &t->all[best], chance[kind])) best = next;
     }
     return best;
+}
+
+/* Scale and lambda of the winner again, on more rows than before: a step of the scale to each side.
+ * Where the whole is not larger than a matrix that is factored, the search must not take longer
+ * than the fit: on some of S. What it finds takes the place of what it began with: V has chosen
+ * kernel and metric, and would choose a scale by chance. */
+static krein_status refine(krein_tuner *t) {
+    enum { FACTORED = 4500, MORE = 1600 };
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate c[3], *best = c;
+    int at = winner(t), n = 0;
+    for (int q = 0; q < 3; q++) {
+        const krein_tuner_base *b = &t->base[t->all[at].base];
+        c[n] = t->all[at];
+        c[n].c *= q == 0 ? 1 : q == 1 ? 1 / sqrt(2) : sqrt(2);
+        c[n].n = t->rows <= FACTORED ? krein__min(MORE, t->s.n) : t->s.n;
+        c[n].step = 1;
+        if (q == 0 || (c[n].c >= b->least && c[n].c <= b->most)) n++;
+    }
+    TRY(krein__tuner_at_once(t, krein__tuner_search, c, n));
+    for (int k = 1; k < n; k++)
+        if (c[k].loo < best->loo) best = &c[k];
+    t->all[at].lambda = best->lambda;
+    if (best == c) goto done;
+    krein_tuner_candidate to = *best;
+    for (int i = t->n - 1; i >= 0; i--)
+        if (t->all[i].n == t->s.n && t->all[i].base == to.base && t->all[i].view == to.view)
+            krein__tuner_forget(t, i, 1);
+    to.n = t->s.n;
+    to.step = 0;
+    TRY(krein__tuner_run_all(t, &to, 1));
+done:
+    return st;
+}
+
+/* In three steps: scale and lambda follow on some more rows, where that is cheap; then all of S as
+ * it is; then the best once more. On few rows all were searched on all of S. */
+static krein_status finals(krein_tuner *t) {
+    krein_status st = KREIN_OK;
+    int64_t few = krein__tuner_few(t), some = krein__tuner_some(t);
+    if (few == t->s.n) goto done;
+    TRY(enlarge(t, few, some, 1.15, sqrt(2)));
+    if (some == t->s.n || krein__tuner_late(t)) goto done;
+    TRY(enlarge(t, some, t->s.n, 1.05, 0));
+    if (!krein__tuner_late(t)) TRY(refine(t));
+done:
+    return st;
 }
 
 static krein_status take(krein_tuner *t, const krein_tuner_candidate *c) {
@@ -259,12 +274,15 @@ krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tune
     krein_status st = KREIN_OK;
     int64_t fit, held;
     krein_tuner *t = NULL;
+    krein_recycler pieces;
     *out = (krein_tuned){0};
+    krein__recycle_begin(ctx, &pieces); /* matrices of a few sizes, again and again */
     ZNEW(t, 1);
     t->ctx = ctx;
     t->o = o;
     t->encoding = &job->model->encoding;
     t->out = out;
+    t->rows = job->n;
     NEW(out->tried, KREIN_TUNER_CANDIDATES);
     sizes(job->n, o->effort, &fit, &held);
     TRY(krein__tune_sample(job, fit, held, o->clip, o->logs, &t->s));
@@ -276,6 +294,7 @@ done:
         krein__kernel_destroy(ctx, t->base[i].kernel);
     if (t) krein__tune_sample_end(&t->s);
     krein__free(ctx, t);
+    krein__recycle_end(ctx, &pieces);
     if (st != KREIN_OK) krein__tuned_clear(ctx, out);
     return st;
 }

@@ -11,6 +11,7 @@
 
 bool krein__tuner_late(const krein_tuner *t) { return krein__late(t->o->deadline); }
 int64_t krein__tuner_few(const krein_tuner *t) { return krein__min(KREIN_TUNER_FEW, t->s.n); }
+int64_t krein__tuner_some(const krein_tuner *t) { return krein__min(KREIN_TUNER_SOME, t->s.n); }
 
 krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
                                  const krein_tuner_candidate *c, krein_kernel **out) {
@@ -117,27 +118,43 @@ done:
     return st;
 }
 
-/* Scale and lambda by leave-one-out, then the error on V. */
-krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+/* Scale and lambda of a candidate, and the coefficients with them in f. */
+static krein_status search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c,
+                           krein_tune_fit *f) {
     krein_status st = KREIN_OK;
     room r = {0};
-    krein_tune_fit f = {.n = c->n, .lambda = c->lambda, .square = c->square};
-    krein_kernel *kernel = NULL;
     bool moved = false;
-    NEW(f.alpha, c->n * t->s.k);
+    *f = (krein_tune_fit){.n = c->n, .lambda = c->lambda, .square = c->square};
+    NEW(f->alpha, c->n * t->s.k);
     TRY(room_begin(ctx, t, c, &r));
-    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, &f) : fit_scale(ctx, t, c, &r, &f));
-    if (c->step > 1) TRY(climb(ctx, t, c, &r, &f, 1 / c->step, &moved));
-    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, &f, c->step, &moved));
+    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, f) : fit_scale(ctx, t, c, &r, f));
+    if (c->step > 1) TRY(climb(ctx, t, c, &r, f, 1 / c->step, &moved));
+    if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, f, c->step, &moved));
+    c->loo = f->loo;
+    c->lambda = f->lambda;
+    if (c->alpha) memcpy(c->alpha, f->alpha, (size_t)(c->n * t->s.k) * sizeof *f->alpha);
+done:
+    room_end(ctx, &r);
+    return st;
+}
+
+krein_status krein__tuner_search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    krein_tune_fit f;
+    krein_status st = search(ctx, t, c, &f);
+    krein__free(ctx, f.alpha);
+    return st;
+}
+
+krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    krein_status st = KREIN_OK;
+    krein_tune_fit f;
+    krein_kernel *kernel = NULL;
+    TRY(search(ctx, t, c, &f));
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     TRY(krein__tune_score(ctx, &t->s, &t->view[c->view], kernel, &f, &c->loss, &c->error));
-    c->loo = f.loo;
-    c->lambda = f.lambda;
-    if (c->alpha) memcpy(c->alpha, f.alpha, (size_t)(c->n * t->s.k) * sizeof *f.alpha);
 done:
     krein__kernel_destroy(ctx, kernel);
     krein__free(ctx, f.alpha);
-    room_end(ctx, &r);
     return st;
 }
 
@@ -176,31 +193,34 @@ static krein_status note(krein_tuner *t, const krein_tuner_candidate *c) {
     return KREIN_OK;
 }
 
-/* Several at once, a thread each; the results do not depend on how many there are. */
-krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+krein_status krein__tuner_at_once(const krein_tuner *t, krein_tuner_work *work,
+                                  krein_tuner_candidate *c, int n) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_workers all;
     int threads = (int)krein__min(ctx->threads, n);
     if (threads <= 1) {
-        for (int i = 0; i < n; i++) TRY(krein__tuner_run(ctx, t, &c[i]));
-    } else {
-        krein__workers_begin(&all, ctx, threads);
-        krein_compute compute = krein__compute_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-        for (int i = 0; i < n; i++) {
-            if (atomic_load(&all.stop)) continue;
-            krein_ctx own = all.own;
-            krein__worker_begin();
-            krein__workers_note(&all, krein__tuner_run(&own, t, &c[i]), &own);
-            krein__worker_end(compute);
-            krein__workers_stopped(&all);
-        }
-        krein__compute_end(compute);
-        TRY(krein__workers_end(&all));
+        for (int i = 0; i < n && st == KREIN_OK; i++) st = work(ctx, t, &c[i]);
+        return st;
     }
-    for (int i = 0; i < n; i++) TRY(note(t, &c[i]));
-done:
+    krein__workers_begin(&all, ctx, threads);
+    krein_compute compute = krein__compute_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int i = 0; i < n; i++) {
+        if (atomic_load(&all.stop)) continue;
+        krein_ctx own = all.own;
+        krein__worker_begin();
+        krein__workers_note(&all, work(&own, t, &c[i]), &own);
+        krein__worker_end(compute);
+        krein__workers_stopped(&all);
+    }
+    krein__compute_end(compute);
+    return krein__workers_end(&all);
+}
+
+krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
+    krein_status st = krein__tuner_at_once(t, krein__tuner_run, c, n);
+    for (int i = 0; i < n && st == KREIN_OK; i++) st = note(t, &c[i]);
     return st;
 }
 

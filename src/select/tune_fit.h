@@ -63,8 +63,8 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
                                double *error);
 /* Share of V that support vector machines put in a wrong class, a machine a pair of classes: K of
- * S, Kv of V and S (m x n), C of a row of mean weight. */
-krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+ * the first n rows of S, Kv of V and these (m x n), C of a row of mean weight. */
+krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
                              const double *Kv, double C, double *error);
 
 #endif

@@ -17,9 +17,11 @@ static krein_status signal(krein_tuner *t, krein_tuner_candidate *c) {
     return krein__tuner_coefficients(t, &near, &f);
 }
 
-/* The next view from the gradients of a fit; *more: there is one. */
+/* The next view from the gradients of a fit, at so many rows that their mean is known; *more: there
+ * is one. */
 static krein_status next_view(krein_tuner *t, krein_metric_kind kind, krein_tuner_candidate *c,
                               bool *more) {
+    enum { GRADIENTS = 1000 };
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
@@ -27,15 +29,16 @@ static krein_status next_view(krein_tuner *t, krein_metric_kind kind, krein_tune
     krein_tune_view *v = &t->view[c->view];
     krein_rows all = krein__matrix_rows(&v->fit), x = krein__rows_slice(&all, 0, c->n);
     int64_t d = t->s.d, size = kind == KREIN_METRIC_FULL ? d * d : d;
+    int64_t m = krein__min(c->n, GRADIENTS);
     NEW(h, size);
     NEW(a, size);
     TRY(signal(t, c));
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     if (kind == KREIN_METRIC_FULL) {
-        TRY(krein__agop_full(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        TRY(krein__agop_full(ctx, kernel, &x, m, t->s.k, c->alpha, v->factor, h));
         TRY(krein__metric_matrix(ctx, d, h, 1, a, more));
     } else {
-        TRY(krein__agop_diagonal(ctx, kernel, &x, t->s.k, c->alpha, v->factor, h));
+        TRY(krein__agop_diagonal(ctx, kernel, &x, m, t->s.k, c->alpha, v->factor, h));
         *more = krein__metric_factors(d, h, 1, a);
     }
     if (!*more) goto done;
@@ -62,7 +65,7 @@ static krein_status search_few(krein_tuner *t, krein_tuner_candidate *c) {
     on_few.n = krein__tuner_few(t);
     on_few.step = 2;
     on_few.alpha = NULL;
-    krein_status st = krein__tuner_run(t->ctx, t, &on_few);
+    krein_status st = krein__tuner_search(t->ctx, t, &on_few);
     c->c = on_few.c;
     c->lambda = on_few.lambda;
     return st;
@@ -80,7 +83,7 @@ krein_status krein__tuner_learn_metric(krein_tuner *t, krein_metric_kind kind,
     c.n = t->s.n;
     c.step = 0;
     NEW(c.alpha, c.n * t->s.k);
-    TRY(krein__tuner_run(ctx, t, &c));
+    TRY(krein__tuner_run_all(t, &c, 1));
     *best = c;
     for (int step = 1;
          step <= KREIN_TUNER_STEPS && !krein__tuner_late(t) && t->views < KREIN_TUNER_VIEWS - 1;

@@ -20,6 +20,7 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]) {
 typedef struct pairs {
     krein_ctx *ctx;
     const krein_tune_sample *s;
+    int64_t n; /* rows of S, from the first */
     krein_smo *smo;
     int64_t *row;
     double *y, *cost, *alpha, *f; /* of one machine; its values on V */
@@ -34,18 +35,18 @@ static void pairs_end(pairs *p) {
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
-static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, int64_t count,
-                                pairs *p) {
+static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, int64_t n,
+                                int64_t count, pairs *p) {
     krein_status st = KREIN_OK;
-    *p = (pairs){.ctx = ctx, .s = s};
-    NEW(p->row, s->n);
-    NEW(p->y, s->n);
-    NEW(p->cost, s->n);
-    NEW(p->alpha, s->n);
-    NEW(p->w, s->n);
+    *p = (pairs){.ctx = ctx, .s = s, .n = n};
+    NEW(p->row, n);
+    NEW(p->y, n);
+    NEW(p->cost, n);
+    NEW(p->alpha, n);
+    NEW(p->w, n);
     NEW(p->f, s->m);
     NEW(p->score, s->m * count);
-    TRY(krein__smo_begin(ctx, s->n, &p->smo));
+    TRY(krein__smo_begin(ctx, n, &p->smo));
 done:
     return st;
 }
@@ -58,7 +59,7 @@ static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, do
     krein_smo_machine machine = {
         .row = p->row, .y = p->y, .cost = p->cost, .tol = 1e-3, .alpha = p->alpha};
     int64_t of_b = 0;
-    for (int64_t i = 0; i < s->n; i++) {
+    for (int64_t i = 0; i < p->n; i++) {
         double weight = s->weight ? s->weight[i] : 1;
         if ((s->fit_class[i] != a && s->fit_class[i] != b) || !(weight > 0)) continue;
         p->y[machine.m] = s->fit_class[i] == b ? 1 : -1;
@@ -66,25 +67,25 @@ static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, do
         of_b += s->fit_class[i] == b;
         p->row[machine.m++] = i;
     }
-    memset(p->w, 0, (size_t)s->n * sizeof *p->w);
+    memset(p->w, 0, (size_t)p->n * sizeof *p->w);
     machine.intercept = of_b > 0 ? 1 : -1;
     if (of_b > 0 && of_b < machine.m) {
-        TRY(krein__smo(p->ctx, p->smo, s->n, K, &machine));
+        TRY(krein__smo(p->ctx, p->smo, p->n, K, &machine));
         for (int64_t i = 0; i < machine.m; i++) p->w[p->row[i]] = p->alpha[i];
     }
-    krein__pgemm(p->ctx, false, false, s->m, 1, s->n, 1, Kv, s->n, p->w, 1, 0, p->f, 1);
+    krein__pgemm(p->ctx, false, false, s->m, 1, p->n, 1, Kv, p->n, p->w, 1, 0, p->f, 1);
     for (int64_t i = 0; i < s->m; i++) p->score[i * count + which] = p->f[i] + machine.intercept;
 done:
     return st;
 }
 
-krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
+krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
                              const double *Kv, double C, double *error) {
     krein_status st = KREIN_OK;
     pairs p = {0};
     int64_t classes = s->nclass, count = classes * (classes - 1) / 2;
     double wrong = 0, total = 0;
-    TRY(pairs_begin(ctx, s, count, &p));
+    TRY(pairs_begin(ctx, s, n, count, &p));
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++)
             TRY(one_pair(&p, K, a, b, C, Kv, count, krein__pair(classes, a, b)));
@@ -102,25 +103,31 @@ done:
 
 /* ---- as candidates ------------------------------------------------------ */
 
-/* The least error on V over a few C; of ties the smallest C. */
-static krein_status machines_of(krein_tuner *t, const krein_tuner_candidate *c, double *C,
+static const double COSTS[] = {32, 4, 256};
+
+/* The least error on V over the first few COSTS, of machines on n rows of S; of ties the smallest
+ * C. */
+static krein_status machines_of(krein_ctx *ctx, const krein_tuner *t,
+                                const krein_tuner_candidate *c, int64_t n, int64_t costs, double *C,
                                 double *error) {
-    static const double tried[] = {4, 32, 256};
-    krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     double *K = NULL, *Kv = NULL, e;
     const krein_tune_view *v = &t->view[c->view];
-    krein_rows fit = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
+    krein_rows all = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
+    krein_rows fit = krein__rows_slice(&all, 0, n);
     *error = INFINITY;
-    NEW(K, t->s.n * t->s.n);
-    NEW(Kv, t->s.m * t->s.n);
+    *C = COSTS[0];
+    NEW(K, n * n);
+    NEW(Kv, t->s.m * n);
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     TRY(krein__gram_full(ctx, kernel, &fit, &fit, K));
     TRY(krein__gram_full(ctx, kernel, &held, &fit, Kv));
-    for (int64_t i = 0; i < KREIN__COUNT(tried) && !krein__tuner_late(t); i++) {
-        TRY(krein__tune_svm(ctx, &t->s, K, Kv, tried[i], &e));
-        if (e < *error) *error = e, *C = tried[i];
+    for (int64_t i = 0; i < costs && !krein__tuner_late(t); i++) {
+        TRY(krein__tune_svm(ctx, &t->s, n, K, Kv, COSTS[i], &e));
+        if (e > *error || (e == *error && COSTS[i] > *C)) continue;
+        *error = e;
+        *C = COSTS[i];
     }
 done:
     krein__kernel_destroy(ctx, kernel);
@@ -140,27 +147,71 @@ static double held_rows(const krein_tune_sample *s) {
     return squares > 0 ? sum * sum / squares : 0;
 }
 
+/* Fewer errors than ridge regression, by so many deviations of the difference. */
+static bool fewer(double error, double ridge, double m, double deviations) {
+    return (ridge - error) * m >= deviations * sqrt((ridge + error) * m);
+}
+
+static krein_status look(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c) {
+    double C;
+    return machines_of(ctx, t, c, c->n, 1, &C, &c->error);
+}
+
+/* Drops those of n candidates whose machines, on fewer rows where all of S takes long, are not on
+ * the way to leave fewer errors than ridge regression: than the least of those fitted to as many.
+ */
+static krein_status keep_promising(krein_tuner *t, double m, const krein_tuner_candidate **of,
+                                   int *n) {
+    enum { MANY = 1200 };
+    static const double DEVIATIONS = 0.5;
+    krein_status st = KREIN_OK;
+    krein_tuner_candidate c[KREIN_TUNER_BASES + 1];
+    int64_t rows = krein__tuner_some(t);
+    double ridge = INFINITY;
+    int kept = 0;
+    for (int i = 0; i < t->n; i++)
+        if (t->all[i].n == rows) ridge = fmin(ridge, t->all[i].error);
+    if (t->s.n <= MANY || isinf(ridge)) return st;
+    for (int i = 0; i < *n; i++) {
+        c[i] = *of[i];
+        c[i].n = rows;
+    }
+    TRY(krein__tuner_at_once(t, look, c, *n));
+    for (int i = 0; i < *n; i++) {
+        krein__log(t->ctx, KREIN_LOG_DEBUG,
+                   "support vector machines on %lld rows: error %.4g, ridge regression %.4g",
+                   (long long)rows, c[i].error, ridge);
+        if (fewer(c[i].error, ridge, m, DEVIATIONS)) of[kept++] = of[i];
+    }
+    *n = kept;
+done:
+    return st;
+}
+
 /* Every kernel without a metric, and the winner, where rows are few and ridge regression leaves
  * errors. They must leave fewer by more than one deviation of the difference. */
 krein_status krein__tuner_machines(krein_tuner *t, const krein_tuner_candidate **winner) {
     enum { FEW_CLASSES = 12, LEAST_WRONG = 4 };
     krein_status st = KREIN_OK;
-    const krein_tuner_candidate *ridge = *winner;
+    const krein_tuner_candidate *ridge = *winner, *of[KREIN_TUNER_BASES + 1] = {ridge};
     double m = held_rows(&t->s), least = ridge->error, error, C = 0;
     char text[KREIN_SVM_TEXT];
-    bool fits = t->o->machines && t->s.classes && t->s.nclass <= FEW_CLASSES &&
-                ridge->error * m >= LEAST_WRONG;
-    for (int i = -1; i < t->bases && fits && !krein__tuner_late(t); i++) {
-        const krein_tuner_candidate *c = i < 0 ? ridge : krein__tuner_plain_of(t, i);
-        if (i >= 0 && c == ridge) continue;
-        TRY(machines_of(t, c, &C, &error));
+    int n = 1;
+    if (!t->o->machines || !t->s.classes || t->s.nclass > FEW_CLASSES ||
+        ridge->error * m < LEAST_WRONG || krein__tuner_late(t))
+        return st;
+    for (int i = 0; i < t->bases; i++)
+        if (krein__tuner_plain_of(t, i) != ridge) of[n++] = krein__tuner_plain_of(t, i);
+    TRY(keep_promising(t, m, of, &n));
+    for (int i = 0; i < n && !krein__tuner_late(t); i++) {
+        TRY(machines_of(t->ctx, t, of[i], t->s.n, KREIN__COUNT(COSTS), &C, &error));
         krein__tune_svm_text(C, text);
-        TRY(krein__tuner_record(t, c, t->s.n, error, text));
+        TRY(krein__tuner_record(t, of[i], t->s.n, error, text));
         krein__log(t->ctx, KREIN_LOG_DEBUG, "support vector machines: error %.4g, C %g", error, C);
         if (!(error < least)) continue;
         least = error;
-        if ((ridge->error - error) * m < sqrt((ridge->error + error) * m)) continue;
-        *winner = c;
+        if (!fewer(error, ridge->error, m, 1)) continue;
+        *winner = of[i];
         t->out->C = C;
         t->out->error = error;
     }

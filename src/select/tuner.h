@@ -6,6 +6,7 @@
 
 enum { KREIN_TUNER_BASES = 8, KREIN_TUNER_VIEWS = 24, KREIN_TUNER_CANDIDATES = 52 };
 enum { KREIN_TUNER_FEW = 600 };   /* rows for a first look */
+enum { KREIN_TUNER_SOME = 1000 }; /* for a second */
 enum { KREIN_TUNER_STEPS = 6 };   /* of a metric */
 
 /* A kernel; its scale is free, but of a mixture. */
@@ -31,6 +32,7 @@ typedef struct krein_tuner {
     krein_ctx *ctx;
     const krein_tune_options *o;
     krein_encoding *encoding;
+    int64_t rows; /* of the training */
     krein_tune_sample s;
     krein_tuner_base base[KREIN_TUNER_BASES];
     int bases, mixtures; /* these stand behind the bases */
@@ -42,15 +44,20 @@ typedef struct krein_tuner {
 } krein_tuner;
 
 bool krein__tuner_late(const krein_tuner *t);
-/* Rows that are enough for a first look. */
+/* Rows that are enough for a first look, and for a second. */
 int64_t krein__tuner_few(const krein_tuner *t);
+int64_t krein__tuner_some(const krein_tuner *t);
 /* The kernel of a candidate, with its scale. */
 krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
                                  const krein_tuner_candidate *c, krein_kernel **out);
-/* Scale and lambda by leave-one-out, then the error on V. */
-krein_status krein__tuner_run(krein_ctx *ctx, const krein_tuner *t, krein_tuner_candidate *c);
-/* Several at once, a thread each, which are then among all; the results do not depend on how many
- * threads there are. */
+/* Scale and lambda by leave-one-out; with run the error on V too. */
+typedef krein_status krein_tuner_work(krein_ctx *ctx, const krein_tuner *t,
+                                      krein_tuner_candidate *c);
+krein_tuner_work krein__tuner_search, krein__tuner_run;
+/* Several at once, a thread each. The results do not depend on how many threads there are. */
+krein_status krein__tuner_at_once(const krein_tuner *t, krein_tuner_work *work,
+                                  krein_tuner_candidate *c, int n);
+/* Runs several, which are then among all. */
 krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n);
 /* Coefficients with the scale and the lambda that the candidate has. */
 krein_status krein__tuner_coefficients(krein_tuner *t, const krein_tuner_candidate *c,

@@ -256,13 +256,17 @@ double krein__dual_walk_bytes(int64_t n, int64_t k, int threads) {
 }
 
 /* No smaller lambda than that of the least loss was visited or guessed at, nor is there room for
- * one: steps are half decades on a grid of quarters. */
+ * one: steps are half decades on a grid of quarters. Where the last of them brought little, smaller
+ * ones will too. */
 static bool at_the_end(const walk *w, double least) {
+    static const double FLAT = 0.01;
     const krein_path *p = w->p;
     int64_t at = krein__path_least(p);
     if (w->guessed < p->lambda[at]) return false;
-    for (int64_t l = 0; l < p->n; l++)
+    for (int64_t l = 0; l < p->n; l++) {
         if (p->lambda[l] < p->lambda[at] && isfinite(p->loss[l])) return false;
+        if (p->lambda[l] > p->lambda[at] && p->loss[at] > (1 - FLAT) * p->loss[l]) return false;
+    }
     return isinf(p->loss[at]) || p->lambda[at] < 5.7 * least;
 }
 

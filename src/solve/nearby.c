@@ -10,8 +10,8 @@
  * eigenvalue m_i alone, the diagonal would be 1 / (s + m_i), and that at s0 says what m_i is. So
  *     C_ii(s) ~ rho / (s + m_i),    rho so that the sum is the trace at s,
  * and the trace is estimated by z'g(s0 C) z with PROBES vectors z of signs (hutchinson1990); the
- * same z at s0 and at s, so that their errors nearly cancel. How good it is: tests/test_nearby.c;
- * what is chosen with it is then solved exactly (path.c).
+ * same z at s0 and at s, so that their errors nearly cancel. How good it is:
+ * tests/test_dual_walk.c; what is chosen with it is then solved exactly (path.c).
  *
  * Cost: TERMS products of n^2 (k + PROBES) 2 flops, where a factorisation with the diagonal of the
  * inverse has 2/3 n^3. */

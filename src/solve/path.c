@@ -99,8 +99,10 @@ const char *krein__error_text(double error, char out[40]) {
 /* ---- the walk ----------------------------------------------------------- */
 
 enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters of a decade */
-static const double WORTH = 0.002;           /* of the loss: what another visit should promise */
+static const double WORTH = 0.002;           /* of the loss: what a parabola should promise */
 static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
+static const double FLAT = 0.01;             /* of the loss: a fall that ends a walk by guesses */
+static const double GUESSED = 0.005;         /* of the loss: what a guess should promise */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -239,11 +241,12 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (q == 0) here = p.loss[0];
         if (p.loss[0] < best) best = p.loss[0], *by = q;
     }
-    if (!(best < (1 - WORTH) * here)) *by = 0;
+    if (!(best < (1 - GUESSED) * here)) *by = 0;
     return krein__poll(w->ctx);
 }
 
-/* From one visited lambda to the one that is guessed to be better, until there is none. */
+/* From one visited lambda to the one that is guessed to be better, until there is none, or until
+ * what was guessed to be better brought little. */
 krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, double start,
                                 double least, krein_visitor *visitor, krein_visitor *guess,
                                 void *state, krein_path *p) {
@@ -251,13 +254,15 @@ krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, doubl
     walk w = {.ctx = ctx, .rows = rows, .visitor = visitor, .state = state, .p = p};
     int64_t at, by;
     TRY(begin(&w, start, least, &at));
-    if (isinf(p->loss[0])) TRY(step(&w, 2, &at)); /* up to where there is a solution */
+    /* Up to where there is a solution, and no further: guesses are about the last one visited. */
+    for (int k = 0; k < STEPS && isinf(loss_at(p, at)) && !krein__enough(ctx); k++)
+        TRY(visit(&w, at += 2));
     for (int k = 0; k < STEPS && !krein__enough(ctx) && isfinite(loss_at(p, at)); k++) {
         double before = loss_at(p, at);
         TRY(best_guess(&w, guess, at, &by));
         if (by == 0 || loss_at(p, at + by) > -INFINITY) break; /* it was visited */
         TRY(visit(&w, at + by));
-        if (!(p->loss[p->n - 1] < before) || llabs(by) < REACH) break;
+        if (!(p->loss[p->n - 1] < (1 - FLAT) * before) || llabs(by) < REACH) break;
         at += by;
     }
 done:

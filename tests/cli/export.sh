@@ -1,35 +1,7 @@
 #!/usr/bin/env bash
-# export: models as C programs, compiled by gcc and clang, against krein predict row by row.
+# export: models as C programs, compiled by gcc and clang for 64 and 32 bits, against krein predict row by row.
 # shellcheck source=lib.sh disable=SC2154
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-
-cat >main.c <<'EOF'
-/* Rows of numbers from standard input, empty cells are NaN: the class and the scores of each. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-int PREDICT(const float *x, float *scores);
-int main(int argc, char **argv) {
-    static char line[65536];
-    static float x[4096], scores[512];
-    int k = atoi(argv[argc - 1]), n, c;
-    while (fgets(line, sizeof line, stdin)) {
-        char *p = line, *end, *comma;
-        for (n = 0;; n++) {
-            comma = strpbrk(p, ",\n");
-            x[n] = (float)strtod(p, &end);
-            if (end == p) x[n] = NAN;
-            if (!comma || *comma == '\n') break;
-            p = comma + 1;
-        }
-        printf("%d", PREDICT(x, scores));
-        for (c = 0; c < k; c++) printf(" %.9g", (double)scores[c]);
-        putchar('\n');
-    }
-    return 0;
-}
-EOF
 
 compilers=()
 for cc in gcc clang; do command -v $cc >/dev/null && compilers+=("$cc"); done
@@ -39,126 +11,215 @@ flags=(-std=c99 -Wall -Wextra -Werror -pedantic)
 awk 'BEGIN {
     srand(5); split("red,green,blue", colour, ",")
     print "y,c,a,b,tail,colour,flag"
-    for (i = 0; i < 700; i++) {
+    for (i = 0; i < 330; i++) {
         a = 2 * rand() - 1; b = 10 + 3 * rand(); t = exp(4 * rand() * rand()); k = int(3 * rand()) + 1
         y = sin(3 * a) + (b - 11) * (k == 2) + log(t) / 3 + 0.1 * rand()
         printf "%.5f,%s,%s,%.4f,%.4f,%s,%d\n", y, y < 0.3 ? "low" : y < 1 ? "\"mid\"" : "high", i % 13 == 5 ? "" : sprintf("%.5f", a), b, t,
             i % 29 == 3 ? "" : colour[k], rand() < 0.3
     }
 }' >table.csv
-head -501 table.csv >train.csv
-{ head -1 table.csv; tail -199 table.csv; } >test.csv
+head -241 table.csv >train.csv
+{ head -1 table.csv; tail -89 table.csv; } >test.csv
 
-# The raw inputs of the test rows as the program takes them: categories by their number in the exported comment.
-inputs() { # C file, columns of the CSV that are inputs
-    "$PYTHON" - "$1" "$2" <<'EOF'
-import csv, re, sys
-text = open(sys.argv[1]).read()
-codes = {}
-for line in text.split("*/")[0].split("\n"):
-    m = re.match(r" \*   x\[\d+\] (\w+): (.*)", line)
-    if m:
-        codes[m[1]] = {w: n for n, w in re.findall(r"(\d+) ([^,]+)", m[2])}
-for row in csv.DictReader(open("test.csv")):
-    cells = [row[c] for c in sys.argv[2].split(",")]
-    print(",".join(codes[c].get(v, "-1") if c in codes and v else v for c, v in zip(sys.argv[2].split(","), cells)))
+# The raw inputs of the test rows as the programs take them: categories by their number in the exported comment.
+cat >inputs.py <<'EOF'
+import csv, re
+rows = list(csv.DictReader(open("test.csv")))
+for line in open("models.txt"):
+    number, columns = line.split()[0], line.split()[1].split(",")
+    codes = {}
+    for text in open(f"f{number}.c").read().split("*/")[0].split("\n"):
+        m = re.match(r" \*   x\[\d+\] (\w+): (.*)", text)
+        if m:
+            codes[m[1]] = {w: n for n, w in re.findall(r"(\d+) ([^,]+)", m[2])}
+    with open(f"x{number}.csv", "w") as out:
+        for row in rows:
+            cells = [codes[c].get(row[c], "-1") if c in codes and row[c] else row[c] for c in columns]
+            print(",".join(cells), file=out)
 EOF
-}
 
-# Compares the program's scores with those of krein predict, and the classes. name, tolerance in deviations of the scores
-agree() {
-    "$PYTHON" - "$1" "$2" <<'EOF'
+# Of all programs at once: scores against those of krein predict, in deviations of these, and the classes. A kernel
+# value in codes may now and then have the next code; then ("codes") it is the mean square that counts.
+cat >agree.py <<'EOF'
 import json, math, sys
-name, tolerance = sys.argv[1], float(sys.argv[2])
-classes = json.load(open("info.json"))["classes"]
-bad, worst = 0, 0.0
-got = [line.split() for line in open("got.txt")]
-want = [line.rstrip("\n").split("\t") if "\t" in line else line.rstrip("\n").split(",") for line in open("want.txt")]
-k = len(got[0]) - 1
-scores = [[float(v) for v in row[-k:]] for row in want]
-flat = [v for row in scores for v in row]
-mean = sum(flat) / len(flat)
-unit = math.sqrt(sum((v - mean) ** 2 for v in flat) / len(flat))
-for g, w, row in zip(got, scores, want):
-    worst = max([worst] + [abs(float(a) - b) / unit for a, b in zip(g[1:], w)])
-    if classes:
-        near = k > 1 and sorted(w)[-1] - sorted(w)[-2] < 4 * tolerance * unit or k == 1 and abs(w[0]) < 4 * tolerance * unit
-        bad += classes[int(g[0])] != row[0].strip('"').replace('""', '"') and not near
-same = len(got) == len(want) and bad == 0 and worst <= tolerance
-if not same:
-    print(f"{name}: {len(got)} of {len(want)} rows, {bad} other classes, off by {worst:.2g} deviations")
-sys.exit(not same)
+failed = 0
+for line in open("models.txt"):
+    number, _, tolerance, kind, name = line.split(None, 4)
+    info = json.load(open(f"info{number}.json"))
+    classes, k = info["classes"], info["outputs"]
+    got = [row.split() for row in open(f"got{number}.txt")]
+    want = [row.rstrip("\n").split("\t") if "\t" in row else row.rstrip("\n").split(",") for row in open(f"want{number}.txt")]
+    tolerance = float(tolerance)
+    scores = [[float(v) for v in row[-k:]] for row in want]
+    flat = [v for row in scores for v in row]
+    mean = sum(flat) / len(flat)
+    unit = math.sqrt(sum((v - mean) ** 2 for v in flat) / len(flat))
+    off = [abs(float(a) - b) / unit for g, w in zip(got, scores) for a, b in zip(g[1:], w)]
+    worst = math.sqrt(sum(v * v for v in off) / len(off)) if kind == "codes" else max(off)
+    bad = 0
+    for g, w, row in zip(got, scores, want):
+        if classes:
+            near = sorted(w)[-1] - sorted(w)[-2] if k > 1 else abs(w[0])
+            bad += classes[int(g[0])] != row[0].strip('"').replace('""', '"') and near > 4 * tolerance * unit
+    if not (len(got) == len(want) > 0 and bad == 0 and worst <= tolerance):
+        failed += 1
+        print(f"{sys.argv[1]}: {name.strip()}: {len(got)} of {len(want)} rows, {bad} other classes, off by {worst:.2g} deviations")
+sys.exit(failed > 0)
 EOF
+
+all=a,b,tail,colour,flag
+number=0
+: >models.txt
+# Exports m.krein as program `number`. name, tolerance, kind, columns, options
+program() {
+    local name=$1 tolerance=$2 kind=$3 columns=$4
+    shift 4
+    number=$((number + 1))
+    run export m.krein -o f$number.c --name f$number --header-file f$number.h "$@"
+    ok "$name exports $*" || return
+    "$KREIN" info m.krein --json >info$number.json
+    "$KREIN" predict m.krein test.csv --scores -q >want$number.txt 2>err
+    echo "$number $columns $tolerance $kind $name $*" >>models.txt
 }
 
-# name, tolerance, input columns; then the options of train
+# A model and its program without math.h. name, tolerance, input columns; then the options of train
 model() {
-    local name=$1 tolerance=$2 columns=$3 cc o program
+    local name=$1 tolerance=$2 columns=$3
     shift 3
     run train train.csv -q -o m.krein "$@"
     ok "$name trains" || return
-    "$KREIN" info m.krein --json >info.json
-    local k
-    k=$("$PYTHON" -c 'import json; print(json.load(open("info.json"))["outputs"])')
-    "$KREIN" predict m.krein test.csv --scores -q >want.txt 2>err
-    for libm in "" --no-libm; do
-        run export m.krein -o m.c $libm --name f --header-file f.h
-        ok "$name exports $libm" || return
-        if [[ -n $libm ]]; then lacks "$name without libm" m.c 'math\.h'; fi
-        inputs m.c "$columns" >x.csv
-        for cc in "${compilers[@]}"; do
-            for o in $levels; do
-                if ! "$cc" "${flags[@]}" $o -c m.c -o m.o 2>compile.log; then
-                    fail "$name: $cc $o $libm" "$(head -3 compile.log)"
-                    continue
-                fi
-                "$cc" -DPREDICT=f_predict main.c m.o -o program -lm 2>>compile.log
-                ./program "$k" <x.csv >got.txt
-                if agree "$name $cc $o $libm" "$tolerance"; then pass; else fail "$name: $cc $o $libm"; fi
-            done
-        done
-    done
+    program "$name" "$tolerance" all "$columns" --no-libm
+    lacks "$name without libm" f$number.c 'math\.h'
+}
+
+# The same model in a few bits. name, tolerance, kind, bits
+small() {
+    run quantize full.krein --bits "$4" --data train.csv --label y --ignore c -o m.krein
+    ok "$1 in $4 bits" || return
+    program "$1 in $4 bits" "$2" "$3" $all --no-libm
+}
+
+# One program of all: rows of x from files, the class and the scores of each.
+dispatcher() {
+    cat <<'EOF'
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef int predictor(const float *x, float *scores);
+static void rows(int number, int k, predictor *f) {
+    static char line[65536], path[64];
+    static float x[4096], scores[512];
+    FILE *in, *out;
+    sprintf(path, "x%d.csv", number);
+    in = fopen(path, "r");
+    sprintf(path, "got%d.txt", number);
+    out = fopen(path, "w");
+    if (!in || !out) exit(1);
+    while (fgets(line, sizeof line, in)) {
+        char *p = line, *end, *comma;
+        int n, c;
+        for (n = 0;; n++) {
+            comma = strpbrk(p, ",\n");
+            x[n] = (float)strtod(p, &end);
+            if (end == p) x[n] = NAN;
+            if (!comma || *comma == '\n') break;
+            p = comma + 1;
+        }
+        fprintf(out, "%d", f(x, scores));
+        for (c = 0; c < k; c++) fprintf(out, " %.9g", (double)scores[c]);
+        fputc('\n', out);
+    }
+    fclose(in);
+    fclose(out);
+}
+EOF
+    while read -r n _; do echo "#include \"f$n.h\""; done <models.txt
+    echo "int main(void) {"
+    while read -r n _; do echo "    rows($n, F${n}_SCORES, f${n}_predict);"; done <models.txt
+    echo "    return 0;"
+    echo "}"
+}
+
+# Compiles every program and compares. name, command and options
+compiled() {
+    local name=$1
+    shift
+    rm -f got*.txt
+    if ! "$@" "${flags[@]}" f[0-9]*.c main.c -o program -lm 2>compile.log; then
+        fail "$name compiles" "$(head -3 compile.log)"
+        return
+    fi
+    ./program
+    if "$PYTHON" agree.py "$name"; then pass; else fail "$name agrees"; fi
 }
 
 if ((${#compilers[@]} == 0)); then
     skip "programs" "no compiler is here"
 else
-    levels="-O0 -O2"
-    model "default, classes" 1e-4 a,b,tail,colour,flag --label c --ignore y
-    levels=-O2
-    ((${#compilers[@]} > 1)) && compilers=(gcc)
-    model "default, numbers" 1e-4 a,b,tail,colour,flag --label y --ignore c
-    model "full metric" 1e-4 a,b,tail,colour,flag --label y --ignore c --metric full
-    model "pairs of classes" 1e-3 a,b,tail,colour,flag --label c --ignore y --learner "svm(multi=ovo)" -k gaussian
-    model "orf" 1e-4 a,b,tail,colour,flag --label c --ignore y -k gaussian -m "orf(D=128)"
-    model "phases" 1e-4 a,b,tail,colour,flag --label y --ignore c -k "gaussian + 0.5*laplacian(sigma=4)" -m "rff(D=128, phase=yes)"
-    model "nrff" 1e-4 a,b,tail,colour,flag --label y --ignore c -k gaussian -m "nrff(D=128)"
-    model "structured" 1e-4 a,b,tail,colour,flag --label y --ignore c -k gaussian -m "sorf(D=64)"
-    model "learned" 1e-4 a,b,tail,colour,flag --label c --ignore y --learner "askl(D=40, epochs=5)"
+    # The core: a program of each kind, by every compiler.
+    model "values, classes" 1e-4 $all --label c --ignore y -k gaussian -m exact
+    program "values, classes" 1e-4 all $all
+    model "drawn" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)*cauchy(sigma=3) + 0.5*laplacian(sigma=4)" -m "rff(D=128)"
+    program "drawn with math.h" 1e-4 all $all
+    has "drawn again" f$number.c 'philox'
+    lacks "no frequencies" f$number.c 'turns\['
+    program "stored" 1e-4 all $all --stored --no-libm
+    has "stored" f$number.c 'turns\['
+    model "drawn phases" 1e-4 $all --label y --ignore c -k gaussian -m "rff(D=64, phase=yes)"
+    model "layers" 1e-4 $all --label c --ignore y -k gaussian -m "deep(D=16, layers=3)"
+    for bits in 8 4 2 1; do
+        model "layers in $bits bits, weights in float" 1e-5 $all --label c --ignore y -k gaussian -m "deep(D=18, layers=3, bits=$bits)"
+    done
+    run train train.csv -q -o full.krein --label y --ignore c -k gaussian -m "orf(D=46)"
+    for bits in 8 4 2 1; do small "orf" 1e-6 all $bits; done
+    run train train.csv -q -o full.krein --label y --ignore c -k "gaussian(sigma=2) + 0.1*poly(degree=2)" -m "nystrom(D=30)" -l 1e-3
+    for bits in 8 4 2 1; do small "landmarks" 1e-2 codes $bits; done
+    run train train.csv -q -o m.krein --label c --ignore y -k "matern(nu=1.5, sigma=3)" -m "nystrom(D=20, bits=8)" -l 1e-3
+    program "landmarks in codes, weights in float" 1e-2 codes $all
+    "$PYTHON" inputs.py
+    dispatcher >main.c
+    # The text does not depend on how the program that wrote it was built: under a sanitizer one compiler is enough.
+    for cc in "${compilers[@]}"; do
+        for o in -O0 -O2; do
+            [[ -n $SANITIZED && $cc$o != "${compilers[0]}-O0" ]] || compiled "$cc $o" "$cc" $o
+        done
+    done
+    echo 'int main(void) { return sizeof(void *) != 4; }' >bits.c
+    for cc in "${compilers[@]}"; do
+        [[ -z $SANITIZED ]] || break
+        if "$cc" -m32 bits.c -o bits 2>/dev/null && ./bits; then
+            compiled "$cc -m32" "$cc" -m32 "$([[ $cc == gcc ]] && echo -O2 || echo -O0)"
+        else
+            skip "$cc for 32 bits" "$cc -m32 does not work here (package gcc-multilib)"
+        fi
+    done
+    # The other maps, encodings and kernels, by one compiler.
+    rm -f f[0-9]*.c
+    : >models.txt
+    model "default" 1e-4 $all --label y --ignore c
+    program "default" 1e-4 all $all
+    model "pairs of classes, full metric" 1e-3 $all --label c --ignore y --learner "svm(multi=ovo)" -k "gaussian(sigma=2)" --metric full
+    model "nrff" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "nrff(D=64)"
+    model "structured" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "sorf(D=64)"
+    model "learned" 1e-4 $all --label c --ignore y --learner "askl(D=20, epochs=2)"
     model "two targets" 1e-4 b,tail,flag --targets 1 --label y --ignore c,a,colour -k linear
-    model "logistic" 1e-4 a,b,tail,colour,flag --label c --ignore y --learner logistic -k gaussian -m "rff(D=64)"
-    model "unit rows, means of categories" 1e-4 a,b,tail,colour,flag --label y --ignore c --scale unit --categories target -k "poly(degree=2)" -m exact
-    model "minmax, mean of missing cells" 1e-3 a,b,tail,colour,flag --label y --ignore c --scale minmax --missing mean -k "0.3*cauchy(sigma=1)*matern(nu=2.5, sigma=2) + chi2" -m "nystrom(D=60)"
-    for kernel in "exponential(sigma=3)" "rq(sigma=2)" "periodic(p=4, sigma=2)" "tl1(rho=9)" "anova(sigma=2)" "intersection" "matern(nu=1.5, sigma=3)"; do
+    model "logistic" 1e-4 $all --label c --ignore y --learner logistic -k "gaussian(sigma=2)" -m "rff(D=32)"
+    model "unit rows, means of categories" 1e-4 $all --label y --ignore c --scale unit --categories target -k "poly(degree=2)" -m exact
+    model "minmax, mean of missing cells" 1e-3 $all --label y --ignore c --scale minmax --missing mean -k "0.3*cauchy(sigma=1)*matern(nu=2.5, sigma=2) + chi2" -m "nystrom(D=30)"
+    for kernel in "exponential(sigma=3)" "rq(sigma=2)" "periodic(p=4, sigma=2)" "tl1(rho=9)" "anova(sigma=2)" "intersection"; do
         scale=standard
         [[ $kernel == intersection ]] && scale=minmax
-        model "$kernel" 1e-3 a,b,tail,colour,flag --label y --ignore c -k "$kernel" -m "nystrom(D=40)" --scale $scale -l 1e-3
+        run train train.csv -q -o m.krein --label y --ignore c -k "$kernel" -m "nystrom(D=20)" --scale $scale -l 1e-3
+        program "$kernel" 1e-3 all $all --no-libm
     done
-
-    run export m.krein -o m.c --name f --header-file f.h
-    printf '#include "f.h"\nint main(void) { float x[F_INPUTS] = {0}, s[F_SCORES]; return f_predict(x, s); }\n' >use.c
-    if gcc "${flags[@]}" -c use.c -o use.o 2>compile.log; then pass; else fail "header" "$(head -3 compile.log)"; fi
-    if echo 'int main(void) { return sizeof(void *) != 4; }' >bits.c && gcc -m32 bits.c -o bits 2>/dev/null && ./bits; then
-        gcc -m32 "${flags[@]}" -O2 -c m.c -o m.o && gcc -m32 -DPREDICT=f_predict main.c m.o -o program -lm
-        ./program 1 <x.csv >got.txt
-        if agree "32 bits" 1e-3; then pass; else fail "32 bits"; fi
-    else
-        skip "32 bits" "gcc -m32 does not work here (package gcc-multilib)"
-    fi
+    "$PYTHON" inputs.py
+    dispatcher >main.c
+    compiled "${compilers[0]}, the others" "${compilers[0]}" -O1
 fi
 
 # Sparse rows.
-"$KREIN" generate checkers -n 300 -d 6 -o s.libsvm -q 2>/dev/null || "$KREIN" generate friedman -n 300 -o s.libsvm -q
+"$KREIN" generate checkers -n 300 -d 6 -o s.libsvm -q >/dev/null 2>&1 || "$KREIN" generate friedman -n 300 -o s.libsvm -q >/dev/null
 run train s.libsvm -q -o s.krein -k gaussian -m "rff(D=50)"
 ok "sparse rows train"
 run export s.krein -o s.c

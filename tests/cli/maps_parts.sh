@@ -31,7 +31,7 @@ again 'laplacian(sigma=8)' 'binning' 'binning(D=200)'
 again '0.5*laplacian(sigma=8)' 'hybrid(share=0.25)' 'hybrid(D=200, share=0.25)'
 again 'gaussian(sigma=2) + tl1' '' 'auto(D=200)'
 again 'gaussian(sigma=2) - 0.2*linear*tl1 + 0.5*linear' '' 'auto(D=200)'
-again 'tl1 + 0.1*tanh' '' 'nystrom(D=200, landmarks=uniform)'
+again 'tl1 + 0.1*tanh' '' 'nystrom(D=200, landmarks=uniform, bits=32)'
 
 # a free parameter of one term is selected with the map of the whole
 run train data.csv -k 'gaussian + 0.5*linear' -D 128 -o a.krein

@@ -41,9 +41,17 @@ status "no output" 2
 run quantize m.krein -o m.krein
 status "onto the model itself" 2
 run train train.csv -q -o n.krein -k gaussian -m "nystrom(D=20)"
+run quantize n.krein --data train.csv -o n8.krein --json
+ok "landmarks"
+json "landmarks, report" "'nystrom(' in j['map'] and 'bits=8' in j['map'] and j['after']['rmse'] < 1.3 * j['before']['rmse']"
+run train train.csv -q -o n.krein -k laplacian -m "nystrom(D=20)"
 run quantize n.krein -o no.krein
-status "landmarks" 1
-has "what can be" err 'nystrom.*rff'
+status "landmarks of another kernel" 1
+has "what can be" err 'gaussian.*rff'
+run quantize s8.krein -o no.krein
+status "twice" 1
+run train train.csv -q -o n.krein -k gaussian -m "nystrom(D=20, bits=3)"
+status "landmarks in 3 bits" 2
 cut -d, -f1-4 train.csv >narrow.csv
 run quantize m.krein --data narrow.csv -o no.krein
 status "data of another width" 1

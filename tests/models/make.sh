@@ -151,6 +151,7 @@ ridge spline-terms numbers --scale minmax -k 'spline(q=1, terms=8)' -m 'spline(D
 ridge nystrom-chi2 numbers --scale minmax -k chi2 -m 'nystrom(D=12)'
 ridge nystrom-kmeans numbers -k "$gauss" -m 'nystrom(D=12, landmarks=kmeans)'
 head -n 11 "$work/numbers.data" >"$folder/landmarks.csv" # a model does without the file
+ridge nystrom-bits numbers -k "$gauss" -m 'nystrom(D=12, bits=4)'
 ridge nystrom-file numbers -k "$gauss" -m "nystrom(D=10, file=$folder/landmarks.csv)"
 rm "$folder/landmarks.csv"
 ridge auto numbers -k "$gauss + 0.5*linear + 0.5*laplacian(sigma=4)" -m 'auto(D=48)'
@@ -176,6 +177,9 @@ ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gau
 ridge laprls numbers --learner laprls --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
 ridge laprls-landmarks three --learner 'laprls(lambda_i=1, k=4, solver=pcg)' -k "$gauss" -m 'nystrom(D=24)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
+ridge labelprop numbers --learner 'labelprop(k=4)' --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
+ridge labelprop-spreading three --learner 'labelprop(method=spreading, k=5)' -k "$gauss" -m 'orf(D=32)'
+model selftrain three train --learner 'selftrain(base="svm(C=1)", rounds=2)' -k "$gauss" -m 'orf(D=32)'
 model svm-two two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovr three train --probabilities --learner 'svm(C=1, loss=hinge2)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovo three train --probabilities --learner 'svm(C=1, multi=ovo)' -k "$gauss" -m 'orf(D=32)'

@@ -1,4 +1,4 @@
-/* test_exports.c -- the files of transform and gram, number by number. */
+/* test_transform_files.c -- the files of transform and gram, number by number. */
 #include "train.h"
 
 /* ---- transform and gram ------------------------------------------------- */

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""export.py [--small] [--write] -- exported programs: size of the compiled object, error on rows that were held out, time of a row.
+
+letter has its own test rows, of magic every third row is held out. A model is trained in float, put into a few bits
+(krein quantize), exported, and compiled with gcc -O2; the error is that of the compiled program, the size text and
+read-only data by `size`. The time of a row is the best of several rounds over 200 rows, one row at a time, beside
+krein_predict_dense of the same model in the same process, one thread. --write replaces the tables of
+docs/results/export.md."""
+
+import argparse
+import csv
+import gzip
+import json
+
+import common
+
+# name, file of rows, (test file or None), largest size in bytes, kernel, [(label, map, bits or None, options of export)]
+SETS = [
+    ("letter", "letter.train.csv.gz", "letter.test.csv.gz", 200_000,
+     [("orf(D=2048)", None, []), ("orf(D=2048)", 8, []), ("orf(D=2048)", 4, [])]),
+    ("magic", "magic.csv.gz", None, 20_000,
+     [("orf(D=512)", None, []), ("orf(D=512)", 8, []), ("orf(D=512)", 4, []), ("orf(D=512)", 2, []),
+      ("nystrom(D=400)", None, []), ("nystrom(D=400)", 8, []), ("nystrom(D=400)", 4, []),
+      ("rff(D=512)", None, ["--stored"]), ("rff(D=512)", None, [])]),
+]
+
+MAIN = r"""
+#define _POSIX_C_SOURCE 199309L
+#include "f.h"
+#include <krein.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+enum { ROWS = 200, ROUNDS = 15 };
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+int main(int argc, char **argv) {
+    static float x[20000][F_INPUTS], scores[F_SCORES];
+    static double wide[F_SCORES];
+    krein_ctx *ctx = NULL;
+    krein_model *model = NULL;
+    krein_ctx_options o;
+    int n = 0, i, j, round;
+    volatile int sum = 0;
+    FILE *in = fopen(argv[1], "r");
+    double best = 1e9, library = 1e9;
+    (void)argc;
+    for (; in && n < 20000; n++)
+        for (j = 0; j < F_INPUTS; j++)
+            if (fscanf(in, "%f,", &x[n][j]) != 1) goto read;
+read:
+    for (i = 0; i < n; i++) printf("%d\n", f_predict(x[i], scores));
+    krein_ctx_options_init(&o);
+    o.threads = 1;
+    if (krein_ctx_create(&o, &ctx) != KREIN_OK || krein_model_load(ctx, argv[2], &model) != KREIN_OK) return 1;
+    for (round = 0; round < ROUNDS; round++) {
+        double start = now();
+        for (i = 0; i < ROWS; i++) sum += f_predict(x[i % n], scores);
+        if (now() - start < best) best = now() - start;
+        start = now();
+        for (i = 0; i < ROWS; i++)
+            if (krein_predict_dense(ctx, model, 1, F_INPUTS, x[i % n], F_INPUTS, wide) != KREIN_OK) return 1;
+        if (now() - start < library) library = now() - start;
+    }
+    fprintf(stderr, "%g %g\n", 1e6 * best / ROWS, 1e6 * library / ROWS);
+    return 0;
+}
+"""
+
+
+def rows_of(path):
+    with gzip.open(common.data() / path, "rt") as f:
+        return [line for line in csv.reader(f) if line]
+
+
+def measure(folder, model, test, options):
+    """Error in percent, bytes of the object and of its constants, microseconds of a row here and in the library."""
+    common.krein("export", model, "-o", folder / "f.c", "--name", "f", "--header-file", folder / "f.h", *options)
+    common.run(["gcc", "-std=c99", "-O2", "-c", folder / "f.c", "-o", folder / "f.o"])
+    text = common.run(["size", folder / "f.o"])[0].splitlines()[1].split()
+    (folder / "main.c").write_text(MAIN)
+    library = common.library()
+    build = library.rsplit("/", 1)[0]
+    common.run(["gcc", "-O2", "-I", common.ROOT / "include", folder / "main.c", folder / "f.o", "-o", folder / "main",
+                f"-L{build}", f"-Wl,-rpath,{build}", "-lkrein", "-lm"])
+    (folder / "x.csv").write_text("".join(",".join(row[1:]) + "\n" for row in test))
+    classes = json.loads(common.run([common.program(), "info", model, "--json"])[0])["classes"]
+    got, _, times = common.run([folder / "main", folder / "x.csv", model], log=True)
+    wrong = [float(classes[int(g)]) != float(row[0]) for g, row in zip(got.split(), test)]
+    assert len(wrong) == len(test)
+    here, there = map(float, times.split())
+    return 100 * sum(wrong) / len(wrong), int(text[0]), here, there
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="try it out on few rows")
+    parser.add_argument("--write", action="store_true", help="replace the tables of docs/results/export.md")
+    a = parser.parse_args()
+    folder, before = common.folder(), common.load()
+    lines, targets = [], []
+    for name, train, test, limit, ways in SETS:
+        rows = rows_of(train)
+        held = rows_of(test) if test else rows[2::3]
+        if not test:
+            rows = [row for i, row in enumerate(rows) if i % 3 != 2]
+        if a.small:
+            rows, held = rows[::len(rows) // 600], held[::len(held) // 200]
+        data = folder / "train.csv"
+        data.write_text("".join(",".join(row) + "\n" for row in rows))
+        trained, full, met = None, {}, False
+        for spec, bits, options in ways:
+            if spec != trained:
+                common.krein("train", data, "-o", folder / "m.krein", "-t", "classification", "-k",
+                             "gaussian", "-m", spec)
+                trained = spec
+            model = folder / "m.krein"
+            if bits:
+                model = folder / "q.krein"
+                common.krein("quantize", folder / "m.krein", "--bits", bits, "--data", data, "-o", model)
+            error, size, here, there = measure(folder, model, held, options)
+            if not bits:
+                full[spec] = error
+            met = met or bool(bits) and size < limit and error < full[spec] + 1 and here < there
+            drawn = spec.startswith("rff") and not options
+            lines.append([name, spec + (", drawn again" if drawn else ""), bits or "float", f"{size:,}", f"{error:.2f}", f"{here:.1f}",
+                          f"{there:.1f}", f"{there / here:.1f}"])
+            print(*lines[-1], flush=True)
+        targets.append([name, f"{limit:,} bytes", "met" if met else "MISSED"])
+    tables = {
+        "machine": f"{common.cpu()}, one thread, gcc -O2; load before {before:.2f}, after {common.load():.2f}.\n",
+        "programs": common.table(["set", "map", "bits", "bytes", "error, %", "µs a row", "krein_predict_dense", "times"], lines),
+        "targets": common.table(["set", "below", "within one point of float, and faster on a row"], targets)}
+    common.publish(tables, "export.md" if a.write else None)
+
+
+if __name__ == "__main__":
+    main()
