@@ -216,9 +216,11 @@ def abilities(learner):
     draw = np.random.RandomState(0)
     X = draw.randn(60, 2)
     tasks, probabilities = [], ""
-    for task in ("regression", "classification"):
+    for task in ("regression", "classification", "multilabel"):
         y = X[:, 0] + 0.1 * draw.randn(60)
         y = y if task == "regression" else (y > 0).astype(int)
+        if task == "multilabel":
+            y = np.array(["a|b" if v else "a" if u > 0 else "" for u, v in zip(X[:, 1], y)])
         for wanted in (False, True) if task == "classification" else (False,):
             for kernels in (None, "gaussian(sigma=1); linear"):
                 options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
@@ -521,6 +523,8 @@ def write_estimators(tables, able):
     for entry, options in tables["learners"]:
         tasks, probabilities, _, checkpoint, graph = able[entry["name"]]
         for task in tasks:
+            if task == "multilabel":  # of the classifier
+                continue
             suffix = "Regressor" if task == "regression" else "Classifier"
             name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
             taken = {c[0] for c in COMMON}

@@ -32,7 +32,7 @@ static krein_report report_init(void) {
 static krein_status check_range(const krein_data *data, const krein_encoding *e,
                                 const krein_map *map) {
     double most = data->label_most, limit = map->cls->traits & KREIN_MAP_DUAL ? 1e140 : 1e30;
-    if (e->task == KREIN_TASK_CLASSIFICATION || most == 0) return KREIN_OK;
+    if (e->task != KREIN_TASK_REGRESSION || most == 0) return KREIN_OK;
     if (most < limit && most > 1 / limit) return KREIN_OK;
     return krein__fail(data->ctx, KREIN_EDATA,
                        "%s: the largest label is %.3g in size, and %s computes with %g to %g; "

@@ -40,8 +40,10 @@ const cli_option cli_data_options[] = {
      .help = "csv, libsvm or npy (found from the content)"},
     {"delimiter", 0, "C", CLI_CHAR, AT(delimiter),
      .help = "separator of a CSV: a character, tab, space (found)"},
-    {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification",
-     .help = "auto, regression or classification (auto)"},
+    {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification|multilabel",
+     .help = "auto, regression, classification, multilabel (auto)"},
+    {"multilabel", 0, NULL, CLI_SET, AT(task), .value = 3,
+     .help = "several labels a row: a|b or a b (LIBSVM: a,b)"},
     {"targets", 0, "K", CLI_INTEGER, AT(targets), .limit = "targets",
      .help = "the first K columns are a vector-valued target"},
     {"missing", 0, "WHAT", CLI_WORD, AT(missing), .words = "error|mean|drop|auto",
@@ -672,31 +674,6 @@ const cli_command cli_commands[] = {
      {EVERYWHERE},
      ""},
     {.name = NULL}};
-
-/* ---- what comes later --------------------------------------------------- */
-
-/* Delete a row here and add the option to its table above when its machinery is there.
- * The name is an option's for a command with train's options, or a command's. */
-static const struct {
-    const char *command, *option, *instead;
-} later[] = {
-    {"train", "multilabel", "train one model for each class"},
-};
-
-const char *cli_later_option(const char *command, const char *name) {
-    if (strcmp(command, "plan") == 0) command = "train";
-    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
-        if (later[k].option && strcmp(later[k].command, command) == 0 &&
-            strcmp(later[k].option, name) == 0)
-            return later[k].instead;
-    return NULL;
-}
-
-const char *cli_later_command(const char *name) {
-    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
-        if (!later[k].option && strcmp(later[k].command, name) == 0) return later[k].instead;
-    return NULL;
-}
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *c = cli_commands; c->name; c++)

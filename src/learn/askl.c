@@ -338,7 +338,13 @@ static krein_status take_map(krein_job *job, krein_values *values) {
 }
 
 static krein_status check_loss(const krein_job *job, const krein_loss_class *loss, bool refit) {
-    if (!krein__job_classes(job) && !loss->numbers)
+    if (krein__job_labels(job) && !loss->numbers && loss != &krein__loss_logistic)
+        return krein__fail(
+            job->ctx, KREIN_EARG,
+            "askl: loss=%s is for one class a row; several labels take loss=square or "
+            "loss=logistic",
+            loss->cls.name);
+    if (!krein__job_classes(job) && !krein__job_labels(job) && !loss->numbers)
         return krein__fail(job->ctx, KREIN_EARG,
                            "askl: loss=%s is for classes and the labels are numbers; use "
                            "loss=square, or `task=classification`",
@@ -420,10 +426,9 @@ static void give_weights(krein_job *job, const krein_net *net, const krein_windo
     int64_t D = m->map->R, k = m->k;
     const float *W = net->p + net->layer[1].first, *b = W + D * k;
     double root = sqrt(krein__learned(m->map)->mass);
-    bool classes = krein__job_classes(job);
     for (int64_t i = 0; i < D * k; i++) m->w[i] = (double)W[i] * w->unit[i % k] / root;
     for (int64_t c = 0; c < k; c++)
-        m->intercept[c] = (double)b[c] * w->unit[c] + (classes ? 0 : job->data->label_mean[c]);
+        m->intercept[c] = (double)b[c] * w->unit[c] + krein__job_mean(job, c);
 }
 
 static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit_options *o) {
@@ -510,14 +515,15 @@ static krein_status calibrate(krein_job *job, const krein_fit_options *o, const 
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
-    double *score = NULL, *weight = NULL;
-    if (o->loss->probabilities) {
+    double *score = NULL, *weight = NULL, *y = NULL;
+    const bool labels = krein__job_labels(job);
+    if (o->loss->probabilities && !labels) {
         NEW(m->calibration.slope, m->k);
         ZNEW(m->calibration.shift, m->k);
         for (int64_t c = 0; c < m->k; c++) m->calibration.slope[c] = 1;
         goto done;
     }
-    if (!job->probabilities) goto done;
+    if (!job->probabilities || (labels && w->held == 0)) goto done;
     if (w->held == 0) {
         st = krein__fail(ctx, KREIN_EDATA,
                          "askl: there are too few rows to hold some out, which `probabilities` "
@@ -528,11 +534,13 @@ static krein_status calibrate(krein_job *job, const krein_fit_options *o, const 
     NEW(weight, w->held);
     for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
     for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
-    TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
-                         weight, &m->calibration));
+    NEW(y, w->held * m->k);
+    for (int64_t i = 0; i < w->held * m->k; i++) y[i] = (double)w->held_y[i];
+    TRY(krein__model_calibrate(ctx, m, w->held, score, w->held_class, y, weight));
 done:
     krein__free(ctx, score);
     krein__free(ctx, weight);
+    krein__free(ctx, y);
     return st;
 }
 
@@ -596,7 +604,8 @@ static krein_status give_up_refit(krein_job *job, krein_status st) {
     ctx->status = KREIN_OK;
     krein__free(ctx, job->model->calibration.slope);
     krein__free(ctx, job->model->calibration.shift);
-    job->model->calibration.slope = job->model->calibration.shift = NULL;
+    krein__free(ctx, job->model->threshold);
+    job->model->calibration.slope = job->model->calibration.shift = job->model->threshold = NULL;
     job->model->path.n = 0;
     return KREIN_OK;
 }
@@ -632,7 +641,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     TRY(krein__windows_fit(&w, &net, &o, &r));
     if (w.held > 0) {
         TRY(held_scores(&net, &o, &w, &scores));
-        before = krein__windows_error(&w, scores);
+        before = krein__windows_error(&w, o.loss, scores);
     }
     job->loo = before;
     report(job, &o, &r, &w, refit);
@@ -704,7 +713,7 @@ const krein_learner_class krein__learner_askl = {
          "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
          "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
          "rows instead; the kernel spectral(file=MODEL) is that mixture."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .unlabelled = true,
     .checkpoint = true,

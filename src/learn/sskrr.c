@@ -82,7 +82,7 @@ const krein_learner_class krein__learner_sskrr = {
             "They sharpen what is known of the inputs: labels stand against the features of all "
             "rows. On features only; lambda by exact leave-one-out unless `lambda` is given. See "
             "docs/semisupervised.md."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .together = true,
     .unlabelled = true,
     .check = check,

@@ -55,9 +55,13 @@ bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class) 
     return best != class;
 }
 
-static double squares(int64_t k, const float *f, const float *y) {
+double krein__net_off(const krein_loss_class *loss, float f, float y) {
+    return (loss->numbers ? (double)f : f > 0 ? 1 : -1) - (double)y;
+}
+
+static double squares(const krein_loss_class *loss, int64_t k, const float *f, const float *y) {
     double sum = 0;
-    for (int64_t c = 0; c < k; c++) sum += pow((double)f[c] - (double)y[c], 2);
+    for (int64_t c = 0; c < k; c++) sum += pow(krein__net_off(loss, f[c], y[c]), 2);
     return sum;
 }
 
@@ -82,7 +86,7 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
             total += weight;
             off +=
                 weight * (a.class ? (double)krein__net_wrong(k, f + i * k, a.y + i * k, a.class[i])
-                                  : squares(k, f + i * k, a.y + i * k));
+                                  : squares(loss, k, f + i * k, a.y + i * k));
         }
         if (scores) memcpy(scores + from * k, f, (size_t)(m * k) * sizeof *f);
     }
