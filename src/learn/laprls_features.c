@@ -5,13 +5,13 @@
  * by conjugate gradients on products with Z, which is kept where memory allows that and else made
  * again for every product. The solvers differ in the preconditioner:
  *     cg      none
- *     pcg     the same matrix from a sample: LABELS D labelled nodes and EDGES D edges, drawn by
- *             their weight. (The Laplacian of the graph of sampled nodes, as in the thesis that
- *             FALKON's preconditioner was adapted in, has next to no edges of a graph of nearest
- *             neighbours: edges are sampled in its place, which is unbiased.)
- *     direct  the matrix itself, so that a step or two refine its Cholesky solution
- * Kernel values at many landmarks of a positive definite kernel are solved as such, in coordinates
- * in which the penalty is |w|^2 (solve/precondition.c): no feature is made of them.
+ *     pcg     the same matrix from a sample: LABELS D labelled nodes and EDGES D edges, or CELLS /
+ * D where that is more, drawn by their weight. (The Laplacian of the graph of sampled nodes, as in
+ * the thesis that FALKON's preconditioner was adapted in, has next to no edges of a graph of
+ * nearest neighbours: edges are sampled in its place, which is unbiased.) direct  the matrix
+ * itself, so that a step or two refine its Cholesky solution Kernel values at many landmarks of a
+ * positive definite kernel are solved as such, in coordinates in which the penalty is |w|^2
+ * (solve/precondition.c): no feature is made of them.
  *
  * Both lambdas are chosen on the preconditioner's Laplacian term (laprls_choice.c), with more than
  * CHOICE features on the first CHOICE of them: of landmarks those are the features of the first
@@ -23,7 +23,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { LABELS = 2, EDGES = 3, CHOICE = 1024, ROWS = 4096 };
+enum { LABELS = 2, EDGES = 3, CELLS = 30000000, CHOICE = 1024, ROWS = 4096 };
+
+/* Rows of a sample. */
+static int64_t sample_of(int64_t all, int64_t D, int64_t times) {
+    return krein__min(all, krein__max(times * D, CELLS / D));
+}
 
 typedef struct fit {
     krein_laprls *s;
@@ -257,8 +262,8 @@ static krein_status make_grams(fit *t, double lambda) {
     if (!t->sample) {
         int64_t with = 0;
         for (int64_t i = 0; i < t->s->points.nodes; i++) with += t->s->form.share[i] > 0;
-        t->labels = krein__min(with, LABELS * D);
-        t->edges = graph ? krein__min(t->s->graph.ptr[t->s->graph.n] / 2, EDGES * D) : 0;
+        t->labels = sample_of(with, D, LABELS);
+        t->edges = graph ? sample_of(t->s->graph.ptr[t->s->graph.n] / 2, D, EDGES) : 0;
         NEW(t->sample, (t->labels + t->edges) * D);
         TRY(sample_labels(t));
         if (t->edges > 0) TRY(sample_edges(t));
@@ -385,7 +390,8 @@ krein_status krein__laprls_features(krein_laprls *s) {
 double krein__laprls_features_bytes(const krein_map *map, krein_laprls_solver solver, int64_t n,
                                     int64_t k) {
     double N = (double)n, D = (double)map->cls->features(map, n), K = (double)k;
-    double sample = fmin((double)(LABELS + EDGES) * D, 6 * N) + 2.0 * ROWS;
+    double sample = (double)sample_of(n, (int64_t)D, LABELS) +
+                    (double)sample_of(10 * n, (int64_t)D, EDGES) + 2.0 * ROWS;
     double base = krein__blocks_bytes(map, n) + 16 * N * K +
                   8 * (3 * D * D + (map->unmixed ? 2 * D * D : 0)) + 4.0 * ROWS * D +
                   krein__cg_bytes((int64_t)D, k) + KREIN_LAPRLS_CHOICE_ROWS * D * 12 +
