@@ -133,6 +133,8 @@ static krein_status make_graph(krein_laprls *s, const krein_values *values) {
     }
     if (pieces > 1000)
         krein__log(ctx, KREIN_LOG_INFO, "graph: %lld pieces", (long long)pieces);
+    else if (pieces > 1 && labelled == pieces)
+        krein__log(ctx, KREIN_LOG_INFO, "graph: %lld pieces, each with a label", (long long)pieces);
     else if (pieces > 1)
         krein__log(ctx, KREIN_LOG_INFO,
                    "graph: %lld pieces, %lld of them without a label: there the kernel alone "
