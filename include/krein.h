@@ -475,6 +475,10 @@ typedef struct krein_report {
     double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
                      weights that were then solved for, without them; NaN where they were not */
     int64_t unlabelled; /* rows without labels that took part; n are those with labels */
+    int64_t iterations; /* of conjugate gradients (laprls); 0: there were none */
+    double residual;    /* they end with: a bound of the predictions' error, in deviations of the
+                           labels; NaN: there were none */
+    double condition;   /* number that they have seen, not above that of the system; NaN: not known */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);

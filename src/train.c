@@ -24,7 +24,7 @@ void krein_report_clear(krein_ctx *ctx, krein_report *report) {
 
 static krein_report report_init(void) {
     krein_report r = KREIN_SIZED(krein_report);
-    r.lambda = r.loo = r.refit = NAN;
+    r.lambda = r.loo = r.refit = r.residual = r.condition = NAN;
     r.fits = 1;
     return r;
 }
@@ -93,6 +93,9 @@ static krein_status fill_report(const krein_training *t, krein_report *r) {
     r->loo = job->loo;
     r->folds = isfinite(job->loo) ? job->cv_folds : 0;
     r->refit = job->refit;
+    r->iterations = job->iterations;
+    r->residual = job->residual;
+    r->condition = job->condition;
     DUP(r->learner, m->learner);
     DUP(r->kernel, m->kernel_text);
     DUP(r->map, m->map_text);

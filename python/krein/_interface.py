@@ -366,6 +366,9 @@ class krein_report(Structure):
         ("factor", c_void_p),
         ("refit", c_double),
         ("unlabelled", c_int64),
+        ("iterations", c_int64),
+        ("residual", c_double),
+        ("condition", c_double),
     ]
 
 

@@ -1446,6 +1446,109 @@ TABLES: Dict[str, Dict[str, Method]] = {
             False,
             False,
         ),
+        "laprls": Method(
+            "laprls",
+            "ridge regression that a graph of all rows keeps smooth",
+            (
+                "Laplacian regularised least squares: rows without labels (`unlabeled`, or with an "
+                "empty label or \"?\") take part through the graph of nearest neighbours, on which "
+                "predictions are to differ little along edges. On the kernel matrix of all "
+                "distinct rows (`map=exact`), on landmarks, or on any features. lambda and "
+                "lambda_i, where not given, by leave-one-out over the labelled rows; lambda_i = 0 "
+                "is krr on these. See docs/semisupervised.md."
+            ),
+            "belkin2006",
+            "",
+            (
+                Option(
+                    "lambda",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "weight of |f|^2, as `lambda_`, which it stands in for; chosen when "
+                        "neither is given"
+                    ),
+                ),
+                Option(
+                    "lambda_i",
+                    "number",
+                    "",
+                    "[0, 1e+30]",
+                    "weight of the graph's term f'Lf/n^2; chosen when not given",
+                ),
+                Option(
+                    "solver",
+                    "auto|direct|cg|pcg",
+                    "",
+                    "",
+                    (
+                        "closed form, conjugate gradients, or these with a preconditioner; auto: "
+                        "direct up to 3,000 rows or 2,048 features, then pcg"
+                    ),
+                ),
+                Option(
+                    "tol",
+                    "number",
+                    "1e-06",
+                    "(0, 1]",
+                    (
+                        "conjugate gradients end where predictions are off by so much of the "
+                        "labels' deviation"
+                    ),
+                ),
+                Option(
+                    "iterations",
+                    "integer",
+                    "1000",
+                    "[1, 1000000000]",
+                    "or after so many",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+                Option(
+                    "laplacian",
+                    "combinatorial|normalized",
+                    "combinatorial",
+                    "",
+                    "D - W, or I - D^(-1/2) W D^(-1/2)",
+                ),
+            ),
+            ("regression", "classification"),
+            "",
+            True,
+            False,
+            False,
+        ),
         "labelprop": Method(
             "labelprop",
             "labels carried over a graph of neighbours to rows without labels",
@@ -3001,6 +3104,17 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "map=exact, mkl(method=mcmkl)."
             ),
             "crammer2001",
+            "",
+            (),
+        ),
+        "cg": Method(
+            "cg",
+            "conjugate gradients in an inner product, with an estimate of the condition number",
+            (
+                "Any operator that is self-adjoint in some inner product, with or without a "
+                "preconditioner; several right sides together. Used by laprls."
+            ),
+            "hestenes1952",
             "",
             (),
         ),

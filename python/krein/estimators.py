@@ -18,6 +18,8 @@ __all__ = [
     "DividedClassifier",
     "SemiSupervisedRegressor",
     "SemiSupervisedClassifier",
+    "LaprlsRegressor",
+    "LaprlsClassifier",
     "LabelPropagationRegressor",
     "LabelPropagationClassifier",
     "SelfTrainingClassifier",
@@ -1297,6 +1299,372 @@ class SemiSupervisedClassifier(BaseClassifier):
     ) -> None:
         self.parts = parts
         self.order = order
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class LaprlsRegressor(BaseRegressor):
+    """Ridge regression that a graph of all rows keeps smooth.
+
+    Laplacian regularised least squares: rows without labels (`unlabeled`, or with an empty
+    label or "?") take part through the graph of nearest neighbours, on which predictions are to
+    differ little along edges. On the kernel matrix of all distinct rows (`map=exact`), on
+    landmarks, or on any features. lambda and lambda_i, where not given, by leave-one-out over
+    the labelled rows; lambda_i = 0 is krr on these. See docs/semisupervised.md.
+
+    Parameters
+    ----------
+    lambda_i : float, optional
+        Weight of the graph's term f'Lf/n^2; chosen when not given. In [0, 1e+30].
+    solver : {"auto", "direct", "cg", "pcg"}, optional
+        Closed form, conjugate gradients, or these with a preconditioner; auto: direct up to
+        3,000 rows or 2,048 features, then pcg.
+    tol : float, optional
+        Conjugate gradients end where predictions are off by so much of the labels'
+        deviation. In (0, 1]. Default 1e-06.
+    iterations : int, optional
+        Or after so many. In [1, 1000000000]. Default 1000.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    laplacian : {"combinatorial", "normalized"}, optional
+        D - W, or I - D^(-1/2) W D^(-1/2). Default combinatorial.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import LaprlsRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = LaprlsRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "laprls"
+    _options = ("lambda_i", "solver", "tol", "iterations", "k", "near", "edges", "width", "laplacian")
+
+    def __init__(
+        self,
+        *,
+        lambda_i: Optional[float] = None,
+        solver: Optional[str] = None,
+        tol: Optional[float] = None,
+        iterations: Optional[int] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        laplacian: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.lambda_i = lambda_i
+        self.solver = solver
+        self.tol = tol
+        self.iterations = iterations
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.laplacian = laplacian
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class LaprlsClassifier(BaseClassifier):
+    """Ridge regression that a graph of all rows keeps smooth.
+
+    Laplacian regularised least squares: rows without labels (`unlabeled`, or with an empty
+    label or "?") take part through the graph of nearest neighbours, on which predictions are to
+    differ little along edges. On the kernel matrix of all distinct rows (`map=exact`), on
+    landmarks, or on any features. lambda and lambda_i, where not given, by leave-one-out over
+    the labelled rows; lambda_i = 0 is krr on these. See docs/semisupervised.md.
+
+    Parameters
+    ----------
+    lambda_i : float, optional
+        Weight of the graph's term f'Lf/n^2; chosen when not given. In [0, 1e+30].
+    solver : {"auto", "direct", "cg", "pcg"}, optional
+        Closed form, conjugate gradients, or these with a preconditioner; auto: direct up to
+        3,000 rows or 2,048 features, then pcg.
+    tol : float, optional
+        Conjugate gradients end where predictions are off by so much of the labels'
+        deviation. In (0, 1]. Default 1e-06.
+    iterations : int, optional
+        Or after so many. In [1, 1000000000]. Default 1000.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    laplacian : {"combinatorial", "normalized"}, optional
+        D - W, or I - D^(-1/2) W D^(-1/2). Default combinatorial.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import LaprlsClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = LaprlsClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "laprls"
+    _options = ("lambda_i", "solver", "tol", "iterations", "k", "near", "edges", "width", "laplacian")
+
+    def __init__(
+        self,
+        *,
+        lambda_i: Optional[float] = None,
+        solver: Optional[str] = None,
+        tol: Optional[float] = None,
+        iterations: Optional[int] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        laplacian: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.lambda_i = lambda_i
+        self.solver = solver
+        self.tol = tol
+        self.iterations = iterations
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.laplacian = laplacian
         self.kernel = kernel
         self.map = map
         self.features = features

@@ -153,6 +153,9 @@ void cli_print_report(FILE *f, const cli_trained *trained) {
                                 : "leave-one-out",
                 r->loo);
     print_error(f, r, "after refit", r->refit);
+    if (r->iterations > 0) cli_line(f, "iterations", "%s", cli_count_text(r->iterations, number));
+    if (isfinite(r->residual)) cli_line(f, "residual", "%.2g", r->residual);
+    if (isfinite(r->condition)) cli_line(f, "condition", "%.3g", r->condition);
     print_tried(f, r);
     cli_print_metrics(f, r->test, false);
     if (isfinite(r->seconds_total))
@@ -207,6 +210,10 @@ static json_t *report_json(const cli_trained *trained) {
     json_object_set_new(out, "refit",
                         isfinite(r->refit) ? json_pack("{s:f}", measure, r->refit) : json_null());
     json_object_set_new(out, "unlabelled", cli_json_count(r->unlabelled));
+    json_object_set_new(out, "iterations",
+                        r->iterations > 0 ? cli_json_count(r->iterations) : json_null());
+    json_object_set_new(out, "residual", cli_json_number(r->residual));
+    json_object_set_new(out, "condition", cli_json_number(r->condition));
     json_object_set_new(out, "candidates", tried_json(r));
     json_object_set_new(out, "metric", cli_json_metric(trained->model));
     return out;

@@ -215,7 +215,7 @@ static double measure_noise(const krein_blocks *z, const double *K) {
     return sqrt((sum + 1e-14 * square) / (double)(n * R));
 }
 
-static krein_status make_basis(krein_job *job, const krein_blocks *z, krein_basis *out) {
+krein_status krein__krr_basis(krein_job *job, const krein_blocks *z, krein_basis *out) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_map *map = job->model->map;
@@ -307,7 +307,7 @@ krein_status krein__krr_pcg(krein_job *job) {
     if (shape.loo) TRY(krein__krr_pcg_loo(job, &s.features, &targets));
     shape.pcg.seed = job->seed;
     if (shape.values) {
-        TRY(make_basis(job, &s.b.z, &basis));
+        TRY(krein__krr_basis(job, &s.b.z, &basis));
         shape.pcg.basis = &basis;
         shape.pcg.lambda = job->lambda > 0         ? job->lambda
                            : job->lambda_start > 0 ? job->lambda_start / 3

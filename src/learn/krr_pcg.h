@@ -15,6 +15,8 @@ typedef struct krein_pcg_fits {
     int64_t lambdas, columns; /* at a time: lambdas; right sides, which are lambdas times outputs */
 } krein_pcg_fits;
 
+/* Coordinates of kernel values at landmarks, whose raw features are in blocks. */
+krein_status krein__krr_basis(krein_job *job, const krein_blocks *z, krein_basis *out);
 /* Sets job->lambda by exact leave-one-out on the kernel matrix of the features. */
 krein_status krein__krr_pcg_loo(krein_job *job, krein_features *features,
                                 const krein_targets *targets);

@@ -46,6 +46,8 @@ typedef struct krein_job {
     krein_apart *apart; /* for ridge regression on features by normal equations, or NULL */
     double refit;  /* out: held-out error behind a second fit of the weights; NaN: there was none */
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    int64_t iterations;         /* out: of an iterative solver; 0: there was none */
+    double residual, condition; /* out: of that; NaN: not known */
     const char *graph_file; /* where the graph of the rows is, or is to be written; NULL: nowhere */
 } krein_job;
 

@@ -25,7 +25,8 @@ krein_status krein__pipe_begin_with(krein_ctx *ctx, const krein_pipe_options *o,
                                     krein_pipe *p) {
     krein_status st = KREIN_OK;
     *p = (krein_pipe){.ctx = ctx, .o = *o, .purpose = *purpose, .kernel = kernel};
-    p->job = (krein_job){.ctx = ctx, .seed = o->seed, .loo = NAN, .refit = NAN};
+    p->job = (krein_job){
+        .ctx = ctx, .seed = o->seed, .loo = NAN, .refit = NAN, .residual = NAN, .condition = NAN};
     ZNEW(p->job.model, 1);
     p->job.model->ctx = ctx;
     p->job.model->lambda = NAN;

@@ -181,6 +181,8 @@ ridge krr-krein-exact two --learner 'krr(norm=krein)' -k "$difference" -m exact
 ridge dckrr numbers --learner 'dckrr(parts=3)' -k "$gauss" -m 'rff(D=32)'
 ridge dckrr-exact numbers --learner 'dckrr(parts=3, order=shuffle)' -k "$gauss" -m exact
 ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gauss" -m 'orf(D=32)'
+ridge laprls numbers --learner laprls --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
+ridge laprls-landmarks three --learner 'laprls(lambda_i=1, k=4, solver=pcg)' -k "$gauss" -m 'nystrom(D=24)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
 ridge labelprop numbers --learner 'labelprop(k=4)' --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
 ridge labelprop-spreading three --learner 'labelprop(method=spreading, k=5)' -k "$gauss" -m 'orf(D=32)'

@@ -1,0 +1,411 @@
+/* laprls_features.c -- laprls on features of all nodes: any map, and kernel values at landmarks
+ *
+ *     (Z'CZ + mu Z'LZ + lambda I) w = Z'Cy                                    (solve/manifold.c)
+ *
+ * by conjugate gradients on products with Z, which is kept where memory allows that and else made
+ * again for every product. The solvers differ in the preconditioner:
+ *     cg      none
+ *     pcg     the same matrix from a sample: LABELS D labelled nodes and EDGES D edges, or CELLS /
+ * D where that is more, drawn by their weight. (The Laplacian of the graph of sampled nodes, as in
+ * the thesis that FALKON's preconditioner was adapted in, has next to no edges of a graph of
+ * nearest neighbours: edges are sampled in its place, which is unbiased.) direct  the matrix
+ * itself, so that a step or two refine its Cholesky solution Kernel values at many landmarks of a
+ * positive definite kernel are solved as such, in coordinates in which the penalty is |w|^2
+ * (solve/precondition.c): no feature is made of them.
+ *
+ * Both lambdas are chosen on the preconditioner's Laplacian term (laprls_choice.c), with more than
+ * CHOICE features on the first CHOICE of them: of landmarks those are the features of the first
+ * ones, of random features a sample, which counts for all. */
+#include "learn/krr_pcg.h"
+#include "learn/laprls.h"
+#include "num/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LABELS = 2, EDGES = 3, CELLS = 30000000, CHOICE = 1024, ROWS = 4096 };
+
+/* Rows of a sample. */
+static int64_t sample_of(int64_t all, int64_t D, int64_t times) {
+    return krein__min(all, krein__max(times * D, CELLS / D));
+}
+
+typedef struct fit {
+    krein_laprls *s;
+    krein_ctx *ctx;
+    krein_blocks z;
+    krein_features features;
+    krein_basis basis; /* of landmarks whose values are the features; ctx NULL: none */
+    int64_t labels, edges;
+    float *sample; /* (labels + edges) x D: scaled rows of the preconditioner, raw */
+    double *GC, *GL, *F;
+} fit;
+
+/* ---- features of the nodes ---------------------------------------------- */
+
+static krein_status make(void *state, int64_t block, float *out) {
+    fit *t = state;
+    int64_t first = block * t->features.rows;
+    krein_rows x = krein__rows_slice(&t->s->points.x, first,
+                                     krein__min(t->features.rows, t->features.n - first));
+    const float *z = krein__blocks_features(&t->z, &x);
+    if (z != out) memcpy(out, z, (size_t)(x.n * t->features.D) * sizeof *out);
+    return KREIN_OK;
+}
+
+static double left(const krein_ctx *ctx) {
+    return (double)ctx->budget - (double)atomic_load(&ctx->held);
+}
+
+static krein_status open_features(fit *t) {
+    krein_laprls *s = t->s;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = s->job->model->map;
+    int64_t n = s->points.nodes, rows = krein__min(krein__block_rows(map->d), n);
+    krein_rows first = krein__rows_slice(&s->points.x, 0, rows);
+    TRY(krein__blocks_begin_at(map, &first, map->unmixed, &t->z));
+    /* A constant costs nothing under D - W alone. */
+    if (s->laplacian.normalized) memset(t->z.offset, 0, (size_t)map->R * sizeof *t->z.offset);
+    int64_t D = t->z.width;
+    t->features = (krein_features){.ctx = ctx,
+                                   .n = n,
+                                   .D = D,
+                                   .rows = rows,
+                                   .blocks = (n + rows - 1) / rows,
+                                   .made = t->z.fused ? t->z.raw : t->z.mixed,
+                                   .at = -1,
+                                   .make = make,
+                                   .state = t};
+    double keep = 4 * (double)n * (double)D, other = 8 * 5 * (double)D * (double)D;
+    if (s->solver != KREIN_LAPRLS_DIRECT && keep + other > left(ctx)) {
+        krein__log(ctx, KREIN_LOG_INFO,
+                   "laprls: features are made again for every product: all of them would take "
+                   "more than there is memory for");
+        goto done;
+    }
+    float *kept = NULL;
+    NEW(kept, n * D);
+    t->features.kept = kept;
+    for (int64_t b = 0; b < t->features.blocks; b++) {
+        TRY(make(t, b, kept + b * rows * D));
+        krein__progress(ctx, "features", (double)(b + 1), (double)t->features.blocks);
+        TRY(krein__poll(ctx));
+    }
+done:
+    return st;
+}
+
+/* Features of some nodes (m x D). */
+static krein_status features_of(fit *t, int64_t m, const int64_t *index, float *out) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D;
+    krein_matrix some = {0};
+    for (int64_t i = 0; t->features.kept && i < m; i++)
+        memcpy(out + i * D, t->features.kept + index[i] * D, (size_t)D * sizeof *out);
+    for (int64_t i = 0; !t->features.kept && i < m; i += t->features.rows) {
+        int64_t part = krein__min(t->features.rows, m - i);
+        TRY(krein__matrix_gather(ctx, &t->s->points.x, index + i, part, &some));
+        krein_rows x = krein__matrix_rows(&some);
+        memcpy(out + i * D, krein__blocks_features(&t->z, &x), (size_t)(part * D) * sizeof *out);
+        krein__matrix_clear(ctx, &some);
+        t->features.at = -1; /* the block that was there is gone */
+    }
+done:
+    krein__matrix_clear(ctx, &some);
+    return st;
+}
+
+/* ---- the preconditioner ------------------------------------------------- */
+
+/* Rows sqrt(c_i) (z_i - m) of labelled nodes, all of them or a sample that counts for all. */
+static krein_status sample_labels(fit *t) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    const double *share = t->s->form.share;
+    int64_t n = t->s->points.nodes, D = t->features.D, m = t->labels, count = 0;
+    int64_t *all = NULL, *chosen = NULL;
+    double *mean = NULL, sum = 0;
+    NEW(all, n);
+    NEW(chosen, m);
+    ZNEW(mean, D);
+    for (int64_t i = 0; i < n; i++)
+        if (share[i] > 0) all[count++] = i;
+    krein__rng_choose(
+        krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), count, m,
+        chosen);
+    for (int64_t i = 0; i < m; i++) chosen[i] = all[chosen[i]];
+    TRY(features_of(t, m, chosen, t->sample));
+    for (int64_t i = 0; i < m; i++) {
+        sum += share[chosen[i]];
+        for (int64_t j = 0; j < D; j++) mean[j] += share[chosen[i]] * (double)t->sample[i * D + j];
+    }
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < D; j++)
+            t->sample[i * D + j] = (float)(sqrt(share[chosen[i]] / sum) *
+                                           ((double)t->sample[i * D + j] - mean[j] / sum));
+done:
+    krein__free(ctx, all);
+    krein__free(ctx, chosen);
+    krein__free(ctx, mean);
+    return st;
+}
+
+/* The weight of an edge i < j in f'Lf = sum of them times (f_i s_i - f_j s_j)^2. */
+static double edge_weight(const krein_laplacian *l, int64_t i, int64_t e) {
+    int64_t j = l->g->col[e];
+    if (j <= i) return 0;
+    return l->g->val[e] * (l->count ? l->count[i] * l->count[j] : 1);
+}
+
+static double end_scale(const krein_laplacian *l, int64_t i) {
+    return !l->normalized ? 1 : l->degree[i] > 0 ? 1 / sqrt(l->degree[i]) : 0;
+}
+
+/* Rows of edges drawn by weight at equal distances from a random start, each counting as much. */
+static krein_status sample_edges(fit *t) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    const krein_laplacian *l = &t->s->laplacian;
+    int64_t n = t->s->points.nodes, D = t->features.D, m = t->edges, at = 0, *end = NULL;
+    float *z = NULL, *rows = t->sample + t->labels * D;
+    double total = 0, sum = 0;
+    NEW(end, 2 * m);
+    NEW(z, 2 * ROWS * D);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) total += edge_weight(l, i, e);
+    double each = total / (double)m,
+           start = krein__rng_uniform(
+               krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), 0,
+               0);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) {
+            sum += edge_weight(l, i, e);
+            while (at < m && ((double)at + start) * each < sum) {
+                end[2 * at] = i;
+                end[2 * at++ + 1] = l->g->col[e];
+            }
+        }
+    t->edges = m = at;
+    for (int64_t first = 0; first < m; first += ROWS) {
+        int64_t some = krein__min(ROWS, m - first);
+        TRY(features_of(t, 2 * some, end + 2 * first, z));
+        for (int64_t i = 0; i < some; i++) {
+            const float *a = z + 2 * i * D, *b = a + D;
+            double root = sqrt(each), sa = root * end_scale(l, end[2 * (first + i)]),
+                   sb = root * end_scale(l, end[2 * (first + i) + 1]);
+            for (int64_t j = 0; j < D; j++)
+                rows[(first + i) * D + j] = (float)(sa * (double)a[j] - sb * (double)b[j]);
+        }
+        TRY(krein__poll(ctx));
+    }
+done:
+    krein__free(ctx, end);
+    krein__free(ctx, z);
+    return st;
+}
+
+/* G = X'X of m rows, in the coordinates of the basis, both triangles. */
+static krein_status gram_of(const fit *t, int64_t m, const float *X, const float *T32, double *G) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D, tile = krein__syrk_tile(D);
+    float *block = NULL, *tiles = NULL;
+    NEW(block, ROWS * D);
+    NEW(tiles, ctx->threads * tile * tile);
+    memset(G, 0, (size_t)(D * D) * sizeof *G);
+    for (int64_t first = 0; first < m; first += ROWS) {
+        int64_t some = krein__min(ROWS, m - first), parts = (some + 127) / 128;
+        memcpy(block, X + first * D, (size_t)(some * D) * sizeof *block);
+        krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+        for (int64_t p = 0; p < parts; p++) {
+            krein__worker_begin();
+            if (T32)
+                krein__strsm(krein__min(128, some - p * 128), D, T32, D, block + p * 128 * D, D);
+            krein__worker_end(c);
+        }
+        krein__compute_end(c);
+        krein__syrk_add(ctx, D, some, block, D, G, D, tiles);
+        TRY(krein__poll(ctx));
+    }
+    for (int64_t i = 0; i < D; i++)
+        for (int64_t j = 0; j < i; j++) G[i * D + j] = G[j * D + i];
+done:
+    krein__free(ctx, block);
+    krein__free(ctx, tiles);
+    return st;
+}
+
+/* The basis for this lambda and the two matrices in it. */
+static krein_status make_grams(fit *t, double lambda) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D;
+    bool changed = false, graph = t->s->laplacian.g != NULL;
+    float *T32 = NULL;
+    if (t->basis.ctx) TRY(krein__basis_factor(&t->basis, lambda, &changed));
+    if (t->GC && !changed) goto done;
+    if (!t->GC) NEW(t->GC, D * D);
+    if (!t->GL && graph) NEW(t->GL, D * D);
+    if (t->basis.ctx) {
+        NEW(T32, D * D);
+        for (int64_t e = 0; e < D * D; e++) T32[e] = (float)t->basis.k[e];
+    }
+    if (t->s->solver == KREIN_LAPRLS_DIRECT) {
+        TRY(krein__manifold_labels_gram(&t->s->form, D, t->features.kept, t->GC));
+        if (graph)
+            TRY(krein__manifold_laplacian_gram(ctx, &t->s->laplacian, D, t->features.kept, t->GL));
+        goto done;
+    }
+    if (!t->sample) {
+        int64_t with = 0;
+        for (int64_t i = 0; i < t->s->points.nodes; i++) with += t->s->form.share[i] > 0;
+        t->labels = sample_of(with, D, LABELS);
+        t->edges = graph ? sample_of(t->s->graph.ptr[t->s->graph.n] / 2, D, EDGES) : 0;
+        NEW(t->sample, (t->labels + t->edges) * D);
+        TRY(sample_labels(t));
+        if (t->edges > 0) TRY(sample_edges(t));
+    }
+    TRY(gram_of(t, t->labels, t->sample, T32, t->GC));
+    if (graph) TRY(gram_of(t, t->edges, t->sample + t->labels * D, T32, t->GL));
+done:
+    krein__free(ctx, T32);
+    return st;
+}
+
+/* ---- the lambdas -------------------------------------------------------- */
+
+static krein_status choose(fit *t) {
+    krein_laprls *s = t->s;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D, m = s->nsome, d = krein__min(D, CHOICE), *index = NULL;
+    float *z = NULL;
+    double *wide = NULL, all = 0, kept = 0;
+    krein_laprls_view view = {.D = d};
+    NEW(index, m);
+    NEW(z, m * D);
+    NEW(wide, m * D);
+    NEW(view.Z, m * d);
+    for (int64_t i = 0; i < m; i++) index[i] = s->points.node[s->some[i]];
+    TRY(features_of(t, m, index, z));
+    for (int64_t e = 0; e < m * D; e++) wide[e] = (double)z[e];
+    if (t->basis.ctx) krein__basis_from_raw(&t->basis, m, wide);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < D; j++) {
+            all += wide[i * D + j] * wide[i * D + j];
+            if (j < d) kept += wide[i * D + j] * wide[i * D + j];
+            if (j < d) view.Z[i * d + j] = wide[i * D + j];
+        }
+    bool values = krein__map_traits(s->job->model->map) & KREIN_MAP_VALUES;
+    double more = values || !(kept > 0) ? 1 : all / kept;
+    for (int64_t e = 0; e < m * d; e++) view.Z[e] *= sqrt(more);
+    view.least = krein__laprls_least(D, all / (double)m);
+    if (t->GL) {
+        NEW(view.GL, d * d);
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = 0; j < d; j++) view.GL[i * d + j] = more * t->GL[i * D + j];
+    }
+    TRY(krein__laprls_choose(s, &view));
+done:
+    krein__free(ctx, index);
+    krein__free(ctx, z);
+    krein__free(ctx, wide);
+    krein__free(ctx, view.Z);
+    krein__free(ctx, view.GL);
+    return st;
+}
+
+/* ---- the fit ------------------------------------------------------------ */
+
+/* w (D x k) of the features as the model wants it. */
+static krein_status hand_over(fit *t, double *w) {
+    krein_model *m = t->s->job->model;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D, k = m->k;
+    double *turned = NULL;
+    if (t->basis.ctx) {
+        NEW(turned, k * D);
+        for (int64_t j = 0; j < D; j++)
+            for (int64_t c = 0; c < k; c++) turned[c * D + j] = w[j * k + c];
+        krein__basis_to_raw(&t->basis, k, turned);
+        for (int64_t j = 0; j < D; j++)
+            for (int64_t c = 0; c < k; c++) w[j * k + c] = turned[c * D + j];
+    }
+    krein_krr b = {.z = t->z};
+    krein__krr_weights(t->s->job, &b, w);
+done:
+    krein__free(ctx, turned);
+    return st;
+}
+
+static krein_status run(fit *t) {
+    krein_laprls *s = t->s;
+    krein_job *job = s->job;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    bool open = krein__laprls_open(s), factor = s->solver != KREIN_LAPRLS_CG;
+    int64_t D;
+    double *w = NULL;
+    TRY(open_features(t));
+    D = t->features.D;
+    if (map->unmixed) TRY(krein__krr_basis(job, &t->z, &t->basis));
+    double first = job->lambda > 0         ? job->lambda
+                   : job->lambda_start > 0 ? job->lambda_start
+                                           : 1e-6 * t->basis.size;
+    if (open || factor) TRY(make_grams(t, first));
+    if (open) TRY(choose(t));
+    s->form.mu = s->lambda_i / s->square;
+    if (factor) {
+        TRY(make_grams(t, job->lambda));
+        NEW(t->F, D * D);
+        TRY(krein__manifold_factor(ctx, D, t->GC, t->GL, job->lambda, s->form.mu, t->F));
+    } else if (t->basis.ctx) {
+        bool changed;
+        TRY(krein__basis_factor(&t->basis, job->lambda, &changed));
+    }
+    NEW(w, D * job->model->k);
+    TRY(krein__manifold_features_cg(&s->form, &t->features, t->basis.ctx ? &t->basis : NULL, t->F,
+                                    job->lambda, &s->limits, w, job->model->intercept, &s->result));
+    TRY(hand_over(t, w));
+done:
+    krein__free(ctx, w);
+    return st;
+}
+
+krein_status krein__laprls_features(krein_laprls *s) {
+    fit t = {.s = s, .ctx = s->job->ctx};
+    krein_status st = run(&t);
+    void *all[] = {t.features.kept, t.sample, t.GC, t.GL, t.F};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(t.ctx, all[i]);
+    krein__basis_clear(&t.basis);
+    krein__blocks_end(&t.z);
+    return st;
+}
+
+double krein__laprls_features_bytes(const krein_map *map, krein_laprls_solver solver, int64_t n,
+                                    int64_t k) {
+    double N = (double)n, D = (double)map->cls->features(map, n), K = (double)k;
+    double sample = (double)sample_of(n, (int64_t)D, LABELS) +
+                    (double)sample_of(10 * n, (int64_t)D, EDGES) + 2.0 * ROWS;
+    double base = krein__blocks_bytes(map, n) + 16 * N * K +
+                  8 * (3 * D * D + (map->unmixed ? 2 * D * D : 0)) + 4.0 * ROWS * D +
+                  krein__cg_bytes((int64_t)D, k) + KREIN_LAPRLS_CHOICE_ROWS * D * 12 +
+                  krein__laprls_choose_bytes(n, krein__min((int64_t)D, CHOICE));
+    if (solver == KREIN_LAPRLS_DIRECT)
+        return base + 4 * N * D + krein__manifold_gram_bytes(n, (int64_t)D, map->ctx->threads);
+    base += 4 * sample * D + 4 * D * D;
+    return base + fmin(4 * N * D, fmax(0, (double)map->ctx->budget / 3 - base));
+}
+
+double krein__laprls_features_flops(const krein_map *map, krein_laprls_solver solver, int64_t n,
+                                    int64_t k) {
+    double N = (double)n, D = (double)map->cls->features(map, n), K = (double)k;
+    double rows = solver == KREIN_LAPRLS_DIRECT ? 2 * N : (LABELS + EDGES) * D;
+    double steps = solver == KREIN_LAPRLS_DIRECT ? 3 : solver == KREIN_LAPRLS_CG ? 200 : 25;
+    return (solver == KREIN_LAPRLS_CG ? 0 : rows * D * D + D * D * D / 3) + steps * 4 * N * D * K;
+}
