@@ -140,9 +140,12 @@ typedef struct cli_file {
 bool cli_file_open(cli_app *app, cli_file *file, const char *path);
 bool cli_file_commit(cli_file *file);
 void cli_file_abort(cli_file *file); /* also after commit and on a zeroed file */
-/* Exit status 0 when a file could be made at path; a message otherwise. input: a file
- * that must not be overwritten, or NULL. */
-int cli_check_output(const char *path, const char *input);
+/* Exit status 0 when a file could be made at path; a message otherwise. */
+int cli_check_place(const char *path);
+/* The same, and that it is none of the files that the command reads. */
+int cli_check_output(const cli_args *args, const char *path);
+/* Exit status 0 when two outputs (NULL: none) do not go to one file. */
+int cli_check_apart(const char *path, const char *other);
 /* Exit status 0 when there is an -o and it goes with --json; a message otherwise. */
 int cli_need_output(const cli_app *app);
 int64_t cli_file_size(const char *path); /* -1: not there */
@@ -150,7 +153,7 @@ int64_t cli_file_size(const char *path); /* -1: not there */
 char *cli_model_name(const char *data);
 
 /* Exit status 0 when a plot can go to --plot; a message otherwise. input: as above. */
-int cli_check_plot(const cli_app *app, const char *input);
+int cli_check_plot(const cli_app *app);
 
 /* ---- figure.c: two plots beside each other, as SVG ---------------------- */
 

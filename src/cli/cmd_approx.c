@@ -121,7 +121,7 @@ int cli_cmd_approx(cli_app *app) {
     bool any = false;
     if (a->maps.n == 0)
         return cli_error(CLI_USAGE, "approx: give a map with -m; 'krein list maps' shows them");
-    if (a->plot && (status = cli_check_plot(app, a->operand[0])) != CLI_OK) return status;
+    if (a->plot && (status = cli_check_plot(app)) != CLI_OK) return status;
     krein_approx_options_init(&o);
     o.kernel = a->kernel;
     o.maps = a->maps.text;

@@ -133,11 +133,9 @@ static int check_call(const cli_args *a) {
         return cli_error(CLI_USAGE, "cluster: --json and -o - both want standard output");
     if (a->model && strcmp(a->model, "-") == 0)
         return cli_error(CLI_USAGE, "cluster: a model is not written to standard output");
-    if (a->model && a->output && strcmp(a->model, a->output) == 0)
-        return cli_error(CLI_USAGE, "cluster: -o and --model name the same file");
-    if (a->output && (status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
-    if (a->model && (status = cli_check_output(a->model, a->operand[0])) != CLI_OK) return status;
-    return CLI_OK;
+    if (a->output && (status = cli_check_output(a, a->output)) != CLI_OK) return status;
+    if (a->model && (status = cli_check_output(a, a->model)) != CLI_OK) return status;
+    return cli_check_apart(a->output, a->model);
 }
 
 int cli_cmd_cluster(cli_app *app) {

@@ -148,10 +148,12 @@ static int check_call(const cli_app *app) {
         return cli_error(CLI_USAGE, "compare: --json goes to standard output; leave -o out");
     if (cli_silent()) return CLI_OK;
     const char *const files[] = {a->output, a->results};
-    for (int k = 0; k < 2; k++)
-        for (int i = 0; files[k] && i < a->operands && status == CLI_OK; i++)
-            status = cli_check_output(files[k], a->operand[i]);
-    if (status == CLI_OK && a->plot) status = cli_check_plot(app, a->operand[0]);
+    for (int k = 0; k < 2 && status == CLI_OK; k++)
+        if (files[k]) status = cli_check_output(a, files[k]);
+    if (status == CLI_OK && a->plot) status = cli_check_plot(app);
+    if (status == CLI_OK) status = cli_check_apart(a->output, a->results);
+    if (status == CLI_OK) status = cli_check_apart(a->output, a->plot);
+    if (status == CLI_OK) status = cli_check_apart(a->results, a->plot);
     return status;
 }
 

@@ -35,9 +35,9 @@ int cli_cmd_export(cli_app *app) {
     krein_export_report r = KREIN_SIZED(krein_export_report);
     int status;
     if ((status = cli_need_output(app)) != CLI_OK) return status;
-    if ((status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
-    if (a->header_file && (status = cli_check_output(a->header_file, a->operand[0])) != CLI_OK)
-        return status;
+    if ((status = cli_check_output(a, a->output)) != CLI_OK) return status;
+    if (a->header_file && (status = cli_check_output(a, a->header_file)) != CLI_OK) return status;
+    if ((status = cli_check_apart(a->output, a->header_file)) != CLI_OK) return status;
     krein_export_options_init(&options);
     options.name = a->name;
     options.header = a->header_file;

@@ -12,7 +12,7 @@ int cli_cmd_generate(cli_app *app) {
     int status;
     if ((status = cli_need_output(app)) != CLI_OK) return status;
     if (!a->rows) return cli_error(CLI_USAGE, "generate: -n N, the number of rows, is required");
-    if ((status = cli_check_output(a->output, NULL)) != CLI_OK) return status;
+    if ((status = cli_check_place(a->output)) != CLI_OK) return status;
     krein_generate_options_init(&options);
     options.n = a->rows;
     options.d = a->inputs;

@@ -74,8 +74,7 @@ int cli_cmd_gram(cli_app *app) {
     bool examine = a->check || a->repair;
     int status;
     if ((status = check_call(app)) != CLI_OK) return status;
-    for (int k = 0; a->output && k < a->operands; k++)
-        if ((status = cli_check_output(a->output, a->operand[k])) != CLI_OK) return status;
+    if (a->output && (status = cli_check_output(a, a->output)) != CLI_OK) return status;
     cli_train_options(a, &options);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
     if (a->operands > 1) TRY(cli_open(app, a->operand[1], NULL, &data2));

@@ -135,7 +135,7 @@ int cli_cmd_info(cli_app *app) {
     krein_model *model = NULL;
     krein_model_info info = KREIN_SIZED(krein_model_info);
     int status = CLI_OK;
-    if (app->args.plot && (status = cli_check_plot(app, path)) != CLI_OK) return status;
+    if (app->args.plot && (status = cli_check_plot(app)) != CLI_OK) return status;
     const krein_status st = krein_model_load(app->ctx, path, &model);
     if (st != KREIN_OK) return cli_failure(app, st);
     krein_model_describe(model, &info);

@@ -67,15 +67,13 @@ static int check_call(const cli_app *app) {
     int status = CLI_OK;
     if (a->output) {
         if ((status = cli_need_output(app)) != CLI_OK) return status;
-        if ((status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
+        if ((status = cli_check_output(a, a->output)) != CLI_OK) return status;
     }
     if (!a->model) return CLI_OK;
     if (strcmp(a->model, "-") == 0)
         return cli_error(CLI_USAGE, "pca: --model takes a file; standard output is for -o -");
-    if (a->output && strcmp(a->output, a->model) == 0)
-        return cli_error(CLI_USAGE, "pca: -o and --model are the same file; the scores and the "
-                                    "model need one each");
-    return cli_check_output(a->model, a->operand[0]);
+    if ((status = cli_check_apart(a->output, a->model)) != CLI_OK) return status;
+    return cli_check_output(a, a->model);
 }
 
 int cli_cmd_pca(cli_app *app) {

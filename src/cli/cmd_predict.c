@@ -306,7 +306,7 @@ int cli_cmd_predict(cli_app *app) {
     const char *output = a->output && !cli_silent() ? a->output : "-";
     if (a->json && a->output && strcmp(a->output, "-") == 0)
         return cli_error(CLI_USAGE, "predict: --json and -o - both want standard output");
-    if ((status = cli_check_output(output, a->operand[1])) != CLI_OK) return status;
+    if ((status = cli_check_output(a, output)) != CLI_OK) return status;
     cli_warn_ignored(app);
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     s.model = model;

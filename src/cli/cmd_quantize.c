@@ -61,7 +61,7 @@ int cli_cmd_quantize(cli_app *app) {
     int64_t before = 0, after = 0;
     int status;
     if ((status = cli_need_output(app)) != CLI_OK) return status;
-    if ((status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
+    if ((status = cli_check_output(a, a->output)) != CLI_OK) return status;
     TRY(krein_model_load(app->ctx, a->operand[0], &model));
     if (a->data) TRY(cli_open(app, a->data, a->labels, &data));
     TRY(krein_model_quantize(app->ctx, model, a->bits ? (int)a->bits : 8, data, &small));

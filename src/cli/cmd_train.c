@@ -227,7 +227,7 @@ static char *output_name(const cli_args *a, int *status) {
     }
     if (strcmp(name, "-") == 0)
         cli_error(0, "train: a model is not written to standard output; give -o a file name");
-    else if ((*status = cli_silent() ? CLI_OK : cli_check_output(name, a->operand[0])) == CLI_OK)
+    else if ((*status = cli_silent() ? CLI_OK : cli_check_output(a, name)) == CLI_OK)
         return name;
     free(name);
     return NULL;
@@ -244,9 +244,8 @@ int cli_cmd_train(cli_app *app) {
         return cli_error(CLI_USAGE, "train: --checkpoint-every needs --checkpoint FILE");
     char *output = output_name(a, &status);
     if (!output) return status;
-    if (a->checkpoint && (status = cli_check_output(a->checkpoint, a->operand[0])) == CLI_OK &&
-        strcmp(a->checkpoint, output) == 0)
-        status = cli_error(CLI_USAGE, "train: --checkpoint and --output are the same file");
+    if (a->checkpoint && (status = cli_check_output(a, a->checkpoint)) == CLI_OK)
+        status = cli_check_apart(a->checkpoint, output);
     if (status == CLI_OK && a->graph_file &&
         (strcmp(a->graph_file, output) == 0 || strcmp(a->graph_file, a->operand[0]) == 0))
         status = cli_error(CLI_USAGE, "train: --graph-file names another file of this call");

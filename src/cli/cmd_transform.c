@@ -37,7 +37,7 @@ int cli_cmd_transform(cli_app *app) {
     krein_data *data = NULL;
     int status;
     if ((status = cli_need_output(app)) != CLI_OK) return status;
-    if ((status = cli_check_output(a->output, a->operand[0])) != CLI_OK) return status;
+    if ((status = cli_check_output(a, a->output)) != CLI_OK) return status;
     cli_train_options(a, &options);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
     TRY(krein_transform(app->ctx, data, &options, a->output, &r));

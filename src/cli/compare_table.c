@@ -31,13 +31,14 @@ static krein_compare_result *result_of(const krein_compare_report *r, int64_t se
     return r->results[set * r->nmethods + method];
 }
 
-/* Digits behind the point so that the least deviation of the set has two. */
+/* Digits behind the point so that the least deviation of the set has two; one that is rounding
+ * alone does not count. */
 static int digits_of(const krein_compare_report *r, int64_t set) {
     double least = INFINITY, most = 0;
     for (int64_t m = 0; m < r->nmethods; m++) {
         const krein_compare_result *e = result_of(r, set, m);
         if (e->failures) continue;
-        if (e->sd > 0) least = fmin(least, shown(r, e->sd));
+        if (e->sd > 1e-9 * fabs(e->mean)) least = fmin(least, shown(r, e->sd));
         most = fmax(most, fabs(shown(r, e->mean)));
     }
     if (!isfinite(least)) least = most > 0 ? most / 100 : 1;

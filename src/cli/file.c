@@ -104,15 +104,12 @@ static bool is_input(const char *input, const struct stat *out) {
     return same;
 }
 
-int cli_check_output(const char *path, const char *input) {
+int cli_check_place(const char *path) {
     struct stat out, in;
     const char *slash = strrchr(path, '/');
     if (strcmp(path, "-") == 0) return CLI_OK;
     if (stat(path, &out) == 0) {
         if (S_ISDIR(out.st_mode)) return errno = EISDIR, complain(path);
-        if (input && is_input(input, &out))
-            return cli_error(CLI_USAGE,
-                             "%s is the data and would be overwritten; name another file", path);
         if (!S_ISREG(out.st_mode)) return CLI_OK;
     }
     if (slash && !slash[1]) return errno = EISDIR, complain(path);
@@ -125,6 +122,29 @@ int cli_check_output(const char *path, const char *input) {
                            folder ? folder : "this directory", strerror(errno));
     free(folder);
     return status;
+}
+
+int cli_check_output(const cli_args *a, const char *path) {
+    struct stat out;
+    const char *const others[] = {a->labels, a->data, a->test, a->unlabeled};
+    bool input = false;
+    if (strcmp(path, "-") != 0 && stat(path, &out) == 0) {
+        for (int k = 0; k < a->operands; k++) input |= is_input(a->operand[k], &out);
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            input |= others[k] && is_input(others[k], &out);
+    }
+    if (input)
+        return cli_error(CLI_USAGE, "%s is read and would be overwritten; name another file", path);
+    return cli_check_place(path);
+}
+
+int cli_check_apart(const char *path, const char *other) {
+    struct stat out;
+    if (!path || !other || strcmp(path, "-") == 0) return CLI_OK;
+    if (strcmp(path, other) != 0 &&
+        (stat(path, &out) != 0 || !S_ISREG(out.st_mode) || !same_file(other, &out)))
+        return CLI_OK;
+    return cli_error(CLI_USAGE, "two outputs are to go to the same file, %s; name two", path);
 }
 
 char *cli_model_name(const char *data) {
@@ -144,12 +164,12 @@ char *cli_model_name(const char *data) {
     return join(base, length, ".krein");
 }
 
-int cli_check_plot(const cli_app *app, const char *input) {
+int cli_check_plot(const cli_app *app) {
     const char *plot = app->args.plot, *ending = strrchr(plot, '.');
     if (!ending || strcasecmp(ending, ".svg") != 0)
         return cli_error(CLI_USAGE, "%s: plots are SVG: name a file in .svg, not %s",
                          app->command->name, plot);
-    return cli_check_output(plot, input);
+    return cli_check_output(&app->args, plot);
 }
 
 int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what) {

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct krein_results {
@@ -74,6 +75,23 @@ static int by_key(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static krein_status refuse(krein_ctx *ctx, const char *path) {
+    return krein__fail(ctx, KREIN_EDATA,
+                       "%s is no file of results, and would be written to; name another one "
+                       "(`results`)",
+                       path);
+}
+
+/* A device may have no end, and other files no lines: a look before the first one is read. */
+static krein_status check_kind(krein_ctx *ctx, const char *path, FILE *f) {
+    struct stat status;
+    if (fstat(fileno(f), &status) != 0 || !S_ISREG(status.st_mode)) return refuse(ctx, path);
+    const int first = getc(f);
+    if (first != EOF && first != '{' && first != '\n') return refuse(ctx, path);
+    rewind(f);
+    return KREIN_OK;
+}
+
 /* Of the lines that are whole those with numbers; whether the last one ends. */
 static krein_status read_lines(krein_ctx *ctx, const char *path, FILE *f, known *out, bool *ends) {
     krein_status st = KREIN_OK;
@@ -81,6 +99,7 @@ static krein_status read_lines(krein_ctx *ctx, const char *path, FILE *f, known 
     size_t room = 0;
     ssize_t length;
     *ends = true;
+    TRY(check_kind(ctx, path, f));
     while ((length = getline(&line, &room, f)) > 0) {
         krein_run run = {0};
         *ends = line[length - 1] == '\n';
@@ -88,10 +107,7 @@ static krein_status read_lines(krein_ctx *ctx, const char *path, FILE *f, known 
         if (strncmp(line, opening, sizeof opening - 1) != 0) {
             /* A line that was cut short is part of its own line since the next run. */
             if (strncmp(line, "{", 1) == 0) continue;
-            st = krein__fail(ctx, KREIN_EDATA,
-                             "%s is no file of results, and would be written to; name another one "
-                             "(`results`)",
-                             path);
+            st = refuse(ctx, path);
             break;
         }
         char *padded = krein__alloc(ctx, length + KREIN__PAD, 1);
@@ -105,6 +121,7 @@ static krein_status read_lines(krein_ctx *ctx, const char *path, FILE *f, known 
         krein__free(ctx, padded);
         if (st != KREIN_OK) break;
     }
+done:
     free(line);
     return st;
 }

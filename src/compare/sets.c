@@ -82,6 +82,8 @@ uint64_t krein__run_key(const krein_comparison *c, const krein_set *s, const kre
     const char *const texts[] = {m->learner, m->kernel, m->map, m->command, o.select, o.metric};
     h = mix(h, numbers, sizeof numbers);
     h = mix(h, &o.seed, sizeof o.seed);
+    /* Sizes follow from a budget that was given. That of a machine is what is free just now. */
+    if (c->ctx->own_budget) h = mix_number(h, (double)c->ctx->budget);
     for (int64_t k = 0; k < KREIN__COUNT(texts); k++) h = mix_text(h, texts[k]);
     return h;
 }

@@ -293,12 +293,17 @@ static krein_status add_numbers(krein_ctx *ctx, score *o, int64_t row, char *lin
     return KREIN_OK;
 }
 
+/* Where they are not, a loss could be below that of the truth. Digits may be few. */
+static bool are_probabilities(int64_t n, double least, double sum) {
+    return least >= -1e-6 && fabs(sum - 1) <= 0.01 + 0.001 * (double)n;
+}
+
 static krein_status add_class(krein_ctx *ctx, score *o, int64_t row, char *line) {
     const krein_split *s = o->s;
     const int64_t truth = (int64_t)s->label[row];
     char *at = line, *cell;
     size_t length;
-    double p, own = NAN, second = NAN;
+    double p, own = NAN, second = NAN, least = INFINITY, sum = 0;
     next_cell(&at, &cell, &length);
     const int64_t guess = class_of(&s->e, cell, length);
     if (guess < 0) return bad_line(ctx, row, line, "that is none of the classes");
@@ -313,7 +318,12 @@ static krein_status add_class(krein_ctx *ctx, score *o, int64_t row, char *line)
                                 "prediction, with commas between");
             if (k == truth) own = p;
             if (k == 1) second = p;
+            least = fmin(least, p);
+            sum += p;
         }
+        if (o->measure == KREIN_MEASURE_LOGLOSS && !are_probabilities(s->e.nclass, least, sum))
+            return bad_line(ctx, row, line,
+                            "probabilities are not below 0, and those of all classes sum to 1");
         o->sum += s->weight[row] * krein__log_loss(own);
         if (o->measure == KREIN_MEASURE_AUC && s->weight[row] > 0)
             o->side[truth][o->n[truth]++] = (krein_row_score){second, s->weight[row]};

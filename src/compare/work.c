@@ -9,6 +9,7 @@
 #include "dist/dist.h"
 #include "num/blas.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 #include <time.h>
@@ -55,6 +56,9 @@ static krein_status one(krein_comparison *c, krein_ctx *ctx, int64_t run) {
     ctx->peak = atomic_load(&ctx->held); /* what this run takes */
     krein_status st = m->command ? krein__run_command(c, ctx, at.set, at.split, m, r)
                                  : krein__run_training(c, ctx, at.set, at.split, m, r);
+    if (st == KREIN_OK && !isfinite(r->value))
+        st = krein__fail(ctx, KREIN_EDATA, "the %s of its predictions is no finite number",
+                         krein__measure_name(c->measure));
     return settle(c, ctx, run, st);
 }
 

@@ -47,11 +47,17 @@ static krein_status check_name(krein_ctx *ctx, const char *name) {
                        name, LONGEST);
 }
 
+/* Scores are a linear function of the encoded row. With codes they are one of the codes: of a
+ * unit vector, which may lie outside their range, nothing follows. */
+static bool is_linear(const krein_map *map) {
+    return krein__is_linear(map->kernel) && !krein__map_has_codes(map);
+}
+
 /* How the scores are made; NULL: they cannot be. */
 typedef krein_status scorer(krein_source *s, const krein_model *m);
 static scorer *scorer_of(const krein_model *m) {
     const krein_map *map = m->map;
-    if (krein__is_linear(map->kernel)) return krein__source_linear;
+    if (is_linear(map)) return krein__source_linear;
     if (krein__map_has_waves(map)) return krein__source_waves;
     if (krein__map_is_deep(map)) return krein__source_layers;
     if (krein__map_has_codes(map))
@@ -111,7 +117,7 @@ static krein_status needs_double(krein_ctx *ctx, const krein_model *m, bool *out
     krein_status st = KREIN_OK;
     double most = 0, scale = INFINITY;
     *out = false;
-    if (krein__is_linear(m->map->kernel) || m->packed.unit) return KREIN_OK;
+    if (is_linear(m->map) || m->packed.unit) return KREIN_OK;
     TRY(spread(ctx, m, &scale));
     for (int64_t c = 0; c < m->k; c++) {
         double sum = 0;

@@ -100,11 +100,16 @@ json "other data" 'j["reused"] == 0'
 has "told" err 'other data or options'
 run compare arm.csv --learners krr --repeat 3 --kernels gaussian --results kept.jsonl --lambda 0.1 --json
 json "another option" 'j["reused"] == 0'
+run compare arm.csv --learners krr --repeat 3 --kernels gaussian --results kept.jsonl --max-memory 1G --json
+json "a memory budget of its own" 'j["reused"] == 0'
 cp arm.csv copy.csv
 run compare arm.csv --results copy.csv --repeat 2
 status "a file of something else" 1
 has "is left alone" err 'is no file of results'
 is "unchanged" "$(cat arm.csv)" "$(cat copy.csv)"
+run compare arm.csv --results /dev/null --repeat 2
+status "a device" 1
+has "is refused" err 'is no file of results'
 
 # ---- classes, measures ----
 prior='prior: : {train}; awk "{print \"1,0.5,0.5\"}" {test} >{out}'
@@ -113,6 +118,12 @@ ok auc
 json "larger is better" 'j["results"][2]["mean"] == 0.5 and all(r["mean"] > 0.8 for r in j["results"][:2]) and j["results"][2]["rank"] == 3'
 run compare moons.csv --learners logistic --kernels gaussian --repeat 3 --measure logloss --command "$prior" --json
 json logloss 'abs(j["results"][1]["mean"] - 0.6931471805599453) < 1e-12 and j["results"][0]["mean"] < 0.69'
+run compare moons.csv --learners logistic --kernels gaussian --repeat 3 --measure logloss --command "$prior"
+has "a loss that does not vary needs few digits" out '^prior +0\.69[0-9]{0,3} '
+run compare moons.csv --learners logistic --kernels gaussian --repeat 2 --measure logloss --command "${prior/0.5,0.5/1,1}" \
+    --command "low${prior/0.5,0.5/-1,2}" --command "few${prior/0.5,0.5/0.51,0.5}" --json
+json "what is no probability" 'all("sum to 1" in j["results"][k]["failed"] for k in (1, 2))'
+json "few digits" 'j["results"][3]["failed"] is None'
 run compare moons.csv --learners "svm" --kernels gaussian --repeat 3 --json
 json "error is the default of classes" 'j["measure"] == "error" and j["results"][0]["mean"] < 0.3'
 { echo "class,colour,x"; for i in $(seq 60); do echo "a b,red \"r\",$i"; echo "c,\"gr,een\",$((i + 40)).5"; done; } >texts.csv
@@ -142,6 +153,8 @@ has "a signal" out '^killed .*signal 9'
 has "a learner for other labels" out '^svm / gaussian .*svm is for classification'
 has "the others are there" out '^krr / gaussian +0\.'
 is "no scratch files are left" "" "$(ls -A scratch)"
+run compare arm.csv --learners krr --kernels gaussian --repeat 2 --command 'far: : {train}; awk "{print 1e300}" {test} >{out}'
+has "an error that is not finite" out '^far .*rmse of its predictions is no finite number'
 run compare arm.csv --repeat 2 --kernels gaussian --time-limit 1 --command 'slow: : {train} {test} {out}; sleep 60'
 ok "a command that takes too long"
 has "is ended" out '^slow .*longer than --time-limit'
@@ -169,6 +182,7 @@ PY
 ) && pass || fail "the figure" "$(tail -n 1 <<<"$answer")"
 
 # ---- wrong calls ----
+cp arm.csv plot.svg
 wrong() { # NAME STATUS REGEX ARGS...
     local name=$1 want=$2 text=$3
     shift 3
@@ -188,6 +202,9 @@ wrong "an empty list" 2 'empty list' arm.csv --learners " ; "
 wrong "the same method twice" 2 'two methods' arm.csv --learners "krr; krr"
 wrong "a command without a name" 2 'NAME: SHELL' arm.csv --command 'cat {train} {test} {out}'
 wrong "standard input" 2 'give files' -
+wrong "results into the table" 2 'the same file' arm.csv -o t.md --results t.md
+wrong "results into the figure" 2 'the same file' arm.csv --plot p.svg --results ./p.svg
+wrong "the figure over the data" 2 'would be overwritten' arm.csv plot.svg --plot plot.svg
 wrong "a brace that stays open" 2 'brace' arm.csv --learners mkl --kernels "{gaussian; linear"
 wrong "no method fits" 2 '.' arm.csv --maps "orf" --kernels "poly(degree=2)"
 summary

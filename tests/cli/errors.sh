@@ -124,6 +124,12 @@ run train data.csv "${fixed[@]}" -o data.csv
 status "the data as the model" 2
 has "the data as the model" err 'overwritten'
 head -n 1 data.csv | grep -q '^y,x1' && pass || fail "the data are whole"
+run predict good.krein data.csv -o good.krein
+status "predictions over the model" 2
+has "predictions over the model" err 'good.krein is read and would be overwritten'
+cp data.csv other.csv
+run train data.csv "${fixed[@]}" --test other.csv -o other.csv
+status "the test rows as the model" 2
 ln -s data.csv link.csv
 run transform data.csv -o link.csv
 status "the data by another name" 2

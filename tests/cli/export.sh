@@ -178,6 +178,8 @@ else
     for bits in 8 4 2 1; do small "landmarks" 1e-2 codes $bits; done
     run train train.csv -q -o m.krein --label c --ignore y -k "matern(nu=1.5, sigma=3)" -m "nystrom(D=20, bits=8)" -l 1e-3
     program "landmarks in codes, weights in float" 1e-2 codes $all
+    run train train.csv -q -o full.krein --label y --ignore c -k linear -m "nystrom(D=12)" -l 1e-3
+    small "landmarks of the linear kernel" 1e-2 codes 8
     "$PYTHON" inputs.py
     dispatcher >main.c
     # The text does not depend on how the program that wrote it was built: under a sanitizer one compiler is enough.
@@ -244,6 +246,9 @@ run export train.csv -o no.c
 status "no model" 1
 run export m.krein -o m.krein
 status "onto the model itself" 2
+run export m.krein -o no.c --header-file no.c
+status "one file for both" 2
+has "one file for both" err 'the same file'
 run train train.csv -q -o m.krein --label y --ignore c --categories hash -k gaussian -m "rff(D=20)"
 run export m.krein -o no.c
 status "hashed texts" 1

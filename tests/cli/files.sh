@@ -73,7 +73,7 @@ ok "the model's name"
 [[ -e part.krein ]] && pass || fail "the model's name" "$(echo *.krein)"
 run train 'part-*.csv' -o part-2.csv
 status "output is one of the files" 2
-has "output is one of the files" err 'part-2.csv is the data and would be overwritten'
+has "output is one of the files" err 'part-2.csv is read and would be overwritten'
 
 run train 'nothing-*.csv' -o x.krein
 status "no match" 1

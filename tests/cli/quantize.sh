@@ -40,6 +40,9 @@ run quantize m.krein --bits 8
 status "no output" 2
 run quantize m.krein -o m.krein
 status "onto the model itself" 2
+run quantize m.krein --data rows.csv --label none -o rows.csv
+status "onto the data" 2
+has "onto the data" err 'rows.csv is read and would be overwritten'
 run train train.csv -q -o n.krein -k gaussian -m "nystrom(D=20)"
 run quantize n.krein --data train.csv -o n8.krein --json
 ok "landmarks"
