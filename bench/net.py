@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""net.py [--small] [--write] [--rounds N] [--cpu] [--torch PYTHON ...] -- an epoch of training beside PyTorch and beside
+"""net.py [--small] [--write] [--rounds N] [--rows N] [--records FILE] [--cpu] [--torch PYTHON ...] -- an epoch of training beside PyTorch and beside
 its matrix products alone.
 
 The model is that of askl: 2,000 features (cos(x W + b) + cos(x V + b)) / sqrt(2 D) with trained W and V, ten scores,
@@ -8,19 +8,23 @@ same W, V and b, and an epoch visits every row once in a random order.
 
   krein       krein__net_fit, by bench/bench_net
   sgemm       the matrix products of such an epoch by OpenBLAS, nothing else: forwards and for the gradients
-  torch       the same model in PyTorch: W and V apart or as one matrix, Adam in its loop, foreach and fused forms; the
-              fastest of these is taken, by a few steps of each
+  torch       the same model in PyTorch: W and V apart or as one matrix, Adam in its loop, foreach and fused forms, on
+              several threads those of OpenMP as they come or asleep between loops; the fastest of these is taken, by a
+              few steps of each. Its OpenBLAS has as many threads and takes the CPU for what krein's does
   penalties   krein with the penalties that askl has by default: the trace norm of the weights and |z|^2
 
 on one thread and on all. All sides are processes that wait while another one works; they take turns, and a time is the
 best of the rounds. The share of the sgemm rate is its time over that of krein. The loss is the mean over the epoch.
 
+  --rows N         the first N rows only: a part of an epoch
+  --records FILE   keeps the measurements; those that are there are not made again
   --torch PYTHON   a Python that has PyTorch, instead of the one that runs this; several are compared with
   --cpu            CPU seconds on one thread, for a machine that does other things too
   --write          puts the tables into docs/results/net.md
 """
 
 import argparse
+import ctypes
 import gzip
 import math
 import os
@@ -33,6 +37,7 @@ from pathlib import Path
 import common
 
 D, CLASSES, BATCHES = 2000, 10, (32, 256)
+ENGINE = {"krein": "fit", "sgemm": "sgemm", "penalties": "penalties"}  # what bench_net is asked for
 FASTER = {32: 1.3, 256: 1.0}  # than torch, at least
 
 
@@ -105,10 +110,11 @@ class Peer:
         return time.perf_counter() - seconds, time.process_time() - cpu, total.item() / min(self.n, count * batch)
 
     def choose(self, batch, threads):
+        """The fastest form and Adam, and seconds of a few steps of it."""
         few, by = max(4, 640 // batch), 1 if threads == 1 else 0
-        tried = [(t[by], f, a) for _ in range(3) for f in self.forms for a in self.ADAM
+        tried = [(t[by], f, a) for _ in range(2) for f in self.forms for a in self.ADAM
                  if (t := self.steps(f, a, batch, few))]
-        return min(tried)[1:]
+        return min(tried)
 
     def answer(self, line):
         what, batch, threads = line.split()
@@ -117,8 +123,8 @@ class Peer:
         if (batch, threads) not in self.best:
             self.best[batch, threads] = self.choose(batch, threads)
         if what == "form":
-            return " ".join(self.best[batch, threads])
-        return "%.6f %.6f %.6f" % self.steps(*self.best[batch, threads], batch, math.ceil(self.n / batch))
+            return "%.6f %s %s" % self.best[batch, threads]
+        return "%.6f %.6f %.6f" % self.steps(*self.best[batch, threads][1:], batch, math.ceil(self.n / batch))
 
 
 def serve(arguments):
@@ -131,9 +137,10 @@ def serve(arguments):
 # ---- all sides
 
 class Side:
-    def __init__(self, name, command):
+    def __init__(self, name, command, **environment):
         self.name = name
-        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **environment})
 
     def line(self):
         text = self.process.stdout.readline().strip()
@@ -147,7 +154,27 @@ class Side:
         return self.line()
 
 
-def problem(folder, small):
+def peers_of(pythons, command, counts):
+    """{threads: [[the same PyTorch, as it comes and asleep between loops], ...]}"""
+    found, core = {t: [] for t in counts}, ctypes.c_char_p()
+    ctypes.CDLL(common.library()).krein_blas_core(ctypes.byref(core))
+    for python in pythons:
+        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
+            print(f"{python} has no torch: it is left out (scripts/deps.sh torch)")
+            continue
+        for threads in counts:
+            env = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
+            if core.value:
+                env.setdefault("OPENBLAS_CORETYPE", core.value.decode())
+            waits = [{}, {"OMP_WAIT_POLICY": "passive"}] if threads > 1 else [{}]
+            both = [Side("torch", [python, __file__, "--serve", *command], **env, **wait) for wait in waits]
+            for side in both:
+                side.name = f"torch {side.line()}"
+            found[threads].append(both)
+    return found
+
+
+def problem(folder, small, rows):
     import numpy as np
 
     def array(name):
@@ -156,8 +183,7 @@ def problem(folder, small):
 
     x, y = array("mnist.train.x.npy.gz"), array("mnist.train.y.npy.gz")
     x = np.ascontiguousarray(x.reshape(len(x), -1), np.float32) / np.float32(255)
-    if small:
-        x, y = x[:1024], y[:1024]
+    x, y = x[:1024 if small else rows], y[:1024 if small else rows]
     rng = np.random.default_rng(1)
     start = rng.normal(0, 0.1, (2 * x.shape[1] + 1, D)).astype(np.float32)
     start[-1] = rng.uniform(0, 1, D)
@@ -167,19 +193,27 @@ def problem(folder, small):
     return paths, *x.shape
 
 
-def measure(engine, peers, batch, threads, rounds, cpu):
-    """name -> seconds, loss"""
-    asked = [("krein", engine, "fit"), ("sgemm", engine, "sgemm"), ("penalties", engine, "penalties"),
-             *((p.name, p, "fit") for p in peers)]
-    form = {p.name: p.ask("form", batch, threads) for p in peers}
-    best = {}
+def measure(engine, peers, batch, threads, rounds, clock, records):
+    """Those sides that have no record of this batch and number of threads; best of the rounds."""
+    def known(name):
+        return (clock, batch, threads, name) in records.all
+
+    asked, form, best = [(name, engine, what) for name, what in ENGINE.items() if not known(name)], {}, {}
+    for both in peers:
+        if known(both[0].name):
+            continue
+        seconds, fastest = min(((p.ask("form", batch, threads), p) for p in both), key=lambda t: float(t[0].split()[0]))
+        form[fastest.name] = seconds.split(maxsplit=1)[1]
+        asked.append((fastest.name, fastest, "fit"))
     for _ in range(rounds):
         for name, side, what in asked:
             answer = [float(v) for v in side.ask(what, batch, threads).split()]
-            best[name] = min(best.get(name, (math.inf, 0)), (answer[1 if cpu else 0], answer[2]))
+            best[name] = min(best.get(name, (math.inf, 0)), (answer[clock == "CPU"], answer[2]))
             print(f"  batch {batch}, {threads} threads, {name}: {answer[0]:.2f} s, CPU {answer[1]:.2f} s, "
                   f"loss {answer[2]:.4f}", flush=True)
-    return best, form
+    for name, (seconds, loss) in best.items():
+        records.add({"part": clock, "set": batch, "split": threads, "method": name, "seconds": seconds, "loss": loss,
+                     "form": form.get(name)})
 
 
 def verdict(ratio, target):
@@ -192,45 +226,39 @@ def main():
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=60000)
     parser.add_argument("--torch", action="append", default=[])
+    parser.add_argument("--records", type=Path)
     o = parser.parse_args()
     folder = common.folder()
     tool = Path(common.program()).parent / "bench" / "bench_net"
     if not os.access(tool, os.X_OK):
         sys.exit(f"{tool} is not there: make bench builds it")
-    where = f"{common.machine()}, {date.today()}" + (", CPU seconds" if o.cpu else "")
+    where = f"{common.machine()}, {date.today()}, {o.rows:,} rows" + (", CPU seconds" if o.cpu else "")
     print(where)
-    paths, n, d = problem(folder, o.small)
+    paths, n, d = problem(folder, o.small, o.rows)
     engine = Side("krein", [tool, *paths, n, d, CLASSES, D])
-    peers = []
-    for python in o.torch or [sys.executable]:
-        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
-            print(f"{python} has no torch: it is left out (scripts/deps.sh torch)")
-            continue
-        peer = Side("torch", [python, __file__, "--serve", *paths, n, d])
-        peer.name = f"torch {peer.line()}"
-        peers.append(peer)
     cpus = len(os.sched_getaffinity(0))
     counts = [1] if o.cpu or cpus == 1 else [1, cpus]
+    peers = peers_of(o.torch or [sys.executable], [*paths, n, d], counts)
     products, torches, told = [], [], []
-    fastest = {}
+    clock, records = "CPU" if o.cpu else "wall", common.Records(o.records)
+    names = [both[0].name for both in peers[counts[0]]]
     for batch in BATCHES:
         for threads in counts:
-            best, form = measure(engine, peers, batch, threads, 1 if o.small else o.rounds, o.cpu)
-            s = {name: seconds for name, (seconds, _) in best.items()}
-            rate = 2e-9 * n * D * (4 * d + 3 * CLASSES) / s["sgemm"]
-            products.append([batch, threads, f"{s['krein']:.2f}", f"{s['sgemm']:.2f}", f"{rate:.0f}",
-                             f"{100 * s['sgemm'] / s['krein']:.0f} %", f"{s['penalties']:.2f}",
-                             f"{best['krein'][1]:.4f}"])
-            for p in peers:
-                torches.append([batch, threads, p.name, form[p.name], f"{s[p.name]:.2f}", f"{best[p.name][1]:.4f}",
-                                f"{s['krein']:.2f}", f"{s[p.name] / s['krein']:.2f}"])
-            for name in s:
-                fastest[batch, name] = min(fastest.get((batch, name), math.inf), s[name])
-        for p in peers:
-            ratio = fastest[batch, p.name] / fastest[batch, "krein"]
-            told.append([batch, p.name, f"{fastest[batch, 'krein']:.2f}", f"{fastest[batch, p.name]:.2f}",
-                         f"{ratio:.2f}", verdict(ratio, FASTER[batch])])
+            measure(engine, peers[threads], batch, threads, 1 if o.small else o.rounds, clock, records)
+            s = {r["method"]: r for r in records.all.values() if (r["part"], r["set"], r["split"]) == (clock, batch, threads)}
+            own, sgemm = s["krein"]["seconds"], s["sgemm"]["seconds"]
+            rate = 2e-9 * n * D * (4 * d + 3 * CLASSES) / sgemm
+            products.append([batch, threads, f"{own:.2f}", f"{sgemm:.2f}", f"{rate:.0f}", f"{100 * sgemm / own:.0f} %",
+                             f"{s['penalties']['seconds']:.2f}", f"{s['krein']['loss']:.4f}"])
+            for name in names:
+                torches.append([batch, threads, name, s[name]["form"], f"{s[name]['seconds']:.2f}",
+                                f"{s[name]['loss']:.4f}", f"{own:.2f}", f"{s[name]['seconds'] / own:.2f}"])
+        own, *theirs = (min(records.all[clock, batch, t, name]["seconds"] for t in counts) for name in ["krein", *names])
+        for name, seconds in zip(names, theirs):
+            told.append([batch, name, f"{own:.2f}", f"{seconds:.2f}", f"{seconds / own:.2f}",
+                         verdict(seconds / own, FASTER[batch])])
     tables = {
         "machine": where + ("; small: the numbers mean nothing" if o.small else "") + "\n",
         "torch": common.table(["batch", "PyTorch", "krein s", "torch s", "times faster", ""], told),

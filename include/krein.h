@@ -203,7 +203,10 @@ typedef struct krein_data krein_data;
 typedef enum krein_task {
     KREIN_TASK_AUTO = 0,
     KREIN_TASK_REGRESSION = 1,
-    KREIN_TASK_CLASSIFICATION = 2
+    KREIN_TASK_CLASSIFICATION = 2,
+    KREIN_TASK_MULTILABEL = 3 /* several labels a row: the label is a text with their names, | or
+                                 blanks between them (LIBSVM: commas); an empty one is the empty
+                                 set. Never guessed */
 } krein_task;
 
 typedef enum krein_missing {
@@ -376,8 +379,9 @@ typedef struct krein_train_options {
     int probabilities;
     const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
                               combines; not with kernel */
-    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, askl), or
-                              NULL; rows of the data with a missing label (NaN) count too */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, labelprop,
+                              selftrain, askl), or NULL; rows of the data with a missing label (NaN)
+                              count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
@@ -388,6 +392,9 @@ typedef struct krein_train_options {
     double effort;      /* how much is tried before the fit: 1, less or more; 0: 1 */
     double clip; /* scaled columns are cut at +-clip; INFINITY: nowhere. 0: 8 where neither kernel
                     nor kernels are given, and nowhere where one is; never on sparse rows */
+    const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
+                               or NULL. Read where it exists, else written; the graph of other rows
+                               is refused */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -406,7 +413,12 @@ typedef struct krein_metrics {
     double log_loss, auc;
     int64_t classes;    /* of the confusion matrix */
     int64_t *confusion; /* classes x classes, true x predicted */
-    char **class_names;
+    char **class_names; /* of classes, or labels */
+    /* Several labels a row; macro_precision, macro_recall, macro_f1 and auc are then means over the
+     * labels, and log_loss is that of rows and labels. */
+    double hamming_loss, micro_f1, subset_accuracy, ranking_loss;
+    double *label_f1, *label_auc; /* classes of each, NaN where there is none; NULL: another task */
+    int64_t *label_rows;          /* rows that have the label */
 } krein_metrics;
 
 /* A kernel of a combination; this struct stays as it is. Weights sum to one and belong to kernels of unit mean diagonal. */
@@ -438,7 +450,9 @@ typedef struct krein_report {
     char *learner, *kernel, *map;
     double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
-    double loo; /* held-out rmse, or error for classification; NaN when not computed */
+    double loo; /* held-out rmse, or error for classification; of several labels a row the rmse of
+                   their codes -1 and +1 (of svm and logistic: of the decided ones); NaN when not
+                   computed */
     uint64_t bytes_peak;
     double flops;
     int fits; /* plan: within the budget */
@@ -455,6 +469,7 @@ typedef struct krein_report {
     double *factor;
     double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
                      weights that were then solved for, without them; NaN where they were not */
+    int64_t unlabelled; /* rows without labels that took part; n are those with labels */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -489,7 +504,7 @@ typedef struct krein_model_info {
     int64_t n, d, D;
     int64_t inputs;  /* columns of the file that the model takes; d after encoding */
     int64_t outputs; /* scores of a row; 0: the model ends at its features (krein_fit) */
-    int64_t classes;
+    int64_t classes; /* or labels, of which a row has several */
     int64_t bytes;       /* of the file or memory it was loaded from, else 0 */
     const char *learner; /* "none" where it ends at its features */
     const char *kernel, *map, *scale;
@@ -553,6 +568,7 @@ typedef struct krein_array { /* stays as it is */
  *                       of the features. A landmark whose weights are all zero is no support vector
  *   intercepts          1 x outputs
  *   calibration.slope   1 x outputs, and calibration.shift: from scores to probabilities
+ *   thresholds          1 x outputs, of labels: a row has those with larger scores; none: 0 for all
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
@@ -596,7 +612,8 @@ KREIN_API krein_status krein_model_frequencies(krein_ctx *ctx, const krein_model
 KREIN_API void krein_frequencies_clear(krein_ctx *ctx, krein_frequencies *frequencies);
 
 /* One row's prediction: value is the number, or the class index in which case
- * scores has one decision value per class (one for two classes). A row dropped
+ * scores has one decision value per class (one for two classes), or a label set with a decision
+ * value per label. A row dropped
  * for a missing cell has label -1, and values and scores NULL. It is made by the library and only
  * read by the caller: fields may be appended. What it points to lives until fn returns. */
 typedef struct krein_prediction {
@@ -609,6 +626,8 @@ typedef struct krein_prediction {
     const double *probabilities; /* of the nclasses classes, in their order; NULL: the model has
                                     none, or the row was dropped */
     int64_t nclasses;
+    const int8_t *labels; /* several labels a row: 1 for each of the nclasses labels that the row
+                             has, 0 for the others; NULL: another task, or the row was dropped */
 } krein_prediction;
 typedef krein_status (*krein_predict_fn)(void *user, const krein_prediction *prediction);
 
@@ -625,6 +644,8 @@ typedef struct krein_prediction_arrays {
                          regression */
     double *probabilities; /* capacity x classes; an error where the model has none */
     int64_t rows;          /* out: rows that were filled */
+    int8_t *label_sets;    /* capacity x classes, of several labels a row: 1 for those it has, else
+                              0; -1 in a row that was dropped */
 } krein_prediction_arrays;
 
 #define krein_prediction_arrays_init(arrays) ((void)(*(arrays) = KREIN_SIZED(krein_prediction_arrays)))
@@ -662,7 +683,8 @@ typedef struct krein_export_report {
  *     int NAME_predict(const float *x, float *scores)
  * x: the raw input columns in the order of krein_model_column, categories by their number, missing
  * cells NaN; the result is the number of the class, or 0 for numbers; scores get the decision
- * values, or the prediction. KREIN_EDATA where the model cannot be written so. */
+ * values, or the prediction. Of several labels a row the result is how many it has: those with
+ * scores above 0, which are less their thresholds here. KREIN_EDATA where the model cannot be written so. */
 KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *model,
                                           const char *path, const krein_export_options *options,
                                           krein_export_report *report);
@@ -1040,6 +1062,8 @@ typedef struct krein_cluster_options {
     int64_t restarts;          /* of k-means, the best is kept; 10 */
     uint64_t seed;
     int64_t max_exact;
+    const char *graph_file; /* of the graph of neighbours, or NULL: read where it exists, else
+                               written; that of other rows is refused */
 } krein_cluster_options;
 KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
 #define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))

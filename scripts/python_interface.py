@@ -26,6 +26,7 @@ SCALARS = {
     "char": "c_char",
     "int": "c_int",
     "size_t": "c_size_t",
+    "int8_t": "c_int8",
     "int32_t": "c_int32",
     "int64_t": "c_int64",
     "uint64_t": "c_uint64",

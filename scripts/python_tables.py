@@ -38,12 +38,15 @@ NAMES = {
     ("dckrr", "classification"): "DividedClassifier",
     ("sskrr", "regression"): "SemiSupervisedRegressor",
     ("sskrr", "classification"): "SemiSupervisedClassifier",
+    ("labelprop", "regression"): "LabelPropagationRegressor",
+    ("labelprop", "classification"): "LabelPropagationClassifier",
+    ("selftrain", "classification"): "SelfTrainingClassifier",
     ("kgd", "regression"): "GradientDescentRegressor",
     ("kgd", "classification"): "GradientDescentClassifier",
 }
 
 # Options whose name is a keyword of all classes, with another meaning: what they are called here.
-RENAMED = {("askl", "clip"): "gradient_clip"}
+RENAMED = {("askl", "clip"): "gradient_clip", ("deep", "clip"): "gradient_clip"}
 
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
 # the rows into another order and asks for the same numbers to 1e-7.
@@ -53,6 +56,8 @@ BATCHES = "mini-batches and the rows held out depend on the order of the rows"
 EXPLAINED = {
     "AsklRegressor": {"check_sample_weights_invariance": BATCHES},
     "AsklClassifier": {"check_sample_weights_invariance": BATCHES},
+    "DeepRegressor": {"check_sample_weights_invariance": BATCHES},
+    "DeepClassifier": {"check_sample_weights_invariance": BATCHES},
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
@@ -134,6 +139,12 @@ CHECKPOINT = (
     "same `fit` goes on from it, to the same model. It is removed when `fit` is done. For arrays, "
     "frames and files, not for blocks.",
 )
+GRAPH = (
+    "graph_file",
+    "str or path",
+    "File of the graph of neighbours: read where it exists, else written. The graph of other rows "
+    "is refused.",
+)
 PROBABILITIES = (
     "probabilities",
     "bool",
@@ -196,8 +207,8 @@ def read_tables():
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), whether it learns from rows without labels, and whether it can be interrupted: tried
-    on a few rows."""
+    "always"), whether it learns from rows without labels, whether it can be interrupted, and whether
+    it makes a graph: tried on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -207,9 +218,11 @@ def abilities(learner):
     draw = np.random.RandomState(0)
     X = draw.randn(60, 2)
     tasks, probabilities = [], ""
-    for task in ("regression", "classification"):
+    for task in ("regression", "classification", "multilabel"):
         y = X[:, 0] + 0.1 * draw.randn(60)
         y = y if task == "regression" else (y > 0).astype(int)
+        if task == "multilabel":
+            y = np.array(["a|b" if v else "a" if u > 0 else "" for u, v in zip(X[:, 1], y)])
         for wanted in (False, True) if task == "classification" else (False,):
             for kernels in (None, "gaussian(sigma=1); linear"):
                 options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
@@ -226,20 +239,21 @@ def abilities(learner):
                 break
     unlabelled = True
     try:
-        y = X[:, 0].copy()
+        y = (X[:, 0] > 0).astype(float) if tasks == ["classification"] else X[:, 0].copy()
         y[::3] = np.nan
-        _base.train(X, y, task="regression", learner=learner, kernel="gaussian(sigma=1)")
+        _base.train(X, y, task=tasks[0], learner=learner, kernel="gaussian(sigma=1)")
     except KreinError:
         unlabelled = False
-    checkpoint = True
-    with tempfile.TemporaryDirectory() as place:
-        options = {"kernel": "gaussian(sigma=1)", "checkpoint": os.path.join(place, "state")}
-        try:
-            y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
-            _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
-        except KreinError:
-            checkpoint = False
-    return tuple(tasks), probabilities, unlabelled, checkpoint
+    able = {"checkpoint": True, "graph_file": True}
+    for option in able:
+        with tempfile.TemporaryDirectory() as place:
+            options = {"kernel": "gaussian(sigma=1)", option: os.path.join(place, "state")}
+            try:
+                y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
+                _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
+            except KreinError:
+                able[option] = False
+    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"]
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -272,6 +286,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 '''
@@ -326,12 +341,13 @@ def write_tables(tables, able):
             if options:
                 lines.append("            ),")
             if entry["name"] in able and table == "learners":
-                tasks, probabilities, unlabelled, checkpoint = able[entry["name"]]
+                tasks, probabilities, unlabelled, checkpoint, graph = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
                 lines.append('            "%s",' % probabilities)
                 lines.append("            %r," % unlabelled)
                 lines.append("            %r," % checkpoint)
+                lines.append("            %r," % graph)
             lines.append("        ),")
         lines.append("    },")
     return "\n".join(lines + ["}", ""])
@@ -396,12 +412,14 @@ def option_parameter(option):
     return option["name"], option["type"], text
 
 
-def write_class(name, task, learner, summary, details, options, probabilities, checkpoint):
+def write_class(name, task, learner, summary, details, options, probabilities, checkpoint, graph):
     base = "BaseRegressor" if task == "regression" else "BaseClassifier"
     parameters = [LEARNER] if learner is None else []
     parameters += [option_parameter(o) for o in options] + COMMON
     if checkpoint:
         parameters.append(CHECKPOINT)
+    if graph:
+        parameters.append(GRAPH)
     if task == "classification" and probabilities == "asked":
         parameters.append(PROBABILITIES)
     parameters += LAST
@@ -502,10 +520,13 @@ def write_estimators(tables, able):
             [],
             "asked",
             True,
+            True,
         )
     for entry, options in tables["learners"]:
-        tasks, probabilities, _, checkpoint = able[entry["name"]]
+        tasks, probabilities, _, checkpoint, graph = able[entry["name"]]
         for task in tasks:
+            if task == "multilabel":  # of the classifier
+                continue
             suffix = "Regressor" if task == "regression" else "Classifier"
             name = NAMES.get((entry["name"], task), entry["name"].capitalize() + suffix)
             taken = {c[0] for c in COMMON}
@@ -522,6 +543,7 @@ def write_estimators(tables, able):
                 own,
                 probabilities,
                 checkpoint,
+                graph,
             )
             names.append(name)
     front = FRONT % "".join('    "%s",\n' % n for n in names)

@@ -99,6 +99,8 @@ static krein_status check_options(krein_ctx *ctx, const krein_cluster_options *o
         return krein__fail(
             ctx, KREIN_EARG,
             "`graph=knn` compares rows by the kernel itself: leave `map` and `features` out");
+    if (o->graph_file && !knn)
+        return krein__fail(ctx, KREIN_EARG, "`graph_file` is for `graph=knn`");
     if (model && o->method == KREIN_CLUSTER_SPECTRAL)
         return krein__fail(ctx, KREIN_EARG,
                            "spectral clustering places the rows it was given and no others: there "
@@ -204,11 +206,12 @@ static krein_status check_definite(const setup *s) {
 
 static krein_status check_graph(const setup *s, int64_t n) {
     krein_ctx *ctx = s->pipe.ctx;
-    if (n > GRAPH_ROWS)
-        return krein__fail(
-            ctx, KREIN_EARG,
-            "`graph=knn` compares all pairs of rows, and %lld are more than %d; leave `graph` out",
-            (long long)n, GRAPH_ROWS);
+    if (n > GRAPH_ROWS && !krein__graph_by_distance(s->pipe.kernel))
+        return krein__fail(ctx, KREIN_EARG,
+                           "`graph=knn` compares all pairs of rows by this kernel, and %lld are "
+                           "more than %d; take a "
+                           "kernel that falls with the distance (gaussian), or leave `graph` out",
+                           (long long)n, GRAPH_ROWS);
     return krein__reserve_check(ctx, krein__cluster_bytes(&s->c), "clustering",
                                 "use fewer `neighbours`, `method=kmeans`, or raise `max_memory`");
 }
@@ -229,6 +232,7 @@ static krein_status run(setup *s, bool weights) {
     c->spectral = s->o.method == KREIN_CLUSTER_SPECTRAL;
     c->weights = weights;
     c->neighbours = knn ? s->o.neighbours : 0;
+    c->graph_file = s->o.graph_file;
     c->sample = SILHOUETTE_ROWS;
     if (knn) {
         TRY(check_graph(s, p->job.n));

@@ -32,7 +32,7 @@ static krein_report report_init(void) {
 static krein_status check_range(const krein_data *data, const krein_encoding *e,
                                 const krein_map *map) {
     double most = data->label_most, limit = map->cls->traits & KREIN_MAP_DUAL ? 1e140 : 1e30;
-    if (e->task == KREIN_TASK_CLASSIFICATION || most == 0) return KREIN_OK;
+    if (e->task != KREIN_TASK_REGRESSION || most == 0) return KREIN_OK;
     if (most < limit && most > 1 / limit) return KREIN_OK;
     return krein__fail(data->ctx, KREIN_EDATA,
                        "%s: the largest label is %.3g in size, and %s computes with %g to %g; "
@@ -84,6 +84,7 @@ static krein_status fill_report(const krein_training *t, krein_report *r) {
     const krein_job *job = &t->pipe.job;
     const krein_model *m = job->model;
     r->n = job->n;
+    r->unlabelled = job->unlabelled.n;
     r->d = m->encoding.d;
     r->D = m->map->D;
     r->task = m->encoding.task;
@@ -130,9 +131,12 @@ static krein_status fit_model(krein_training *t) {
     krein_job *job = &t->pipe.job;
     krein_model *m = job->model;
     m->map->unmixed = krein__training_raw(t, m->map);
-    TRY(krein__pipe_fit(&t->pipe));
-    ZNEW(m->w, m->map->R * m->k);
-    ZNEW(m->intercept, m->k);
+    krein__pipe_settle(&t->pipe);
+    if (!t->learner->fits_map) {
+        TRY(krein__pipe_fit(&t->pipe));
+        ZNEW(m->w, m->map->R * m->k);
+        ZNEW(m->intercept, m->k);
+    }
     TRY(t->learner->fit(job, &t->values));
     TRY(check_finite(m));
     if (!(m->learner = krein__training_learner(t))) st = ctx->status;
@@ -254,6 +258,7 @@ krein_status krein_plan(krein_ctx *ctx, krein_data *data, const krein_train_opti
     tell_need(&need, r);
     const krein_model *m = t.pipe.job.model;
     r->n = m->n;
+    r->unlabelled = t.pipe.job.unlabelled.n;
     r->d = m->encoding.d;
     r->task = m->encoding.task;
     r->D = m->map->cls->features(m->map, m->n);

@@ -4,7 +4,8 @@
  *                                    reference value in FORMULAS.md
  *   krein_ctx *test_ctx(threads)     a plain context; exits when there is none
  *   test_ctx_small(threads, bytes)   one with a budget
- *   test_memory                      an allocator that counts live blocks and fails one allocation:
+ *   test_memory                      an allocator that counts live blocks, fails one allocation and
+ *                                    hands out NaN:
  *                                        test_memory m;
  *                                        krein_ctx *ctx = test_ctx_with(1, &m);
  *                                        test_fail_at(&m, 7);   // the 8th from now; -1: none
@@ -69,12 +70,16 @@ static inline void *test_new(int64_t count, size_t size) {
 typedef struct test_memory {
     _Atomic int64_t live, calls, fail_at; /* blocks, allocations so far, the one that fails */
 } test_memory;
+#define TEST_GARBAGE                                                                               \
+    65536 /* bytes of a block, from its beginning, that are not as malloc left them */
 
 static inline void *test_memory_alloc(void *user, size_t bytes) {
     test_memory *m = user;
     if (atomic_fetch_add(&m->calls, 1) == atomic_load(&m->fail_at)) return NULL;
     void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (p) atomic_fetch_add(&m->live, 1);
+    /* NaN: what is read before it is written shows */
+    if (p) memset(p, 0xff, bytes < TEST_GARBAGE ? bytes : TEST_GARBAGE);
     return p;
 }
 static inline void test_memory_release(void *user, void *p) {

@@ -5,29 +5,11 @@
 #include "learn/learn.h"
 #include "net/fit.h"
 
-static krein_status train(krein_ctx *ctx, const rows *r, krein_task task,
-                          const krein_train_options *o, krein_report *report, krein_model **m) {
-    krein_data *data = open_rows(ctx, r, NULL, task);
-    krein_status st = krein_train(ctx, data, o, report, m);
-    krein_data_close(data);
-    return st;
-}
-
 static krein_train_options askl(const char *learner) {
     krein_train_options o = defaults();
     o.learner = learner;
     o.kernel = "gaussian(sigma=1.5)";
     return o;
-}
-
-static rows two_targets(int64_t n) {
-    rows one = friedman(n, .1, 5), r = make_rows(n, 6, 2, 5);
-    for (int64_t i = 0; i < n; i++) {
-        r.y[2 * i] = one.y[i];
-        r.y[2 * i + 1] = 1000 * (double)r.x[i * 6];
-    }
-    drop(&one);
-    return r;
 }
 
 /* ---- tasks -------------------------------------------------------------- */
@@ -58,7 +40,7 @@ static void tasks(void) {
         krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.holdout = .25;
-        krein_status st = train(ctx, &r, KREIN_TASK_AUTO, &o, &report, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_AUTO, &o, &report, &m);
         CHECK_ELSE(st == KREIN_OK, "%s: %s\n", all[i].learner, krein_message(ctx));
         if (!m) continue;
         double off =
@@ -93,7 +75,7 @@ static void targets(void) {
         krein_report report = KREIN_SIZED(krein_report);
         krein_model *m = NULL;
         o.holdout = .25;
-        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, &report, &m) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, &report, &m) == KREIN_OK);
         if (m) CHECK(m->k == 2 && report.test->r2 > .9);
         /* in the units of the data: the second target has a deviation of 290 */
         CHECK(report.loo > 1 && report.loo < 100 && report.folds == 1);
@@ -237,14 +219,14 @@ static void choice(void) {
     krein_model *m = NULL, *again = NULL, *loaded = NULL;
     o.kernel = "gaussian";
     o.probabilities = true;
-    CHECK(train(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, &report, &m) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, &report, &m) == KREIN_OK);
     if (!m) exit(1);
     CHECK(m->calibration.slope && m->calibration.slope[0] == 1);
     CHECK_HAS(report.learner, "rate=0.00");
     CHECK_HAS(report.map, "learned(D=");
     o.learner = report.learner;
     o.kernel = report.kernel;
-    CHECK(train(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, NULL, &again) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, NULL, &again) == KREIN_OK);
     test_bytes a = test_model_bytes(ctx, m);
     if (again) {
         test_bytes b = test_model_bytes(ctx, again);
@@ -320,7 +302,7 @@ static void frequencies_of_a_model(void) {
     krein_train_options o = askl("askl(D=40, epochs=20)");
     krein_model *m = NULL, *other = NULL;
     char spec[300], bad[300];
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
     if (!m) exit(1);
     const char *path = test_path("from.krein");
     CHECK(krein_model_save(ctx, m, path) == KREIN_OK);
@@ -328,7 +310,7 @@ static void frequencies_of_a_model(void) {
     o.learner = "krr";
     o.map = spec;
     o.lambda = m->lambda;
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
     if (other) {
         double off = 0;
         CHECK(other->map->D == 40 && other->k == 1);
@@ -340,21 +322,21 @@ static void frequencies_of_a_model(void) {
     }
     krein_model_destroy(other);
     o.learner = "askl(epochs=2)";
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
     krein_model_destroy(other);
     o.learner = "krr";
-    CHECK(train(ctx, &narrow, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_EDATA);
+    CHECK(train_rows(ctx, &narrow, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_EDATA);
     CHECK_HAS(krein_message(ctx), "encoded columns");
     snprintf(bad, sizeof bad, "learned(file=\"%s\")", test_path("none.krein"));
     o.map = bad;
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) != KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) != KREIN_OK);
     CHECK_HAS(krein_message(ctx), "none.krein");
     o.map = "rff(D=8)";
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
     CHECK(krein_model_save(ctx, other, test_path("none.krein")) == KREIN_OK);
     krein_model_destroy(other);
     o.map = bad;
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_EARG);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_EARG);
     CHECK_HAS(krein_message(ctx), "no learned frequencies");
     krein_model_destroy(m);
     drop(&r), drop(&narrow);
@@ -369,8 +351,8 @@ static void frequencies_start_as_drawn(void) {
     krein_train_options o = askl("askl(D=30, epochs=2, preset=nsk)"), p = askl("krr");
     krein_model *m = NULL, *other = NULL;
     p.map = "learned(D=30)";
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
-    CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &p, NULL, &other) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
+    CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &p, NULL, &other) == KREIN_OK);
     if (m && other) {
         const krein_learned *s = krein__learned(m->map), *t = krein__learned(other->map);
         double off = 0;
@@ -451,12 +433,12 @@ static void frequencies_at_the_start(void) {
         krein_model *m = NULL, *other = NULL;
         krein_array a;
         o.map = all[i].map;
-        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m) == KREIN_OK);
         if (!m) exit(1);
         char *map = krein__map_text(m->map);
         o.learner = "krr";
         o.map = map;
-        CHECK(train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
+        CHECK(train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &other) == KREIN_OK);
         CHECK(krein_model_frequencies(ctx, m, &none) == KREIN_EARG); /* no size */
         CHECK(krein_model_frequencies(ctx, m, NULL) == KREIN_OK);
         CHECK(krein_model_frequencies(ctx, m, &f) == KREIN_OK);
@@ -531,7 +513,7 @@ static void refusals(void) {
         o.map = all[i].map;
         o.lambda = all[i].lambda;
         if (all[i].kernel) o.kernel = all[i].kernel;
-        krein_status st = train(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_AUTO, &o, NULL, &m);
         CHECK_ELSE(st == all[i].status, "%s: %d %s\n", all[i].learner, (int)st, krein_message(ctx));
         CHECK_HAS(krein_message(ctx), all[i].part);
         krein_model_destroy(m);
@@ -561,7 +543,7 @@ static void odd_input(void) {
         krein_train_options o = askl(all[i].learner);
         krein_model *m = NULL;
         for (int64_t j = 0; all[i].constant && j < r.n * r.d; j++) r.x[j] = 1;
-        krein_status st = train(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m);
+        krein_status st = train_rows(ctx, &r, KREIN_TASK_REGRESSION, &o, NULL, &m);
         CHECK_ELSE(st == KREIN_OK, "%s: %s\n", all[i].learner, krein_message(ctx));
         CHECK_HAS(log.text, all[i].said);
         krein_model_destroy(m);
@@ -601,23 +583,10 @@ static void plan_bounds_the_memory(void) {
                                           "askl(D=300, epochs=1, refit=no, batch=400, clip=1)",
                                           "askl(D=100, epochs=1, sines=yes, optimizer=sgd)"};
     for (int i = 0; i < 3; i++) {
-        krein_ctx *one = test_ctx(1 + i % 2), *two = test_ctx(1 + i % 2);
         rows r = i == 1 ? rings(2000, 3, 2) : friedman(3000, .1, 2);
         krein_train_options o = askl(learner[i]);
-        krein_report plan = KREIN_SIZED(krein_report);
-        krein_model *m = NULL;
-        krein_task task = i == 1 ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-        krein_data *data = open_rows(one, &r, NULL, task);
-        CHECK(krein_plan(one, data, &o, &plan) == KREIN_OK);
-        krein_data_close(data);
-        CHECK(train(two, &r, task, &o, NULL, &m) == KREIN_OK);
-        CHECK_ELSE(krein_ctx_peak_bytes(two) <= plan.bytes_peak, "%s: %.0f bytes, planned %.0f\n",
-                   learner[i], (double)krein_ctx_peak_bytes(two), (double)plan.bytes_peak);
-        krein_report_clear(one, &plan);
-        krein_model_destroy(m);
+        check_plan(1 + i % 2, &r, i == 1 ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION, &o);
         drop(&r);
-        krein_ctx_destroy(one);
-        krein_ctx_destroy(two);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "forge.h"
 #include "train.h"
 
-enum { ROWS = 2500, POLLS = 20000 };
+enum { ROWS = 2100, POLLS = 20000 }; /* of rows: more than a block */
 
 typedef struct job {
     const char *name, *path, *labels, *map;
@@ -106,8 +106,7 @@ static krein_status forge(forger *f, int without, const char *what, const char *
 static void forge_number(forger *f, part *e) {
     int64_t old, now;
     memcpy(&old, e->data, 8);
-    const int64_t values[] = {0,       1,         -1,        2,         old + 1,
-                              old - 1, INT32_MAX, INT64_MAX, INT64_MIN, (int64_t)1 << 40};
+    const int64_t values[] = {0, 1, -1, old + 1, old - 1, INT32_MAX, INT64_MAX, INT64_MIN};
     for (int64_t k = 0; k < KREIN__COUNT(values); k++) {
         char what[64];
         now = values[k];
@@ -120,7 +119,7 @@ static void forge_number(forger *f, part *e) {
 }
 
 static void forge_real(forger *f, part *e) {
-    static const double values[] = {0, -1, 1e300, NAN, INFINITY};
+    static const double values[] = {0, -1, 1e300, NAN};
     char old[8];
     memcpy(old, e->data, 8);
     for (int64_t k = 0; k < KREIN__COUNT(values); k++) {
@@ -137,7 +136,7 @@ static void forge_real(forger *f, part *e) {
 }
 
 static void forge_kinds(forger *f, part *e) {
-    static const int32_t values[] = {0, 1, 2, 3, 4, 5, -1, 99, INT32_MAX};
+    static const int32_t values[] = {0, 1, 4, -1, 99, INT32_MAX};
     int32_t *all = e->data;
     for (int64_t i = 0; i < e->n && i < 4; i++) {
         const int32_t old = all[i];
@@ -248,7 +247,7 @@ static void words(void) {
 static void several(void) {
     char name[16];
     for (int k = 0; k < 3; k++) {
-        rows r = friedman(1000, 1, 5 + (uint64_t)k);
+        rows r = friedman(ROWS / 3, 1, 5 + (uint64_t)k);
         snprintf(name, sizeof name, "p%d.csv", k);
         write_rows(name, &r);
         drop(&r);

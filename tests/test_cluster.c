@@ -329,8 +329,9 @@ static void neighbours(void) {
     krein_graph g = {0}, h = {0};
     krein_ctx *three = test_ctx(3);
     CHECK(krein__kernel_parse(ctx, "gaussian(sigma=1)", &kernel) == KREIN_OK);
-    CHECK(krein__neighbours(ctx, kernel, &rows, NULL, K, &g) == KREIN_OK);
-    CHECK(krein__neighbours(three, kernel, &rows, NULL, K, &h) == KREIN_OK);
+    krein_graph_options nearest = {.k = K, .edges = KREIN_EDGES_MEAN};
+    CHECK(krein__graph_make(ctx, kernel, &rows, NULL, &nearest, &g) == KREIN_OK);
+    CHECK(krein__graph_make(three, kernel, &rows, NULL, &nearest, &h) == KREIN_OK);
     static bool near[N][N];
     for (int i = 0; i < N; i++)
         for (int k = 0; k < K; k++) {
@@ -360,7 +361,7 @@ static void neighbours(void) {
     int64_t ptr[] = {0, 1, 2, 3, 4, 4};
     int32_t col[] = {1, 0, 3, 2};
     krein_graph small = {.n = 5, .ptr = ptr, .col = col};
-    CHECK(krein__graph_pieces(ctx, &small) == 3);
+    CHECK(krein__graph_pieces(ctx, &small, NULL) == 3);
     krein__graph_clear(ctx, &g);
     krein__graph_clear(three, &h);
     krein__kernel_destroy(ctx, kernel);

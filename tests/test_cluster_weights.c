@@ -189,7 +189,8 @@ static void spectral(void) {
             free(L);
         } else if (way == 1) {
             CHECK(krein__kernel_parse(ctx, "gaussian(sigma=1)", &kernel) == KREIN_OK);
-            CHECK(krein__neighbours(ctx, kernel, &rows, c.weight, 6, &g) == KREIN_OK);
+            krein_graph_options nearest = {.k = 6, .edges = KREIN_EDGES_MEAN};
+            CHECK(krein__graph_make(ctx, kernel, &rows, c.weight, &nearest, &g) == KREIN_OK);
             for (int64_t i = 0; i < N; i++) /* rows without weight are named by nobody */
                 for (int64_t e = g.ptr[i]; e < g.ptr[i + 1]; e++)
                     CHECK(c.weight[i] > 0 || (c.weight[g.col[e]] > 0 && g.val[e] == .5));

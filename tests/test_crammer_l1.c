@@ -289,6 +289,7 @@ static void memory(void) {
         krein_crammer m = machine(&s);
         krein_status st = krein__crammer_l1(&z, &m, &o);
         CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        CHECK(st != KREIN_OK || (m.converged && isfinite(m.primal)));
         clear(&m);
     }
     drop(&s);

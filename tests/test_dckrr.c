@@ -176,8 +176,8 @@ static void large_parts(void) {
 /* ---- and against krr ---------------------------------------------------- */
 
 /* Scores of a trained model on its first rows, and what was reported. */
-static void train_rows(krein_ctx *ctx, const rows *r, const krein_train_options *o, int64_t n,
-                       double *f, krein_report *report) {
+static void train_first(krein_ctx *ctx, const rows *r, const krein_train_options *o, int64_t n,
+                        double *f, krein_report *report) {
     krein_data *data = open_rows(ctx, r, NULL, KREIN_TASK_AUTO);
     krein_model *m = NULL;
     krein_status st = krein_train(ctx, data, o, report, &m);
@@ -198,7 +198,7 @@ static void one_part_is_krr(void) {
         for (int i = 0; i < 2; i++) {
             krein_train_options o = with(i ? "dckrr(parts=1)" : "krr", "gaussian(sigma=2)",
                                          maps[k % 3], k < 6 ? -1 : 1e-3);
-            train_rows(ctx, &all[k / 3 % 2], &o, 100, f[i], &report[i]);
+            train_first(ctx, &all[k / 3 % 2], &o, 100, f[i], &report[i]);
         }
         CHECK(memcmp(f[0], f[1], sizeof(double) * 100 * (k / 3 % 2 ? 3 : 1)) == 0);
         CHECK(report[0].lambda == report[1].lambda);
@@ -220,7 +220,7 @@ static void landmarks_are_the_kernel(void) {
         for (int i = 0; i < 2; i++) {
             krein_train_options o = with("dckrr(parts=4)", "gaussian(sigma=2)",
                                          i ? "nystrom(D=120)" : "exact", choose ? -1 : 1e-3);
-            train_rows(ctx, &r, &o, 120, f[i], &report[i]);
+            train_first(ctx, &r, &o, 120, f[i], &report[i]);
         }
         for (int64_t i = 0; i < 120; i++) CHECK_ABS(f[0][i], f[1][i], 2e-2);
         if (choose) CHECK_REL(report[1].loo, report[0].loo, 1e-2);
@@ -294,7 +294,7 @@ static void advised_parts(void) {
         char want[60];
         double f[600];
         if (k == 1) o.max_exact = 40; /* that decides then */
-        train_rows(ctx, &r, &o, 600, f, &report);
+        train_first(ctx, &r, &o, 600, f, &report);
         snprintf(want, sizeof want, "parts=%d,",
                  k == 0   ? (int)advice.practical_parts
                  : k == 1 ? 15

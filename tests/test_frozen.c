@@ -44,10 +44,21 @@ static void number_is(expected *e, double got, char **cell) {
     if (*cell) ++*cell;
 }
 
+/* The names of a set of labels, | between them. */
+static const char *set_of(const expected *e, const krein_prediction *p) {
+    static char text[256];
+    *text = 0;
+    for (int64_t c = 0; c < p->nclasses; c++)
+        if (p->labels[c])
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "|" : "",
+                     krein_model_class(e->model, c));
+    return text;
+}
+
 /* class,score,...,probability,...: models of 0.1 that are older than make.sh have the class alone.
  */
 static char *class_is(expected *e, const krein_prediction *p, char *cell) {
-    const char *class = krein_model_class(e->model, p->label);
+    const char *class = p->labels ? set_of(e, p) : krein_model_class(e->model, p->label);
     char *rest = strchr(cell, ',');
     if (rest) *rest++ = 0;
     if (!class || strcmp(class, cell) != 0) {
@@ -74,10 +85,10 @@ static krein_status compare(void *user, const krein_prediction *p) {
     }
     *end = 0;
     e->line = end + 1;
-    if (!p->values && p->label < 0) { /* a dropped row */
+    if (!p->values && !p->labels && p->label < 0) { /* a dropped row */
         if (*cell) complain(e, "the row was dropped");
         cell = NULL;
-    } else if (info.task == KREIN_TASK_CLASSIFICATION) {
+    } else if (info.classes > 0) {
         cell = class_is(e, p, cell);
     } else {
         for (int64_t k = 0; k < info.outputs; k++) number_is(e, p->values[k], &cell);

@@ -59,8 +59,10 @@ static void contract(void) {
         for (p++; *p; rows++) {
             for (int64_t j = 0; j <= g->d; j++) {
                 char *end;
-                const double value = strtod(p, &end);
-                CHECK(end > p && isfinite(value));
+                const bool set = g->labels && j == 0; /* numbers with | between them, or none */
+                const double value = set ? 0 : strtod(p, &end);
+                if (set) end = p + strspn(p, "123456|");
+                CHECK((end > p || set) && isfinite(value));
                 CHECK(j || !g->classification || (value >= 0 && value == floor(value)));
                 CHECK(*end == (j < g->d ? ',' : '\n'));
                 p = end + 1;

@@ -2,7 +2,7 @@
  * losses against differences of these. */
 #include "common.h"
 
-#include "net/fit.h"
+#include "nets.h"
 
 /* ---- layers, slowly ----------------------------------------------------- */
 
@@ -59,15 +59,6 @@ static double slow_sum(const krein_net *net, const double *p, int64_t n, const f
 
 /* ---- gradients ---------------------------------------------------------- */
 
-static void store(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
-    float *to = user;
-    (void)layer;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++)
-            for (int64_t j = 0; j < range[q].columns; j++)
-                to[range[q].first + i * range[q].ld + j] = *g++;
-}
-
 /* A net of those layers: scores, and the gradient of every trained parameter. */
 static void check_net(const char *const *spec, int64_t in, int64_t n) {
     krein_ctx *ctx = test_ctx(2);
@@ -96,7 +87,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     memcpy(work.gradient[net.layers - 1], c, (size_t)(n * k) * sizeof *c);
     for (int64_t l = net.layers - 1; l >= 0; l--) {
         krein__net_backward(&work, l);
-        krein__net_gradient(&work, l, store, g);
+        krein__net_gradient(&work, l, store_part, g);
     }
     double top = 0, worst = 0;
     int64_t trained = 0;

@@ -266,7 +266,7 @@ static void libsvm(void) {
     refused("a.svm", "1 2:1\n\n1 3:1 2:2\n", plain, "a.svm:3: \"2:2\": index 2 does not ascend");
     refused("a.svm", "1 2147483648:1\n", plain, "above 2147483647");
     refused("a.svm", "1 99999999999999999999999:1\n", plain, "above 2147483647");
-    refused("a.svm", "1,3 1:1\n", plain, "`multilabel`");
+    refused("a.svm", "1,3 1:1\n", plain, "`task=multilabel`");
     refused("a.svm", "1 1:1\n2 1:abc\n", svm, "a.svm:2: the value of feature 1 is not a number");
     refused("a.svm", "1 1:1\n2 1:\n", svm, "a.svm:2: the value of feature 1 is not a number");
     refused("a.svm", "1 1:1\n2 x\n", svm, "a.svm:2: \"x\" is not of the form index:value");

@@ -56,6 +56,17 @@ static inline rows rings(int64_t n, int classes, uint64_t seed) {
     return r;
 }
 
+/* Two targets of unlike size. */
+static inline rows two_targets(int64_t n) {
+    rows one = friedman(n, .1, 5), r = make_rows(n, 6, 2, 5);
+    for (int64_t i = 0; i < n; i++) {
+        r.y[2 * i] = one.y[i];
+        r.y[2 * i + 1] = 1000 * (double)r.x[i * 6];
+    }
+    drop(&one);
+    return r;
+}
+
 static inline krein_data *open_rows(krein_ctx *ctx, const rows *r, const double *weight,
                                     krein_task task) {
     krein_data_options o;
@@ -110,6 +121,35 @@ static inline krein_data *from_file(krein_ctx *ctx, const void *path) {
     krein_data *data = NULL;
     if (krein_data_open(ctx, path, NULL, &data) != KREIN_OK) exit(1);
     return data;
+}
+
+/* ---- training ----------------------------------------------------------- */
+
+static inline krein_status train_rows(krein_ctx *ctx, const rows *r, krein_task task,
+                                      const krein_train_options *o, krein_report *report,
+                                      krein_model **m) {
+    krein_data *data = open_rows(ctx, r, NULL, task);
+    krein_status st = krein_train(ctx, data, o, report, m);
+    krein_data_close(data);
+    return st;
+}
+
+/* The plan has as much memory as the training takes, or more. */
+static inline void check_plan(int threads, const rows *r, krein_task task,
+                              const krein_train_options *o) {
+    krein_ctx *one = test_ctx(threads), *two = test_ctx(threads);
+    krein_report plan = KREIN_SIZED(krein_report);
+    krein_model *m = NULL;
+    krein_data *data = open_rows(one, r, NULL, task);
+    CHECK(krein_plan(one, data, o, &plan) == KREIN_OK);
+    krein_data_close(data);
+    CHECK(train_rows(two, r, task, o, NULL, &m) == KREIN_OK);
+    CHECK_ELSE(krein_ctx_peak_bytes(two) <= plan.bytes_peak, "%s: %.0f bytes, planned %.0f\n",
+               o->learner, (double)krein_ctx_peak_bytes(two), (double)plan.bytes_peak);
+    krein_report_clear(one, &plan);
+    krein_model_destroy(m);
+    krein_ctx_destroy(one);
+    krein_ctx_destroy(two);
 }
 
 #endif

@@ -131,6 +131,8 @@ def spec(name: str, options: Dict[str, Any]) -> str:
             value = "yes" if value else "no"
         elif isinstance(value, (float, np.floating)):
             value = repr(float(value))
+        elif isinstance(value, str) and "(" in value and '"' not in value:
+            value = '"%s"' % value  # a spec inside a spec
         parts.append("%s=%s" % (key, value))
     return "%s(%s)" % (name, ", ".join(parts)) if parts else name
 
@@ -221,6 +223,9 @@ def train_options(
     return made
 
 
+CLASSES = ("classification", "multilabel")  # tasks whose labels are names
+
+
 def _remove(checkpoint: Optional[bytes]) -> None:
     """The state of a training that is done."""
     if checkpoint is not None:
@@ -274,7 +279,7 @@ def train(
         context.fit = True
         given.own_rows = int(others.on and not isinstance(X, (str, bytes, os.PathLike)))
         with _rows.Data(
-            context, X, y, sample_weight, groups, classes=task == "classification", options=given
+            context, X, y, sample_weight, groups, classes=task in CLASSES, options=given
         ) as data:
             others.begin(context)
             asked.seed = others.first(asked.seed)
@@ -438,7 +443,7 @@ class BaseKrein(BaseEstimator):
     _renamed: Dict[str, str] = {}  # those of them that have another name there
     _kernels: Optional[str] = None  # where neither kernel nor kernels are given
     _explained: Dict[str, str] = {}  # further checks that the class cannot pass
-    _task = "auto"
+    _task: str = "auto"
 
     def _spec(self) -> Optional[str]:
         """The spec of the learner."""
@@ -714,6 +719,18 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
 
     _task = "classification"
 
+    def _learns_labels(self) -> bool:
+        known = self._described()
+        return known is not None and "multilabel" in known.tasks
+
+    def _more_tags(self) -> Dict[str, Any]:
+        return {**super()._more_tags(), "multilabel": self._learns_labels()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._learns_labels()
+        return tags
+
     def _wants_probabilities(self) -> bool:
         asked = getattr(self, "probabilities", None)
         if asked is not None:
@@ -724,7 +741,14 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
     def _keywords(self) -> Dict[str, Any]:
         return {**super()._keywords(), "probabilities": self._wants_probabilities()}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        multilabel: bool = False,
+    ) -> Any:
         """Trains on rows.
 
         Parameters
@@ -734,21 +758,28 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
             float32 and float64, memory maps, CSR matrices and columns of frames are not copied.
         y : array of shape (n,), or str
             Classes (texts or whole numbers), or the name of their column in the file or frame.
-            Blocks bring them.
+            Blocks bring them. Several labels a row are a matrix of 0 and 1 of shape (n, labels).
         sample_weight : array of shape (n,), or str
         groups : array of shape (n,), or str
             Rows of one group stay together in cross-validation.
+        multilabel : bool
+            The rows have several labels: texts in the column of a file or frame, with | or blanks
+            between the names, or a list of sets of names as y. A matrix y says so itself.
 
         Returns
         -------
         self
         """
-        classes = None
+        classes: Any = None
+        sets = bool(multilabel) or (not isinstance(y, str) and _rows.is_indicator(y))
+        self._task = "multilabel" if sets else "classification"
         with _together.of(getattr(self, "comm", None)) as others:
             _need_labels(self, X, y)
+            if sets and y is not None and not isinstance(y, str):
+                y, classes = _rows.label_sets(y)
             if not others.on:
                 X, y, sample_weight, groups = weighed(X, y, sample_weight, groups)
-            if y is not None and not isinstance(y, str):
+            if not sets and y is not None and not isinstance(y, str):
                 described = self._described()
                 y, classes = as_classes(y, described is not None and described.unlabelled)
                 if len(classes) < 2 and not others.on:
@@ -756,12 +787,22 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
                         "%s needs rows of at least 2 classes, but the labels have only one class: "
                         "%r" % (type(self).__name__, classes.tolist()[0] if len(classes) else None)
                     )
-            elif isinstance(y, str) and _rows.is_frame(X) and y in X.columns and not others.on:
+            elif (
+                isinstance(y, str)
+                and not sets
+                and _rows.is_frame(X)
+                and y in X.columns
+                and not others.on
+            ):
                 told = np.asarray(X[y])
                 classes = np.unique(told) if told.dtype.kind == "b" else None
             self._fit(X, y, sample_weight, groups, others)
-            classes = others.union(classes)
+            if not sets:
+                classes = others.union(classes)
         known = self.model_.classes
+        if sets:
+            self.classes_ = known if classes is None else classes
+            return self
         self.classes_ = known if classes is None else _same_classes(known, classes)
         return self
 
@@ -774,13 +815,15 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
 
         Returns
         -------
-        array of shape (n,)
+        array of shape (n,), or (n, labels) of 0 and 1 where rows have several labels
         """
+        if self._several():
+            return self._columns_of(self._predicted(X, "label_sets").astype(np.int64), 0)
         labels = self._predicted(X, "labels")
         return named(labels, self.classes_)  # type: ignore[arg-type]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted.
+        """The share of rows whose class, or whole set of labels, is predicted.
 
         Parameters
         ----------
@@ -795,7 +838,7 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         """
         report = _evaluated(self, X, y, sample_weight)
         if report is not None:
-            return float(report.accuracy)
+            return float(report.subset_accuracy if self._several() else report.accuracy)
         return super().score(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -810,7 +853,22 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
         array of shape (n,) or (n, classes)
         """
         scores = self._predicted(X, "scores")
+        if self._several():
+            return self._columns_of(scores, -1)
         return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def _several(self) -> bool:
+        """Rows have several labels."""
+        return self._fitted().task == "multilabel"
+
+    def _columns_of(self, values: np.ndarray, absent: float) -> np.ndarray:
+        """Columns of the model's labels as columns of `classes_`; no training row had the others."""
+        known = self._fitted().classes
+        if values.shape[1] == len(self.classes_):
+            return values
+        out = np.full((len(values), len(self.classes_)), absent, dtype=values.dtype)
+        out[:, np.asarray(known).astype(int)] = values  # type: ignore[arg-type]
+        return out
 
     @available(_without_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -822,9 +880,9 @@ class BaseClassifier(ClassifierMixin, BaseKrein):
 
         Returns
         -------
-        array of shape (n, classes)
+        array of shape (n, classes), whose rows add up to 1, or (n, labels), each for itself
         """
-        return self._predicted(X, "probabilities")
+        return self._columns_of(self._predicted(X, "probabilities"), 0)
 
     @available(_without_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:

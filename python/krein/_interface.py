@@ -13,6 +13,7 @@ from ctypes import (
     c_int,
     c_int32,
     c_int64,
+    c_int8,
     c_size_t,
     c_uint64,
     c_void_p,
@@ -57,6 +58,7 @@ KREIN_LOG_WARNING = 2
 KREIN_TASK_AUTO = 0
 KREIN_TASK_REGRESSION = 1
 KREIN_TASK_CLASSIFICATION = 2
+KREIN_TASK_MULTILABEL = 3
 
 # krein_missing
 KREIN_MISSING_ERROR = 0
@@ -273,6 +275,7 @@ class krein_train_options(Structure):
         ("metric", c_char_p),
         ("effort", c_double),
         ("clip", c_double),
+        ("graph_file", c_char_p),
     ]
 
 
@@ -294,6 +297,13 @@ class krein_metrics(Structure):
         ("classes", c_int64),
         ("confusion", c_void_p),
         ("class_names", POINTER(c_char_p)),
+        ("hamming_loss", c_double),
+        ("micro_f1", c_double),
+        ("subset_accuracy", c_double),
+        ("ranking_loss", c_double),
+        ("label_f1", c_void_p),
+        ("label_auc", c_void_p),
+        ("label_rows", c_void_p),
     ]
 
 
@@ -346,6 +356,7 @@ class krein_report(Structure):
         ("factors", c_int64),
         ("factor", c_void_p),
         ("refit", c_double),
+        ("unlabelled", c_int64),
     ]
 
 
@@ -415,6 +426,7 @@ class krein_prediction(Structure):
         ("id", c_char_p),
         ("probabilities", c_void_p),
         ("nclasses", c_int64),
+        ("labels", c_void_p),
     ]
 
 
@@ -429,6 +441,7 @@ class krein_prediction_arrays(Structure):
         ("scores", c_void_p),
         ("probabilities", c_void_p),
         ("rows", c_int64),
+        ("label_sets", c_void_p),
     ]
 
 
@@ -776,6 +789,7 @@ class krein_cluster_options(Structure):
         ("restarts", c_int64),
         ("seed", c_uint64),
         ("max_exact", c_int64),
+        ("graph_file", c_char_p),
     ]
 
 

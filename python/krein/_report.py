@@ -11,7 +11,13 @@ from .errors import KEYWORDS
 
 # Arrays of the structs: field -> (field with its length, type of its elements where it is void *).
 _ARRAYS: Dict[str, Dict[str, Tuple[str, Any]]] = {
-    "krein_metrics": {"confusion": ("classes", np.int64), "class_names": ("classes", None)},
+    "krein_metrics": {
+        "confusion": ("classes", np.int64),
+        "class_names": ("classes", None),
+        "label_f1": ("classes", np.float64),
+        "label_auc": ("classes", np.float64),
+        "label_rows": ("classes", np.int64),
+    },
     "krein_report": {
         "weights": ("kernels", None),
         "tried": ("tried_count", None),
@@ -40,7 +46,7 @@ _ARRAYS: Dict[str, Dict[str, Tuple[str, Any]]] = {
 }
 _SQUARE = {("krein_metrics", "confusion")}
 _WORDS = {
-    "task": {0: "auto", 1: "regression", 2: "classification"},
+    "task": {0: "auto", 1: "regression", 2: "classification", 3: "multilabel"},
     "metric": {0: "none", 1: "diagonal", 2: "full"},
     "method": {0: "kmeans", 1: "spectral"},
     "measure": {0: "auto", 1: "rmse", 2: "error", 3: "logloss", 4: "auc"},

@@ -450,10 +450,53 @@ class View:
             self.keep.append(texts)
 
 
+# ---- several labels a row ------------------------------------------------------------------------
+
+
+def is_indicator(y: Any) -> bool:
+    """A matrix of 0 and 1 with a column for each label, as scikit-learn has several labels a row."""
+    if y is None or isinstance(y, (str, bytes)):
+        return False
+    if not is_sparse(y):
+        try:
+            y = np.asarray(y)
+        except ValueError:  # rows of different lengths
+            return False
+    if len(y.shape) != 2 or y.shape[1] < 2:
+        return False
+    values = y.data if is_sparse(y) else y
+    return values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())
+
+
+def label_sets(y: Any) -> Tuple[Any, Any]:
+    """Several labels a row as texts with | between names, and the labels: the columns of an
+    indicator matrix by number, or None where they are names in lists, tuples or sets."""
+    if is_indicator(y):
+        matrix = y.toarray() if is_sparse(y) else np.asarray(y)
+        sets, code = np.unique(matrix.astype(bool), axis=0, return_inverse=True)
+        words = ["|".join(map(str, np.flatnonzero(one))) for one in sets]
+        texts = np.empty(len(words), dtype=object)
+        texts[:] = words
+        return texts[np.ravel(code)], np.arange(matrix.shape[1])
+    texts = np.empty(len(y), dtype=object)
+    for i, row in enumerate(y):
+        if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+            raise ArgumentTypeError(
+                "several labels a row are a matrix of 0 and 1 or a list of sets of names; row %d "
+                "is %r" % (i, row)
+            )
+        names = [str(name) for name in row]
+        bad = [name for name in names if "|" in name or not name.strip() or name != name.strip()]
+        if bad:
+            raise ArgumentError("a label cannot be called %r" % bad[0])
+        texts[i] = "|".join(names)
+    return texts, None
+
+
 # ---- options -------------------------------------------------------------------------------------
 
 CHOICES = {
-    "task": {"auto": 0, "regression": 1, "classification": 2},
+    "task": {"auto": 0, "regression": 1, "classification": 2, "multilabel": 3},
     "missing": {"error": 0, "mean": 1, "drop": 2, "auto": 3},
     "categories": {"auto": 0, "onehot": 1, "target": 2, "hash": 3},
     "types": {"auto": 0, "plain": 1},

@@ -28,6 +28,7 @@ class Method(NamedTuple):
     probabilities: str = ""
     unlabelled: bool = False
     checkpoint: bool = False
+    graph: bool = False
 
 
 TABLES: Dict[str, Dict[str, Method]] = {
@@ -1367,10 +1368,11 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
             False,
             True,
+            False,
         ),
         "dckrr": Method(
             "dckrr",
@@ -1402,8 +1404,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
+            False,
             False,
             False,
         ),
@@ -1414,7 +1417,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
                 "They sharpen what is known of the inputs: labels stand against the features of "
                 "all rows. On features only; lambda by exact leave-one-out unless `lambda_` is "
-                "given. See docs/divide.md."
+                "given. See docs/semisupervised.md."
             ),
             "chang2017",
             "",
@@ -1437,9 +1440,118 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
+            ("regression", "classification", "multilabel"),
+            "",
+            True,
+            False,
+            False,
+        ),
+        "labelprop": Method(
+            "labelprop",
+            "labels carried over a graph of neighbours to rows without labels",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Labels are carried over the graph of nearest neighbours of all rows, by distances "
+                "of the encoded rows; then ridge regression on the map learns them from all rows, "
+                "so that new rows can be predicted. lambda by leave-one-out unless `lambda_` is "
+                "given. See docs/semisupervised.md."
+            ),
+            "zhu2003",
+            "",
+            (
+                Option(
+                    "method",
+                    "harmonic|spreading",
+                    "harmonic",
+                    "",
+                    (
+                        "labels stay and others are the mean of their neighbours; or all give way, "
+                        "by alpha"
+                    ),
+                ),
+                Option(
+                    "alpha",
+                    "number",
+                    "0.2",
+                    "(0, 1)",
+                    "method=spreading: the share that comes from the neighbours",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+            ),
             ("regression", "classification"),
             "",
             True,
+            False,
+            True,
+        ),
+        "selftrain": Method(
+            "selftrain",
+            "a classifier trained on its own sure predictions",
+            (
+                "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
+                "Those that the base is sure of get its prediction for a label, and it is trained "
+                "again. base is krr, svm or logistic with its options in quotes. See "
+                "docs/semisupervised.md."
+            ),
+            "yarowsky1995",
+            "",
+            (
+                Option(
+                    "base",
+                    "text",
+                    "krr",
+                    "",
+                    "the classifier, one with probabilities, and its options: base=\"svm(C=1)\"",
+                ),
+                Option(
+                    "threshold",
+                    "number",
+                    "0.75",
+                    "[0, 1)",
+                    "probability above which a row gets its predicted class for a label",
+                ),
+                Option(
+                    "rounds",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "times that labels are given, at most",
+                ),
+            ),
+            ("classification",),
+            "asked",
+            True,
+            False,
             False,
         ),
         "svm": Method(
@@ -1514,8 +1626,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -1573,6 +1686,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             False,
             False,
+            False,
         ),
         "kgd": Method(
             "kgd",
@@ -1613,8 +1727,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "all coefficients at once, or row by row",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "",
+            False,
             False,
             False,
         ),
@@ -1659,8 +1774,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "ends where the gradient is this much of the one at zero weights",
                 ),
             ),
-            ("classification",),
+            ("classification", "multilabel"),
             "always",
+            False,
             False,
             False,
         ),
@@ -1857,10 +1973,174 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "always",
             True,
             True,
+            False,
+        ),
+        "deep": Method(
+            "deep",
+            "stacked layers of random Fourier features, trained, in float or in a few bits",
+            (
+                "For numbers and classes. Cosines and sines of one layer are the inputs of the "
+                "next; the frequencies of the first start from the spectral measure of the kernel "
+                "(one stationary kernel, or a product of such), those of the others are Gaussian, "
+                "and all are trained with the weights by mini-batches. A tenth of the rows is held "
+                "out to choose the epoch. With bits below 32 the layers are trained as they will "
+                "be used: weights and features are whole numbers of so many bits, and the model "
+                "has and uses nothing else. `memory` gives the width from a budget of bits. With "
+                "bits=32 and the square loss the weights are then solved for as by krr. "
+                "loss=softmax has probabilities by itself; with other losses they are calibrated "
+                "on the rows held out."
+            ),
+            "luo2022",
+            "",
+            (
+                Option(
+                    "layers",
+                    "integer",
+                    "3",
+                    "[1, 12]",
+                    "layers of features",
+                ),
+                Option(
+                    "width",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "frequencies of a layer, which has twice as many features; 128 when "
+                        "neither it nor memory is given"
+                    ),
+                ),
+                Option(
+                    "bits",
+                    "integer",
+                    "32",
+                    "[1, 32]",
+                    "of weights and features: 32, or whole numbers of 8, 4, 2 or 1",
+                ),
+                Option(
+                    "memory",
+                    "number",
+                    "",
+                    "(0, 1e+15]",
+                    "in place of width: bits that the weights between the layers may take",
+                ),
+                Option(
+                    "lambda_a",
+                    "number",
+                    "1e-05",
+                    "[0, 1000000]",
+                    "penalty of the weights of the last layer",
+                ),
+                Option(
+                    "spread",
+                    "number",
+                    "1.2",
+                    "(0, 1000000]",
+                    "deviation of a phase at the start, in layers behind the first",
+                ),
+                Option(
+                    "loss",
+                    "hinge|hinge2|square|softmax|logistic",
+                    "",
+                    "",
+                    "softmax for classes, square for numbers when not given",
+                ),
+                Option(
+                    "optimizer",
+                    "sgd|adam|adadelta",
+                    "adam",
+                    "",
+                    "how steps follow from gradients",
+                ),
+                Option(
+                    "epochs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "visits of every row, at most; when not given 10 to 200, so that there are "
+                        "about 20,000 steps"
+                    ),
+                ),
+                Option(
+                    "batch",
+                    "integer",
+                    "48",
+                    "[1, 1000000]",
+                    "rows of a step",
+                ),
+                Option(
+                    "rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps; 0.01 with adam, the optimiser's own with others when "
+                        "not given"
+                    ),
+                ),
+                Option(
+                    "schedule",
+                    "constant|step|cosine|warmup",
+                    "cosine",
+                    "",
+                    "how the rate falls over the epochs",
+                ),
+                Option(
+                    "patience",
+                    "integer",
+                    "20",
+                    "[0, 1000000]",
+                    "epochs without a better held-out error before the end; 0: all epochs",
+                ),
+                Option(
+                    "clip",
+                    "number",
+                    "0",
+                    "[0, 1e+30]",
+                    "gradients are made no longer than that; 0: as they are",
+                ),
+                Option(
+                    "refit",
+                    "no|yes",
+                    "",
+                    "",
+                    (
+                        "solve for the weights by ridge regression in the end; when not given: "
+                        "with the square loss"
+                    ),
+                ),
+                Option(
+                    "frequency_rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps of frequencies, in units of their typical size at the "
+                        "start; when not given the rate with adam, and with others the rate itself "
+                        "in no unit"
+                    ),
+                ),
+                Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+            ),
+            ("regression", "classification", "multilabel"),
+            "always",
+            False,
+            True,
+            False,
         ),
         "mkl": Method(
             "mkl",
@@ -1905,8 +2185,9 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "base=svm: what it does with several classes",
                 ),
             ),
-            ("regression", "classification"),
+            ("regression", "classification", "multilabel"),
             "asked",
+            False,
             False,
             False,
         ),
@@ -2723,6 +3004,14 @@ TABLES: Dict[str, Dict[str, Method]] = {
             "",
             (),
         ),
+        "propagate": Method(
+            "propagate",
+            "values carried over a graph: harmonic function, label spreading",
+            "",
+            "zhu2003",
+            "",
+            (),
+        ),
     },
     "generators": {
         "arm": Method(
@@ -2839,6 +3128,26 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "6",
                     "(1, 32]",
                     "order: smoothness of the target; 2, 4, 6 and 8 are fast",
+                ),
+            ),
+        ),
+        "multilabel": Method(
+            "multilabel",
+            "several labels a row, or none: where a direction of the inputs is far out",
+            (
+                "For `task=multilabel`. The labels are the numbers from 1, | between them in CSV "
+                "and commas in LIBSVM; about half of the rows have the first, a tenth the last. "
+                "The noise is the standard deviation added before the comparison."
+            ),
+            "",
+            "",
+            (
+                Option(
+                    "labels",
+                    "integer",
+                    "6",
+                    "[1, 52]",
+                    "number of labels",
                 ),
             ),
         ),

@@ -18,6 +18,9 @@ __all__ = [
     "DividedClassifier",
     "SemiSupervisedRegressor",
     "SemiSupervisedClassifier",
+    "LabelPropagationRegressor",
+    "LabelPropagationClassifier",
+    "SelfTrainingClassifier",
     "SVC",
     "SVR",
     "GradientDescentRegressor",
@@ -25,6 +28,8 @@ __all__ = [
     "LogisticRegression",
     "AsklRegressor",
     "AsklClassifier",
+    "DeepRegressor",
+    "DeepClassifier",
     "MKLRegressor",
     "MKLClassifier",
 ]
@@ -85,6 +90,9 @@ class Regressor(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -146,6 +154,7 @@ class Regressor(BaseRegressor):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        graph_file: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -171,6 +180,7 @@ class Regressor(BaseRegressor):
         self.types = types
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.graph_file = graph_file
         self.verbose = verbose
         self.comm = comm
 
@@ -230,6 +240,9 @@ class Classifier(BaseClassifier):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
@@ -296,6 +309,7 @@ class Classifier(BaseClassifier):
         types: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        graph_file: Any = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -322,6 +336,7 @@ class Classifier(BaseClassifier):
         self.types = types
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.graph_file = graph_file
         self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
@@ -981,7 +996,7 @@ class SemiSupervisedRegressor(BaseRegressor):
 
     Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
     what is known of the inputs: labels stand against the features of all rows. On features
-    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
 
     Parameters
     ----------
@@ -1135,7 +1150,7 @@ class SemiSupervisedClassifier(BaseClassifier):
 
     Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. They sharpen
     what is known of the inputs: labels stand against the features of all rows. On features
-    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/divide.md.
+    only; lambda by exact leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
 
     Parameters
     ----------
@@ -1282,6 +1297,515 @@ class SemiSupervisedClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.verbose = verbose
+        self.comm = comm
+
+
+class LabelPropagationRegressor(BaseRegressor):
+    """Labels carried over a graph of neighbours to rows without labels.
+
+    Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. Labels are
+    carried over the graph of nearest neighbours of all rows, by distances of the encoded rows;
+    then ridge regression on the map learns them from all rows, so that new rows can be
+    predicted. lambda by leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
+
+    Parameters
+    ----------
+    method : {"harmonic", "spreading"}, optional
+        Labels stay and others are the mean of their neighbours; or all give way, by alpha.
+        Default harmonic.
+    alpha : float, optional
+        Method=spreading: the share that comes from the neighbours. In (0, 1). Default 0.2.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import LabelPropagationRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = LabelPropagationRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "labelprop"
+    _options = ("method", "alpha", "k", "near", "edges", "width")
+
+    def __init__(
+        self,
+        *,
+        method: Optional[str] = None,
+        alpha: Optional[float] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        graph_file: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.method = method
+        self.alpha = alpha
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.graph_file = graph_file
+        self.verbose = verbose
+        self.comm = comm
+
+
+class LabelPropagationClassifier(BaseClassifier):
+    """Labels carried over a graph of neighbours to rows without labels.
+
+    Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. Labels are
+    carried over the graph of nearest neighbours of all rows, by distances of the encoded rows;
+    then ridge regression on the map learns them from all rows, so that new rows can be
+    predicted. lambda by leave-one-out unless `lambda_` is given. See docs/semisupervised.md.
+
+    Parameters
+    ----------
+    method : {"harmonic", "spreading"}, optional
+        Labels stay and others are the mean of their neighbours; or all give way, by alpha.
+        Default harmonic.
+    alpha : float, optional
+        Method=spreading: the share that comes from the neighbours. In (0, 1). Default 0.2.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import LabelPropagationClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = LabelPropagationClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "labelprop"
+    _options = ("method", "alpha", "k", "near", "edges", "width")
+
+    def __init__(
+        self,
+        *,
+        method: Optional[str] = None,
+        alpha: Optional[float] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        graph_file: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.method = method
+        self.alpha = alpha
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.graph_file = graph_file
+        self.verbose = verbose
+        self.comm = comm
+
+
+class SelfTrainingClassifier(BaseClassifier):
+    """A classifier trained on its own sure predictions.
+
+    Unlabelled rows come by `unlabeled`, or have an empty label or "?" in the data. Those that
+    the base is sure of get its prediction for a label, and it is trained again. base is krr,
+    svm or logistic with its options in quotes. See docs/semisupervised.md.
+
+    Parameters
+    ----------
+    base : str, optional
+        The classifier, one with probabilities, and its options: base="svm(C=1)". Default
+        krr.
+    threshold : float, optional
+        Probability above which a row gets its predicted class for a label. In [0, 1).
+        Default 0.75.
+    rounds : int, optional
+        Times that labels are given, at most. In [1, 1000]. Default 10.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SelfTrainingClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = SelfTrainingClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "selftrain"
+    _options = ("base", "threshold", "rounds")
+
+    def __init__(
+        self,
+        *,
+        base: Optional[str] = None,
+        threshold: Optional[float] = None,
+        rounds: Optional[int] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.base = base
+        self.threshold = threshold
+        self.rounds = rounds
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
 
@@ -2598,6 +3122,480 @@ class AsklClassifier(BaseClassifier):
         self.report = report
         self.form = form
         self.q = q
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.comm = comm
+
+
+class DeepRegressor(BaseRegressor):
+    """Stacked layers of random Fourier features, trained, in float or in a few bits.
+
+    For numbers and classes. Cosines and sines of one layer are the inputs of the next; the
+    frequencies of the first start from the spectral measure of the kernel (one stationary
+    kernel, or a product of such), those of the others are Gaussian, and all are trained with
+    the weights by mini-batches. A tenth of the rows is held out to choose the epoch. With bits
+    below 32 the layers are trained as they will be used: weights and features are whole numbers
+    of so many bits, and the model has and uses nothing else. `memory` gives the width from a
+    budget of bits. With bits=32 and the square loss the weights are then solved for as by krr.
+    loss=softmax has probabilities by itself; with other losses they are calibrated on the rows
+    held out.
+
+    Parameters
+    ----------
+    layers : int, optional
+        Layers of features. In [1, 12]. Default 3.
+    width : int, optional
+        Frequencies of a layer, which has twice as many features; 128 when neither it nor
+        memory is given. In [1, 1000000].
+    bits : int, optional
+        Of weights and features: 32, or whole numbers of 8, 4, 2 or 1. In [1, 32]. Default
+        32.
+    memory : float, optional
+        In place of width: bits that the weights between the layers may take. In (0, 1e+15].
+    lambda_a : float, optional
+        Penalty of the weights of the last layer. In [0, 1000000]. Default 1e-05.
+    spread : float, optional
+        Deviation of a phase at the start, in layers behind the first. In (0, 1000000].
+        Default 1.2.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 48.
+    rate : float, optional
+        Length of the steps; 0.01 with adam, the optimiser's own with others when not given.
+        In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given the rate with adam, and with others the rate itself in no unit. In
+        (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import DeepRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = DeepRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "deep"
+    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report")
+    _renamed = {"gradient_clip": "clip"}
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        layers: Optional[int] = None,
+        width: Optional[int] = None,
+        bits: Optional[int] = None,
+        memory: Optional[float] = None,
+        lambda_a: Optional[float] = None,
+        spread: Optional[float] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
+        refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        checkpoint: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.layers = layers
+        self.width = width
+        self.bits = bits
+        self.memory = memory
+        self.lambda_a = lambda_a
+        self.spread = spread
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.comm = comm
+
+
+class DeepClassifier(BaseClassifier):
+    """Stacked layers of random Fourier features, trained, in float or in a few bits.
+
+    For numbers and classes. Cosines and sines of one layer are the inputs of the next; the
+    frequencies of the first start from the spectral measure of the kernel (one stationary
+    kernel, or a product of such), those of the others are Gaussian, and all are trained with
+    the weights by mini-batches. A tenth of the rows is held out to choose the epoch. With bits
+    below 32 the layers are trained as they will be used: weights and features are whole numbers
+    of so many bits, and the model has and uses nothing else. `memory` gives the width from a
+    budget of bits. With bits=32 and the square loss the weights are then solved for as by krr.
+    loss=softmax has probabilities by itself; with other losses they are calibrated on the rows
+    held out.
+
+    Parameters
+    ----------
+    layers : int, optional
+        Layers of features. In [1, 12]. Default 3.
+    width : int, optional
+        Frequencies of a layer, which has twice as many features; 128 when neither it nor
+        memory is given. In [1, 1000000].
+    bits : int, optional
+        Of weights and features: 32, or whole numbers of 8, 4, 2 or 1. In [1, 32]. Default
+        32.
+    memory : float, optional
+        In place of width: bits that the weights between the layers may take. In (0, 1e+15].
+    lambda_a : float, optional
+        Penalty of the weights of the last layer. In [0, 1000000]. Default 1e-05.
+    spread : float, optional
+        Deviation of a phase at the start, in layers behind the first. In (0, 1000000].
+        Default 1.2.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 48.
+    rate : float, optional
+        Length of the steps; 0.01 with adam, the optimiser's own with others when not given.
+        In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    frequency_rate : float, optional
+        Length of the steps of frequencies, in units of their typical size at the start;
+        when not given the rate with adam, and with others the rate itself in no unit. In
+        (0, 1e+30].
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import DeepClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = DeepClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "deep"
+    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report")
+    _renamed = {"gradient_clip": "clip"}
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        layers: Optional[int] = None,
+        width: Optional[int] = None,
+        bits: Optional[int] = None,
+        memory: Optional[float] = None,
+        lambda_a: Optional[float] = None,
+        spread: Optional[float] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
+        refit: Optional[str] = None,
+        frequency_rate: Optional[float] = None,
+        report: Optional[int] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        checkpoint: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.layers = layers
+        self.width = width
+        self.bits = bits
+        self.memory = memory
+        self.lambda_a = lambda_a
+        self.spread = spread
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.refit = refit
+        self.frequency_rate = frequency_rate
+        self.report = report
         self.kernel = kernel
         self.map = map
         self.features = features

@@ -700,7 +700,8 @@ def generate(
     -------
     X : array of shape (n, d), float32
     y : array of shape (n,)
-        Numbers as float32, or classes as int64.
+        Numbers as float32, or classes as int64. Of "multilabel" a matrix of 0 and 1 with a column
+        for each label.
 
     Examples
     --------
@@ -718,6 +719,9 @@ def generate(
     with _npy() as path:
         context.end(_lib.krein_generate(context.handle, text, ctypes.byref(asked), path))
         rows = np.load(path)
+    if str(name).split("(")[0].strip() == "multilabel":
+        labels = int(np.argmin(np.isin(rows, (0, 1)).all(axis=0)))  # the inputs are normal
+        return np.ascontiguousarray(rows[:, labels:]), rows[:, :labels].astype(np.int64)
     y = rows[:, 0].copy()
     if np.array_equal(y, np.rint(y)):
         y = y.astype(np.int64)

@@ -95,13 +95,14 @@ class Model:
     Attributes
     ----------
     task : str
-        "regression", "classification" or "auto" (a feature map).
+        "regression", "classification", "multilabel" (several labels a row) or "auto" (a feature
+        map).
     learner, kernel, map : str
         Complete specs: given to an estimator, they make such a model again.
     lambda_ : float
         Regularisation; NaN where the learner has none.
     classes : ndarray or None
-        Classes in the order of the columns of `predict_proba`.
+        Classes, or labels, in the order of the columns of `predict_proba`.
     columns : list of str or None
         Names of the inputs.
     n_features_in : int
@@ -403,6 +404,8 @@ class Model:
     def _room(self, n: int, wanted: str) -> np.ndarray:
         if wanted == "labels":
             return np.empty(n, dtype=np.int64)
+        if wanted == "label_sets":
+            return np.empty((n, 0 if self.classes is None else len(self.classes)), dtype=np.int8)
         if wanted == "probabilities":
             return np.empty((n, 0 if self.classes is None else len(self.classes)))
         return np.empty((n, self._outputs))
@@ -430,7 +433,8 @@ class Model:
                 id(send),
             )
             context.end(status)
-        out = np.array(rows, dtype=np.int64 if wanted == "labels" else np.float64)
+        kinds = {"labels": np.int64, "label_sets": np.int8}
+        out = np.array(rows, dtype=kinds.get(wanted, np.float64))
         return out.reshape((len(rows),) + width)
 
     def labels(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
@@ -439,11 +443,20 @@ class Model:
             X, "labels", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
         )
 
+    def label_sets(
+        self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None
+    ) -> np.ndarray:
+        """Of several labels a row: a matrix with a column for each of `classes`, 1 where the row
+        has the label, else 0; -1 in a row that was left out."""
+        return self._results(
+            X, "label_sets", _context.threads_of(n_jobs), _context.bytes_of(max_memory)
+        )
+
     def decision_function(
         self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None
     ) -> np.ndarray:
         """Scores of rows: one a row for two classes and for one target, else one a class, pair of
-        classes or target.
+        classes, label or target.
 
         Parameters
         ----------
@@ -459,7 +472,7 @@ class Model:
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any, n_jobs: Optional[int] = None, max_memory: Any = None) -> np.ndarray:
-        """Predictions for rows: numbers, or classes.
+        """Predictions for rows: numbers, classes, or `label_sets`.
 
         A row that was left out for a missing cell (missing="drop") gets NaN, or None where the
         classes are not floating-point numbers.
@@ -474,6 +487,8 @@ class Model:
         """
         if self.classes is None:
             return self.decision_function(X, n_jobs, max_memory)
+        if self.task == "multilabel":
+            return self.label_sets(X, n_jobs, max_memory)
         return named(self.labels(X, n_jobs, max_memory), self.classes)
 
     def predict_proba(
@@ -523,18 +538,33 @@ class Model:
         n_jobs: Optional[int] = None,
         **options: Any,
     ) -> Report:
-        """Errors on rows with labels: rmse, mae, r2, or accuracy, confusion, auc and others.
+        """Errors on rows with labels: rmse, mae, r2, or accuracy, confusion, auc and others; of
+        several labels a row hamming_loss, micro_f1, macro_f1, subset_accuracy, ranking_loss, auc.
 
         Parameters
         ----------
         X : array, sparse matrix, frame, file name, or callable that returns blocks
         y : array, optional
-            Labels; those of files are in a column.
+            Labels; those of files are in a column. Several labels a row are a matrix of 0 and 1
+            with a column for each of `classes`, or a list of sets of names.
         sample_weight : array, optional
         options
             Of files: label, weights, header, delimiter, ...
         """
         return self._errors(X, y, sample_weight, n_jobs, options)
+
+    def _named_sets(self, y: Any) -> Any:
+        """Several labels a row as texts; columns of a matrix are the labels in their order."""
+        texts, columns = _rows.label_sets(y)
+        known = [str(name) for name in self.classes]  # type: ignore[union-attr]
+        if columns is None:
+            return texts
+        if len(columns) != len(known):
+            raise ArgumentError(
+                "y has %d columns, and the model has %d labels" % (len(columns), len(known))
+            )
+        named = {text: "|".join(known[int(k)] for k in text.split("|") if k) for text in set(texts)}
+        return np.array([named[text] for text in texts], dtype=object)
 
     def _errors(
         self,
@@ -547,6 +577,8 @@ class Model:
     ) -> Report:
         context = Context(_context.threads_of(n_jobs))
         context.fit = fit
+        if self.task == "multilabel" and y is not None:
+            y = self._named_sets(y)
         metrics = _library.sized(c.krein_metrics)
         with _rows.Data(
             context,
@@ -610,17 +642,19 @@ def named(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
 def _collect(context: Context, rows: List[Any], wanted: str, width: int) -> _Callback:
     """fn(user, prediction) of krein_predict."""
     status = c.KREIN_OK
+    sets = wanted == "label_sets"
+    kind: Any = ctypes.c_int8 if sets else ctypes.c_double
     while True:
         try:
             while True:
                 given = (yield status).contents
-                address = None if wanted == "labels" else getattr(given, wanted)
+                address = None if wanted == "labels" else getattr(given, "labels" if sets else wanted)
                 if wanted == "labels":
                     rows.append(given.label)
                 elif address:
-                    rows.append((ctypes.c_double * width).from_address(address)[:])
+                    rows.append((kind * width).from_address(address)[:])
                 else:
-                    rows.append([np.nan] * width)
+                    rows.append([-1 if sets else np.nan] * width)
         except BaseException as problem:
             _keep(context, problem)
             status = c.KREIN_ECANCEL

@@ -47,6 +47,8 @@ class Checks(Case):
                     try:
                         check(instance)
                     except unittest.SkipTest as reason:
+                        if "does not have a predict_proba method" in str(reason):
+                            continue  # of several labels, where there are no probabilities
                         self.assertIn(str(reason).split(": ")[-1], explained.values())
             warnings.simplefilter("ignore", SkipTestWarning)
 
@@ -265,7 +267,7 @@ class Keywords(Case):
     def test_all_options_are_keywords(self):
         for name, method in TABLES["learners"].items():
             made = [cls for cls in CLASSES if cls._learner == name]
-            self.assertEqual(len(made), len(method.tasks), name)
+            self.assertEqual(len(made), len(set(method.tasks) - {"multilabel"}), name)
             for cls in made:
                 known = set(inspect.signature(cls.__init__).parameters)
                 for option in method.options:

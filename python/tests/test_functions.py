@@ -244,6 +244,8 @@ class Generate(Case):
             self.assertFalse(np.array_equal(rows, other))
         self.assertEqual(krein.generate("blobs", 90, classes=5)[1].max(), 4)
         self.assertEqual(krein.generate("arm", 5, 3)[0].shape, (5, 3))
+        rows, y = krein.generate("multilabel", 40, 4, labels=3)
+        self.assertEqual((rows.shape, y.shape, set(y.ravel())), ((40, 4), (40, 3), {0, 1}))
 
     def test_formula(self):
         rows, y = krein.generate("friedman", 100, noise=0)

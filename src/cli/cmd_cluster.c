@@ -50,6 +50,7 @@ static void options_of(const cli_args *a, krein_cluster_options *o) {
     if (a->restarts > 0) o->restarts = a->restarts;
     if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->seed = a->seed;
+    o->graph_file = a->graph_file;
 }
 
 static const char *method_name(krein_cluster_method method) {

@@ -87,8 +87,7 @@ static int unknown_name(const char *name) {
     for (const cli_command *c = cli_commands; c->name; c++)
         if (!c->hidden) names[n++] = c->name;
     for (int64_t i = 0; n < NAMES && cli_list(i, &e); i++) names[n++] = e.name;
-    const char *near = krein__nearest(name, names, n), *later = cli_later_command(name);
-    if (later) return cli_error(CLI_USAGE, "'%s' is not in this version; %s", name, later);
+    const char *near = krein__nearest(name, names, n);
     if (near) return cli_error(CLI_USAGE, "there is no '%s'; did you mean '%s'?", name, near);
     return cli_error(CLI_USAGE, "there is no '%s'; see 'krein help' and 'krein list'", name);
 }

@@ -32,7 +32,7 @@ static json_t *arrays_json(const krein_model *model) {
 
 static void print_json(const char *path, const krein_model *model, const krein_model_info *i) {
     json_t *classes = json_null(), *columns = json_array();
-    if (i->task == KREIN_TASK_CLASSIFICATION) {
+    if (i->classes > 0) {
         classes = json_array();
         for (int64_t k = 0; k < i->classes; k++)
             json_array_append_new(classes, cli_json_text(krein_model_class(model, k)));
@@ -87,12 +87,14 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     char number[32], bytes[32];
     const char *task = cli_task_name(i->task);
     cli_line(stdout, "model", "%s (%s)", path, krein__bytes_text((double)i->bytes, bytes));
-    if (task && i->task == KREIN_TASK_CLASSIFICATION)
-        cli_line(stdout, "task", "%s, %" PRId64 " classes", task, i->classes);
+    const bool labels = i->task == KREIN_TASK_MULTILABEL;
+    if (task && i->classes > 0)
+        cli_line(stdout, "task", "%s, %" PRId64 " %s", task, i->classes,
+                 labels ? "labels" : "classes");
     else if (task)
         cli_line(stdout, "task", "%s%s", task, i->outputs > 1 ? " with several targets" : "");
-    if (i->task == KREIN_TASK_CLASSIFICATION)
-        print_names("classes", model, i->classes, krein_model_class);
+    if (i->classes > 0)
+        print_names(labels ? "labels" : "classes", model, i->classes, krein_model_class);
     cli_line(stdout, "trained on", "%s rows", cli_count_text(i->n, number));
     cli_line(stdout, "columns", "%s", cli_count_text(i->inputs, number));
     print_names("", model, i->inputs, krein_model_column);

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -27,6 +28,7 @@ typedef struct {
 
 static bool dropped(const sink *s, const krein_prediction *p) {
     if (s->info.task == KREIN_TASK_CLASSIFICATION) return p->label < 0;
+    if (s->info.task == KREIN_TASK_MULTILABEL) return !p->labels;
     return !p->values || isnan(p->values[0]);
 }
 
@@ -38,16 +40,55 @@ static void put_numbers(FILE *f, const double *values, int64_t n) {
     }
 }
 
+/* The names of the row's labels, | between them. */
+static void put_labels(const sink *s, const krein_prediction *p, bool several) {
+    size_t length = 1;
+    for (int64_t c = 0; c < p->nclasses; c++)
+        if (p->labels[c]) length += strlen(krein_model_class(s->model, c)) + 1;
+    char *text = malloc(length), *to = text;
+    for (int64_t c = 0; text && c < p->nclasses; c++)
+        if (p->labels[c]) {
+            if (to > text) *to++ = '|';
+            to = stpcpy(to, krein_model_class(s->model, c));
+        }
+    if (text) *to = 0;
+    cli_put_cell(s->f, text ? text : "?", several);
+    free(text);
+}
+
+/* Names of the columns of label sets with numbers behind them. */
+static void put_header(const sink *s) {
+    char text[256];
+    const struct {
+        bool there;
+        const char *what;
+    } all[] = {{s->scores, "score"}, {s->probabilities, "probability"}};
+    if (s->info.task != KREIN_TASK_MULTILABEL || !(s->scores || s->probabilities)) return;
+    fputs(s->id ? "id,labels" : "labels", s->f);
+    for (int k = 0; k < 2; k++)
+        for (int64_t c = 0; all[k].there && c < s->info.classes; c++) {
+            snprintf(text, sizeof text, "%s %s", all[k].what, krein_model_class(s->model, c));
+            fputc(',', s->f);
+            cli_put_cell(s->f, text, true);
+        }
+    fputc('\n', s->f);
+}
+
 static void put_line(const sink *s, const krein_prediction *p) {
     char number[40];
-    const bool classes = s->info.task == KREIN_TASK_CLASSIFICATION;
+    const bool labels = s->info.task == KREIN_TASK_MULTILABEL;
+    const bool classes = s->info.task == KREIN_TASK_CLASSIFICATION || labels;
     const bool several = s->id || s->scores || s->probabilities;
+    if (s->n == 1) put_header(s);
+    if (labels && dropped(s, p)) fputc('?', s->f); /* nothing is the empty set */
     if (!dropped(s, p)) {
         if (s->id) {
             cli_put_cell(s->f, p->id ? p->id : "", true);
             fputc(',', s->f);
         }
-        if (classes)
+        if (labels)
+            put_labels(s, p, several);
+        else if (classes)
             cli_put_cell(s->f, krein_model_class(s->model, p->label), several);
         else
             for (int64_t k = 0; k < s->info.outputs; k++) {
@@ -66,11 +107,21 @@ static json_t *numbers(const double *values, int64_t n) {
     return array;
 }
 
+static json_t *label_names(const sink *s, const krein_prediction *p) {
+    json_t *names = json_array();
+    for (int64_t c = 0; c < p->nclasses; c++)
+        if (p->labels[c])
+            json_array_append_new(names, cli_json_text(krein_model_class(s->model, c)));
+    return names;
+}
+
 static void keep(const sink *s, const krein_prediction *p) {
     const bool gone = dropped(s, p);
     json_t *value = json_null();
     if (!gone && s->info.task == KREIN_TASK_CLASSIFICATION)
         value = cli_json_text(krein_model_class(s->model, p->label));
+    else if (!gone && s->info.task == KREIN_TASK_MULTILABEL)
+        value = label_names(s, p);
     else if (!gone && s->info.outputs > 1)
         value = numbers(p->values, s->info.outputs);
     else if (!gone)
@@ -111,7 +162,8 @@ static void print_json(const cli_app *app, const sink *s) {
         json_pack("{s:s, s:o, s:o, s:o, s:o}", "command", "predict", "model",
                   cli_json_text(a->operand[0]), "n", cli_json_count(s->n), "output",
                   cli_json_text(a->output), "seconds", cli_json_number(cli_seconds(app)));
-    if (s->probabilities) json_object_set_new(object, "classes", class_names(s));
+    if (s->probabilities || s->info.task == KREIN_TASK_MULTILABEL)
+        json_object_set_new(object, "classes", class_names(s));
     if (!s->f) {
         json_object_set(object, "predictions", s->predictions);
         if (s->scores) json_object_set(object, "scores", s->score_rows);
@@ -124,11 +176,14 @@ static void print_json(const cli_app *app, const sink *s) {
 /* Exit status 0 when the model has the probabilities that are asked for. */
 static int check_probabilities(const cli_args *a, const krein_model_info *info) {
     if (!a->probabilities || info->probabilities) return CLI_OK;
-    if (info->task != KREIN_TASK_CLASSIFICATION)
+    if (info->classes == 0)
         return cli_error(CLI_USAGE,
                          "predict: %s predicts numbers: there are no classes to have "
                          "--probabilities; leave it out",
                          a->operand[0]);
+    if (info->task == KREIN_TASK_MULTILABEL)
+        return cli_error(CLI_USAGE, "predict: %s has no probabilities: %s makes none; use --scores",
+                         a->operand[0], info->learner);
     return cli_error(
         CLI_USAGE,
         "predict: %s was trained without --probabilities; train it again with them, or "

@@ -17,6 +17,7 @@ static krein_status measure(cli_app *app, const krein_model *model, bool *there,
 }
 
 static double error_of(const krein_metrics *m) {
+    if (m->task == KREIN_TASK_MULTILABEL) return m->hamming_loss;
     return m->task == KREIN_TASK_CLASSIFICATION ? m->error : m->rmse;
 }
 
@@ -26,7 +27,8 @@ static void print_report(const cli_app *app, const krein_model *small, int64_t b
     const cli_args *a = &app->args;
     krein_model_info info = KREIN_SIZED(krein_model_info);
     char first[32], second[32];
-    bool classes = measured && was->task == KREIN_TASK_CLASSIFICATION;
+    bool labels = measured && was->task == KREIN_TASK_MULTILABEL;
+    bool classes = measured && was->task != KREIN_TASK_REGRESSION;
     krein_model_describe(small, &info);
     if (a->json) {
         cli_print_json(json_pack(
@@ -41,7 +43,10 @@ static void print_report(const cli_app *app, const krein_model *small, int64_t b
              krein__bytes_text((double)after, first), krein__bytes_text((double)before, second));
     cli_line(stdout, "map", "%s", info.map);
     if (measured)
-        cli_line(stdout, classes ? "error" : "rmse",
+        cli_line(stdout,
+                 labels    ? "Hamming loss"
+                 : classes ? "error"
+                           : "rmse",
                  classes ? "%.3f %%, before %.3f %%" : "%.6g, before %.6g",
                  error_of(is) * (classes ? 100 : 1), error_of(was) * (classes ? 100 : 1));
 }

@@ -137,6 +137,8 @@ void cli_print_report(FILE *f, const cli_trained *trained) {
     const krein_report *r = &trained->report;
     char number[32], seconds[32];
     cli_line(f, "rows", "%s", cli_count_text(r->n, number));
+    if (r->unlabelled > 0)
+        cli_line(f, "without label", "%s", cli_count_text(r->unlabelled, number));
     cli_line(f, "inputs", "%s", cli_count_text(r->d, number));
     if (cli_task_name(r->task)) cli_line(f, "task", "%s", cli_task_name(r->task));
     if (r->learner) cli_line(f, "learner", "%s", r->learner);
@@ -204,6 +206,7 @@ static json_t *report_json(const cli_trained *trained) {
         cli_json_count(trained->bytes), "loo", loo, "cv", cv, "test", cli_json_metrics(r->test));
     json_object_set_new(out, "refit",
                         isfinite(r->refit) ? json_pack("{s:f}", measure, r->refit) : json_null());
+    json_object_set_new(out, "unlabelled", cli_json_count(r->unlabelled));
     json_object_set_new(out, "candidates", tried_json(r));
     json_object_set_new(out, "metric", cli_json_metric(trained->model));
     return out;
@@ -243,6 +246,10 @@ int cli_cmd_train(cli_app *app) {
     if (!output) return status;
     if (a->checkpoint && (status = cli_check_output(a, a->checkpoint)) == CLI_OK)
         status = cli_check_apart(a->checkpoint, output);
+    if (status == CLI_OK && a->graph_file &&
+        (status = cli_check_output(a, a->graph_file)) == CLI_OK &&
+        (status = cli_check_apart(a->graph_file, a->checkpoint)) == CLI_OK)
+        status = cli_check_apart(a->graph_file, output);
     if (status != CLI_OK) {
         free(output);
         return status;

@@ -178,8 +178,7 @@ static int run(cli_app *app) {
 }
 
 static int no_such_command(const char *name) {
-    const char *later = cli_later_command(name), *near = cli_nearest_command(name);
-    if (later) return cli_error(CLI_USAGE, "'%s' is not in this version; %s", name, later);
+    const char *near = cli_nearest_command(name);
     if (name[0] == '-')
         return cli_error(CLI_USAGE, "options come after the command: krein COMMAND %s", name);
     if (near)

@@ -46,11 +46,6 @@ static bool unknown_option(const cli_command *command, const char *name, size_t 
     char typed[64];
     int64_t n = 0;
     snprintf(typed, sizeof typed, "%.*s", (int)(length < 60 ? length : 60), name);
-    const char *later = cli_later_option(command->name, typed);
-    if (later) {
-        cli_error(CLI_USAGE, "%s: --%s is not in this version; %s", command->name, typed, later);
-        return false;
-    }
     for (const cli_group *g = command->groups; g->title; g++)
         for (const cli_option *o = g->options; o->name && n < NAMES; o++) names[n++] = o->name;
     const char *near = krein__nearest(typed, names, n);

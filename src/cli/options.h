@@ -76,7 +76,7 @@ typedef struct cli_args {
     int64_t features;
     double lambda, time_limit, holdout, checkpoint_every, effort, clip;
     const char *metric;
-    const char *checkpoint;
+    const char *checkpoint, *graph_file;
     bool probabilities; /* predict's too */
     /* the others */
     bool scores, man, check;
@@ -137,10 +137,6 @@ extern const cli_option cli_everywhere[], cli_data_options[];
 const cli_command *cli_find_command(const char *name);
 /* The nearest command's name, or NULL. */
 const char *cli_nearest_command(const char *name);
-/* Planned commands and options: a sentence on what to use instead, or NULL when `name`
- * is not planned. The option's name is without dashes. */
-const char *cli_later_command(const char *name);
-const char *cli_later_option(const char *command, const char *name);
 
 void cli_defaults(cli_args *args);
 /* False when something is wrong: then the message has been printed. argv[0] is the

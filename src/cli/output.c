@@ -55,12 +55,38 @@ json_t *cli_json_text(const char *text) {
     return string ? string : json_null();
 }
 
+/* log loss and AUC, where there are some. */
+static json_t *with_probabilities(json_t *out, const krein_metrics *m) {
+    if (!isnan(m->log_loss)) json_object_set_new(out, "log_loss", cli_json_number(m->log_loss));
+    if (!isnan(m->auc)) json_object_set_new(out, "auc", cli_json_number(m->auc));
+    return out;
+}
+
+static json_t *label_metrics_json(const krein_metrics *m) {
+    json_t *labels = json_array();
+    for (int64_t c = 0; c < m->classes; c++)
+        json_array_append_new(labels, json_pack("{s:o, s:o, s:o, s:o}", "label",
+                                                cli_json_text(m->class_names[c]), "rows",
+                                                cli_json_count(m->label_rows[c]), "f1",
+                                                cli_json_number(m->label_f1[c]), "auc",
+                                                cli_json_number(m->label_auc[c])));
+    json_t *out = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n",
+                            cli_json_count(m->n), "hamming_loss", cli_json_number(m->hamming_loss),
+                            "subset_accuracy", cli_json_number(m->subset_accuracy), "micro_f1",
+                            cli_json_number(m->micro_f1), "macro_f1", cli_json_number(m->macro_f1),
+                            "macro_precision", cli_json_number(m->macro_precision), "macro_recall",
+                            cli_json_number(m->macro_recall), "ranking_loss",
+                            cli_json_number(m->ranking_loss), "labels", labels);
+    return with_probabilities(out, m);
+}
+
 json_t *cli_json_metrics(const krein_metrics *m) {
     if (!m || m->task == KREIN_TASK_AUTO) return json_null();
     if (m->task == KREIN_TASK_REGRESSION)
         return json_pack("{s:o, s:o, s:o, s:o}", "n", cli_json_count(m->n), "rmse",
                          cli_json_number(m->rmse), "mae", cli_json_number(m->mae), "r2",
                          cli_json_number(m->r2));
+    if (m->task == KREIN_TASK_MULTILABEL) return label_metrics_json(m);
     json_t *rows = json_array(), *names = json_array();
     for (int64_t i = 0; i < m->classes; i++) {
         json_t *row = json_array();
@@ -74,9 +100,7 @@ json_t *cli_json_metrics(const krein_metrics *m) {
         cli_json_number(m->accuracy), "error", cli_json_number(m->error), "macro_precision",
         cli_json_number(m->macro_precision), "macro_recall", cli_json_number(m->macro_recall),
         "macro_f1", cli_json_number(m->macro_f1), "confusion", rows, "classes", names);
-    if (!isnan(m->log_loss)) json_object_set_new(out, "log_loss", cli_json_number(m->log_loss));
-    if (!isnan(m->auc)) json_object_set_new(out, "auc", cli_json_number(m->auc));
-    return out;
+    return with_probabilities(out, m);
 }
 
 void cli_put_cell(FILE *f, const char *text, bool csv) {
@@ -135,6 +159,7 @@ const char *cli_metric_name(krein_metric_kind metric) {
 const char *cli_task_name(krein_task task) {
     if (task == KREIN_TASK_REGRESSION) return "regression";
     if (task == KREIN_TASK_CLASSIFICATION) return "classification";
+    if (task == KREIN_TASK_MULTILABEL) return "multilabel";
     return NULL;
 }
 
@@ -186,6 +211,23 @@ static void print_confusion(FILE *f, const krein_metrics *m) {
     }
 }
 
+static void print_label_metrics(FILE *f, const krein_metrics *m, bool all) {
+    char number[32];
+    cli_line(f, all ? "Hamming loss" : "test Hamming", "%.3f %%", 100 * m->hamming_loss);
+    cli_line(f, all ? "subset accuracy" : "test subset", "%.3f %%", 100 * m->subset_accuracy);
+    cli_line(f, all ? "micro F1" : "test micro F1", "%.4f", m->micro_f1);
+    cli_line(f, all ? "macro F1" : "test macro F1", "%.4f", m->macro_f1);
+    cli_line(f, all ? "ranking loss" : "test ranking", "%.4f", m->ranking_loss);
+    if (!isnan(m->log_loss)) cli_line(f, all ? "log loss" : "test log loss", "%.6g", m->log_loss);
+    if (!isnan(m->auc)) cli_line(f, all ? "mean AUC" : "test mean AUC", "%.6g", m->auc);
+    if (!all || m->classes > CONFUSION_MAX) return;
+    fprintf(f, "\n%-*s  %12s  %6s  %6s\n", NAME_WIDTH + 2, "label", "rows", "F1", "AUC");
+    for (int64_t c = 0; c < m->classes; c++)
+        fprintf(f, "  %-*.*s  %12s  %6.4f  %6.4f\n", NAME_WIDTH, NAME_WIDTH,
+                cli_safe(m->class_names[c]), cli_count_text(m->label_rows[c], number),
+                m->label_f1[c], m->label_auc[c]);
+}
+
 void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
     char number[32];
     if (!m || m->task == KREIN_TASK_AUTO) return;
@@ -194,6 +236,10 @@ void cli_print_metrics(FILE *f, const krein_metrics *m, bool confusion) {
         cli_line(f, confusion ? "rmse" : "test rmse", "%.6g", m->rmse);
         cli_line(f, confusion ? "mae" : "test mae", "%.6g", m->mae);
         cli_line(f, confusion ? "r2" : "test r2", "%.6g", m->r2);
+        return;
+    }
+    if (m->task == KREIN_TASK_MULTILABEL) {
+        print_label_metrics(f, m, confusion);
         return;
     }
     cli_line(f, confusion ? "error" : "test error", "%.3f %%", 100 * m->error);

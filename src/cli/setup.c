@@ -47,6 +47,7 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     if (a->max_exact >= 0) o->max_exact = a->max_exact;
     o->time_limit = a->time_limit;
     o->checkpoint = a->checkpoint;
+    o->graph_file = a->graph_file;
     o->checkpoint_seconds = a->checkpoint_every;
     o->holdout = a->holdout;
     o->probabilities = a->probabilities;

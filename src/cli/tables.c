@@ -40,8 +40,10 @@ const cli_option cli_data_options[] = {
      .help = "csv, libsvm or npy (found from the content)"},
     {"delimiter", 0, "C", CLI_CHAR, AT(delimiter),
      .help = "separator of a CSV: a character, tab, space (found)"},
-    {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification",
-     .help = "auto, regression or classification (auto)"},
+    {"task", 't', "TASK", CLI_WORD, AT(task), .words = "auto|regression|classification|multilabel",
+     .help = "auto, regression, classification, multilabel (auto)"},
+    {"multilabel", 0, NULL, CLI_SET, AT(task), .value = 3,
+     .help = "several labels a row: a|b or a b (LIBSVM: a,b)"},
     {"targets", 0, "K", CLI_INTEGER, AT(targets), .limit = "targets",
      .help = "the first K columns are a vector-valued target"},
     {"missing", 0, "WHAT", CLI_WORD, AT(missing), .words = "error|mean|drop|auto",
@@ -122,7 +124,9 @@ static const cli_option train_options[] = {
      .help = "feature map (exact on few rows, then by kernel)"},
     HOW_TO_TRAIN,
     {"unlabeled", 0, "FILE", CLI_TEXT, AT(unlabeled), .complete = "file",
-     .help = "rows without labels, for sskrr and askl"},
+     .help = "rows without labels, for learners that use them"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "graph of the rows: read, or written if not there"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
      .help = "state of a long training, to go on from it"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
@@ -287,6 +291,8 @@ static const cli_option cluster_options[] = {
      .help = "spectral: all pairs, or nearest neighbours (full)"},
     {"neighbours", 0, "K", CLI_INTEGER, AT(neighbours), .limit = "neighbours",
      .help = "of each row in the graph knn (10)"},
+    {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
+     .help = "that graph: read, or written if not there"},
     END};
 
 static const cli_option cluster_map_options[] = {
@@ -668,31 +674,6 @@ const cli_command cli_commands[] = {
      {EVERYWHERE},
      ""},
     {.name = NULL}};
-
-/* ---- what comes later --------------------------------------------------- */
-
-/* Delete a row here and add the option to its table above when its machinery is there.
- * The name is an option's for a command with train's options, or a command's. */
-static const struct {
-    const char *command, *option, *instead;
-} later[] = {
-    {"train", "multilabel", "train one model for each class"},
-};
-
-const char *cli_later_option(const char *command, const char *name) {
-    if (strcmp(command, "plan") == 0) command = "train";
-    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
-        if (later[k].option && strcmp(later[k].command, command) == 0 &&
-            strcmp(later[k].option, name) == 0)
-            return later[k].instead;
-    return NULL;
-}
-
-const char *cli_later_command(const char *name) {
-    for (int64_t k = 0; k < KREIN__COUNT(later); k++)
-        if (!later[k].option && strcmp(later[k].command, name) == 0) return later[k].instead;
-    return NULL;
-}
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *c = cli_commands; c->name; c++)

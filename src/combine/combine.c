@@ -84,9 +84,11 @@ krein_status krein__combine_meet(const krein_job *job, const krein_weighing *w) 
     int task = krein__job_classes(job) ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS;
     if (!(c->tasks & task))
         return krein__fail(job->ctx, KREIN_EDATA,
-                           "mkl(method=%s) is for classes and the labels are numbers; use "
-                           "alignment, centered, lp or average",
-                           w->cls->cls.name);
+                           "mkl(method=%s) is for classes and %s; use alignment, centered, lp or "
+                           "average",
+                           w->cls->cls.name,
+                           krein__job_labels(job) ? "rows have several labels"
+                                                  : "the labels are numbers");
     if (job->data->has_weight && !c->row_weights)
         return krein__fail(job->ctx, KREIN_EDATA,
                            "mkl(method=%s) takes no row weights; use alignment, centered, lp or "

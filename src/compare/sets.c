@@ -99,6 +99,13 @@ static krein_status scan(krein_comparison *c, int64_t i) {
     s->name = c->o.names[i];
     TRY(c->o.open(c->o.user, ctx, i, &data));
     TRY(krein__data_scan(data, KREIN_LABELS_WANTED, c->o.holdout, c->train.seed, &e));
+    if (e.task == KREIN_TASK_MULTILABEL) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         "%s: rows with several labels have no measure here; compare them by train "
+                         "and evaluate",
+                         s->name);
+        goto done;
+    }
     s->train = data->count[KREIN_PART_TRAIN];
     s->test = data->count[KREIN_PART_HELD];
     s->n = s->train + s->test;

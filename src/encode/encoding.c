@@ -121,7 +121,8 @@ static int64_t target_columns(const krein_encoding *e, bool labels) {
     enum { CLASSES = 20 };
     if (!labels) return 0;
     if (e->task == KREIN_TASK_REGRESSION) return e->outputs;
-    return e->nclass == 2 ? 1 : e->nclass <= CLASSES ? e->nclass : 0;
+    if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass == 2) return 1;
+    return e->nclass <= CLASSES ? e->nclass : 0;
 }
 
 /* How column j, a text, is encoded, or that it is left out. */

@@ -69,9 +69,10 @@ typedef struct krein_encoding {
     krein_missing missing;
     bool unknown_ignore;
     krein_task task;
-    int64_t outputs; /* targets of a regression, 1 for classification */
-    bool label_text; /* class names came as text */
-    int64_t nclass;
+    int64_t outputs;     /* targets of a regression, else 1 */
+    bool label_text;     /* class names came as text */
+    bool label_blanks;   /* of several labels a row: blanks are between them, not | */
+    int64_t nclass;      /* classes, or labels of which a row has several */
     char **class_name;   /* ascending: by number, or by bytes */
     double *class_value; /* of numeric labels */
 } krein_encoding;
@@ -111,6 +112,12 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);
 /* Rows of a compute block: a constant for up to 4,096 columns, less above. It depends on d alone,
  * so that results do not depend on memory, threads or where the rows come from. */
 int64_t krein__block_rows(int64_t d);
+/* Label sets, by their codes (labels.h). */
+typedef struct krein_sets krein_sets;
+/* The labels of a set as -1 and +1 (nclass of them). */
+void krein__set_codes(const krein_sets *s, int64_t set, int64_t nclass, double *y);
+bool krein__set_has(const krein_sets *s, int64_t set, int64_t label);
+
 /* Class of a label (a number, or a code in the text label's dictionary through `map`), or -1. */
 int64_t krein__class_of(const krein_encoding *e, const int64_t *map, double label);
 const char *krein__scale_name(krein_scale scale);

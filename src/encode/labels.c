@@ -1,8 +1,10 @@
 /* labels.c -- the task: text labels, two distinct values, at most 20 distinct whole numbers, or at
- * most 100 consecutive ones that come often mean classification; everything else is regression. */
+ * most 100 consecutive ones that come often mean classification; everything else is regression.
+ * Several labels a row must be asked for. */
 #include "encode/labels.h"
 
 #include "file/lines.h"
+#include "file/sets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,6 +106,133 @@ done:
     return st;
 }
 
+/* ---- several labels a row ----------------------------------------------- */
+
+/* A copy with room behind it: numbers are read eight bytes at a time. */
+static bool is_number(const char *name, size_t length, double *v) {
+    char text[64] = "";
+    if (length > sizeof text / 2) return false;
+    memcpy(text, name, length);
+    return krein__cell(text, length, v) == KREIN_CELL_NUMBER;
+}
+
+static int by_number(const void *a, const void *b) {
+    double x = 0, y = 0;
+    const char *s = *(char *const *)a, *t = *(char *const *)b;
+    is_number(s, strlen(s), &x);
+    is_number(t, strlen(t), &y);
+    return x != y ? (x > y) - (x < y) : strcmp(s, t);
+}
+
+char krein__sets_between(const krein_encoding *e, bool commas) {
+    return commas ? ',' : e->label_blanks ? ' ' : '|';
+}
+
+/* All names that come in the words; |, where it comes anywhere, is what stands between them. */
+static krein_status set_labels(krein_ctx *ctx, const krein_label_column *column,
+                               const krein_dict *words, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    krein_dict names = {0};
+    bool numbers = true;
+    double v;
+    e->label_blanks = !column->commas;
+    for (int64_t w = 0; w < words->n && e->label_blanks; w++)
+        e->label_blanks = !strchr(words->word[w], '|');
+    for (int64_t w = 0; w < words->n && names.n <= KREIN_CLASSES_MAX; w++) {
+        const char *word = words->word[w];
+        krein_set_names s =
+            krein__set_names(word, strlen(word), krein__sets_between(e, column->commas));
+        while (krein__set_next(&s)) {
+            numbers = numbers && is_number(s.name, s.length, &v);
+            if (krein__dict_add(ctx, &names, s.name, s.length) < 0) {
+                st = ctx->status;
+                goto done;
+            }
+        }
+    }
+    if (names.n == 0 || names.n > KREIN_CLASSES_MAX) {
+        st = krein__fail(ctx, KREIN_EDATA,
+                         names.n == 0 ? "%s: no row has a label; is `label` the right column?"
+                                      : "%s: there are more than %d labels; is `label` the right "
+                                        "column? Names are separated by | or blanks",
+                         column->path, KREIN_CLASSES_MAX);
+        goto done;
+    }
+    TRY(text_classes(ctx, &names, e));
+    if (numbers) qsort(e->class_name, (size_t)e->nclass, sizeof *e->class_name, by_number);
+done:
+    krein__dict_clear(ctx, &names);
+    return st;
+}
+
+krein_status krein__sets_grow(krein_ctx *ctx, const krein_dict *words, const krein_encoding *e,
+                              bool commas, krein_sets *s) {
+    krein_status st = KREIN_OK;
+    for (int64_t c = s->name.n; c < e->nclass; c++)
+        if (krein__dict_add(ctx, &s->name, e->class_name[c], strlen(e->class_name[c])) < 0)
+            return ctx->status;
+    if (words->n + 1 > s->room) {
+        int64_t room = krein__max(2 * s->room, words->n + 1);
+        int64_t *start = krein__resize(ctx, s->start, room, sizeof *start);
+        if (!start) return ctx->status;
+        s->start = start;
+        s->room = room;
+    }
+    if (s->n == 0) s->start[0] = 0;
+    for (; s->n < words->n; s->n++) {
+        const char *word = words->word[s->n];
+        int64_t first = s->start[s->n], at = first;
+        krein_set_names names =
+            krein__set_names(word, strlen(word), krein__sets_between(e, commas));
+        while (krein__set_next(&names)) {
+            int32_t label = (int32_t)krein__dict_find(&s->name, names.name, names.length);
+            bool twice = false;
+            for (int64_t k = first; k < at; k++) twice = twice || s->label[k] == label;
+            if (twice) continue;
+            if (at == s->label_room) {
+                int64_t room = krein__max(256, 2 * s->label_room);
+                int32_t *more = krein__resize(ctx, s->label, room, sizeof *more);
+                if (!more) return ctx->status;
+                s->label = more;
+                s->label_room = room;
+            }
+            s->label[at++] = label;
+        }
+        s->start[s->n + 1] = at;
+    }
+    return st;
+}
+
+bool krein__sets_unknown(const krein_sets *s, const char *word, char between, char out[48]) {
+    krein_set_names names = krein__set_names(word, strlen(word), between);
+    while (krein__set_next(&names))
+        if (krein__dict_find(&s->name, names.name, names.length) < 0) {
+            krein__cell_text(names.name, names.length, out);
+            return true;
+        }
+    return false;
+}
+
+void krein__set_codes(const krein_sets *s, int64_t set, int64_t nclass, double *y) {
+    for (int64_t c = 0; c < nclass; c++) y[c] = -1;
+    for (int64_t k = s->start[set]; k < s->start[set + 1]; k++) y[s->label[k]] = 1;
+}
+
+bool krein__set_has(const krein_sets *s, int64_t set, int64_t label) {
+    for (int64_t k = s->start[set]; k < s->start[set + 1]; k++)
+        if (s->label[k] == label) return true;
+    return false;
+}
+
+void krein__sets_clear(krein_ctx *ctx, krein_sets *s) {
+    krein__free(ctx, s->start);
+    krein__free(ctx, s->label);
+    krein__dict_clear(ctx, &s->name);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- the task ----------------------------------------------------------- */
+
 /* Whole numbers without a gap that all come often, as codes of classes do. */
 static bool runs(const krein_label_set *set) {
     if (set->many || !set->whole || set->n < 2 || set->n > RUN_INTEGERS) return false;
@@ -204,6 +333,10 @@ krein_status krein__task_decide(krein_ctx *ctx, const krein_label_column *column
     const char *path = column->path;
     bool few = !set->many && (set->n == 2 || (set->whole && set->n <= FEW_INTEGERS));
     e->task = asked;
+    if (asked == KREIN_TASK_MULTILABEL) {
+        e->outputs = 1;
+        return set_labels(ctx, column, words, e);
+    }
     if (targets > 1 || (targets == 1 && asked == KREIN_TASK_AUTO)) {
         if (asked == KREIN_TASK_CLASSIFICATION || words)
             return krein__fail(ctx, KREIN_EARG,

@@ -8,7 +8,7 @@
  *
  * so that no row sees its own target but through g. Missing cells are a category; one that was
  * never seen has the mean g. m = KREIN_SHRINK rows. There is one column for each target, one for
- * two classes (the share of the second), else one for each class. */
+ * two classes (the share of the second), else one for each class, or label of a set. */
 #ifndef KREIN_TARGET_MEANS_H
 #define KREIN_TARGET_MEANS_H
 

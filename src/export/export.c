@@ -3,8 +3,10 @@
  *     int NAME_predict(const float *x, float *scores)
  *
  * x has the raw input columns, scores get the decision values or the prediction; the result is the
- * number of the class, 0 for numbers. The file is encoding (columns.c), scores (scores.c), head and
- * names; it needs no memory but its constants and the stack, and math.h at most.
+ * number of the class, 0 for numbers; of several labels a row how many there are, those of the
+ * scores above 0 (thresholds are taken off the scores). The file is encoding (columns.c), scores
+ * (scores.c), head and names; it needs no memory but its constants and the stack, and math.h at
+ * most.
  *
  * Sums and kernel values are float where that is good enough for the deviation of the scores, else
  * double. */
@@ -145,9 +147,13 @@ static void head(krein_source *s, const krein_model *m) {
                       s->name,
                       m->head == KREIN_HEAD_VOTES                 ? ", a, b, most = -1, best = 0"
                       : m->head == KREIN_HEAD_BEST && classes > 2 ? ", best = 0"
+                      : m->head == KREIN_HEAD_LABELS              ? ", count = 0"
                                                                   : "");
     if (m->head == KREIN_HEAD_VALUES)
         krein__source_add(s, "    return 0;\n");
+    else if (m->head == KREIN_HEAD_LABELS)
+        krein__source_add(s, "    for (c = 0; c < SCORES; c++) count += f[c] > 0;\n"
+                             "    return count;\n");
     else if (m->head == KREIN_HEAD_BEST && classes == 2)
         krein__source_add(s, "    return f[0] > 0;\n");
     else if (m->head == KREIN_HEAD_BEST)
@@ -234,7 +240,7 @@ static void declarations(krein_source *s, const krein_model *m, const char *pref
 
 static void comment(krein_source *s, const krein_model *m, const krein_source *body,
                     const char *name) {
-    bool classes = m->encoding.nclass > 0;
+    bool classes = m->encoding.nclass > 0, labels = m->head == KREIN_HEAD_LABELS;
     krein__source_add(s, "/* %s -- a model of Krein as a C program\n *\n", name);
     krein__source_add(s, " *   learner   ");
     comment_text(s, m->learner ? m->learner : "");
@@ -250,8 +256,14 @@ static void comment(krein_source *s, const krein_model *m, const krein_source *b
         " * scores gets %lld number%s%s.\n"
         " * x has %lld number%s: the raw input columns; categories by their number, a "
         "missing cell as NaN.\n",
-        s->name, classes ? "returns the number of the class." : "returns 0.", (long long)m->k,
-        m->k == 1 ? "" : "s", classes ? ", the decision values" : ", the prediction",
+        s->name,
+        labels    ? "returns how many labels the row has."
+        : classes ? "returns the number of the class."
+                  : "returns 0.",
+        (long long)m->k, m->k == 1 ? "" : "s",
+        labels    ? ", one for each label: the row has those above 0"
+        : classes ? ", the decision values"
+                  : ", the prediction",
         (long long)inputs_of(&m->encoding), inputs_of(&m->encoding) == 1 ? "" : "s");
     column_comment(s, &m->encoding);
     if (body->drawn)
@@ -341,9 +353,11 @@ void krein_export_options_init_sized(krein_export_options *options, size_t size)
     krein__options_give(options, size, &own);
 }
 
-krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char *path,
+krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const char *path,
                                 const krein_export_options *given, krein_export_report *report) {
     krein_status st = KREIN_OK;
+    krein_model own = *model, *m = &own; /* thresholds are taken off its scores */
+    own.intercept = NULL;
     krein_export_options o = KREIN_SIZED(krein_export_options);
     krein_export_report r = KREIN_SIZED(krein_export_report);
     krein_source body = {.ctx = ctx}, whole = {.ctx = ctx}, header = {.ctx = ctx};
@@ -352,6 +366,9 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     const char *name = o.name ? o.name : "model";
     TRY(check_name(ctx, name));
     TRY(check(ctx, m));
+    NEW(own.intercept, krein__max(1, m->k));
+    for (int64_t c = 0; c < m->k; c++)
+        own.intercept[c] = model->intercept[c] - (m->threshold ? m->threshold[c] : 0);
     body.name = whole.name = header.name = name;
     body.libm = whole.libm = !o.no_libm;
     body.stored = o.stored;
@@ -382,6 +399,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *m, const char
     r.wide = body.wide;
     r.drawn = body.drawn;
 done:
+    krein__free(ctx, own.intercept);
     krein__source_end(&body);
     krein__source_end(&whole);
     krein__source_end(&header);

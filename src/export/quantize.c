@@ -551,9 +551,7 @@ static krein_status work(quantizing *q, krein_data *data) {
     krein__free(ctx, q->to->w);
     q->to->w = NULL;
     TRY(krein__model_pack(q->to, q->bits, q->v, q->v_codes));
-    krein__free(ctx, q->to->map_text);
-    q->to->map_text = krein__map_text(q->to->map);
-    if (!q->to->map_text) st = ctx->status;
+    TRY(krein__model_retell_map(q->to));
 done:
     return st;
 }

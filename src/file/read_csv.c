@@ -5,6 +5,7 @@
  * out as a cell and then taken as the column's role says.
  */
 #include "file/csv.h"
+#include "file/sets.h"
 
 #include <float.h>
 #include <math.h>
@@ -249,6 +250,28 @@ static bool word(place *w, const krein_csv_cell *c, const op *o, int64_t *code) 
     return false;
 }
 
+/* A label that is text; NaN in *v when missing. */
+static bool label_text(place *w, const krein_csv_cell *c, const op *o, double *v) {
+    char column[96], cell[48];
+    int64_t code;
+    bool sets = w->r->column[w->j].sets;
+    krein_csv_cell nothing = {.text = (char[]){0}};
+    if (krein__cell(c->text, c->length, v) == KREIN_CELL_MISSING && !(sets && c->length == 0)) {
+        *v = NAN;
+        return w->r->label_optional ? true : missing(w, c);
+    }
+    if (sets && !krein__set_valid(c->text, c->length, '|')) {
+        krein__rows_fail(w->piece, KREIN_EDATA, c->text,
+                         "%s has an empty name among its labels: \"%s\"; write one | between two",
+                         krein__column_text(w->r, w->j, column),
+                         krein__cell_text(c->text, c->length, cell));
+        return false;
+    }
+    if (!word(w, c->length > 0 ? c : &nothing, o, &code)) return false;
+    *v = (double)code;
+    return true;
+}
+
 static bool take(place *w, krein_csv_cell *c, const op *o) {
     krein_raw *raw = w->raw;
     char column[96], cell[48];
@@ -285,15 +308,7 @@ static bool take(place *w, krein_csv_cell *c, const op *o) {
         return true;
     }
     case LABEL_TEXT:
-        if (krein__cell(c->text, c->length, &v) == KREIN_CELL_MISSING) {
-            v = NAN;
-            if (!w->r->label_optional) return missing(w, c);
-        } else {
-            if (!word(w, c, o, &code)) return false;
-            v = (double)code;
-        }
-        raw->label[w->i * raw->nlabel + o->slot] = v;
-        return true;
+        return label_text(w, c, o, &raw->label[w->i * raw->nlabel + o->slot]);
     case WEIGHT:
         if (!number(w, c, false, &v)) return false;
         if (v < 0) {

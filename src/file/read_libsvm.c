@@ -3,11 +3,13 @@
  *   line  := [label] { blanks pair } [blanks '#' anything] '\n'
  *   pair  := index ':' number | "qid:" digits            1 <= index <= 2^31 - 1, ascending
  *
- * The label is a number or a word (then a code). Lines that are blank or only a comment are no
- * rows. A piece writes rows and entries where they would stand if every line were a row and every
- * colon an entry; the gaps that comments, zeros and qid leave are closed afterwards.
+ * The label is a number or a word (then a code), or several with commas between them (a code of all
+ * of them); where it may be several, none is the empty set. Lines that are blank or only a comment
+ * are no rows. A piece writes rows and entries where they would stand if every line were a row and
+ * every colon an entry; the gaps that comments, zeros and qid leave are closed afterwards.
  */
 #include "file/lines.h"
+#include "file/sets.h"
 
 #include <float.h>
 #include <math.h>
@@ -71,7 +73,7 @@ static bool read_label(krein_reader *r, krein_piece *piece, char *p, char *q, do
     size_t length = (size_t)(q - p);
     krein_cell kind = krein__cell(p, length, v);
     if (kind == KREIN_CELL_NUMBER && !r->column[0].text) return true;
-    if (kind == KREIN_CELL_MISSING) {
+    if (kind == KREIN_CELL_MISSING && !(r->column[0].sets && length == 0)) {
         *v = NAN;
         if (r->label_optional) return true;
         krein__rows_fail(
@@ -80,10 +82,14 @@ static bool read_label(krein_reader *r, krein_piece *piece, char *p, char *q, do
         return false;
     }
     krein__cell_text(p, length, cell);
-    if (memchr(p, ',', length)) {
+    if (memchr(p, ',', length) && !r->column[0].sets) {
         krein__rows_fail(piece, KREIN_EFORMAT, p,
-                         "several labels (\"%s\"): multi-label data need `multilabel`, which this "
-                         "version does not read",
+                         "several labels (\"%s\"): rows with several labels need "
+                         "`task=multilabel`",
+                         cell);
+    } else if (r->column[0].sets && !krein__set_valid(p, length, ',')) {
+        krein__rows_fail(piece, KREIN_EDATA, p,
+                         "an empty name among the labels \"%s\"; write one comma between two",
                          cell);
     } else if (memchr(p, 0, length) || memchr(p, ':', length)) {
         krein__rows_fail(piece, KREIN_EFORMAT, p, "\"%s\" is neither a label nor index:value",
@@ -241,6 +247,9 @@ static char *parse_label(place *w, char *p) {
         q = token_end(p);
         if (!memchr(p, ':', (size_t)(q - p)) || !read_index(p, &index)) {
             if (label && !read_label(r, w->piece, p, q, &v)) return NULL;
+        } else if (label && r->column[0].sets) {
+            q = p;
+            if (!read_label(r, w->piece, p, q, &v)) return NULL;
         } else if (label && !r->label_optional) {
             return krein__rows_fail(
                 w->piece, KREIN_EDATA, p,

@@ -21,7 +21,8 @@
  *                     else an error
  *   label(s)          numbers in label (n x nlabel), or codes as numbers when the label
  *                     column is text (its dictionary is never frozen; see label_dict);
- *                     NaN when missing and `label_optional`
+ *                     NaN when missing and `label_optional`; an empty cell of a column of `sets` is
+ *                     a word, and not missing
  *   weight            a finite number >= 0, else an error
  *   group             code in an always-growing dictionary (numbers are taken as their text)
  *   id                the cell's text, NUL-terminated
@@ -65,6 +66,7 @@ typedef struct krein_column {
     bool frozen;
     bool open;        /* words that the dictionary lacks are none to speak of */
     bool hashed;      /* codes are krein__word_hash */
+    bool sets;        /* a label that is text: sets of names (sets.h), of which "" is one */
     krein_role given; /* rows in memory: what the caller said it is, and whether it is text */
     bool given_text;
 } krein_column;

@@ -4,6 +4,9 @@
  *   .libsvm  y 1:x1 2:x2 ...      zeros left out
  *   .npy     float32, n x (1 + d), target first
  *
+ * A set of labels is their numbers from 1, with | between them, in LIBSVM commas; none is nothing.
+ * In an array it is a column of 0 and 1 for each label.
+ *
  * Blocks of rows are made and formatted by all threads and written in order, so the
  * bytes do not depend on the number of threads. Numbers are the shortest decimals that
  * read back as the same float32.
@@ -68,11 +71,17 @@ typedef struct {
 } job;
 
 /* A cell is a number of at most 16 characters with, in LIBSVM, its column's before it. */
-enum { CELL = 32 };
+enum { CELL = 32, SET = 256 }; /* SET: the labels of a row, 52 at most */
+
+/* Columns of the target in an array. The number of labels is the first option of their generator.
+ */
+static int64_t targets(const job *j) {
+    return j->generator->labels ? (int64_t)j->values->number[0] : 1;
+}
 
 static krein_status put_header(krein_writer *w, const job *j) {
     krein_status st = KREIN_OK;
-    if (j->format == NPY) return krein__npy_header(w, "<f4", j->n, j->d + 1);
+    if (j->format == NPY) return krein__npy_header(w, "<f4", j->n, j->d + targets(j));
     if (j->format == LIBSVM) return st;
     TRY(krein__writer_put(w, "y", 1));
     for (int64_t k = 1; k <= j->d; k++) {
@@ -84,17 +93,30 @@ done:
     return st;
 }
 
+static char *put_set(char *p, char between, uint64_t set) {
+    for (int64_t c = 0, some = 0; set >> c; c++) {
+        if (!(set >> c & 1)) continue;
+        if (some++) *p++ = between;
+        p = krein__put_integer(p, c + 1);
+    }
+    return p;
+}
+
 static char *put_row(char *p, const job *j, int64_t i, float *x) {
     double target;
     j->generator->row(j->seed, i, j->d, j->noise, j->values, x, &target);
     const float y = (float)target;
-    if (j->format == NPY) {
-        memcpy(p, &y, sizeof y);
-        memcpy(p + sizeof y, x, (size_t)j->d * sizeof *x);
-        return p + (size_t)(j->d + 1) * sizeof *x;
+    for (int64_t c = 0; j->format == NPY && c < targets(j); c++, p += sizeof y) {
+        const float one = j->generator->labels ? (float)((uint64_t)target >> c & 1) : y;
+        memcpy(p, &one, sizeof one);
     }
-    p = j->generator->classification ? krein__put_integer(p, (int64_t)target)
-                                     : krein__put_float(p, y);
+    if (j->format == NPY) {
+        memcpy(p, x, (size_t)j->d * sizeof *x);
+        return p + (size_t)j->d * sizeof *x;
+    }
+    p = j->generator->labels           ? put_set(p, j->format == CSV ? '|' : ',', (uint64_t)target)
+        : j->generator->classification ? krein__put_integer(p, (int64_t)target)
+                                       : krein__put_float(p, y);
     for (int64_t k = 0; k < j->d; k++) {
         if (j->format == CSV) {
             *p++ = ',';
@@ -119,7 +141,7 @@ static krein_status put_rows(krein_ctx *ctx, krein_writer *w, const job *j) {
     krein_status st = KREIN_OK;
     const int64_t rows = krein__max(1, krein__min(4096, 32768 / (j->d + 1)));
     const int64_t blocks = (j->n - 1) / rows + 1, threads = krein__min(ctx->threads, blocks);
-    const int64_t capacity = rows * (j->d + 1) * CELL, round = 16 * threads;
+    const int64_t capacity = rows * ((j->d + 1) * CELL + SET), round = 16 * threads;
     char *text = NULL;
     float *x = NULL;
     NEW(text, threads * capacity);
@@ -181,7 +203,7 @@ static krein_status check(krein_ctx *ctx, const krein_generate_options *o, job *
 /* Arrays have a size that is known beforehand, texts about as much for each number. A folder that
  * cannot be asked is left to the writing. */
 static krein_status check_room(krein_ctx *ctx, const char *path, const job *j) {
-    double bytes = 4 * (double)j->n * (double)(j->d + 1), room;
+    double bytes = 4 * (double)j->n * (double)(j->d + targets(j)), room;
     const char *slash = strrchr(path, '/');
     char *folder = NULL, need[32], have[32];
     struct statvfs disk;

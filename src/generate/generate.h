@@ -8,6 +8,7 @@
 typedef struct krein_generator_class {
     krein_class cls;
     bool classification;
+    bool labels;          /* *y is a set: the sum of 2^c over its labels c, of at most 52 */
     int64_t d;            /* default number of inputs */
     int64_t d_min, d_max; /* allowed */
     double noise;         /* default */

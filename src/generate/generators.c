@@ -8,11 +8,13 @@
  *   moons         a ~ U(0, pi), x = (cos a, sin a) or (1 - cos a, 1/2 - sin a), + s N
  *   sine          x ~ U(0, 1), y = sin(2 pi frequency x) + s N
  *   blobs         x ~ N(centre of class y, s^2 I), centres ~ N(0, separation^2 I)
+ *   multilabel    x ~ N(0, 1)^d, label c where |a_c'x + s N| > t_c, a_c a random direction of
+ *                 length 1, t_c from 0.7 for the first label to 1.6 for the last
  *   spline        x ~ U(0, 1), y = Lambda_q(x) + s N, Lambda_q(u) = 1 + 2 sum_k cos(2 pi k u)/k^q
  *
  * Targets are computed from the inputs as rounded to float32, so that a file with noise 0
- * satisfies its formula. The centres of blobs do not depend on the seed: two seeds give two
- * samples of one distribution, as a training and a test file should be.
+ * satisfies its formula. The centres of blobs and the directions of multilabel do not depend on the
+ * seed: two seeds give two samples of one distribution, as a training and a test file should be.
  */
 #include "generate/generate.h"
 
@@ -23,7 +25,7 @@
 static const double pi = 3.14159265358979323846;
 
 /* Roles, added to KREIN_STREAM_GENERATE. */
-enum { INPUT = 0, NOISE = 1, CLASS = 2, CENTRE = 3 };
+enum { INPUT = 0, NOISE = 1, CLASS = 2, CENTRE = 3, DIRECTION = 4 };
 /* Chosen so that the first centres of blobs in the plane lie well apart. */
 enum { CENTRE_SEED = 36 };
 
@@ -296,3 +298,48 @@ const krein_generator_class krein__generator_blobs = {
     .d_max = 100000,
     .noise = 1,
     .row = blobs_row};
+
+/* ---- several labels a row ------------------------------------------------ */
+
+static void multilabel_row(uint64_t seed, int64_t i, int64_t d, double noise,
+                           const krein_values *options, float *x, double *y) {
+    const int64_t labels = (int64_t)options->number[0];
+    for (int64_t j = 0; j < d; j++)
+        x[j] = (float)krein__rng_normal(stream(seed, INPUT), (uint64_t)i, (uint64_t)j);
+    *y = 0;
+    for (int64_t c = 0; c < labels; c++) {
+        double sum = 0, square = 0;
+        for (int64_t j = 0; j < d; j++) {
+            const double a =
+                krein__rng_normal(stream(CENTRE_SEED, DIRECTION), (uint64_t)c, (uint64_t)j);
+            sum += a * (double)x[j];
+            square += a * a;
+        }
+        const double rare = 0.7 + 0.9 * (double)c / (double)(labels > 1 ? labels - 1 : 1);
+        if (fabs(sum / sqrt(square) + gauss(seed, i, c, noise)) > rare) *y += ldexp(1, (int)c);
+    }
+}
+
+static const krein_option multilabel_options[] = {{.name = "labels",
+                                                   .type = KREIN_OPTION_INTEGER,
+                                                   .value = 6,
+                                                   .low = 1,
+                                                   .high = 52,
+                                                   .help = "number of labels"},
+                                                  {.name = NULL}};
+
+const krein_generator_class krein__generator_multilabel = {
+    .cls = {.name = "multilabel",
+            .summary = "several labels a row, or none: where a direction of the inputs is far out",
+            .cite = "",
+            .options = multilabel_options,
+            .details =
+                "For `task=multilabel`. The labels are the numbers from 1, | between them in "
+                "CSV and commas in LIBSVM; about half of the rows have the first, a tenth "
+                "the last. The noise is the standard deviation added before the comparison."},
+    .labels = true,
+    .d = 5,
+    .d_min = 1,
+    .d_max = 10000,
+    .noise = 0.1,
+    .row = multilabel_row};

@@ -15,12 +15,7 @@
  * frequencies are in units of the frequencies' typical size at the start, so that a phase moves as
  * far with many columns, where frequencies are small, as with few.
  *
- * A tenth of the rows is held out; the state of the epoch that did best there is kept. With refit
- * the last layer is then solved on all rows by ridge regression, as krr does with its own lambda.
- * Leave-one-out errors of that know the rows that the frequencies were trained on and are too
- * small. The errors that are reported are those of the held-out rows, before and after: by the net,
- * and by the new weights of the other rows (leave-one-out of these rows alone). The epoch was
- * chosen by these rows, so that both are a little too small.
+ * How the rows are held out, and the refit, stand in net_machine.c.
  *
  * The machines of the thesis are presets: sk and nsk (nothing trained but w), skl and nskl, with
  * |w|^2, on a stationary and a non-stationary spectrum; askl is the whole; joint is skl with the
@@ -32,12 +27,9 @@
  *
  * Cost: epochs n d D flops, twelve of each with two sets of frequencies. */
 #include "kernel/spectral_mixture.h"
-#include "learn/krr.h"
+#include "learn/net_machine.h"
 #include "learn/spectral_mixture.h"
-#include "learn/windows.h"
 #include "map/learned.h"
-#include "model/probability.h"
-#include "num/speed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,18 +44,8 @@ enum {
     SINES,
     TRAIN,
     NORM,
-    LOSS,
-    OPTIMIZER,
-    EPOCHS,
-    BATCH,
-    RATE,
-    SCHEDULE,
-    PATIENCE,
-    CLIP,
-    REFIT,
-    FREQUENCY_RATE,
-    REPORT,
-    FORM,
+    LOSS, /* and the others of net_machine.h */
+    FORM = LOSS + KREIN_NET_OWN,
     COMPONENTS
 };
 enum { STATIONARY = 0, NONSTATIONARY = 1 };
@@ -135,75 +117,7 @@ static const krein_option options[] = {
               .help =
                   "lambda_a is of |w|^2, of the trace norm, of the sum of |w_ij|, or of that of "
                   "the lengths of a feature's weights"},
-    [LOSS] = {.name = "loss",
-              .type = KREIN_OPTION_WORD,
-              .value = NAN,
-              .words = "hinge|hinge2|square|softmax|logistic",
-              .help = "softmax for classes, square for numbers when not given"},
-    [OPTIMIZER] = {.name = "optimizer",
-                   .type = KREIN_OPTION_WORD,
-                   .value = 1,
-                   .words = "sgd|adam|adadelta",
-                   .help = "how steps follow from gradients"},
-    [EPOCHS] = {.name = "epochs",
-                .type = KREIN_OPTION_INTEGER,
-                .value = NAN,
-                .low = 1,
-                .high = 1e6,
-                .help = "visits of every row, at most; when not given 10 to 200, so that there are "
-                        "about 20,000 steps"},
-    [BATCH] = {.name = "batch",
-               .type = KREIN_OPTION_INTEGER,
-               .value = 32,
-               .low = 1,
-               .high = 1e6,
-               .help = "rows of a step"},
-    [RATE] = {.name = "rate",
-              .type = KREIN_OPTION_NUMBER,
-              .value = NAN,
-              .low = 0,
-              .low_open = true,
-              .high = 1e30,
-              .help = "length of the steps; the optimiser's own when not given"},
-    [SCHEDULE] = {.name = "schedule",
-                  .type = KREIN_OPTION_WORD,
-                  .value = KREIN_SCHEDULE_COSINE,
-                  .words = KREIN_SCHEDULE_WORDS,
-                  .help = "how the rate falls over the epochs"},
-    [PATIENCE] = {.name = "patience",
-                  .type = KREIN_OPTION_INTEGER,
-                  .value = 20,
-                  .low = 0,
-                  .high = 1e6,
-                  .help = "epochs without a better held-out error before the end; 0: all epochs"},
-    [CLIP] = {.name = "clip",
-              .type = KREIN_OPTION_NUMBER,
-              .value = 0,
-              .low = 0,
-              .high = 1e30,
-              .help = "gradients are made no longer than that; 0: as they are"},
-    [REFIT] = {.name = "refit",
-               .type = KREIN_OPTION_WORD,
-               .value = NAN,
-               .words = "no|yes",
-               .help = "solve for the weights by ridge regression in the end; when not given: with "
-                       "the square loss"},
-    [FREQUENCY_RATE] = {.name = "frequency_rate",
-                        .type = KREIN_OPTION_NUMBER,
-                        .value = NAN,
-                        .low = 0,
-                        .low_open = true,
-                        .high = 1e30,
-                        .help = "length of the steps of frequencies, in units of their typical "
-                                "size at the start; when not given 20 times the rate with adam, "
-                                "and with others the rate itself in no unit"},
-    [REPORT] = {.name = "report",
-                .type = KREIN_OPTION_INTEGER,
-                .value = 0,
-                .low = 0,
-                .high = 1e9,
-                .help = "steps between two lines with loss and held-out error in the log (-vv); "
-                        "0: one an epoch"},
+    [LOSS] = KREIN_NET_OPTIONS(32, "the optimiser's own", "20 times the rate"),
     [FORM] = {.name = "form",
               .type = KREIN_OPTION_WORD,
               .value = FREE,
@@ -235,21 +149,6 @@ static krein_values settled(const krein_values *values) {
     for (int64_t i = 0; !v.given[LOSS] && p->loss && i < krein__loss_count; i++)
         if (krein__losses[i] == &p->loss->cls) v.number[LOSS] = (double)i;
     return v;
-}
-
-static const krein_loss_class *loss_of(const krein_values *v, bool classes) {
-    if (isnan(v->number[LOSS])) return classes ? &krein__loss_softmax : &krein__loss_square;
-    return (const krein_loss_class *)krein__losses[(int)v->number[LOSS]];
-}
-
-static bool refits(const krein_values *v, const krein_loss_class *loss) {
-    return isnan(v->number[REFIT]) ? loss == &krein__loss_square : v->number[REFIT] > 0;
-}
-
-static int64_t epochs_of(const krein_values *v, int64_t n) {
-    static const double STEPS = 20000, LEAST = 10, MOST = 200;
-    if (!isnan(v->number[EPOCHS])) return (int64_t)v->number[EPOCHS];
-    return (int64_t)fmax(LEAST, fmin(MOST, rint(STEPS * v->number[BATCH] / (double)n)));
 }
 
 static char *map_spec(krein_ctx *ctx, const krein_values *values) {
@@ -337,18 +236,6 @@ static krein_status take_map(krein_job *job, krein_values *values) {
     return KREIN_OK;
 }
 
-static krein_status check_loss(const krein_job *job, const krein_loss_class *loss, bool refit) {
-    if (!krein__job_classes(job) && !loss->numbers)
-        return krein__fail(job->ctx, KREIN_EARG,
-                           "askl: loss=%s is for classes and the labels are numbers; use "
-                           "loss=square, or `task=classification`",
-                           loss->cls.name);
-    if (!refit && job->lambda >= 0)
-        return krein__fail(job->ctx, KREIN_EARG,
-                           "askl without refit has no `lambda`: give lambda_a, or refit=yes");
-    return KREIN_OK;
-}
-
 /* ---- the net ------------------------------------------------------------ */
 
 static krein_status make_net(krein_ctx *ctx, const krein_values *v, int64_t d, int64_t D, int64_t k,
@@ -400,288 +287,45 @@ done:
     return st;
 }
 
-/* The geometric mean of the frequencies' sizes: that of heavy tails is no larger for a few far out.
- * 0 where all are 0. */
-static double typical_size(const krein_net *net) {
-    krein_spectrum_at at = krein__spectral_at(&net->layer[0], net->p);
-    int64_t n = net->layer[0].in * krein__panels(at.F) * KREIN_PANEL, some = 0; /* with zeros */
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (at.first[i] == 0) continue;
-        sum += log(fabs((double)at.first[i]));
-        some++;
-    }
-    return some > 0 ? exp(sum / (double)some) : 0;
-}
-
-/* The last layer becomes the weights of the model. */
-static void give_weights(krein_job *job, const krein_net *net, const krein_windows *w) {
-    krein_model *m = job->model;
-    int64_t D = m->map->R, k = m->k;
-    const float *W = net->p + net->layer[1].first, *b = W + D * k;
-    double root = sqrt(krein__learned(m->map)->mass);
-    bool classes = krein__job_classes(job);
-    for (int64_t i = 0; i < D * k; i++) m->w[i] = (double)W[i] * w->unit[i % k] / root;
-    for (int64_t c = 0; c < k; c++)
-        m->intercept[c] = (double)b[c] * w->unit[c] + (classes ? 0 : job->data->label_mean[c]);
-}
-
-static krein_status fit_options(krein_job *job, const krein_values *v, krein_fit_options *o) {
-    krein_ctx *ctx = job->ctx;
-    int64_t which;
-    *o = (krein_fit_options){.loss = loss_of(v, krein__job_classes(job)),
-                             .rate = v->number[RATE],
-                             .schedule = (krein_schedule_kind)v->number[SCHEDULE],
-                             .epochs = (int64_t)v->number[EPOCHS],
-                             .batch = krein__min((int64_t)v->number[BATCH], job->n),
-                             .patience = (int64_t)v->number[PATIENCE],
-                             .report = (int64_t)v->number[REPORT],
-                             .clip = v->number[CLIP],
-                             .penalty = penalties[(int)v->number[NORM]],
-                             .lambda_a = v->number[LAMBDA_A],
-                             .lambda_b = v->number[LAMBDA_B],
-                             .frozen = {!(v->number[TRAIN] > 0)},
-                             .seed = job->seed,
-                             .deadline = job->deadline};
-    const char *name = krein__optimizers[(int)v->number[OPTIMIZER]]->name;
-    krein_status st = krein__parse_spec(ctx, name, "optimizer", krein__optimizers,
-                                        krein__optimizer_count, &which, &o->optimizer.values);
-    if (st != KREIN_OK) return st;
-    o->optimizer.cls = (const krein_optimizer_class *)krein__optimizers[which];
-    if (isnan(o->rate)) o->rate = o->optimizer.cls->rate;
-    return KREIN_OK;
-}
-
-/* ---- what came out ------------------------------------------------------ */
-
-static const char *measure(const krein_job *job) {
-    return krein__job_classes(job) ? "error" : "rmse";
-}
-
-static void report(krein_job *job, const krein_fit_options *o, const krein_fit_report *r,
-                   const krein_windows *w, bool refit) {
-    krein_ctx *ctx = job->ctx;
-    char error[96] = "";
-    if (w->held > 0)
-        snprintf(error, sizeof error, ", %s %.4g on %lld rows held out", measure(job), job->loo,
-                 (long long)w->held);
-    if (r->end == KREIN_FIT_DIVERGED)
-        krein__log(ctx, KREIN_LOG_WARNING,
-                   "askl: the loss is no number any more in epoch %lld: rate=%g is too large; the "
-                   "state of epoch %lld is kept%s; give a smaller rate",
-                   (long long)r->epochs + 1, o->rate, (long long)r->best.epoch,
-                   r->best.epoch > 0 ? ""
-                   : refit           ? " (the start)"
-                                     : " (the start: weights of 0)");
-    else if (r->best.epoch == 0)
-        krein__log(ctx, KREIN_LOG_WARNING,
-                   "askl: no epoch was better than the start; give another rate, or more epochs");
-    if (r->end == KREIN_FIT_TIME)
-        krein__log(ctx, KREIN_LOG_WARNING, "askl: time limit: best of %lld epochs",
-                   (long long)r->epochs);
-    char best[96] = "the start";
-    if (r->best.epoch > 0)
-        snprintf(best, sizeof best, "epoch %lld: loss %.4g, objective %.4g",
-                 (long long)r->best.epoch, r->best.loss, r->best.objective);
-    krein__log(ctx, KREIN_LOG_INFO, "askl: %lld epochs, %lld steps%s; best: %s%s",
-               (long long)r->epochs, (long long)r->steps,
-               r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "", best, error);
-}
-
-/* Scores of the rows held out (held x k), the caller's. */
-static krein_status held_scores(const krein_net *net, const krein_fit_options *o,
-                                const krein_windows *w, float **out) {
-    krein_ctx *ctx = net->ctx;
-    krein_status st = KREIN_OK;
-    krein_net_work work = {0};
-    double mean, error;
-    NEW(*out, w->held * w->k);
-    TRY(krein__net_work_begin(net, o->batch, true, &work));
-    TRY(krein__net_measure(&work, &w->fit.held, o->loss, &mean, &error, *out));
-done:
-    krein__net_work_end(&work);
-    return st;
-}
-
-/* Probabilities: of the softmax they are those of the scores; else scores of the held-out rows are
- * calibrated. */
-static krein_status calibrate(krein_job *job, const krein_fit_options *o, const krein_windows *w,
-                              const float *f) {
-    krein_ctx *ctx = job->ctx;
-    krein_status st = KREIN_OK;
-    krein_model *m = job->model;
-    double *score = NULL, *weight = NULL;
-    if (o->loss->probabilities) {
-        NEW(m->calibration.slope, m->k);
-        ZNEW(m->calibration.shift, m->k);
-        for (int64_t c = 0; c < m->k; c++) m->calibration.slope[c] = 1;
-        goto done;
-    }
-    if (!job->probabilities) goto done;
-    if (w->held == 0) {
-        st = krein__fail(ctx, KREIN_EDATA,
-                         "askl: there are too few rows to hold some out, which `probabilities` "
-                         "need; use loss=softmax");
-        goto done;
-    }
-    NEW(score, w->held * m->k);
-    NEW(weight, w->held);
-    for (int64_t i = 0; i < w->held * m->k; i++) score[i] = (double)f[i];
-    for (int64_t i = 0; i < w->held; i++) weight[i] = (double)w->held_weight[i];
-    TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, w->held, m->k, score, w->held_class,
-                         weight, &m->calibration));
-done:
-    krein__free(ctx, score);
-    krein__free(ctx, weight);
-    return st;
-}
-
-/* Where lambda was chosen by the errors of all rows, these are said with a warning: the frequencies
- * were trained on most of them. */
-static void report_refit(const krein_job *job, double before, const krein_apart *apart) {
-    char held[96] = "", chosen[96] = "";
-    if (isfinite(apart->error))
-        snprintf(held, sizeof held, ": %s %.4g on the rows held out (before: %.4g)", measure(job),
-                 apart->error, before);
-    if (isfinite(job->loo))
-        snprintf(chosen, sizeof chosen, "; %s of all rows, too small, %.4g",
-                 job->cv_folds > 0 ? "cross-validated" : "leave-one-out", job->loo);
-    krein__log(job->ctx, KREIN_LOG_INFO, "askl: refit with lambda %.3g%s%s", job->lambda, held,
-               chosen);
-}
-
-/* The last layer by ridge regression on all rows. job->loo stays what it was: that of the net. */
-static krein_status refit_weights(krein_job *job, const krein_windows *w) {
-    krein_values plain = {0};
-    krein_apart apart = {.index = w->held_row, .n = w->held, .error = NAN};
-    double before = job->loo;
-    job->apart = w->held > 0 ? &apart : NULL;
-    job->loo = NAN;
-    krein_status st = krein__learner_krr.fit(job, &plain);
-    job->apart = NULL;
-    if (st != KREIN_OK) return st;
-    report_refit(job, before, &apart);
-    job->refit = apart.error;
-    return KREIN_OK;
-}
-
-/* With a time limit: the net ends early enough for the refit, as long as that is predicted to take,
- * but gets half of the time. */
-static krein_status leave_time(const krein_job *job, double *deadline) {
-    krein_ctx *ctx = job->ctx;
-    const krein_map *map = job->model->map;
-    const krein_data *data = job->data;
-    krein_values plain = {0};
-    krein_cost of_map = {0}, ridge = {.probabilities = true};
-    double speed, now = krein__clock(), N = (double)job->n;
-    int64_t passes;
-    krein_status st = krein__speed(ctx, &speed);
-    if (st != KREIN_OK) return st;
-    map->cls->cost(map, job->n, &of_map);
-    krein__learner_krr.cost(map, &plain, job->n, job->model->k, job->lambda < 0, &ridge, &passes);
-    double pass = data->in_memory ? 0 : data->seconds_read / (double)krein__max(1, data->passes);
-    double seconds = (ridge.flops + (double)passes * N * of_map.flops) / speed;
-    *deadline = fmax(job->deadline - seconds - (double)passes * pass, (now + job->deadline) / 2);
-    return KREIN_OK;
-}
-
-/* Where the refit was not done in time the weights are those of the net. */
-static krein_status give_up_refit(krein_job *job, krein_status st) {
-    krein_ctx *ctx = job->ctx;
-    if (st != KREIN_ETIME) return st;
-    krein__log(
-        ctx, KREIN_LOG_WARNING,
-        "askl: time limit: there was no time for the refit; the weights are those of the net");
-    ctx->message[0] = 0;
-    ctx->status = KREIN_OK;
-    krein__free(ctx, job->model->calibration.slope);
-    krein__free(ctx, job->model->calibration.shift);
-    job->model->calibration.slope = job->model->calibration.shift = NULL;
-    job->model->path.n = 0;
+static krein_status give_weights(krein_net_machine *n) {
+    krein_model *m = n->job->model;
+    krein__net_weights(n, sqrt(krein__learned(m->map)->mass), m->w, m->intercept);
     return KREIN_OK;
 }
 
 static krein_status fit(krein_job *job, krein_values *values) {
-    krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_model *m = job->model;
-    krein_net net = {0};
-    krein_windows w = {0};
-    krein_fit_options o = {0};
-    krein_fit_report r;
-    float *scores = NULL;
-    double before = NAN;
+    krein_map *map = job->model->map;
+    krein_net_machine m = {.name = "askl", .first = LOSS, .job = job};
     TRY(take_map(job, values));
     *values = settled(values);
-    values->number[EPOCHS] = (double)epochs_of(values, job->n);
-    TRY(fit_options(job, values, &o));
-    values->number[RATE] = o.rate;
-    if (isnan(values->number[FREQUENCY_RATE]) && o.optimizer.cls == &krein__optimizer_adam)
-        values->number[FREQUENCY_RATE] = FASTER * o.rate;
-    bool refit = refits(values, o.loss);
-    TRY(check_loss(job, o.loss, refit));
-    TRY(make_net(ctx, values, m->map->d, m->map->D, m->k, &net));
-    TRY(krein__net_ready(&net));
-    TRY(krein__windows_open(job, job->unlabelled.n > 0 && o.lambda_b > 0, &w));
+    TRY(krein__net_machine_begin(&m, values, 0, FASTER));
+    m.o.penalty = penalties[(int)values->number[NORM]];
+    m.o.lambda_a = values->number[LAMBDA_A];
+    m.o.lambda_b = values->number[LAMBDA_B];
+    m.o.frozen[0] = !(values->number[TRAIN] > 0);
+    TRY(make_net(job->ctx, values, map->d, map->D, job->model->k, &m.net));
+    TRY(krein__net_ready(&m.net));
+    TRY(krein__windows_open(job, job->unlabelled.n > 0 && m.o.lambda_b > 0, &m.w));
     if (mixed(values))
-        TRY(krein__spectral_mixture_learn(job, &w, (int64_t)values->number[COMPONENTS]));
-    TRY(start_net(m->map, &net));
-    if (!isnan(values->number[FREQUENCY_RATE]))
-        o.pace[0] = values->number[FREQUENCY_RATE] / o.rate * typical_size(&net);
-    if (refit && o.deadline > 0) TRY(leave_time(job, &o.deadline));
-    TRY(krein__windows_fit(&w, &net, &o, &r));
-    if (w.held > 0) {
-        TRY(held_scores(&net, &o, &w, &scores));
-        before = krein__windows_error(&w, scores);
-    }
-    job->loo = before;
-    report(job, &o, &r, &w, refit);
-    if (!o.frozen[0]) TRY(give_frequencies(m->map, &net));
-    if (refit) {
-        st = refit_weights(job, &w);
-        refit = st == KREIN_OK;
-        TRY(give_up_refit(job, st));
-    }
-    if (!refit) {
-        give_weights(job, &net, &w);
-        TRY(calibrate(job, &o, &w, scores));
-    }
-    job->loo = before;
-    job->cv_folds = w.held > 0;
+        TRY(krein__spectral_mixture_learn(job, &m.w, (int64_t)values->number[COMPONENTS]));
+    TRY(start_net(map, &m.net));
+    krein__net_machine_pace(&m, values, 0);
+    TRY(krein__net_machine_train(&m));
+    if (!m.o.frozen[0]) TRY(give_frequencies(map, &m.net));
+    TRY(krein__net_machine_end(&m, give_weights));
 done:
-    krein__free(ctx, scores);
-    krein__values_clear(ctx, &o.optimizer.values);
-    krein__windows_close(&w);
-    krein__net_clear(&net);
+    krein__net_machine_clear(&m);
     return st;
 }
 
 static void cost(const krein_map *map, const krein_values *values, int64_t n, int64_t k, bool path,
                  krein_cost *out, int64_t *passes) {
-    krein_values v = settled(values), plain = {0};
-    int64_t D = map->cls->features(map, n);
-    krein_net net = {0};
-    krein_fit_options o = {
-        .batch = krein__min((int64_t)v.number[BATCH], krein__max(1, n)),
-        .clip = v.number[CLIP],
-        .optimizer = {
-            .cls = (const krein_optimizer_class *)krein__optimizers[(int)v.number[OPTIMIZER]]}};
-    krein_cost ridge = *out;
-    ridge.probabilities = true; /* the error of rows that are held out takes as much */
-    *passes = 2;
-    if (refits(&v, loss_of(&v, k > 1)) || isnan(v.number[REFIT]))
-        krein__learner_krr.cost(map, &plain, n, k, path, &ridge, passes);
-    else
-        ridge = (krein_cost){0};
-    if (make_net(map->ctx, &v, map->d, D, k, &net) != KREIN_OK) return;
-    double flops = net.layer[0].flops * (v.number[TRAIN] > 0 ? 2 : 1) + 3 * net.layer[1].flops;
-    double p = 4 * (double)net.count;
-    out->bytes += fmax(ridge.bytes, krein__net_fit_bytes(&net, &o)) + p +
-                  krein__windows_bytes(map, n, k) + 8 * (double)n +
-                  64 * (double)k * ((double)D + (double)k) + 65536;
-    out->early = (double)(epochs_of(&v, n) - 1) * (double)n * flops;
-    out->flops = out->early + (double)n * flops + ridge.flops;
-    *passes += 3;
+    krein_values v = settled(values);
+    krein_net_machine m = {.name = "askl", .first = LOSS};
+    const bool frozen[] = {!(v.number[TRAIN] > 0), false};
+    if (make_net(map->ctx, &v, map->d, map->cls->features(map, n), k, &m.net) != KREIN_OK) return;
+    krein__net_machine_cost(&m, map, &v, n, k, path, frozen, out, passes);
     if (mixed(&v)) {
         krein_cost mixture;
         krein__spectral_mixture_cost(n, map->d, k, krein__max(1, components(&v, map)), &mixture);
@@ -689,7 +333,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         out->flops += mixture.flops;
         *passes += 1;
     }
-    krein__net_clear(&net);
+    krein__net_clear(&m.net);
 }
 
 const krein_learner_class krein__learner_askl = {
@@ -704,7 +348,7 @@ const krein_learner_class krein__learner_askl = {
          "itself; with other losses they are calibrated on the rows held out. form=mixture learns "
          "weights, means and deviations of a spectral mixture by the evidence of at most 1,000 "
          "rows instead; the kernel spectral(file=MODEL) is that mixture."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .unlabelled = true,
     .checkpoint = true,

@@ -40,8 +40,9 @@ static double graph_bytes(const krein_cluster_job *c, int64_t n, double row) {
     int64_t d = c->job.model->encoding.d;
     int threads = c->job.ctx->threads;
     double graph = 24 * (double)n * (double)c->neighbours;
-    double search =
-        krein__neighbours_bytes(c->kernel, n, krein__min(d, 1024), c->neighbours, threads);
+    double search = krein__graph_bytes(krein__graph_by_distance(c->kernel) ? NULL : c->kernel, n,
+                                       krein__min(d, 1024), c->job.model->encoding.sparse,
+                                       c->neighbours, threads);
     double spectral = krein__spectral_bytes(n, n, &c->o, threads);
     return (double)n * (row + 12) +
            fmax(search, graph + fmax(spectral, measure_rows_bytes(c, n, row)));
@@ -375,8 +376,10 @@ static krein_status by_graph(krein_cluster_job *c) {
     }
     TRY(gather_all(c, &all));
     krein_rows x = krein__matrix_rows(&all);
-    TRY(krein__neighbours(ctx, c->kernel, &x, c->row_weight, c->neighbours, &g));
-    int64_t pieces = krein__graph_pieces(ctx, &g);
+    krein_graph_options o = {.k = c->neighbours, .edges = KREIN_EDGES_MEAN, .seed = c->job.seed};
+    const krein_kernel *kernel = krein__graph_by_distance(c->kernel) ? NULL : c->kernel;
+    TRY(krein__graph_get(ctx, c->graph_file, kernel, &x, c->row_weight, &o, &g));
+    int64_t pieces = krein__graph_pieces(ctx, &g, NULL);
     if (pieces < 0) {
         st = ctx->status;
         goto done;

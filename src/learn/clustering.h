@@ -3,6 +3,7 @@
 #ifndef KREIN_CLUSTER_H
 #define KREIN_CLUSTER_H
 
+#include "graph/graph.h"
 #include "learn/learn.h"
 #include "solve/kmeans.h"
 
@@ -15,6 +16,7 @@ typedef struct krein_cluster_job {
     double *row_weight;     /* n; NULL: all 1. Those of the data where they have any */
     bool spectral, weights; /* weights: fill the model's */
     int64_t neighbours;     /* > 0: spectral clustering of their graph */
+    const char *graph_file; /* of that, or NULL */
     int64_t sample;         /* rows of the silhouette, at most; out: how many it has */
     krein_kmeans result;    /* clusters in order, see krein__cluster_order */
     double silhouette;
@@ -40,30 +42,10 @@ krein_status krein__spectral_features(krein_features *t, const krein_kmeans_opti
 krein_status krein__spectral_matrix(krein_ctx *ctx, int64_t n, double *K,
                                     const krein_kmeans_options *o, krein_kmeans *out);
 
-/* A graph with weights, both directions of each edge: row i is entries ptr[i] .. ptr[i+1]-1. */
-typedef struct krein_graph {
-    int64_t n;
-    int64_t *ptr;
-    int32_t *col; /* ascending within a row */
-    double *val;
-} krein_graph;
 krein_status krein__spectral_graph(krein_ctx *ctx, const krein_graph *g,
                                    const krein_kmeans_options *o, krein_kmeans *out);
 /* Bytes of each beside its arguments; n x n, D x D or the graph are not among them. */
 double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_options *o, int threads);
-
-/* ---- neighbours.c ------------------------------------------------------- */
-
-/* The k nearest rows of each by |phi(x) - phi(y)|^2, ties to the lower number: an edge of weight 1
- * between rows that name each other, 1/2 where one names the other. Rows of weight 0 (weight: n, or
- * NULL) are not named. */
-krein_status krein__neighbours(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
-                               const double *weight, int64_t k, krein_graph *out);
-double krein__neighbours_bytes(const krein_kernel *kernel, int64_t n, int64_t d, int64_t k,
-                               int threads);
-void krein__graph_clear(krein_ctx *ctx, krein_graph *g);
-/* Connected components, or -1 without memory. */
-int64_t krein__graph_pieces(krein_ctx *ctx, const krein_graph *g);
 
 /* ---- measures.c --------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ const krein_learner_class krein__learner_dckrr = {
             "rows: one pass on features, kernel matrices of a part's rows with map=exact "
             "(`max_exact` then counts those). lambda by exact leave-one-out of the average unless "
             "`lambda` is given. One part is krr. See docs/divide.md."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
     .advised = "parts",

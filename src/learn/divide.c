@@ -15,8 +15,7 @@ enum { BLOCKS = 4 };
 
 void krein__divide_report(krein_job *job) {
     krein_model *m = job->model;
-    for (int64_t c = 0; !krein__job_classes(job) && c < m->k; c++)
-        m->intercept[c] += job->data->label_mean[c];
+    for (int64_t c = 0; c < m->k; c++) m->intercept[c] += krein__job_mean(job, c);
     m->lambda = job->lambda;
 }
 

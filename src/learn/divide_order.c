@@ -41,8 +41,8 @@ done:
     return st;
 }
 
-static void add_row(spread *s, int64_t stretch, double w, bool classes, const double *label,
-                    const double *mean) {
+static void add_row(const krein_job *job, spread *s, int64_t stretch, double w, bool classes,
+                    const double *label) {
     double *sum = s->sum + stretch * s->columns;
     s->weight[stretch] += w;
     *s->weights_squared += w * w;
@@ -52,7 +52,8 @@ static void add_row(spread *s, int64_t stretch, double w, bool classes, const do
         return;
     }
     for (int64_t c = 0; c < s->columns; c++) {
-        double y = label[c] - mean[c];
+        double y = krein__job_labels(job) ? krein__set_has(job->data->sets, (int64_t)label[0], c)
+                                          : label[c] - krein__job_mean(job, c);
         sum[c] += w * y;
         s->square[c] += w * y * y;
     }
@@ -68,8 +69,8 @@ static krein_status add_rows(krein_job *job, const krein_cut *cut, bool classes,
         if (b.x.n == 0) break;
         for (int64_t i = 0; i < b.x.n; i++) {
             while (b.first + i >= cut->bound[part + 1]) part++;
-            add_row(s, part * s->stretches / cut->parts, b.weight ? b.weight[i] : 1, classes,
-                    b.label + i * labels, job->data->label_mean);
+            add_row(job, s, part * s->stretches / cut->parts, b.weight ? b.weight[i] : 1, classes,
+                    b.label + i * labels);
         }
     }
     TRY(krein__stream_sum(job->rows, numbers(s), s->at));
@@ -105,7 +106,7 @@ krein_status krein__parts_differ(krein_job *job, const krein_cut *cut, bool *dif
     *differ = false;
     *between = 0;
     TRY(spread_begin(job->ctx, krein__min(cut->parts, STRETCHES),
-                     classes ? job->model->encoding.nclass : job->data->nlabel, &s));
+                     krein__max(job->model->encoding.nclass, job->data->nlabel), &s));
     TRY(add_rows(job, cut, classes, &s));
     for (int64_t g = 0; g < s.stretches; g++) weight += s.weight[g];
     if (!(weight > 0)) goto done;

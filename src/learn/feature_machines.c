@@ -43,6 +43,12 @@ typedef struct set {
 
 /* ---- making machines ---------------------------------------------------- */
 
+static bool of_labels(const set *s) { return krein__job_labels(s->job); }
+
+static bool has_label(const set *s, int64_t i, int64_t c) {
+    return krein__set_has(s->job->data->sets, (int64_t)s->ex->label[i], c);
+}
+
 /* Targets of regression less their mean, which the intercept gives back (without one as they are),
  * over the scale. */
 static double label_of(const set *s, int64_t i, int64_t c) {
@@ -57,6 +63,10 @@ static bool target(const set *s, int64_t i, int64_t c, const int64_t pair[2], fl
     const krein_examples *ex = s->ex;
     if (s->recipe->loss == KREIN_LOSS_EPSILON) {
         *out = (float)label_of(s, i, c);
+        return true;
+    }
+    if (of_labels(s)) {
+        *out = has_label(s, i, c) ? 1 : -1;
         return true;
     }
     int64_t class = ex->class[i];
@@ -285,7 +295,7 @@ done:
 
 /* ---- choosing C --------------------------------------------------------- */
 
-/* Weighted share of wrong classes, or mean square over rows and outputs, over scale^2. */
+/* Weighted share of wrong classes or labels, or mean square over rows and outputs, over scale^2. */
 static double error_of(const set *s, const double *score) {
     const krein_examples *ex = s->ex;
     const krein_model *m = s->job->model;
@@ -293,7 +303,9 @@ static double error_of(const set *s, const double *score) {
     for (int64_t i = 0; i < ex->n; i++) {
         double e = 0;
         if (ex->class) e = krein__decide(m->head, classes_of(s), score + i * s->k) != ex->class[i];
-        for (int64_t c = 0; !ex->class && c < s->k; c++)
+        for (int64_t c = 0; of_labels(s) && c < s->k; c++)
+            e += ((score[i * s->k + c] > 0) != has_label(s, i, c)) / (double)s->k;
+        for (int64_t c = 0; s->recipe->loss == KREIN_LOSS_EPSILON && c < s->k; c++)
             e += pow(label_of(s, i, c) - score[i * s->k + c], 2) / (double)s->k;
         sum += s->unit[i] * e;
         total += s->unit[i];
@@ -304,7 +316,7 @@ static double error_of(const set *s, const double *score) {
 /* The standard error of a weighted error rate; a hundredth of a mean square. */
 static double doubt(const set *s, double error) {
     double sum = 0, squares = 0;
-    if (!s->ex->class) return error / 100;
+    if (s->recipe->loss == KREIN_LOSS_EPSILON) return error / 100;
     for (int64_t i = 0; i < s->ex->n; i++) {
         sum += s->unit[i];
         squares += s->unit[i] * s->unit[i];
@@ -362,7 +374,8 @@ static krein_status choose(set *s, double *score, double *C, double *best_error)
         error[n] = error_of(s, score);
         krein__log(s->ctx, KREIN_LOG_DEBUG, "C = %g on %lld rows: %s %.6g",
                    ldexp(s->recipe->unit, e), (long long)s->ex->n,
-                   s->ex->class ? "error" : "mean square", error[n] * s->scale * s->scale);
+                   s->recipe->loss == KREIN_LOSS_EPSILON ? "mean square" : "error",
+                   error[n] * s->scale * s->scale);
         worse = error[n] > least + doubt(s, least) ? worse + 1 : 0;
         least = fmin(least, error[n]);
     }
@@ -384,7 +397,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
     krein_examples ex = {0};
     set s = {0};
     int32_t *fold = NULL;
-    double *score = NULL;
+    double *score = NULL, *y = NULL;
     krein_model *m = job->model;
     TRY(krein__examples_open(job, krein__choice_rows(job->n, m->k), recipe->intercept, &ex));
     int64_t folds = krein__fold_count(job->folds, ex.n);
@@ -395,7 +408,7 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
     if (isnan(*C)) {
         double error = NAN;
         TRY(choose(&s, score, C, &error));
-        job->loo = ex.class ? error : sqrt(error) * s.scale;
+        job->loo = ex.class ? error : sqrt(error) * (of_labels(&s) ? 2 : s.scale);
         job->cv_folds = folds;
     }
     if (job->probabilities) {
@@ -403,13 +416,17 @@ static krein_status cross_validate(krein_job *job, const krein_recipe *recipe, d
         set_cost(&s, *C);
         TRY(set_train(&s, PATH_TOL, PATH_WORK, job->deadline, NULL));
         TRY(held_out(&s, score));
-        TRY(krein__calibrate(ctx, m->head, m->encoding.nclass, ex.n, m->k, score, ex.class,
-                             ex.weight, &m->calibration));
+        if (of_labels(&s)) {
+            NEW(y, ex.n * m->k);
+            krein__targets_fill(m, job->data, ex.n, ex.label, y, NULL);
+        }
+        TRY(krein__model_calibrate(ctx, m, ex.n, score, ex.class, y, ex.weight));
     }
 done:
     set_end(&s);
     krein__free(ctx, fold);
     krein__free(ctx, score);
+    krein__free(ctx, y);
     krein__examples_close(&ex);
     return st;
 }

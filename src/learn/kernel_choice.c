@@ -18,8 +18,8 @@ typedef struct trials {
     double *loss; /* KREIN_KERNEL_GRID x n */
 } trials;
 
-/* 1 where the class is wrong, or the squared error of numbers / scale, mean over the outputs. With
- * the weights that rows have in training. */
+/* 1 where the class is wrong, the share of labels that are, or the squared error of numbers /
+ * scale, mean over the outputs. With the weights that rows have in training. */
 static void add_losses(const krein_kernel_problem *p, const krein_exact *r, const double *score,
                        trials *t) {
     double *loss = t->loss + t->tried * t->n, sum = 0, total = 0;
@@ -27,7 +27,10 @@ static void add_losses(const krein_kernel_problem *p, const krein_exact *r, cons
         const double *f = score + i * p->k;
         double weight = krein__kernel_weight(p, r, i);
         loss[i] = 0;
-        if (p->classes) loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
+        if (p->classes && !p->labels)
+            loss[i] = krein__decide(p->job->model->head, p->classes, f) != r->class[i];
+        for (int64_t c = 0; p->labels && c < p->k; c++)
+            loss[i] += ((f[c] > 0) != (r->y[i * p->k + c] > 0)) / (double)p->k;
         for (int64_t c = 0; !p->classes && c < p->k; c++)
             loss[i] += pow(r->y[i * p->k + c] - f[c], 2) / (double)p->k;
         loss[i] *= weight;
@@ -135,7 +138,7 @@ krein_status krein__kernel_choose_C(krein_kernel_problem *p, double *C) {
     } else {
         TRY(walk(p, &p->all, C, &loss));
     }
-    p->job->loo = p->classes ? loss : sqrt(loss) * p->scale;
+    p->job->loo = p->labels ? 2 * sqrt(loss) : p->classes ? loss : sqrt(loss) * p->scale;
     p->job->cv_folds = krein__fold_count(p->job->folds, krein__min(p->all.n, KREIN_KERNEL_SAMPLE));
 done:
     krein__exact_close(&some);

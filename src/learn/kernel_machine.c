@@ -1,7 +1,7 @@
 /* kernel_machine -- support vector machines on the kernel matrix (solve/smo.c)
  *
  *     f(x) = sum_i a_i k(x, x_i) + b:  one machine for each class against the rest, for each pair
- *     of classes, or for each output of a regression
+ *     of classes, for each label, or for each output of a regression
  *
  * Indefinite kernels (ong2004): with the spectrum of the training matrix
  * K = U diag(l) U' clipped or flipped, K~ = P K with P = U diag(f(l)/l) U', and a new row's values
@@ -155,9 +155,10 @@ static krein_status begin_svm(krein_job *job, const krein_exact_svm *o, double *
                                 .squared = o->squared,
                                 .intercept = !o->no_intercept,
                                 .tol = o->tol};
+    p->labels = krein__job_labels(job);
     p->pairs = o->multi == 1 && p->classes > 2;
     TRY(begin(job, C, o->spectrum, p));
-    TRY(weigh_classes(p, o->balanced));
+    if (!p->labels) TRY(weigh_classes(p, o->balanced));
     if (!(*C > 0)) TRY(krein__kernel_choose_C(p, C));
 done:
     return st;
@@ -185,8 +186,7 @@ static krein_status calibrate(krein_kernel_problem *p, double C) {
     double *score = NULL;
     NEW(score, p->all.n * p->k);
     TRY(score_folds(p, C, score));
-    TRY(krein__calibrate(ctx, m->head, p->classes, p->all.n, p->k, score, p->all.class,
-                         p->all.weight, &m->calibration));
+    TRY(krein__model_calibrate(ctx, m, p->all.n, score, p->all.class, p->all.y, p->all.weight));
 done:
     krein__free(ctx, score);
     return st;

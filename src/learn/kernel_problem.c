@@ -41,13 +41,14 @@ double krein__kernel_weight(const krein_kernel_problem *p, const krein_exact *r,
 static int64_t pick(const krein_kernel_problem *p, const krein_exact *r, double C, int64_t machine,
                     const int32_t *fold, int64_t f, const scratch *s) {
     int64_t a = -1, b = -1, m = 0;
-    if (p->classes) sides(p, machine, &a, &b);
+    bool classes = p->classes && !p->labels;
+    if (classes) sides(p, machine, &a, &b);
     for (int64_t i = 0; i < r->n; i++) {
         double cost = C * krein__kernel_weight(p, r, i);
-        bool positive = p->classes && r->class[i] == b;
+        bool positive = classes && r->class[i] == b;
         if ((fold && fold[i] == f) || !(cost > 0)) continue;
         if (p->pairs && !positive && r->class[i] != a) continue;
-        s->y[m] = !p->classes ? r->y[i * p->k + machine] : positive ? 1 : -1;
+        s->y[m] = !classes ? r->y[i * p->k + machine] : positive ? 1 : -1;
         s->cost[m] = p->squared ? INFINITY : cost;
         s->add[m] = 1 / (2 * cost);
         s->row[m++] = i;

@@ -11,6 +11,7 @@ typedef struct krein_kernel_problem {
     krein_job *job;
     int64_t k, classes; /* machines; classes 0: regression */
     int multi;          /* krein_multi */
+    bool labels;        /* several a row: a machine for each, by the targets */
     bool pairs, squared, intercept;
     double epsilon, tol;
     double *class_weight; /* classes, or NULL: all 1 */

@@ -272,7 +272,7 @@ static krein_status descend(krein_job *job, const krein_exact *rows, bool sample
     krein__log(ctx, KREIN_LOG_INFO, "kgd: %lld steps leave %.3g of the targets' spread",
                (long long)r.d.steps, krein__descent_residual(&r.d));
     for (int64_t c = 0; c < k; c++) {
-        m->intercept[c] = r.mean[c] + (krein__job_classes(job) ? 0 : job->data->label_mean[c]);
+        m->intercept[c] = r.mean[c] + krein__job_mean(job, c);
         for (int64_t i = 0; i < n; i++) m->w[i * k + c] = r.d.beta[c * n + i];
     }
 done:
@@ -340,7 +340,7 @@ const krein_learner_class krein__learner_kgd = {
          "On the kernel matrix (map=exact), of a positive definite kernel. Stopping early "
          "regularises: the number of steps is chosen by cross-validation. A rate at or above 2 / "
          "largest eigenvalue diverges and is refused."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .matrix = KREIN_MATRIX_ALWAYS,
     .check = check,
     .fit = fit,

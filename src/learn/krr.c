@@ -420,8 +420,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     bool direct =
         values->number[SOLVER] == DIRECT || (path && !pcg && otherwise_given(job, values));
     values->number[SOLVER] = pcg ? PCG : direct ? DIRECT : NAN;
-    if (st == KREIN_OK && m->encoding.task == KREIN_TASK_REGRESSION)
-        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
+    for (int64_t c = 0; st == KREIN_OK && c < m->k; c++) m->intercept[c] += krein__job_mean(job, c);
     if (st == KREIN_OK) m->lambda = job->lambda;
     return st;
 }
@@ -441,7 +440,7 @@ const krein_learner_class krein__learner_krr = {
          "faster, keeps all landmarks (no feature is dropped), and chooses lambda that way. "
          "Probabilities are calibrated on "
          "leave-one-out scores, or on those of folds (`select=cv`, groups, solver=pcg)."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .together = true,
     .matrix = KREIN_MATRIX_FEW,
     .few = 20000,

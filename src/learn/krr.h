@@ -100,9 +100,10 @@ krein_status krein__krr_apart(krein_job *job, krein_krr *b, const krein_system *
 krein_status krein__krr_apart_fit(krein_job *job, krein_krr *b);
 /* On the kernel matrix, which is overwritten. */
 krein_status krein__krr_calibrate_kernel(krein_job *job, double *K, const krein_targets *rows);
-/* From held-out scores (n x k) and classes; weight may be NULL, folds 0: leave-one-out. */
+/* From held-out scores (n x k) and classes, or targets of labels; weight may be NULL, folds 0:
+ * leave-one-out. */
 krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, const double *score,
-                                  const int32_t *class, const double *weight);
+                                  const int32_t *class, const double *y, const double *weight);
 /* Folds whose rows are held out; 0: leave-one-out. */
 int64_t krein__krr_calibration_folds(int64_t folds, bool grouped, int64_t n);
 bool krein__krr_leaves_one_out(const krein_job *job); /* they are none */

@@ -44,14 +44,14 @@ double krein__krr_calibration_bytes(int64_t n, int64_t k) {
 }
 
 krein_status krein__krr_calibrate(krein_job *job, int64_t folds, int64_t n, const double *score,
-                                  const int32_t *class, const double *weight) {
-    krein_model *m = job->model;
+                                  const int32_t *class, const double *y, const double *weight) {
     char held[64] = "leave-one-out scores";
     if (folds > 0) snprintf(held, sizeof held, "scores of %lld folds", (long long)folds);
-    krein__log(job->ctx, KREIN_LOG_INFO, "probabilities: calibrated on %s of %lld rows%s", held,
-               (long long)n, n < job->n ? ", a sample" : "");
-    return krein__calibrate(job->ctx, m->head, m->encoding.nclass, n, m->k, score, class, weight,
-                            &m->calibration);
+    krein__log(job->ctx, KREIN_LOG_INFO, "%s %s of %lld rows%s",
+               krein__job_labels(job) ? "thresholds and probabilities of the labels: by"
+                                      : "probabilities: calibrated on",
+               held, (long long)n, n < job->n ? ", a sample" : "");
+    return krein__model_calibrate(job->ctx, job->model, n, score, class, y, weight);
 }
 
 /* ---- on features -------------------------------------------------------- */
@@ -206,7 +206,7 @@ krein_status krein__krr_calibrate_features(krein_job *job, krein_krr *b, krein_s
         folds = krein__fold_count(folds, job->n);
         TRY(by_folds(job, b, folds, &s, score));
     }
-    TRY(krein__krr_calibrate(job, folds, n, score, s.class, s.weight));
+    TRY(krein__krr_calibrate(job, folds, n, score, s.class, s.y, s.weight));
 done:
     krein__krr_sample_clear(ctx, &s);
     krein__free(ctx, score);
@@ -307,7 +307,7 @@ krein_status krein__krr_calibrate_kernel(krein_job *job, double *K, const krein_
     for (int64_t i = 0; i < n; i++) weight[i] = rows->weight ? rows->weight[i] : 1;
     TRY(folds > 0 ? kernel_by_folds(job, K, rows, folds, score, weight)
                   : krein__dual_loo_at(ctx, K, rows, job->lambda, true, &path, score));
-    TRY(krein__krr_calibrate(job, folds, n, score, rows->class, weight));
+    TRY(krein__krr_calibrate(job, folds, n, score, rows->class, rows->y, weight));
 done:
     krein__free(ctx, score);
     krein__free(ctx, weight);

@@ -153,7 +153,7 @@ krein_status krein__krr_kernel(krein_job *job) {
     if (!f.solved && job->lambda > 0 && in_float32(m->map, n)) TRY(solve_float32(&f));
     TRY(solve_float64(&f));
     if (f.scored && krein__krr_leaves_one_out(job))
-        TRY(krein__krr_calibrate(job, 0, n, f.score, class, f.rows.weight));
+        TRY(krein__krr_calibrate(job, 0, n, f.score, class, y, f.rows.weight));
 done:
     krein__free(ctx, f.score);
     krein__free(ctx, y);

@@ -214,7 +214,7 @@ static krein_status calibrate(fitting *f) {
         for (int64_t i = 0; i < n; i++)
             if (f->fold[i] == h) memcpy(score + i * k, f->fit + i * k, (size_t)k * sizeof *score);
     }
-    TRY(krein__krr_calibrate(job, folds, n, score, f->all.class, f->all.weight));
+    TRY(krein__krr_calibrate(job, folds, n, score, f->all.class, f->all.y, f->all.weight));
 done:
     krein__free(ctx, score);
     return st;

@@ -302,7 +302,7 @@ krein_status krein__krr_pcg_calibrate(const krein_pcg_fits *f) {
             if (c.fold[i] == h)
                 memcpy(score + i * k, c.score + c.held[i] * k, (size_t)k * sizeof *score);
     }
-    TRY(krein__krr_calibrate(job, c.folds, n, score, c.class, c.rows.weight));
+    TRY(krein__krr_calibrate(job, c.folds, n, score, c.class, c.rows.y, c.rows.weight));
 done:
     chooser_end(&c);
     krein__free(ctx, score);

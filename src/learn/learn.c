@@ -26,6 +26,10 @@ void krein__targets_fill(const krein_model *m, const krein_data *data, int64_t n
             for (int64_t c = 0; c < k; c++) y[i * k + c] = label[i * k + c] - data->label_mean[c];
             continue;
         }
+        if (m->encoding.task == KREIN_TASK_MULTILABEL) {
+            krein__data_labels(data, &m->encoding, label[i], y + i * k);
+            continue;
+        }
         int64_t code = (int64_t)label[i];
         if (class) class[i] = (int32_t)code;
         if (k == 1) y[i] = code == 1 ? 1 : -1;
@@ -43,6 +47,14 @@ void krein__job_path(krein_job *job, const krein_path *p) {
 
 bool krein__job_classes(const krein_job *job) {
     return job->model->encoding.task == KREIN_TASK_CLASSIFICATION;
+}
+
+bool krein__job_labels(const krein_job *job) {
+    return job->model->encoding.task == KREIN_TASK_MULTILABEL;
+}
+
+double krein__job_mean(const krein_job *job, int64_t c) {
+    return job->model->encoding.task == KREIN_TASK_REGRESSION ? job->data->label_mean[c] : 0;
 }
 
 /* From the rows of this process to those of all: x has room for them, and holds its own. */

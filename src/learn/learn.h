@@ -32,7 +32,8 @@ typedef struct krein_job {
     int64_t folds;       /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
-    bool probabilities; /* wanted: fill the model's calibration */
+    bool probabilities; /* wanted: fill the model's calibration; always for labels, whose thresholds
+                           come from the same scores */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
     int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out; 1: one part of the
@@ -43,6 +44,7 @@ typedef struct krein_job {
     krein_apart *apart; /* for ridge regression on features by normal equations, or NULL */
     double refit;  /* out: held-out error behind a second fit of the weights; NaN: there was none */
     double weight; /* sum of the rows' weights, where krein__job_weight was asked; else 0 */
+    const char *graph_file; /* where the graph of the rows is, or is to be written; NULL: nowhere */
 } krein_job;
 
 /* Whether the kernel matrix is the default map: never, on few rows, or always. */
@@ -52,7 +54,7 @@ typedef enum krein_matrix_use {
     KREIN_MATRIX_ALWAYS = 2
 } krein_matrix_use;
 
-enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2 };
+enum { KREIN_FOR_NUMBERS = 1, KREIN_FOR_CLASSES = 2, KREIN_FOR_LABELS = 4 };
 
 typedef struct krein_learner_class {
     krein_class cls;
@@ -60,8 +62,10 @@ typedef struct krein_learner_class {
     krein_matrix_use matrix; /* the kernel matrix as the default map */
     int64_t few;             /* rows up to which it is at a kernel and a lambda that were chosen
                                 before, where that is cheap; 0: as for others */
-    bool probabilities;      /* it has them, for classes */
+    bool probabilities;      /* it has them, for classes and labels */
     bool unlabelled;         /* it learns from rows without labels too */
+    bool graph;              /* it makes a graph of the rows (graph_file) */
+    bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it
@@ -96,7 +100,8 @@ extern const krein_class *const krein__learners[];
 extern const int64_t krein__learner_count;
 
 /* Targets of labels as the stream gives them: regression values minus the mean of the data (so
- * that float32 keeps their digits), or -1/+1 codes of the classes. y is n x k, class may be NULL.
+ * that float32 keeps their digits), or -1/+1 codes of the classes, or of several labels a row. y is
+ * n x k; class may be NULL, and is filled for classes.
  */
 void krein__targets_fill(const krein_model *model, const krein_data *data, int64_t n,
                          const double *label, double *y, int32_t *class);
@@ -109,8 +114,12 @@ krein_status krein__lambda_of_cost(krein_job *job, double C);
 krein_status krein__job_weight(krein_job *job, double *out);
 /* What was compared to choose lambda, for the model; it replaces what was there. */
 void krein__job_path(krein_job *job, const krein_path *path);
-/* The labels are classes. */
+/* The labels are classes, one a row; or several labels a row, which are targets -1 and +1 of as
+ * many outputs. */
 bool krein__job_classes(const krein_job *job);
+bool krein__job_labels(const krein_job *job);
+/* What krein__targets_fill takes off the targets of output c: the mean of numbers, else 0. */
+double krein__job_mean(const krein_job *job, int64_t c);
 /* All training rows: targets (n x k), classes, weights (ones where there are none) and groups, in
  * one pass; any may be NULL. */
 krein_status krein__job_targets(krein_job *job, double *y, int32_t *class, double *weight,

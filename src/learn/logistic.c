@@ -1,4 +1,5 @@
-/* logistic -- logistic regression on features: two classes, or softmax for more
+/* logistic -- logistic regression on features: two classes, softmax for more, or a regression of
+ * two classes for each of several labels a row
  *
  *     min  sum_i w_i loss(y_i, W'z(x_i) + b) / sum_i w_i  +  lambda |W|^2      (solve/logistic.c)
  *
@@ -10,6 +11,9 @@
  * them (slope 1, shift 0), whether they were asked for or not. With balanced classes they are those
  * of a population in which all classes are as frequent.
  *
+ * Several labels a row have one lambda, by the sum of their losses, and thresholds from the scores
+ * of the same folds (model/thresholds.c).
+ *
  * lambda is chosen by cross-validation on a sample of rows, all folds on the same
  * features, from large to small in steps of ten, by the mean log loss of the held-out rows; the
  * path ends where that no longer improves, and a parabola through the last three gives the choice.
@@ -20,6 +24,7 @@
  * on those of ijcnn1 the sample's lambda is; test errors are within 0.4 and 0.1 points.)
  */
 #include "learn/examples.h"
+#include "model/probability.h"
 #include "solve/logistic.h"
 
 #include <math.h>
@@ -66,19 +71,35 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
 
 static int64_t classes_of(int64_t k) { return k == 1 ? 2 : k; }
 
+/* One problem, or one of two classes for each label; scores of each. */
+static int64_t problems_of(const krein_job *job) {
+    return krein__job_labels(job) ? job->model->k : 1;
+}
+static int64_t scores_of(const krein_job *job) { return job->model->k / problems_of(job); }
+
+/* Classes of the rows in problem q: their own, or whether they have label q. */
+static void take_classes(const krein_job *job, const krein_examples *ex, int64_t q,
+                         int32_t *class) {
+    bool labels = krein__job_labels(job);
+    for (int64_t i = 0; i < ex->n; i++) {
+        int64_t code = (int64_t)ex->label[i];
+        class[i] = labels ? krein__set_has(job->data->sets, code, q) : (int32_t)code;
+    }
+}
+
 /* Weights of the rows outside a fold (-1: of all), with those of their classes, sum one; false
  * where there are none. `share` (classes): what each class has of it. */
-static bool weigh(const krein_examples *ex, int64_t k, bool balanced, const int32_t *fold,
-                  int64_t held, double *weight, double *share) {
+static bool weigh(const krein_examples *ex, const int32_t *class, int64_t k, bool balanced,
+                  const int32_t *fold, int64_t held, double *weight, double *share) {
     int64_t classes = classes_of(k);
     double sum = 0;
     memset(share, 0, (size_t)classes * sizeof *share);
     for (int64_t i = 0; i < ex->n; i++) {
         weight[i] = fold && fold[i] == held ? 0 : ex->weight ? ex->weight[i] : 1;
-        share[ex->class[i]] += weight[i];
+        share[class[i]] += weight[i];
     }
     for (int64_t i = 0; balanced && i < ex->n; i++)
-        if (weight[i] > 0) weight[i] /= share[ex->class[i]];
+        if (weight[i] > 0) weight[i] /= share[class[i]];
     for (int64_t i = 0; i < ex->n; i++) sum += weight[i];
     for (int64_t i = 0; sum > 0 && i < ex->n; i++) weight[i] /= sum;
     return sum > 0;
@@ -87,6 +108,7 @@ static bool weigh(const krein_examples *ex, int64_t k, bool balanced, const int3
 /* ---- the choice of lambda ----------------------------------------------- */
 
 typedef struct chooser {
+    const krein_job *job;
     krein_examples ex;
     krein_newton *newton;
     krein_logistic problem;
@@ -96,6 +118,9 @@ typedef struct chooser {
     double *weight, *share; /* n; classes */
     double *held_weight;    /* n: weight of a row when it is held out */
     double *start[STARTS];  /* solutions so far, (D + 1) x k each; more folds share them */
+    int32_t *class;         /* n, of the problem at hand */
+    int64_t problems;
+    double *score; /* n x problems: held-out log odds, where they are wanted; else NULL */
 } chooser;
 
 static void chooser_end(krein_ctx *ctx, chooser *c) {
@@ -104,6 +129,8 @@ static void chooser_end(krein_ctx *ctx, chooser *c) {
     krein__free(ctx, c->weight);
     krein__free(ctx, c->share);
     krein__free(ctx, c->held_weight);
+    krein__free(ctx, c->class);
+    krein__free(ctx, c->score);
     for (int64_t i = 0; i < STARTS; i++) krein__free(ctx, c->start[i]);
     krein__examples_close(&c->ex);
 }
@@ -111,24 +138,28 @@ static void chooser_end(krein_ctx *ctx, chooser *c) {
 static krein_status chooser_begin(krein_job *job, const krein_values *values, chooser *c) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    int64_t k = job->model->k;
+    int64_t k = scores_of(job);
     bool intercept = values->number[INTERCEPT] > 0;
     memset(c, 0, sizeof *c);
+    c->job = job;
+    c->problems = problems_of(job);
     c->balanced = values->number[CLASS_WEIGHTS] > 0;
-    TRY(krein__examples_open(job, krein__choice_rows(job->n, k), intercept, &c->ex));
+    TRY(krein__examples_open(job, krein__choice_rows(job->n, job->model->k), intercept, &c->ex));
     c->folds = krein__fold_count(job->folds, c->ex.n);
     TRY(krein__newton_create(&c->ex.features, k, &c->newton));
     NEW(c->fold, c->ex.n);
     NEW(c->weight, c->ex.n);
     NEW(c->held_weight, c->ex.n);
     NEW(c->share, classes_of(k));
+    NEW(c->class, c->ex.n);
+    take_classes(job, &c->ex, 0, c->class);
     for (int64_t i = 0; i < krein__min(c->folds, STARTS); i++)
-        NEW(c->start[i], (c->ex.features.D + 1) * k);
+        NEW(c->start[i], (c->ex.features.D + 1) * job->model->k);
     TRY(krein__folds(ctx, job->seed, c->ex.n, c->folds, c->ex.group, c->ex.class, c->fold));
-    weigh(&c->ex, k, c->balanced, NULL, -1, c->held_weight, c->share);
+    weigh(&c->ex, c->class, k, c->balanced, NULL, -1, c->held_weight, c->share);
     c->problem = (krein_logistic){.features = &c->ex.features,
                                   .k = k,
-                                  .class = c->ex.class,
+                                  .class = c->class,
                                   .weight = c->weight,
                                   .intercept = intercept,
                                   .tol = .1};
@@ -149,21 +180,32 @@ static bool right(const krein_logistic *p, const float *probability, int64_t row
     return best == p->class[row];
 }
 
-/* One fold's fit at the problem's lambda; loss and error of its rows are added. Rows of a class
- * that the fit has not seen say nothing about lambda. */
-static krein_status try_fold(chooser *c, int64_t f, bool first, double *loss, double *error,
-                             double *weight) {
+/* Log odds of a probability in float32, which is no nearer to 1 than that. */
+static double log_odds(float p) {
+    double q = fmin((double)p, 1 - 6e-8);
+    return log(fmax(q, 1e-38) / (1 - q));
+}
+
+/* One fold's fit of problem q at the problem's lambda; loss and error of its rows are added. Rows
+ * of a class that the fit has not seen say nothing about lambda. */
+static krein_status try_fold(chooser *c, int64_t q, int64_t f, bool first, double *loss,
+                             double *error, double *weight) {
     krein_status st = KREIN_OK;
     krein_logistic *p = &c->problem;
     krein_logistic_result result;
-    double *w = c->start[f % STARTS];
-    if (!weigh(&c->ex, p->k, c->balanced, c->fold, f, c->weight, c->share)) return KREIN_OK;
+    double *w = c->start[f % STARTS] + q * (c->ex.features.D + 1);
+    if (c->problems > 1) take_classes(c->job, &c->ex, q, c->class);
+    if (!weigh(&c->ex, c->class, p->k, c->balanced, c->fold, f, c->weight, c->share))
+        return KREIN_OK;
     if (first) TRY(krein__logistic_start(c->ex.ctx, p, w));
     TRY(krein__logistic_solve(c->newton, p, w, &result));
+    const float *probability = krein__newton_probability(c->newton);
     for (int64_t i = 0; i < c->ex.n; i++) {
-        if (c->fold[i] != f || c->share[c->ex.class[i]] <= 0) continue;
+        if (c->fold[i] != f) continue;
+        if (c->score) c->score[i * c->problems + q] = log_odds(probability[i]);
+        if (c->share[c->class[i]] <= 0) continue;
         *loss += c->held_weight[i] * krein__newton_loss(c->newton)[i];
-        *error += c->held_weight[i] * !right(p, krein__newton_probability(c->newton), i);
+        *error += c->held_weight[i] * !right(p, probability, i);
         *weight += c->held_weight[i];
     }
 done:
@@ -182,7 +224,8 @@ static krein_status descend(chooser *c, krein_path *p) {
         double loss = 0, error = 0, weight = 0;
         c->problem.lambda = p->lambda[p->n];
         for (int64_t f = 0; f < c->folds; f++) {
-            TRY(try_fold(c, f, p->n == 0 && f < STARTS, &loss, &error, &weight));
+            for (int64_t q = 0; q < c->problems; q++)
+                TRY(try_fold(c, q, f, p->n == 0 && f < STARTS, &loss, &error, &weight));
             krein__progress(ctx, "cross-validation", (double)(p->n * c->folds + f + 1),
                             (double)(all * c->folds));
         }
@@ -233,14 +276,42 @@ static krein_status choose(krein_job *job, const krein_values *values) {
     for (int64_t i = 0; i < path.n; i++) down.lambda[i] = path.lambda[path.n - 1 - i];
     TRY(descend(&c, &down));
     job->lambda = krein__round_digits(between(&down) * fitted / (double)job->n, 3);
-    job->loo = down.error[down.best];
+    krein__log(ctx, KREIN_LOG_DEBUG, "logistic: held-out log loss %.4g at C = %.3g",
+               down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
+    /* Of labels the squared error of the decided codes. */
+    for (int64_t i = 0; krein__job_labels(job) && i < down.n; i++) down.loss[i] = 4 * down.error[i];
+    job->loo = krein__job_labels(job) ? sqrt(down.loss[down.best]) : down.error[down.best];
     job->cv_folds = c.folds;
     for (int64_t i = 0; i < down.n; i++) down.lambda[i] *= fitted / (double)job->n;
     krein__job_path(job, &down);
-    krein__log(ctx, KREIN_LOG_DEBUG, "logistic: held-out log loss %.4g at C = %.3g",
-               down.loss[down.best], 1 / (2 * (double)job->n * job->lambda));
 done:
     chooser_end(ctx, &c);
+    return st;
+}
+
+/* Thresholds of the labels, from held-out scores at job->lambda. */
+static krein_status find_thresholds(krein_job *job, const krein_values *values) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    krein_model *m = job->model;
+    chooser c;
+    double *y = NULL, loss = 0, error = 0, weight = 0;
+    TRY(chooser_begin(job, values, &c));
+    double fitted = (double)c.ex.n * (1 - 1 / (double)c.folds);
+    c.problem.lambda = job->lambda * (double)job->n / fitted;
+    ZNEW(c.score, c.ex.n * c.problems);
+    NEW(y, c.ex.n * c.problems);
+    krein__targets_fill(m, job->data, c.ex.n, c.ex.label, y, NULL);
+    for (int64_t f = 0; f < c.folds; f++) {
+        krein__progress(ctx, "thresholds", (double)f, (double)c.folds);
+        for (int64_t q = 0; q < c.problems; q++)
+            TRY(try_fold(&c, q, f, true, &loss, &error, &weight));
+    }
+    NEW(m->threshold, m->k);
+    TRY(krein__thresholds(ctx, c.ex.n, m->k, c.score, y, c.ex.weight, m->threshold));
+done:
+    chooser_end(ctx, &c);
+    krein__free(ctx, y);
     return st;
 }
 
@@ -288,34 +359,46 @@ static krein_status fit_all(krein_job *job, const krein_values *values) {
     krein_examples ex = {0};
     krein_newton *newton = NULL;
     krein_logistic_result result;
-    double *weight = NULL, *share = NULL, *w = NULL;
-    krein_logistic p = {.k = m->k,
+    double *weight = NULL, *share = NULL, *w = NULL, *all = NULL;
+    int32_t *class = NULL;
+    int64_t k = scores_of(job), problems = problems_of(job);
+    krein_logistic p = {.k = k,
                         .intercept = values->number[INTERCEPT] > 0,
                         .lambda = job->lambda,
                         .tol = values->number[TOL],
                         .deadline = job->deadline};
     TRY(krein__examples_open(job, job->n, p.intercept, &ex));
+    int64_t size = ex.features.D + 1;
     p.features = &ex.features;
-    p.class = ex.class;
-    NEW(share, classes_of(m->k));
+    NEW(share, classes_of(k));
     NEW(weight, ex.n);
+    NEW(class, ex.n);
     p.weight = weight;
-    if (!weigh(&ex, m->k, values->number[CLASS_WEIGHTS] > 0, NULL, -1, weight, share)) {
-        st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
-        goto done;
+    p.class = class;
+    NEW(w, size * k);
+    NEW(all, size * m->k);
+    TRY(krein__newton_create(&ex.features, k, &newton));
+    for (int64_t q = 0; q < problems; q++) {
+        take_classes(job, &ex, q, class);
+        if (!weigh(&ex, class, k, values->number[CLASS_WEIGHTS] > 0, NULL, -1, weight, share)) {
+            st = krein__fail(ctx, KREIN_EDATA, "all row weights are zero");
+            goto done;
+        }
+        krein__progress(ctx, "fitting", (double)q, (double)(problems > 1 ? problems : 0));
+        TRY(krein__logistic_start(ctx, &p, w));
+        TRY(krein__logistic_solve(newton, &p, w, &result));
+        if (problems == 1 || result.stop != KREIN_STOP_GRADIENT) report(ctx, &p, &result);
+        for (int64_t j = 0; j < size; j++)
+            memcpy(all + j * m->k + q * k, w + j * k, (size_t)k * sizeof *w);
     }
-    NEW(w, (ex.features.D + 1) * m->k);
-    TRY(krein__newton_create(&ex.features, m->k, &newton));
-    krein__progress(ctx, "fitting", 0, 0);
-    TRY(krein__logistic_start(ctx, &p, w));
-    TRY(krein__logistic_solve(newton, &p, w, &result));
-    report(ctx, &p, &result);
-    TRY(krein__examples_finish(&ex, w, w + ex.features.D * m->k, m));
+    TRY(krein__examples_finish(&ex, all, all + (size - 1) * m->k, m));
 done:
     krein__newton_destroy(newton);
     krein__free(ctx, weight);
     krein__free(ctx, share);
+    krein__free(ctx, class);
     krein__free(ctx, w);
+    krein__free(ctx, all);
     krein__examples_close(&ex);
     return st;
 }
@@ -325,7 +408,13 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     TRY(settle_lambda(job, values));
+    if (krein__job_labels(job) && values->number[CLASS_WEIGHTS] > 0) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "logistic: class_weights are of classes, one a row; leave it out");
+        goto done;
+    }
     if (job->lambda < 0) TRY(choose(job, values));
+    if (krein__job_labels(job)) TRY(find_thresholds(job, values));
     TRY(fit_all(job, values));
     NEW(m->calibration.slope, m->k);
     ZNEW(m->calibration.shift, m->k);
@@ -361,7 +450,7 @@ const krein_learner_class krein__learner_logistic = {
             "mean log loss + lambda |w|^2; C of other programs is 1 / (2 n lambda). lambda by "
             "cross-validation (5 folds, or those of `select=cv`) on a sample of the rows, unless "
             "given here or with `lambda`."},
-    .tasks = KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .check = check,
     .fit = fit,

@@ -81,8 +81,8 @@ const krein_learner_class krein__learner_sskrr = {
             "Unlabelled rows come by `unlabeled`, or have an empty label or \"?\" in the data. "
             "They sharpen what is known of the inputs: labels stand against the features of all "
             "rows. On features only; lambda by exact leave-one-out unless `lambda` is given. See "
-            "docs/divide.md."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+            "docs/semisupervised.md."},
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .together = true,
     .unlabelled = true,
     .check = check,

@@ -4,7 +4,8 @@
  *     loss(m) = max(0, 1 - m) (hinge) or max(0, 1 - m)^2 (hinge2)
  *
  * C is LIBSVM's; lambda = 1 / (2 n C), n the sum of the rows' weights. More than two classes: one
- * machine for each class against the rest (the largest score wins), one for each pair (votes), or
+ * machine for each class against the rest (the largest score wins; of several labels a row, one for
+ * each label), one for each pair (votes), or
  * one for all: that of Crammer and Singer, or with squared losses of all pairs (gmnp, on the kernel
  * matrix, with a penalised intercept), see solve/crammer.c and solve/multiclass.c. penalty=l1 has
  * the sum of |w| in place of 1/2 |w|^2 (solve/crammer_l1.c); lambda is 1 / (2 n C) all the same, so
@@ -78,10 +79,15 @@ static krein_status check(krein_ctx *ctx, const krein_values *v, const krein_map
 
 static krein_head head(const krein_values *v, const krein_encoding *e) {
     bool pairs = v->number[MULTI] == KREIN_MULTI_OVO && e->nclass > 2;
+    if (e->task == KREIN_TASK_MULTILABEL) return krein__task_head(e->task);
     return pairs ? KREIN_HEAD_VOTES : KREIN_HEAD_BEST;
 }
 
 static krein_status fit(krein_job *job, krein_values *v) {
+    if (krein__job_labels(job) && (v->number[MULTI] != KREIN_MULTI_OVR || v->number[WEIGHTS] == 1))
+        return krein__fail(job->ctx, KREIN_EARG,
+                           "svm has one machine for each of several labels a row: leave %s out",
+                           v->number[WEIGHTS] == 1 ? "class_weights" : "multi");
     krein_recipe recipe = {.loss = v->number[LOSS] == 1 ? KREIN_LOSS_HINGE2 : KREIN_LOSS_HINGE,
                            .unit = 1,
                            .multi = (krein_multi)v->number[MULTI],
@@ -111,7 +117,7 @@ const krein_learner_class krein__learner_svm = {
          "On features by dual coordinate descent and Newton steps, linear in the number of rows, "
          "or on the kernel matrix (map=exact) by sequential minimal optimisation. C is LIBSVM's; "
          "where it is not given it is chosen by cross-validation along a path of values."},
-    .tasks = KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .matrix = KREIN_MATRIX_FEW,
     .probabilities = true,
     .check = check,

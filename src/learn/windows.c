@@ -65,7 +65,8 @@ done:
     return st;
 }
 
-double krein__windows_error(const krein_windows *w, const float *scores) {
+double krein__windows_error(const krein_windows *w, const krein_loss_class *loss,
+                            const float *scores) {
     double sum = 0, total = 0;
     int64_t k = w->k;
     for (int64_t i = 0; i < w->held; i++) {
@@ -74,7 +75,7 @@ double krein__windows_error(const krein_windows *w, const float *scores) {
         total += weight;
         if (w->class) sum += weight * krein__net_wrong(k, f, y, w->held_class[i]);
         for (int64_t c = 0; !w->class && c < k; c++)
-            sum += weight * pow(((double)f[c] - (double)y[c]) * w->unit[c], 2) / (double)k;
+            sum += weight * pow(krein__net_off(loss, f[c], y[c]) * w->unit[c], 2) / (double)k;
     }
     return w->class ? sum / total : sqrt(sum / total);
 }

@@ -44,8 +44,10 @@ double krein__windows_bytes(const krein_map *map, int64_t n, int64_t k);
 krein_status krein__windows_fit(krein_windows *w, krein_net *net, const krein_fit_options *o,
                                 krein_fit_report *out);
 /* The error of the rows held out in the units of the data: the share of wrong classes, or
- * the root of the mean square over rows and outputs. scores: held x k, of the net. */
-double krein__windows_error(const krein_windows *w, const float *scores);
+ * the root of the mean square over rows and outputs (krein__net_off). scores: held x k, of the net.
+ */
+double krein__windows_error(const krein_windows *w, const krein_loss_class *loss,
+                            const float *scores);
 /* Inside: the size of the windows is that of the checkpoint, if it has one, and kept there. */
 krein_status krein__windows_recall(krein_windows *w);
 void krein__windows_forget(krein_windows *w);

@@ -29,10 +29,10 @@ enum { CHUNK = 256 }; /* frequencies at a time */
 static const double REACH = 4;
 
 static int bits_of(const krein_map *map) { return (int)map->values.number[BITS]; }
-static bool offered(int bits) {
+bool krein__deep_offers(int bits) {
     return bits == KREIN_DEEP_FLOAT || bits == 8 || bits == 4 || bits == 2 || bits == 1;
 }
-static int64_t layers_of(const krein_map *map) { return (int64_t)map->values.number[LAYERS]; }
+int64_t krein__deep_layers(const krein_map *map) { return (int64_t)map->values.number[LAYERS]; }
 
 bool krein__map_is_deep(const krein_map *map) { return map->cls == &krein__map_deep; }
 const krein_deep *krein__deep(const krein_map *map) { return map->state; }
@@ -90,7 +90,8 @@ static int64_t features(const krein_map *map, int64_t n) {
 }
 
 static void cost(const krein_map *map, int64_t n, krein_cost *out) {
-    double F = (double)features(map, n) / 2, d = (double)map->d, L = (double)layers_of(map);
+    double F = (double)features(map, n) / 2, d = (double)map->d,
+           L = (double)krein__deep_layers(map);
     double W = d * F + (L - 1) * 2 * F * F, wide = fmax(d, 2 * F), scratch = 0;
     /* Frequencies in double while they are drawn, in float, as codes laid out for the CPU. */
     if (bits_of(map) != KREIN_DEEP_FLOAT)
@@ -107,6 +108,7 @@ static void cost(const krein_map *map, int64_t n, krein_cost *out) {
 static void clear(krein_map *map) {
     krein_deep *s = map->state;
     krein_ctx *ctx = map->ctx;
+    if (!s) return;
     for (int64_t l = 0; l < s->layers; l++) {
         krein__free(ctx, s->layer[l].W);
         krein__codes_clear(ctx, &s->layer[l].codes);
@@ -137,9 +139,13 @@ krein_status krein__deep_give(krein_map *map, const krein_deep_given *given) {
     krein_status st = KREIN_OK;
     krein_deep *s = NULL;
     int64_t in = map->d;
+    clear(map);
+    krein__free(ctx, map->state);
+    map->state = NULL;
     ZNEW(s, 1);
     map->state = s;
     s->bits = given->bits;
+    map->values.number[BITS] = (double)given->bits;
     s->mass = given->mass;
     s->input = krein__quant(KREIN_DEEP_INPUT_BITS, -given->reach, given->reach);
     if (given->unit) {
@@ -196,11 +202,11 @@ static krein_status fit(krein_map *map, krein_stream *rows, int64_t n) {
     krein_ctx *ctx = map->ctx;
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
-    int64_t count, F[KREIN_DEEP_LAYERS], in = map->d, layers = layers_of(map);
+    int64_t count, F[KREIN_DEEP_LAYERS], in = map->d, layers = krein__deep_layers(map);
     float *W[KREIN_DEEP_LAYERS] = {NULL};
     krein_deep_given given = {.layers = layers, .F = F, .bits = bits_of(map), .reach = REACH};
     (void)rows, (void)n;
-    if (!offered(bits_of(map)))
+    if (!krein__deep_offers(bits_of(map)))
         return krein__fail(ctx, KREIN_ESPEC, "deep: bits=%d is not offered: 32, 8, 4, 2 or 1",
                            bits_of(map));
     if (map->D < 2)
@@ -266,12 +272,13 @@ static const uint8_t *code_tile(const krein_map *map, const krein_rows *rows, fl
     float *x = scratch;
     uint8_t *a = (uint8_t *)(x + KREIN_TILE * d), *b = a + each, *from = a, *to = b;
     uint8_t *room = (uint8_t *)(((uintptr_t)(b + each) + 63) / 64 * 64);
-    take_rows(map, rows, x);
-    for (int64_t e = 0; s->unit && e < KREIN_TILE * d; e++) x[e] *= s->unit[e % d];
-    krein__quant_codes(&s->input, KREIN_TILE * d, x, from);
+    /* Whole numbers are the same for a row alone: the tile need not be full. */
+    for (int64_t i = 0; i < rows->n; i++) krein__row_copy(rows, i, x + i * d);
+    for (int64_t e = 0; s->unit && e < rows->n * d; e++) x[e] *= s->unit[e % d];
+    krein__quant_codes(&s->input, rows->n * d, x, from);
     for (int64_t l = 0; l < s->layers; l++) {
         const krein_deep_layer *at = &s->layer[l];
-        krein__product_waves(at->product, s->table, KREIN_TILE, from, at->in, room, to);
+        krein__product_waves(at->product, s->table, rows->n, from, at->in, room, to);
         uint8_t *swap = from;
         from = to;
         to = swap;
@@ -291,10 +298,11 @@ static void tile_codes(const krein_map *map, const krein_rows *rows, float *out,
     const uint8_t *from = code_tile(map, rows, scratch);
     int64_t R = map->R;
     float factor = (float)q.factor;
-    for (int64_t i = 0; i < KREIN_TILE; i++) {
+    for (int64_t i = 0; i < rows->n; i++) {
         krein__quant_reals(&q.quant, R, from + i * R, out + i * ld);
         for (int64_t j = 0; j < R; j++) out[i * ld + j] *= factor;
     }
+    for (int64_t i = rows->n; i < KREIN_TILE; i++) memset(out + i * ld, 0, (size_t)R * sizeof *out);
 }
 
 static void tile(const krein_map *map, const krein_rows *rows, float *out, int64_t ld,
@@ -351,7 +359,8 @@ static krein_status io(krein_map *map, krein_archive *a) {
     TRY(krein__archive_int(a, "deep.bits", &bits, 1, KREIN_DEEP_FLOAT));
     TRY(krein__archive_double(a, "deep.mass", &s->mass));
     if (reading) s->bits = (int)bits;
-    if (!offered(s->bits) || s->bits != bits_of(map) || !(s->mass > 0 && isfinite(s->mass))) {
+    if (!krein__deep_offers(s->bits) || s->bits != bits_of(map) ||
+        !(s->mass > 0 && isfinite(s->mass))) {
         st = damaged(ctx);
         goto done;
     }

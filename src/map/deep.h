@@ -27,10 +27,14 @@ typedef struct krein_deep {
 
 bool krein__map_is_deep(const krein_map *map);
 const krein_deep *krein__deep(const krein_map *map);
-/* Other frequencies for a map that is not fitted yet: layer l has F[l] and the matrix W[l] (in x
- * F[l], in turns), in = d or 2 F[l - 1]. With bits below 32 they become codes: rounded to the
- * nearest, or those that are given (one a byte, in x F row-major; NULL: none) with their quantiser.
- * reach: inputs beyond +- reach are cut. */
+/* As its spec says. */
+int64_t krein__deep_layers(const krein_map *map);
+/* bits that are offered: 32, 8, 4, 2, 1. */
+bool krein__deep_offers(int bits);
+/* Frequencies, in place of those that the map has; its bits become these. Layer l has F[l] and the
+ * matrix W[l] (in x F[l], in turns), in = d or 2 F[l - 1]. With bits below 32 they become codes:
+ * rounded to the nearest, or those that are given (one a byte, in x F row-major; NULL: none) with
+ * their quantiser. reach: inputs beyond +- reach are cut. */
 typedef struct krein_deep_given {
     int64_t layers;
     const int64_t *F;

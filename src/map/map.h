@@ -105,8 +105,8 @@ typedef struct krein_map_class {
     /* And these are the draws of krein__fourier_draw, frequency by frequency: a program can draw
      * them again. */
     bool redrawn;
-    /* Maps with CODES: what codes stand for, and those of a tile, KREIN_TILE x R, within scratch
-     * (map->scratch floats). */
+    /* Maps with CODES: what codes stand for, and those of at most KREIN_TILE rows, x->n x R, within
+     * scratch (map->scratch floats). */
     krein_map_codes (*codes)(const krein_map *map);
     const uint8_t *(*code_tile)(const krein_map *map, const krein_rows *x, float *scratch);
     /* Maps with MIX: sets mix (NULL) again from the fitted state, as fit did. */

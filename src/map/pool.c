@@ -229,8 +229,12 @@ int64_t krein__sample_rows(const krein_map *map, int64_t n, int64_t most) {
 }
 
 /* Row i of y from its label. */
-static void target(const krein_map *map, const krein_encoding *e, const double *label, int64_t k,
+static void target(const krein_map *map, krein_stream *rows, const double *label, int64_t k,
                    double *y) {
+    const krein_encoding *e = krein__stream_encoding(rows);
+    for (int64_t c = 0; e->task == KREIN_TASK_MULTILABEL && c < k; c++)
+        y[c] = krein__set_has(krein__stream_data(rows)->sets, (int64_t)label[0], c);
+    if (e->task == KREIN_TASK_MULTILABEL) return;
     if (e->task == KREIN_TASK_REGRESSION) {
         memcpy(y, label, (size_t)k * sizeof *y);
         return;
@@ -259,13 +263,14 @@ static void standardise(int64_t n, int64_t k, double *y) {
     for (int64_t i = 0; i < n * k; i++) y[i] *= scale;
 }
 
-static krein_status make_targets(const krein_map *map, const krein_encoding *e, int64_t n,
+static krein_status make_targets(const krein_map *map, krein_stream *rows, int64_t n,
                                  int64_t nlabel, const double *label, krein_sample *s) {
-    bool classes = e->task != KREIN_TASK_REGRESSION;
-    s->k = !classes ? nlabel : e->nclass == 2 ? 1 : krein__min(e->nclass, TARGETS);
+    const krein_encoding *e = krein__stream_encoding(rows);
+    bool two = e->task == KREIN_TASK_CLASSIFICATION && e->nclass == 2;
+    s->k = e->task == KREIN_TASK_REGRESSION ? nlabel : two ? 1 : krein__min(e->nclass, TARGETS);
     s->y = krein__alloc(map->ctx, n * s->k, sizeof *s->y);
     if (!s->y) return map->ctx->status;
-    for (int64_t i = 0; i < n; i++) target(map, e, label + i * nlabel, s->k, s->y + i * s->k);
+    for (int64_t i = 0; i < n; i++) target(map, rows, label + i * nlabel, s->k, s->y + i * s->k);
     standardise(n, s->k, s->y);
     return KREIN_OK;
 }
@@ -288,7 +293,7 @@ krein_status krein__sample_draw(krein_map *map, krein_stream *rows, int64_t n, i
     if (labels) NEW(label, m * nlabel);
     krein__rng_choose(stream(map, 1), n, m, index);
     TRY(krein__stream_gather(rows, index, m, &s->x, label, NULL, NULL));
-    if (labels) TRY(make_targets(map, krein__stream_encoding(rows), m, nlabel, label, s));
+    if (labels) TRY(make_targets(map, rows, m, nlabel, label, s));
 done:
     krein__free(ctx, index);
     krein__free(ctx, label);

@@ -17,6 +17,7 @@ static bool own(const krein_model *m, int64_t i, krein_named_array *out) {
                {"intercepts", KREIN_TYPE_F64, 1, m->k, m->intercept},
                {"calibration.slope", KREIN_TYPE_F64, 1, m->k, m->calibration.slope},
                {"calibration.shift", KREIN_TYPE_F64, 1, m->k, m->calibration.shift},
+               {"thresholds", KREIN_TYPE_F64, 1, m->k, m->threshold},
                {"variances", KREIN_TYPE_F64, 1, m->k, m->variance},
                {"classes", KREIN_TYPE_F64, 1, e->nclass, e->class_value},
                {"path.lambda", KREIN_TYPE_F64, 1, p->n, p->lambda},

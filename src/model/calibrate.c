@@ -14,7 +14,8 @@
  * All t are positive, hence also a class without rows gets a finite b. For K > 2 (which Platt does
  * not treat) one slope serves all classes, because their scores are on one scale already, and it is
  * not negative: a larger score never makes its class less likely. For K = 2 the sign of a is free,
- * as in the paper. Pairs of classes are fitted one by one, each on its rows.
+ * as in the paper. Pairs of classes are fitted one by one, each on its rows; labels, each on all
+ * rows.
  *
  * Newton's method with backtracking (lin2007), from a = 0 and the b that are best there, b_c = log
  * mean_i t_ic. F is convex, so where dF/da >= 0 at the start a = 0 is also the best a >= 0. Scores
@@ -326,6 +327,57 @@ static krein_status pair(problem *q, int64_t n, int64_t k, const double *score,
     return st;
 }
 
+static krein_status calibration_begin(krein_ctx *ctx, int64_t k, krein_calibration *out) {
+    krein_status st = KREIN_OK;
+    NEW(out->slope, k);
+    NEW(out->shift, k);
+done:
+    return st;
+}
+
+static void calibration_drop(krein_ctx *ctx, krein_calibration *out) {
+    krein__free(ctx, out->slope);
+    krein__free(ctx, out->shift);
+    memset(out, 0, sizeof *out);
+}
+
+krein_status krein__calibrate_labels(krein_ctx *ctx, int64_t n, int64_t k, const double *score,
+                                     const double *y, const double *weight,
+                                     krein_calibration *out) {
+    krein_status st = KREIN_OK;
+    krein_compute compute = krein__compute_begin();
+    problem q = {0};
+    int32_t *has = NULL;
+    memset(out, 0, sizeof *out);
+    TRY(check(ctx, n, k, score, weight));
+    TRY(problem_open(ctx, n, 2, &q));
+    NEW(has, n);
+    TRY(calibration_begin(ctx, k, out));
+    for (int64_t c = 0; c < k; c++) {
+        for (int64_t i = 0; i < n; i++) has[i] = y[i * k + c] > 0;
+        TRY(pair(&q, n, k, score, has, weight, 0, 1, c, out));
+    }
+done:
+    problem_close(&q);
+    krein__free(ctx, has);
+    krein__compute_end(compute);
+    if (st != KREIN_OK) calibration_drop(ctx, out);
+    return st;
+}
+
+krein_status krein__model_calibrate(krein_ctx *ctx, krein_model *m, int64_t n, const double *score,
+                                    const int32_t *class, const double *y, const double *weight) {
+    krein_status st = KREIN_OK;
+    if (m->head != KREIN_HEAD_LABELS)
+        return krein__calibrate(ctx, m->head, m->encoding.nclass, n, m->k, score, class, weight,
+                                &m->calibration);
+    TRY(krein__calibrate_labels(ctx, n, m->k, score, y, weight, &m->calibration));
+    if (!m->threshold) NEW(m->threshold, m->k);
+    TRY(krein__thresholds(ctx, n, m->k, score, y, weight, m->threshold));
+done:
+    return st;
+}
+
 krein_status krein__calibrate(krein_ctx *ctx, krein_head head, int64_t classes, int64_t n,
                               int64_t k, const double *score, const int32_t *class,
                               const double *weight, krein_calibration *out) {
@@ -336,8 +388,7 @@ krein_status krein__calibrate(krein_ctx *ctx, krein_head head, int64_t classes, 
     memset(out, 0, sizeof *out);
     TRY(check(ctx, n, k, score, weight));
     TRY(problem_open(ctx, n, pairs ? 2 : classes, &q));
-    NEW(out->slope, k);
-    NEW(out->shift, k);
+    TRY(calibration_begin(ctx, k, out));
     if (!pairs) TRY(softmax(&q, n, score, class, weight, out));
     for (int64_t a = 0; pairs && a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++)
@@ -345,10 +396,6 @@ krein_status krein__calibrate(krein_ctx *ctx, krein_head head, int64_t classes, 
 done:
     problem_close(&q);
     krein__compute_end(compute);
-    if (st != KREIN_OK) {
-        krein__free(ctx, out->slope);
-        krein__free(ctx, out->shift);
-        memset(out, 0, sizeof *out);
-    }
+    if (st != KREIN_OK) calibration_drop(ctx, out);
     return st;
 }

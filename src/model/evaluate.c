@@ -4,16 +4,18 @@
  *   probabilities   log_loss = mean of -log p of the true class; two classes: auc, the probability
  *                   that a row of the second class has a larger score than one of the first, equal
  *                   scores counting a half; exact, from all scores, 16 bytes a row
+ *   label sets      label_metrics.c
  * A row of weight w counts as w equal rows in all of them. n and the confusion matrix are numbers
  * of rows, whatever their weights. */
 #include "model/model.h"
 
 #include "base/limits.h"
 #include "base/sized.h"
+#include "model/label_metrics.h"
+#include "model/ranks.h"
 #include "stream/together.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void krein_metrics_clear(krein_ctx *ctx, krein_metrics *metrics) {
@@ -21,6 +23,9 @@ void krein_metrics_clear(krein_ctx *ctx, krein_metrics *metrics) {
     if (!metrics) return;
     krein__report_take(&m, metrics);
     krein__free(ctx, m.confusion);
+    krein__free(ctx, m.label_f1);
+    krein__free(ctx, m.label_auc);
+    krein__free(ctx, m.label_rows);
     for (int64_t c = 0; m.class_names && c < m.classes; c++) krein__free(ctx, m.class_names[c]);
     krein__free(ctx, m.class_names);
 }
@@ -32,9 +37,10 @@ static krein_status begin(krein_ctx *ctx, const krein_encoding *e, krein_metrics
     out->rmse = out->mae = out->r2 = NAN;
     out->accuracy = out->error = out->macro_precision = out->macro_recall = out->macro_f1 = NAN;
     out->log_loss = out->auc = NAN;
-    if (e->task != KREIN_TASK_CLASSIFICATION) return KREIN_OK;
+    out->hamming_loss = out->micro_f1 = out->subset_accuracy = out->ranking_loss = NAN;
+    if (e->nclass == 0) return KREIN_OK;
     out->classes = e->nclass;
-    ZNEW(out->confusion, e->nclass * e->nclass);
+    if (e->task == KREIN_TASK_CLASSIFICATION) ZNEW(out->confusion, e->nclass * e->nclass);
     ZNEW(out->class_names, e->nclass);
     for (int64_t c = 0; c < e->nclass; c++) DUP(out->class_names[c], e->class_name[c]);
 done:
@@ -99,54 +105,11 @@ static void add_numbers(sums *s, double w, int64_t k, const double *y, const dou
 /* Below 1e-15 it costs no more: one wrong row in a million shall not be all there is. */
 double krein__log_loss(double probability) { return -log(fmax(probability, 1e-15)); }
 
-typedef krein_row_score scored;
-
-/* The rows of one class, as many as come. */
-typedef struct column {
-    scored *at;
-    int64_t n, room;
-} column;
-
-static krein_status append(krein_ctx *ctx, column *c, scored x) {
-    if (c->n == c->room) {
-        int64_t room = krein__max(1024, c->room + c->room / 2);
-        scored *at = krein__resize(ctx, c->at, room, sizeof *at);
-        if (!at) return ctx->status;
-        c->at = at;
-        c->room = room;
-    }
-    c->at[c->n++] = x;
-    return KREIN_OK;
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = ((const scored *)a)->score, y = ((const scored *)b)->score;
-    return (x > y) - (x < y);
-}
-
-double krein__auc(int64_t n, scored *first, int64_t m, scored *second) {
-    int64_t i = 0, j = 0;
-    double below = 0, upto = 0; /* weight of the first class below a score, and up to it */
-    double twice = 0, all = 0;  /* without weights whole numbers, exact up to 2^53 */
-    if (n == 0 || m == 0) return NAN;
-    qsort(first, (size_t)n, sizeof *first, ascending);
-    qsort(second, (size_t)m, sizeof *second, ascending);
-    for (int64_t r = 0; r < m; r++) {
-        const scored *row = &second[r];
-        for (; i < n && first[i].score < row->score; i++) below += first[i].weight;
-        for (; j < n && first[j].score <= row->score; j++) upto += first[j].weight;
-        twice += row->weight * (below + upto);
-        all += row->weight;
-    }
-    for (; j < n; j++) upto += first[j].weight;
-    return twice / 2 / upto / all;
-}
-
 /* What is added up over the rows of a model with probabilities. */
 typedef struct belief {
     double *p; /* of a block; NULL: the model has none */
     double loss;
-    column side[2]; /* scores of the two classes */
+    krein_ranks side[2]; /* scores of the two classes */
 } belief;
 
 static double weight_of(const krein_block *b, int64_t i) { return b->weight ? b->weight[i] : 1; }
@@ -162,7 +125,7 @@ static krein_status believe(const krein_predictor *s, const krein_block *b, cons
         double w = weight_of(b, i);
         if (w == 0) continue;
         in->loss += w * krein__log_loss(in->p[i * classes + truth]);
-        if (classes == 2) TRY(append(s->ctx, &in->side[truth], (scored){score[i], w}));
+        if (classes == 2) TRY(krein__ranks_add(s->ctx, &in->side[truth], score[i], w));
     }
 done:
     return st;
@@ -170,8 +133,7 @@ done:
 
 static void belief_clear(krein_ctx *ctx, belief *in) {
     krein__free(ctx, in->p);
-    krein__free(ctx, in->side[0].at);
-    krein__free(ctx, in->side[1].at);
+    for (int c = 0; c < 2; c++) krein__ranks_clear(ctx, &in->side[c]);
 }
 
 /* ---- with the other processes ------------------------------------------- */
@@ -200,30 +162,19 @@ static krein_status merge_numbers(krein_stream *rows, int64_t k, sums *s) {
     return KREIN_OK;
 }
 
-static krein_status join(krein_stream *rows, column *c) {
-    krein_ctx *ctx = krein__stream_data(rows)->ctx;
-    scored *all = NULL;
-    krein_status st = krein__stream_join(rows, c->at, c->n, sizeof *all, &all, &c->n);
-    if (st != KREIN_OK) return st;
-    krein__free(ctx, c->at);
-    c->at = all;
-    c->room = c->n;
-    return KREIN_OK;
-}
-
 static krein_status put_together(krein_stream *rows, const krein_model *m, sums *s, double *total,
                                  belief *in, krein_metrics *out) {
     krein_status st = KREIN_OK;
     int64_t cells = out->classes * out->classes;
     TRY(krein__stream_count(rows, 1, &out->n));
-    TRY(merge_numbers(rows, m->k, s));
+    TRY(merge_numbers(rows, m->encoding.nclass > 0 ? 0 : m->k, s));
     if (out->confusion) {
         TRY(krein__stream_count(rows, cells, out->confusion));
         TRY(krein__stream_sum(rows, cells, total));
     }
     if (!in->p) goto done;
     TRY(krein__stream_sum(rows, 1, &in->loss));
-    for (int c = 0; c < 2; c++) TRY(join(rows, &in->side[c]));
+    for (int c = 0; c < 2; c++) TRY(krein__ranks_join(rows, &in->side[c]));
 done:
     return st;
 }
@@ -239,7 +190,10 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     belief in = {0};
     int64_t rows = krein__block_rows(m->encoding.d);
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
+    bool sets = m->encoding.task == KREIN_TASK_MULTILABEL;
+    krein_label_metrics labels = {0};
     TRY(begin(ctx, &m->encoding, out));
+    if (sets) TRY(krein__label_metrics_begin(ctx, m, data, &labels));
     TRY(krein__stream_open(data, &m->encoding, part, &stream));
     TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, rows * m->k);
@@ -249,7 +203,8 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
         krein__predictor_run(&predictor, &b.x, score);
-        if (in.p) TRY(believe(&predictor, &b, score, &in));
+        if (in.p && sets) krein__predictor_probabilities(&predictor, b.x.n, score, in.p);
+        if (in.p && classes) TRY(believe(&predictor, &b, score, &in));
         for (int64_t i = 0; i < b.x.n; i++) {
             double w = weight_of(&b, i);
             out->n++;
@@ -259,12 +214,18 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
                         guess = krein__model_decide(m, score + i * m->k);
                 out->confusion[truth * out->classes + guess]++;
                 total[truth * out->classes + guess] += w;
+            } else if (w > 0 && sets) {
+                TRY(krein__label_metrics_add(&labels, w, b.label[i], score + i * m->k,
+                                             in.p ? in.p + i * m->k : NULL));
             } else if (w > 0) {
                 add_numbers(&s, w, m->k, b.label + i * m->k, score + i * m->k);
             }
         }
     }
-    if (krein__stream_shared(stream)) TRY(put_together(stream, m, &s, total, &in, out));
+    if (krein__stream_shared(stream)) {
+        if (sets) TRY(krein__label_metrics_join(stream, &labels));
+        TRY(put_together(stream, m, &s, total, &in, out));
+    }
     if (!(s.weight > 0)) {
         st = krein__fail(ctx, KREIN_EDATA,
                          out->n == 0 ? "%s: there is no row to evaluate"
@@ -275,12 +236,14 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     if (classes) {
         end_classes(total, s.weight, out);
         if (in.p) out->log_loss = in.loss / s.weight;
-        if (in.p && m->encoding.nclass == 2)
-            out->auc = krein__auc(in.side[0].n, in.side[0].at, in.side[1].n, in.side[1].at);
+        if (in.p && m->encoding.nclass == 2) out->auc = krein__ranks_area(&in.side[0], &in.side[1]);
+    } else if (sets) {
+        TRY(krein__label_metrics_end(&labels, s.weight, out));
     } else {
         end_numbers(&s, m->k, out);
     }
 done:
+    krein__label_metrics_clear(&labels);
     krein__predictor_end(&predictor);
     krein__stream_close(stream);
     krein__free(ctx, score);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 krein_head krein__task_head(krein_task task) {
+    if (task == KREIN_TASK_MULTILABEL) return KREIN_HEAD_LABELS;
     return task == KREIN_TASK_CLASSIFICATION ? KREIN_HEAD_BEST : KREIN_HEAD_VALUES;
 }
 
@@ -19,7 +20,7 @@ int64_t krein__head_scores(krein_head head, const krein_encoding *e) {
     if (head == KREIN_HEAD_NONE) return 0;
     if (head == KREIN_HEAD_VALUES) return e->outputs;
     if (head == KREIN_HEAD_VOTES) return e->nclass * (e->nclass - 1) / 2;
-    return e->nclass == 2 ? 1 : e->nclass;
+    return head == KREIN_HEAD_BEST && e->nclass == 2 ? 1 : e->nclass;
 }
 
 void krein_model_destroy(krein_model *m) {
@@ -35,6 +36,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->intercept);
     krein__free(ctx, m->calibration.slope);
     krein__free(ctx, m->calibration.shift);
+    krein__free(ctx, m->threshold);
     krein__free(ctx, m->variance);
     krein__free(ctx, m->shift);
     krein__notes_free(ctx, m->note, m->notes);
@@ -285,16 +287,21 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     TRY(krein__archive_bool(a, "encoding.unknown", &e->unknown_ignore));
     TRY(enum_io(a, "encoding.scale", &scale, KREIN_SCALE_NONE));
     TRY(enum_io(a, "encoding.missing", &missing, KREIN_MISSING_AUTO));
-    TRY(enum_io(a, "encoding.task", &task, KREIN_TASK_CLASSIFICATION));
+    TRY(enum_io(a, "encoding.task", &task, KREIN_TASK_MULTILABEL));
     e->scale = (krein_scale)scale;
     e->missing = (krein_missing)missing;
     e->task = (krein_task)task;
     TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
     TRY(scaling_io(a, ctx, e));
-    if (e->task != KREIN_TASK_CLASSIFICATION) goto done;
+    const bool labels = e->task == KREIN_TASK_MULTILABEL;
+    if (e->task != KREIN_TASK_CLASSIFICATION && !labels) goto done;
     TRY(krein__archive_bool(a, "classes.text", &e->label_text));
-    TRY(krein__archive_int(a, "classes", &e->nclass, 2, KREIN_CLASSES_MAX));
+    if (labels) {
+        krein__archive_needs(a, 2);
+        TRY(krein__archive_bool(a, "classes.blanks", &e->label_blanks));
+    }
+    TRY(krein__archive_int(a, "classes", &e->nclass, labels ? 1 : 2, KREIN_CLASSES_MAX));
     TRY(krein__archive_texts(a, "class.names", &e->class_name, e->nclass));
     if (!e->label_text)
         TRY(krein__archive_array(a, "class.values", KREIN_TYPE_F64, &e->class_value, e->nclass));
@@ -307,8 +314,9 @@ done:
 static bool fitting_head(const krein_model *m) {
     const krein_encoding *e = &m->encoding;
     if (m->head == KREIN_HEAD_NONE) return m->k == 0;
-    if (m->k == 0 || (e->task == KREIN_TASK_CLASSIFICATION) == (m->head == KREIN_HEAD_VALUES))
-        return false;
+    const bool labels = e->task == KREIN_TASK_MULTILABEL;
+    if (labels != (m->head == KREIN_HEAD_LABELS) || (labels && !e->label_text)) return false;
+    if (m->k == 0 || (e->nclass > 0) == (m->head == KREIN_HEAD_VALUES)) return false;
     return e->task == KREIN_TASK_AUTO || m->k == krein__head_scores(m->head, e);
 }
 
@@ -324,13 +332,16 @@ static krein_status head_io(krein_archive *a, krein_model *m) {
         m->k = krein__head_scores(m->head, e);
         goto done;
     }
-    TRY(enum_io(a, "head", &head, KREIN_HEAD_NONE));
+    TRY(enum_io(a, "head", &head, KREIN_HEAD_LABELS));
     m->head = (krein_head)head;
     TRY(krein__archive_int(a, "scores", &m->k, 0, INT32_MAX));
     if (!fitting_head(m)) {
         st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its scores)");
         goto done;
     }
+    if (m->head == KREIN_HEAD_LABELS &&
+        (krein__archive_reading(a) ? krein__archive_has(a, "thresholds") : m->threshold != NULL))
+        TRY(krein__archive_array(a, "thresholds", KREIN_TYPE_F64, &m->threshold, m->k));
     TRY(krein__archive_bool(a, "calibrated", &calibrated));
     if (!calibrated) goto done;
     TRY(krein__archive_array(a, "calibration.slope", KREIN_TYPE_F64, &m->calibration.slope, m->k));
@@ -491,6 +502,12 @@ krein_status krein__model_finish(krein_model *m) {
     TRY(krein__encoding_notes(ctx, &m->encoding, &m->note, &m->notes));
 done:
     return st;
+}
+
+krein_status krein__model_retell_map(krein_model *m) {
+    krein__free(m->ctx, m->map_text);
+    m->map_text = krein__map_text(m->map);
+    return m->map_text ? KREIN_OK : m->ctx->status;
 }
 
 /* name: of the file, for messages. */

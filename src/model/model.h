@@ -15,11 +15,12 @@ typedef enum krein_head {
     KREIN_HEAD_VALUES = 0, /* they are numbers: a regression's, or principal components */
     KREIN_HEAD_BEST = 1,   /* the class of the largest; of two classes, the sign of the one score */
     KREIN_HEAD_VOTES = 2,  /* one for each pair of classes a < b, positive for b: the most votes */
-    KREIN_HEAD_NONE = 3    /* there are no scores: the pipe ends at the features */
+    KREIN_HEAD_NONE = 3,   /* there are no scores: the pipe ends at the features */
+    KREIN_HEAD_LABELS = 4  /* one for each label: those above their thresholds */
 } krein_head;
 
-/* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, and pairs of them
- * before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
+/* From scores to probabilities, p_c ~ exp(slope_c f_c + shift_c); two classes, labels, and pairs of
+ * classes before they are coupled: 1 / (1 + exp(-slope f - shift)). Empty: the model has none. */
 typedef struct krein_calibration {
     double *slope, *shift; /* k of each, or NULL */
 } krein_calibration;
@@ -55,7 +56,8 @@ struct krein_model {
     krein_packed packed; /* the same in codes, which the file has in their place; unit NULL: none */
     double *intercept;   /* k */
     krein_calibration calibration;
-    double *variance; /* k, of principal components; NULL: the scores are something else */
+    double *threshold; /* k, of labels; NULL: zeros */
+    double *variance;  /* k, of principal components; NULL: the scores are something else */
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
     krein_kernel_weight *weights;
@@ -69,6 +71,8 @@ struct krein_model {
 /* What people are told and other fields do not say (kernel_text, map_text, shift), once encoding,
  * kernel, map and weights are there. */
 krein_status krein__model_finish(krein_model *model);
+/* The same of the map alone, after it was changed. */
+krein_status krein__model_retell_map(krein_model *model);
 
 /* The head of a task, unless a learner has its own, and the scores it needs. */
 krein_head krein__task_head(krein_task task);
@@ -112,6 +116,10 @@ void krein__predictor_run(const krein_predictor *s, const krein_rows *x, double 
 void krein__predictor_probabilities(const krein_predictor *s, int64_t n, const double *score,
                                     double *p);
 void krein__predictor_end(krein_predictor *s);
+/* Whether the label with score f is in the row's set. */
+static inline bool krein__model_has(const krein_model *m, int64_t label, double f) {
+    return f > (m->threshold ? m->threshold[label] : 0);
+}
 /* The class that the k scores of a row stand for. */
 int64_t krein__model_decide(const krein_model *model, const double *score);
 /* The same without a model. Ties go to the first class. */

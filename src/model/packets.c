@@ -13,17 +13,20 @@
 krein_status krein__tell(const krein_model *m, const krein_scored *b, krein_predict_fn fn,
                          void *user) {
     int64_t k = m->k, nclass = m->encoding.nclass;
-    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
+    bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION, labels = b->in_set != NULL;
     for (int64_t i = 0; i < b->n; i++) {
         bool dropped = b->dropped && b->dropped[i];
         krein_prediction one = {.row = b->first + i,
                                 .label = -1,
-                                .values = dropped || classes ? NULL : b->score + i * k,
+                                .values = dropped || classes || labels ? NULL : b->score + i * k,
                                 .scores = dropped ? NULL : b->score + i * k,
                                 .nscores = k,
                                 .id = b->id ? b->id[i] : NULL,
                                 .probabilities = dropped || !b->p ? NULL : b->p + i * nclass,
                                 .nclasses = nclass};
+        for (int64_t c = 0; labels && !dropped && c < k; c++)
+            b->in_set[c] = krein__model_has(m, c, b->score[i * k + c]);
+        if (labels && !dropped) one.labels = b->in_set;
         if (classes && !dropped) one.label = krein__model_decide(m, b->score + i * k);
         krein_status st = fn(user, &one);
         if (st != KREIN_OK) return st;
@@ -88,6 +91,7 @@ static krein_status tell_packet(void *user, int rank, const void *bytes, int64_t
     krein_scored b = {0};
     bool *dropped = NULL;
     char **id = NULL;
+    b.in_set = all->in_set;
     (void)rank;
     memcpy(&head, from, sizeof head);
     from += sizeof head;

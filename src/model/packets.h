@@ -10,6 +10,7 @@ typedef struct krein_scored {
     double *score, *p;   /* p: probabilities, or NULL */
     const bool *dropped; /* or NULL */
     char *const *id;     /* or NULL */
+    int8_t *in_set;      /* k, of labels: room for a row's; NULL: another head */
 } krein_scored;
 krein_status krein__tell(const krein_model *m, const krein_scored *b, krein_predict_fn fn,
                          void *user);
@@ -26,6 +27,7 @@ typedef struct krein_packets {
     int64_t n, room, next;
     krein_predict_fn fn;
     void *user;
+    int8_t *in_set; /* as in krein_scored */
 } krein_packets;
 krein_status krein__packets_keep(krein_packets *all, const krein_scored *b);
 /* Those of all processes, by the first one: called by all. */

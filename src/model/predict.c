@@ -173,6 +173,7 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     krein_block b;
     krein_packets all = {.ctx = ctx, .m = m, .fn = fn, .user = user};
     double *score = NULL, *p = NULL;
+    int8_t *in_set = NULL;
     int64_t rows = krein__block_rows(m->encoding.d);
     krein__call_begin(ctx);
     TRY(krein__model_need_head(ctx, m, "predict"));
@@ -183,12 +184,14 @@ krein_status krein_predict(krein_ctx *ctx, const krein_model *m, krein_data *dat
     TRY(krein__predictor_begin(ctx, m, &predictor));
     NEW(score, rows * m->k);
     if (m->calibration.slope) NEW(p, rows * m->encoding.nclass);
+    if (m->head == KREIN_HEAD_LABELS) NEW(in_set, m->k);
+    all.in_set = in_set;
     for (;;) {
         TRY(krein__stream_next(stream, &b));
         if (b.x.n == 0) break;
         krein__predictor_run(&predictor, &b.x, score);
         if (p) krein__predictor_probabilities(&predictor, b.x.n, score, p);
-        krein_scored block = {b.x.n, b.first, score, p, b.dropped, b.id};
+        krein_scored block = {b.x.n, b.first, score, p, b.dropped, b.id, in_set};
         TRY(krein__stream_shared(stream) ? krein__packets_keep(&all, &block)
                                          : krein__tell(m, &block, fn, user));
     }
@@ -200,6 +203,7 @@ done:
     krein__stream_close(stream);
     krein__free(ctx, score);
     krein__free(ctx, p);
+    krein__free(ctx, in_set);
     return st;
 }
 
@@ -207,6 +211,7 @@ typedef struct filler {
     krein_ctx *ctx;
     krein_prediction_arrays *to;
     int64_t k, classes;
+    bool sets; /* the caller's struct has room for label sets, and wants them */
 } filler;
 
 static krein_status fill_row(void *user, const krein_prediction *p) {
@@ -221,8 +226,15 @@ static krein_status fill_row(void *user, const krein_prediction *p) {
         to->scores[p->row * f->k + j] = p->scores ? p->scores[j] : NAN;
     for (int64_t j = 0; to->probabilities && j < f->classes; j++)
         to->probabilities[p->row * f->classes + j] = p->probabilities ? p->probabilities[j] : NAN;
+    for (int64_t j = 0; f->sets && j < f->classes; j++)
+        to->label_sets[p->row * f->classes + j] = p->labels ? p->labels[j] : -1;
     to->rows = p->row + 1;
     return KREIN_OK;
+}
+
+static bool wants_sets(const krein_prediction_arrays *a) {
+    return a->size >= offsetof(krein_prediction_arrays, label_sets) + sizeof a->label_sets &&
+           a->label_sets;
 }
 
 static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
@@ -234,6 +246,10 @@ static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
                            "capacity");
     if (krein__options_known(ctx, out, sizeof *out, "krein_prediction_arrays") != KREIN_OK)
         return ctx->status;
+    if (wants_sets(out) && m->head != KREIN_HEAD_LABELS)
+        return krein__fail(ctx, KREIN_EARG,
+                           "the model has no label sets: train it with "
+                           "`task=multilabel`");
     if (out->probabilities && !m->calibration.slope)
         return krein__fail(ctx, KREIN_EARG,
                            "the model has no probabilities; train it with `probabilities`");
@@ -242,7 +258,7 @@ static krein_status check_arrays(krein_ctx *ctx, const krein_model *m,
 
 krein_status krein_predict_into(krein_ctx *ctx, const krein_model *m, krein_data *data,
                                 krein_prediction_arrays *out) {
-    filler f = {ctx, out, m->k, m->encoding.nclass};
+    filler f = {ctx, out, m->k, m->encoding.nclass, wants_sets(out)};
     krein__call_begin(ctx);
     krein_status st = check_arrays(ctx, m, out);
     if (st != KREIN_OK) return krein__call_end(ctx, st);

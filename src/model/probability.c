@@ -2,6 +2,7 @@
  *
  * One score for each class f_c:   p_c = exp(e_c) / sum_b exp(e_b),   e_c = slope_c f_c + shift_c
  * Two classes, one score:         p_1 = 1 / (1 + exp(-e)),           p_0 = 1 - p_1
+ * Labels, one score for each:     p_c = 1 / (1 + exp(-e_c)),         each for itself
  *
  * One score for each pair a < b: r_ba = 1 / (1 + exp(-e_ab)) is the probability of b among the two,
  * r_ab = 1 - r_ba, and the classes' probabilities are coupled by Wu, Lin and Weng's second method
@@ -83,7 +84,10 @@ int64_t krein__probability_scratch(krein_head head, int64_t classes) {
 
 void krein__probabilities(krein_head head, int64_t classes, const krein_calibration *c,
                           const double *score, double *p, double *scratch) {
-    if (classes == 2)
+    double rest;
+    if (head == KREIN_HEAD_LABELS)
+        for (int64_t j = 0; j < classes; j++) logistic(exponent(c, score, j), &p[j], &rest);
+    else if (classes == 2)
         logistic(exponent(c, score, 0), &p[1], &p[0]);
     else if (head == KREIN_HEAD_VOTES)
         couple(classes, c, score, p, scratch);

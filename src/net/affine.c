@@ -20,6 +20,8 @@ static void shape(krein_layer *l) {
     l->parts = krein__net_parts(l->out);
     l->weights_parts = krein__net_parts(l->in);
     l->part_size = (krein__min(l->in, KREIN_NET_PART) + 1) * l->out;
+    l->quantisers = l->out;
+    l->even = true;
     l->flops = 2 * (double)l->in * (double)l->out;
 }
 
@@ -49,6 +51,12 @@ static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
     out[0] = (krein_range){l->first + from * l->out, m, l->out, l->out, true};
     out[1] = (krein_range){bias_at(l), 1, l->out, l->out, false};
     return part == 0 && intercept(l) ? 2 : 1;
+}
+
+/* One for each number of the output. */
+static int64_t quantiser(const krein_layer *l, int64_t part, int64_t column) {
+    (void)l, (void)part;
+    return column;
 }
 
 static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
@@ -83,4 +91,5 @@ const krein_layer_class krein__layer_affine = {
     .forward = forward,
     .backward = backward,
     .ranges = ranges,
-    .gradient = gradient};
+    .gradient = gradient,
+    .quantiser = quantiser};

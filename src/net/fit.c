@@ -19,6 +19,7 @@
 #include "net/fit.h"
 
 #include "base/rng.h"
+#include "net/codes.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -55,9 +56,13 @@ bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class) 
     return best != class;
 }
 
-static double squares(int64_t k, const float *f, const float *y) {
+double krein__net_off(const krein_loss_class *loss, float f, float y) {
+    return (loss->numbers ? (double)f : f > 0 ? 1 : -1) - (double)y;
+}
+
+static double squares(const krein_loss_class *loss, int64_t k, const float *f, const float *y) {
     double sum = 0;
-    for (int64_t c = 0; c < k; c++) sum += pow((double)f[c] - (double)y[c], 2);
+    for (int64_t c = 0; c < k; c++) sum += pow(krein__net_off(loss, f[c], y[c]), 2);
     return sum;
 }
 
@@ -82,7 +87,7 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
             total += weight;
             off +=
                 weight * (a.class ? (double)krein__net_wrong(k, f + i * k, a.y + i * k, a.class[i])
-                                  : squares(k, f + i * k, a.y + i * k));
+                                  : squares(loss, k, f + i * k, a.y + i * k));
         }
         if (scores) memcpy(scores + from * k, f, (size_t)(m * k) * sizeof *f);
     }
@@ -230,7 +235,10 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
     if (!isfinite(*loss)) return KREIN_OK;
     *activity = descend(f, n);
     float *W = head_weights(f, &rows, &columns);
-    return krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+    krein_status st =
+        krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+    krein__net_round(f->net);
+    return st;
 }
 
 /* ---- epochs ------------------------------------------------------------- */
@@ -501,6 +509,7 @@ static krein_status run(fit *f) {
     /* Windows have sizes of their own: the steps are counted as if they were even. */
     f->steps = f->o->epochs * krein__max(f->rows->windows, batches_of(f, f->rows->n));
     TRY(recall(f, &found));
+    krein__net_round(f->net);
     if (!found) {
         f->at = (krein_fit_place){.epoch = 1};
         out->last.loss = out->last.objective = NAN;
@@ -511,6 +520,7 @@ static krein_status run(fit *f) {
     if (f->at.done) goto done;
     TRY(run_epochs(f));
     memcpy(f->net->p, f->best, bytes);
+    krein__net_round(f->net);
     out->steps = f->at.step;
     f->at.done = true;
     TRY(keep(f, false));

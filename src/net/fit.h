@@ -104,6 +104,9 @@ double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *optio
 
 /* The k scores of a row do not say its class. */
 bool krein__net_wrong(int64_t k, const float *f, const float *y, int32_t class);
+/* How far a score is from its target; of a loss that is not for numbers the code -1 or +1 that it
+ * decides for. */
+double krein__net_off(const krein_loss_class *loss, float f, float y);
 /* Mean loss and error of rows: the share of wrong classes, or the root of the mean square of all
  * outputs; scores (n x out) may be NULL. */
 krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,

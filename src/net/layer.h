@@ -14,6 +14,7 @@
 
 #include "base/spec.h"
 #include "num/panels.h"
+#include "num/quant.h"
 
 enum { KREIN_NET_TILE = 48 };  /* rows: a multiple of the 12 that OpenBLAS takes at a time */
 enum { KREIN_NET_PART = 128 }; /* columns of a part; rows of weights where these are a part */
@@ -54,6 +55,9 @@ typedef struct krein_layer_class {
     /* The gradient of these over all rows, range behind range without gaps. */
     void (*gradient)(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
                      float *scratch);
+    /* Layers that may be in codes (codes.h): which quantiser of the layer's a column of the weights
+     * of a part belongs to; -1: a column of zeros that fill up. NULL: they may not. */
+    int64_t (*quantiser)(const krein_layer *l, int64_t part, int64_t column);
 } krein_layer_class;
 
 struct krein_layer {
@@ -69,6 +73,11 @@ struct krein_layer {
     int64_t scratch;       /* floats of a thread, for a batch of n rows: n times this */
     bool by_columns;       /* forward reads the input by columns */
     double flops;          /* of a row, forwards */
+    int64_t quantisers;    /* of the weights where these are codes */
+    bool even;             /* these are on [-u, u], else on [lo, hi] */
+    double most;           /* of the output, in size; 0: it has no bound and stays as it is */
+    int bits;              /* of weights and output; 0: they are no codes */
+    krein_quant *quant;    /* of the weights now; the net's */
 };
 
 static inline int64_t krein__net_parts(int64_t n) {

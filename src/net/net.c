@@ -1,7 +1,7 @@
 /* net.c -- a batch forwards and backwards through the layers; the table of layers and optimisers.
  *
  * The pieces of work (layer.h) are the same for any number of threads, and each is done by one. */
-#include "net/net.h"
+#include "net/codes.h"
 
 #include "net/optimizer.h"
 #include "num/blas.h"
@@ -58,6 +58,7 @@ krein_status krein__net_ready(krein_net *net) {
     krein_ctx *ctx = net->ctx;
     krein_status st = KREIN_OK;
     ZNEW(net->p, net->count);
+    TRY(krein__net_codes_ready(net));
 done:
     return st;
 }
@@ -66,7 +67,12 @@ void krein__net_clear(krein_net *net) {
     if (!net->ctx) return;
     for (int64_t l = 0; l < net->layers; l++) krein__values_clear(net->ctx, &net->layer[l].values);
     krein__free(net->ctx, net->p);
+    krein__net_codes_clear(net);
     *net = (krein_net){0};
+}
+
+double krein__net_bytes(const krein_net *net) {
+    return 4 * (double)net->count + krein__net_codes_bytes(net);
 }
 
 /* ---- buffers ------------------------------------------------------------ */
@@ -136,6 +142,7 @@ void krein__net_work_end(krein_net_work *w) {
 void krein__net_load(krein_net_work *w, const krein_rows *x, const int64_t *index, int64_t n) {
     int64_t d = w->net->in;
     for (int64_t i = 0; i < n; i++) krein__row_copy(x, index ? index[i] : i, w->x + i * d);
+    krein__net_round_input(w->net, n, w->x);
 }
 
 static float *scratch_here(const krein_net_work *w) {
@@ -172,6 +179,7 @@ const float *krein__net_forward(krein_net_work *w, int64_t n) {
          * are many: parameters are then fetched once, and in their order. */
         int64_t together =
             at->parts >= 4 * threads ? krein__max(1, at->parts / (8 * threads)) * tiles : 1;
+        const float *p = krein__layer_parameters(net, l);
         b->n = n;
 #pragma omp parallel num_threads(threads)
         {
@@ -184,7 +192,14 @@ const float *krein__net_forward(krein_net_work *w, int64_t n) {
 #pragma omp for schedule(dynamic, together)
             for (int64_t i = 0; i < tiles * at->parts; i++) {
                 int64_t row = i % tiles * KREIN_NET_TILE, m = krein__min(KREIN_NET_TILE, n - row);
-                at->cls->forward(at, net->p, b, row, m, i / tiles, scratch_here(w));
+                at->cls->forward(at, p, b, row, m, i / tiles, scratch_here(w));
+            }
+            if (at->bits > 0 && at->most > 0) {
+#pragma omp for schedule(static)
+                for (int64_t i = 0; i < tiles; i++)
+                    krein__layer_round_output(
+                        at, krein__min(KREIN_NET_TILE, n - i * KREIN_NET_TILE) * at->out,
+                        b->out + i * KREIN_NET_TILE * at->out);
             }
             krein__worker_end(c);
         }
@@ -204,7 +219,7 @@ void krein__net_backward(krein_net_work *w, int64_t l) {
     for (int64_t t = 0; t < tiles; t++) {
         krein__worker_begin();
         int64_t row = t * KREIN_NET_TILE, m = krein__min(KREIN_NET_TILE, b->n - row);
-        at->cls->backward(at, w->net->p, b, row, m, scratch_here(w));
+        at->cls->backward(at, krein__layer_parameters(w->net, l), b, row, m, scratch_here(w));
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -220,8 +235,10 @@ void krein__net_gradient(krein_net_work *w, int64_t l, krein_part_fn *use, void 
         krein__worker_begin();
         krein_range range[KREIN_NET_RANGES];
         float *g = scratch_here(w), *rest = g + at->part_size;
+        int64_t ranges = at->cls->ranges(at, i, range);
         at->cls->gradient(at, &w->pass[l], i, g, rest);
-        use(user, l, at->cls->ranges(at, i, range), range, g);
+        if (at->bits > 0) krein__layer_cut_gradient(at, w->net->p, i, range, g);
+        use(user, l, ranges, range, g);
         krein__worker_end(c);
     }
     krein__compute_end(c);

@@ -13,6 +13,7 @@ typedef struct krein_net {
     krein_layer layer[KREIN_NET_LAYERS];
     int64_t count; /* parameters, with gaps that bring layers to cache lines */
     float *p;
+    struct krein_net_codes *codes; /* where layers are in codes (codes.h); NULL: none is */
 } krein_net;
 
 void krein__net_begin(krein_ctx *ctx, int64_t in, krein_net *net);
@@ -21,6 +22,7 @@ krein_status krein__net_add(krein_net *net, const char *spec);
 /* After the last: the vector, zeros. */
 krein_status krein__net_ready(krein_net *net);
 void krein__net_clear(krein_net *net);
+double krein__net_bytes(const krein_net *net);
 int64_t krein__net_out(const krein_net *net);
 
 /* Buffers for batches of at most n rows. */

@@ -65,6 +65,8 @@ static void shape(krein_layer *l) {
     l->part_size = block_rows(l) * KREIN_PANEL;
     l->scratch = 3 * KREIN_PANEL;
     l->by_columns = true;
+    l->quantisers = 1;
+    l->most = (double)sets(l) * (double)factor(l);
     l->flops = (double)sets(l) * (double)frequencies(l) * (2 * (double)l->in + 40);
 }
 
@@ -178,6 +180,11 @@ static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
     return 1;
 }
 
+/* One for all frequencies. */
+static int64_t quantiser(const krein_layer *l, int64_t part, int64_t column) {
+    return column < in_panel(l, block_of(l, part).panel) ? 0 : -1;
+}
+
 static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
                      float *scratch) {
     block at = block_of(l, part);
@@ -213,4 +220,5 @@ const krein_layer_class krein__layer_spectral = {
     .forward = forward,
     .backward = backward,
     .ranges = ranges,
-    .gradient = gradient};
+    .gradient = gradient,
+    .quantiser = quantiser};

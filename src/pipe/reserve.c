@@ -146,6 +146,19 @@ static void describe_numbers(sample *s) {
     s->constant = (double)k;
 }
 
+/* Label sets become their codes -1 and +1. */
+static krein_status label_codes(const krein_job *job, sample *s) {
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    double *y = NULL;
+    NEW(y, s->n * s->outputs);
+    krein__targets_fill(job->model, job->data, s->n, s->label, y, NULL);
+    krein__free(ctx, s->label);
+    s->label = y;
+done:
+    return st;
+}
+
 static krein_status sample_begin(const krein_job *job, sample *s) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
@@ -153,7 +166,8 @@ static krein_status sample_begin(const krein_job *job, sample *s) {
     int64_t *index = NULL;
     bool classes = krein__job_classes(job);
     s->n = krein__min(job->n, ROWS);
-    s->outputs = classes ? 0 : e->outputs;
+    const bool labels = krein__job_labels(job);
+    s->outputs = classes ? 0 : labels ? e->nclass : e->outputs;
     NEW(index, s->n);
     NEW(s->label, s->n * job->data->nlabel);
     ZNEW(s->mean, s->outputs);
@@ -161,6 +175,7 @@ static krein_status sample_begin(const krein_job *job, sample *s) {
     krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_ROWS), job->n,
                       s->n, index);
     TRY(krein__stream_gather(job->rows, index, s->n, &s->x, s->label, NULL, NULL));
+    if (labels) TRY(label_codes(job, s));
     if (classes)
         TRY(count_classes(ctx, e->nclass, s));
     else

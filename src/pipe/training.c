@@ -49,7 +49,9 @@ void krein__training_end(krein_training *t) {
 typedef bool trait(const krein_learner_class *l);
 static bool has_probabilities(const krein_learner_class *l) { return l->probabilities; }
 static bool has_checkpoint(const krein_learner_class *l) { return l->checkpoint; }
+static bool has_labels(const krein_learner_class *l) { return l->tasks & KREIN_FOR_LABELS; }
 static bool has_unlabelled(const krein_learner_class *l) { return l->unlabelled; }
+static bool has_graph(const krein_learner_class *l) { return l->graph; }
 
 typedef struct names {
     char text[256];
@@ -103,6 +105,11 @@ static krein_status check_learner(const krein_training *t) {
                            "%s has no use for rows without labels; leave `unlabeled` out; learners "
                            "that learn from them: %s",
                            l->cls.name, those_that(has_unlabelled).text);
+    if (t->o.graph_file && !l->graph)
+        return krein__fail(ctx, KREIN_EARG,
+                           "%s makes no graph of the rows; leave `graph_file` out; learners that "
+                           "do: %s",
+                           l->cls.name, those_that(has_graph).text);
     if (t->o.checkpoint && (t->weighing.cls || !l->checkpoint))
         return krein__fail(ctx, KREIN_EARG,
                            "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
@@ -265,6 +272,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     t->pipe.job.lambda = t->o.lambda;
     t->pipe.job.probabilities = t->o.probabilities;
     t->pipe.job.folds = krein__training_folds(t);
+    t->pipe.job.graph_file = t->o.graph_file;
 done:
     return st;
 }
@@ -281,8 +289,14 @@ char *krein__training_learner(krein_training *t) {
 static krein_status check_task(const krein_training *t, const krein_encoding *e) {
     krein_ctx *ctx = t->pipe.ctx;
     const char *name = t->learner->cls.name;
-    bool classes = e->task == KREIN_TASK_CLASSIFICATION;
-    bool fits = t->learner->tasks & (classes ? KREIN_FOR_CLASSES : KREIN_FOR_NUMBERS);
+    bool classes = e->task == KREIN_TASK_CLASSIFICATION, labels = e->task == KREIN_TASK_MULTILABEL;
+    bool fits = t->learner->tasks & (labels    ? KREIN_FOR_LABELS
+                                     : classes ? KREIN_FOR_CLASSES
+                                               : KREIN_FOR_NUMBERS);
+    if (!fits && labels)
+        return krein__fail(ctx, KREIN_EDATA,
+                           "%s cannot learn several labels a row; learners that can: %s", name,
+                           those_that(has_labels).text);
     if (!fits && t->weighing.cls)
         return krein__fail(ctx, KREIN_EDATA,
                            "mkl(base=%s) is for classification and the labels are numbers; use "
@@ -299,7 +313,7 @@ static krein_status check_task(const krein_training *t, const krein_encoding *e)
         krein_status st = krein__criterion_check(ctx, &t->criterion, e->task, true);
         if (st != KREIN_OK) return st;
     }
-    if (t->o.probabilities && !classes)
+    if (t->o.probabilities && !classes && !labels)
         return krein__fail(ctx, KREIN_EARG,
                            "`probabilities` are for classes and the labels are numbers");
     return KREIN_OK;
@@ -343,6 +357,7 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     m->head = t->learner->head ? t->learner->head(&t->values, &m->encoding)
                                : krein__task_head(m->encoding.task);
     m->k = krein__head_scores(m->head, &m->encoding);
+    if (m->head == KREIN_HEAD_LABELS) job->probabilities = t->learner->probabilities;
     job->n = data->count[KREIN_PART_TRAIN];
     if (plan) job->n -= (int64_t)rint(t->o.holdout * (double)job->n);
     m->n = job->n;

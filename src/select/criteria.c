@@ -80,11 +80,12 @@ krein_status krein__criterion_check(krein_ctx *ctx, const krein_criterion *c, kr
     if (!labels)
         return krein__fail(ctx, KREIN_EDATA,
                            "%s needs labels and there are none; er and tail do without", name);
-    if (task == KREIN_TASK_REGRESSION && !(c->cls->tasks & KREIN_FOR_NUMBERS))
+    const bool sets = task == KREIN_TASK_MULTILABEL;
+    if ((task == KREIN_TASK_REGRESSION || sets) && !(c->cls->tasks & KREIN_FOR_NUMBERS))
         return krein__fail(ctx, KREIN_EDATA,
-                           "%s is for classes and the labels are numbers; take kta, ckta, loo, cv, "
-                           "gcv or evidence, or `task=classification`",
-                           name);
+                           "%s is for classes and %s; take kta, ckta, loo, cv, gcv or evidence%s",
+                           name, sets ? "rows have several labels" : "the labels are numbers",
+                           sets ? "" : ", or `task=classification`");
     return KREIN_OK;
 }
 

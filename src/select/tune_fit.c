@@ -68,7 +68,7 @@ static void prepare_targets(krein_tune_sample *s) {
             square +=
                 (s->weight ? s->weight[i] : 1) * pow(s->y[i * k + c] - mean, 2) / (double)s->n;
         s->mean[c] = mean;
-        s->unit[c] = square > 0 && !s->classes ? sqrt(square) : 1;
+        s->unit[c] = square > 0 && s->numbers ? sqrt(square) : 1;
         s->total += square / (s->unit[c] * s->unit[c]);
         for (int64_t i = 0; i < s->n; i++) s->y[i * k + c] = (s->y[i * k + c] - mean) / s->unit[c];
         for (int64_t i = 0; i < s->m; i++)
@@ -76,12 +76,12 @@ static void prepare_targets(krein_tune_sample *s) {
     }
 }
 
-static krein_status make_codes(krein_job *job, krein_tune_sample *s) {
+static krein_status make_codes(krein_job *job, int64_t count, krein_tune_sample *s) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_rng g = krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_CODE);
-    NEW(s->code, s->nclass * s->k);
-    for (int64_t c = 0; c < s->nclass; c++)
+    NEW(s->code, count * s->k);
+    for (int64_t c = 0; c < count; c++)
         for (int64_t j = 0; j < s->k; j++)
             s->code[c * s->k + j] =
                 (krein__rng_bits(g, (uint64_t)c, (uint64_t)j) & 1 ? 1 : -1) / sqrt((double)s->k);
@@ -94,9 +94,15 @@ static void take_targets(const krein_tune_sample *s, const krein_probe *from, co
                          int64_t n, double *y, double *weight, int32_t *class) {
     int64_t k = s->k;
     for (int64_t i = 0; i < n; i++) {
-        const double *target =
-            s->code ? s->code + from->class[index[i]] * k : from->y + index[i] * k;
-        memcpy(y + i * k, target, (size_t)k * sizeof *y);
+        const double *own = from->y + index[i] * from->k;
+        const double *target = s->code && class ? s->code + from->class[index[i]] * k : own;
+        if (s->code && !class) { /* the sum of the codes of the row's labels */
+            memset(y + i * k, 0, (size_t)k * sizeof *y);
+            for (int64_t c = 0; c < from->k; c++)
+                for (int64_t j = 0; own[c] > 0 && j < k; j++) y[i * k + j] += s->code[c * k + j];
+        } else {
+            memcpy(y + i * k, target, (size_t)k * sizeof *y);
+        }
         if (weight) weight[i] = from->weight[index[i]];
         if (class) class[i] = from->class[index[i]];
     }
@@ -123,8 +129,10 @@ krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double cli
     s->d = all.x.d;
     s->classes = all.classes > 0;
     s->nclass = all.classes;
-    s->k = all.classes > MANY ? CODE : all.k;
-    if (all.classes > MANY) TRY(make_codes(job, s));
+    s->numbers = !s->classes && !krein__job_labels(job);
+    bool many = !s->numbers && all.k > MANY;
+    s->k = many ? CODE : all.k;
+    if (many) TRY(make_codes(job, all.k, s));
     s->dense = !all.x.ptr || s->d <= DENSE_COLUMNS;
     NEW(s->order, rows);
     index = s->order;

@@ -18,6 +18,7 @@ typedef struct krein_tune_sample {
     krein_ctx *ctx;
     int64_t n, m, d, k;  /* rows of S and V, columns, targets */
     bool classes, dense; /* dense: a metric can be learned */
+    bool numbers;        /* of a regression: neither classes nor labels */
     krein_matrix fit, held;
     krein_logs logs;    /* of heavy-tailed columns; what is not in fit and held at present */
     int64_t *order;     /* rows of S and V among those of logs */
@@ -25,7 +26,8 @@ typedef struct krein_tune_sample {
     double *held_y, *held_weight;    /* V, the same units */
     int32_t *fit_class, *held_class; /* NULL: numbers */
     int64_t nclass;
-    double *code; /* nclass x k: what stands for a class; NULL: the targets of the learner */
+    double
+        *code; /* (classes or labels) x k: what stands for one; NULL: the targets of the learner */
     double *unit; /* k: what targets were divided by */
     double *mean; /* k: what was taken off before */
     double total; /* mean over S of |y|^2: the loss of the mean */

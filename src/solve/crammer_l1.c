@@ -395,7 +395,8 @@ static krein_status check(solver *v) {
     }
     TRY(dual(v, &value));
     m->dual_value = fmax(m->dual_value, value);
-    m->converged = m->primal - m->dual_value <= v->o->tol * fmax(m->primal, ROUNDING * v->cost);
+    m->converged = isfinite(m->primal) &&
+                   m->primal - m->dual_value <= v->o->tol * fmax(m->primal, ROUNDING * v->cost);
     krein__log(v->ctx, KREIN_LOG_DEBUG, "crammer_l1, step %lld: primal %.8g, dual %.8g, mu %.3g",
                (long long)m->passes, primal, value, v->mu);
 done:
@@ -449,7 +450,8 @@ static krein_status solver_begin(solver *v) {
     double **of_pairs[] = {&v->f, &v->df, &v->s, &v->beta, &v->ds, &v->dbeta, &v->a, &v->rc};
     double **of_weights[] = {&v->P,   &v->N,   &v->tP, &v->tN, &v->G,  &v->dP,  &v->dN,
                              &v->dtP, &v->dtN, &v->dG, &v->rP, &v->rN, &v->rhs, &v->h};
-    for (int64_t i = 0; i < KREIN__COUNT(of_pairs); i++) NEW(*of_pairs[i], pairs);
+    /* zeros: the first right sides have 0 times the directions */
+    for (int64_t i = 0; i < KREIN__COUNT(of_pairs); i++) ZNEW(*of_pairs[i], pairs);
     for (int64_t i = 0; i < KREIN__COUNT(of_weights); i++) ZNEW(*of_weights[i], v->side);
     NEW(v->xi, v->n);
     NEW(v->dxi, v->n);

@@ -6,6 +6,7 @@
  */
 #include "stream/memory.h"
 #include "file/lines.h"
+#include "file/sets.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -173,6 +174,11 @@ static krein_status code_of(krein_reader *r, int64_t i, int64_t j, const char *w
     krein_column *c = &r->column[j];
     size_t length = strlen(word);
     bool feature = c->role == KREIN_ROLE_FEATURE;
+    char cell[48];
+    if (c->sets && !feature && !krein__set_valid(word, length, '|'))
+        return krein__fail(r->ctx, KREIN_EDATA,
+                           "%s has an empty name among its labels: \"%s\"; write one | between two",
+                           row_of(r, i).text, krein__cell_text(word, length, cell));
     *code = krein__word_hash(word, length);
     if (feature && c->hashed) return KREIN_OK;
     *code = krein__dict_find(&c->dict, word, length);

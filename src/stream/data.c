@@ -226,6 +226,12 @@ void krein__data_forget(krein_data *data) {
     data->in_memory = false;
 }
 
+static void drop_sets(krein_data *data) {
+    if (data->sets) krein__sets_clear(data->ctx, data->sets);
+    krein__free(data->ctx, data->sets);
+    data->sets = NULL;
+}
+
 void krein__data_reset(krein_data *data) {
     krein_ctx *ctx = data->ctx;
     krein__data_quiet(data);
@@ -234,7 +240,8 @@ void krein__data_reset(krein_data *data) {
     krein__free(ctx, data->label_map);
     data->part = NULL;
     data->label_map = NULL;
-    data->by_name = data->scanned = false;
+    drop_sets(data);
+    data->by_name = data->scanned = data->label_open = false;
     memset(data->count, 0, sizeof data->count);
     memset(data->here, 0, sizeof data->here);
     memset(data->before, 0, sizeof data->before);
@@ -249,6 +256,7 @@ void krein_data_close(krein_data *data) {
     krein__reader_close(data->labels);
     for (int k = 0; k < KREIN__COUNT(data->owned); k++) krein__free(ctx, data->owned[k]);
     krein__raw_clear(ctx, &data->label_batch);
+    drop_sets(data);
     krein__free(ctx, data->label_map);
     krein__free(ctx, data->part);
     krein__free(ctx, data->name);
@@ -410,6 +418,41 @@ krein_status krein__data_label_role(krein_data *data) {
     data->nlabel = 1;
     data->has_label = true;
     return KREIN_OK;
+}
+
+static krein_reader *label_reader(const krein_data *data) {
+    return data->labels ? data->labels : data->reader;
+}
+
+krein_status krein__data_label_sets(krein_data *data, bool sets) {
+    krein_reader *r = label_reader(data);
+    for (int64_t j = 0; j < r->ncolumn; j++) {
+        krein_column *c = &r->column[j];
+        c->sets = sets && c->role == KREIN_ROLE_LABEL;
+        if (!c->sets) continue;
+        if (data->nlabel > 1 || r->format == KREIN_FORMAT_NPY || (r->memory && !c->given_text))
+            return krein__fail(data->ctx, KREIN_EARG,
+                               "%s: `task=multilabel` takes one column of texts, names with | or "
+                               "blanks between them, and the label%s",
+                               data->name,
+                               data->nlabel > 1 ? "s are several columns" : " is a number");
+        c->text = true;
+        c->reading = (krein_reading){KREIN_AS_PLAIN, 0};
+    }
+    return KREIN_OK;
+}
+
+krein_status krein__data_label_words(krein_data *data, const krein_encoding *e) {
+    krein_ctx *ctx = data->ctx;
+    krein_status st = KREIN_OK;
+    const krein_reader *r = label_reader(data);
+    const krein_dict *words = &r->column[data->labels ? 0 : data->label_column].dict;
+    if (e->task != KREIN_TASK_MULTILABEL)
+        return krein__class_codes(ctx, words, e, &data->label_map);
+    if (!data->sets) ZNEW(data->sets, 1);
+    TRY(krein__sets_grow(ctx, words, e, r->format == KREIN_FORMAT_LIBSVM, data->sets));
+done:
+    return st;
 }
 
 /* Labels of raw->n rows from the separate file, whose batches end elsewhere. */

@@ -42,6 +42,8 @@ struct krein_data {
     bool unlabelled;             /* rows without a label are a part of their own, not an error */
     bool by_name;                /* columns were matched to an encoding by their names */
     int64_t *label_map;          /* text label code -> class */
+    bool label_open;             /* scanned, and the text label's words are not all known yet */
+    krein_sets *sets;            /* text label code -> labels, of several labels a row; or NULL */
     uint8_t *part;               /* of the rows read here, or NULL: all are training rows */
     int64_t count[KREIN_PARTS];  /* rows of each part, those of all processes */
     int64_t here[KREIN_PARTS];   /* of these, the rows that this process reads */
@@ -61,6 +63,12 @@ struct krein_data {
     double ahead_room;         /* bytes that may be used to read ahead; < 0: by the budget */
 };
 
+/* Targets of several labels a row: -1 and +1 for each label, from a label of a block. */
+static inline void krein__data_labels(const krein_data *data, const krein_encoding *e, double label,
+                                      double *y) {
+    krein__set_codes(data->sets, (int64_t)label, e->nclass, y);
+}
+
 /* Inside the room: roles of the columns, one batch, memory of batches. */
 /* Rows that a pass over the raw rows gives, once known. */
 int64_t krein__data_rows_here(const krein_data *data);
@@ -70,6 +78,10 @@ int64_t krein__data_row(const krein_data *data, int64_t row);
 krein_status krein__data_reopen(krein_data *data, const krein_rows_view *view);
 krein_status krein__data_side_roles(krein_data *data);
 krein_status krein__data_label_role(krein_data *data);
+/* The label column becomes one of sets of names, or is not (any more). */
+krein_status krein__data_label_sets(krein_data *data, bool sets);
+/* The text label's words, all that there are so far, as classes or label sets of the encoding. */
+krein_status krein__data_label_words(krein_data *data, const krein_encoding *e);
 /* Divides the rows of the file among the processes, where they are to share them; rows of their own
  * are divided already. */
 krein_status krein__data_share(krein_data *data);

@@ -289,6 +289,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
     for (int64_t j = 0; j < r->ncolumn; j++)
         if (r->column[j].role == KREIN_ROLE_LABEL) r->column[j].text = e->label_text;
     if (data->labels) data->labels->column[0].text = e->label_text;
+    TRY(krein__data_label_sets(data, e->task == KREIN_TASK_MULTILABEL));
     r->known_only = !krein__data_unknown(data, e);
     r->missing_ok = krein__data_missing(data, e) != KREIN_MISSING_ERROR;
     r->label_optional = krein__data_missing(data, e) == KREIN_MISSING_DROP;

@@ -309,6 +309,7 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
         bool date = c->reading.as == KREIN_AS_DATE; /* days are counted from the first one */
         c->shift = (affine || date) && !c->text && c->role == KREIN_ROLE_FEATURE ? c->first : 0;
     }
+    if (need_label) TRY(krein__data_label_sets(data, o->task == KREIN_TASK_MULTILABEL));
     r->known_only = false;
     r->missing_ok = missing_of(data) != KREIN_MISSING_ERROR;
     r->label_optional = o->missing == KREIN_MISSING_DROP || data->unlabelled;
@@ -363,14 +364,16 @@ static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_e
     krein_task task = data->options.task;
     if (labels == KREIN_LABELS_CARRIED)
         task = words ? KREIN_TASK_CLASSIFICATION : KREIN_TASK_REGRESSION;
-    krein_label_column label = {.path = data->name, .guessed = data->label_guessed};
+    krein_label_column label = {.path = data->name,
+                                .guessed = data->label_guessed,
+                                .commas = from->format == KREIN_FORMAT_LIBSVM};
     if (!data->labels && !data->reader->sparse && data->nlabel == 1 &&
         from->column[column].given == KREIN_ROLE_FEATURE) {
         label.name = from->column[column].name;
         if (!label.name && from->header) label.name = ""; /* an empty cell in the header */
         label.number = krein__reader_number(from, column);
     }
-    if (labels == KREIN_LABELS_WANTED)
+    if (labels == KREIN_LABELS_WANTED && task != KREIN_TASK_MULTILABEL)
         TRY(krein__label_check(ctx, &label, task, &s->labels, words));
     TRY(krein__task_decide(ctx, &label, task, data->options.targets, &s->labels, words, e));
     if (e->task == KREIN_TASK_CLASSIFICATION && e->nclass < 2 && !data->one_class) {
@@ -380,7 +383,7 @@ static krein_status decide_labels(krein_scan *s, krein_label_use labels, krein_e
                          data->name, e->nclass ? e->class_name[0] : "");
         goto done;
     }
-    if (words) TRY(krein__class_codes(ctx, words, e, &data->label_map));
+    if (words) TRY(krein__data_label_words(data, e));
 done:
     return st;
 }
@@ -476,16 +479,17 @@ void krein__data_scanned(const krein_data *data, krein_scanned *out) {
     memcpy(out->label_mean, data->label_mean, sizeof out->label_mean);
 }
 
-/* Words of a text label in the order of the classes. */
+/* Words of a text label in the order of the classes. Those of label sets come as they are read. */
 static krein_status recall_words(krein_data *data, const krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_reader *from = data->labels ? data->labels : data->reader;
     krein_dict *words = &from->column[data->labels ? 0 : data->label_column].dict;
     krein__dict_clear(ctx, words);
-    for (int64_t k = 0; k < e->nclass; k++)
+    data->label_open = e->task == KREIN_TASK_MULTILABEL;
+    for (int64_t k = 0; k < e->nclass && !data->label_open; k++)
         if (krein__dict_add(ctx, words, e->class_name[k], strlen(e->class_name[k])) < 0)
             return ctx->status;
-    return krein__class_codes(ctx, words, e, &data->label_map);
+    return krein__data_label_words(data, e);
 }
 
 /* What was found belongs to these columns and options. Wrong numbers would point outside of rows.
@@ -499,7 +503,7 @@ static bool same_data(const krein_data *data, const krein_encoding *e) {
                 e->scale == o->scale && e->missing == missing_of(data) &&
                 e->unknown_ignore == o->unknown_ignore && e->task != KREIN_TASK_AUTO &&
                 e->outputs == data->nlabel && (!classes || data->nlabel == 1) &&
-                words == (classes && e->label_text);
+                words == e->label_text;
     for (int64_t j = 0; same && j < e->ninput; j++) {
         const krein_input *in = &e->input[j];
         const krein_column *c = &r->column[j];

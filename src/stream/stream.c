@@ -159,8 +159,9 @@ krein_status krein__stream_rewind(krein_stream *s) {
     s->from = s->labels = (krein_mark){0};
     /* The map from words to classes is made again from batch to batch where a file brings new
      * words: its batches are not read ahead. */
-    s->words = words && s->data->scanned ? words->n : -1;
-    s->pass.alone = words && !s->data->scanned;
+    bool known = s->data->scanned && !s->data->label_open;
+    s->words = words && known ? words->n : -1;
+    s->pass.alone = words && !known;
     return st;
 }
 
@@ -376,6 +377,41 @@ done:
     return st;
 }
 
+static krein_status never_seen(const krein_stream *s, int64_t row, const char *what,
+                               const char *name) {
+    const krein_data *data = s->data;
+    return krein__fail(s->ctx, KREIN_EDATA,
+                       "%s: %s has the %s \"%.60s\", which was never seen in training", data->name,
+                       krein__row_text(data->reader, s->raw->from.row + row).text, what, name);
+}
+
+/* The class of the label y, or the code of a label set as it is. */
+static krein_status find_class(const krein_stream *s, int64_t row, double *y) {
+    const krein_data *data = s->data;
+    const krein_dict *words = label_words(s);
+    const krein_sets *sets = data->sets;
+    char text[48];
+    if (s->words >= 0 && *y >= (double)s->words) return krein__stream_changed(s);
+    if (sets) {
+        int64_t set = (int64_t)*y;
+        for (int64_t k = sets->start[set]; k < sets->start[set + 1]; k++)
+            if (sets->label[k] < 0) {
+                krein__sets_unknown(
+                    sets, words->word[set],
+                    krein__sets_between(s->e, data->reader->format == KREIN_FORMAT_LIBSVM), text);
+                return never_seen(s, row, "label", text);
+            }
+        return KREIN_OK;
+    }
+    int64_t class = krein__class_of(s->e, data->label_map, *y);
+    if (class < 0)
+        return never_seen(s, row, "class",
+                          data->label_map ? words->word[(int64_t)*y]
+                                          : krein__number_text(*y, text));
+    *y = (double)class;
+    return KREIN_OK;
+}
+
 /* Labels, weights, groups, ids of the picked rows. */
 static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
     krein_ctx *ctx = s->ctx;
@@ -387,25 +423,8 @@ static krein_status copy_sides(krein_stream *s, int64_t to, int64_t m) {
         int64_t row = s->pick[i];
         for (int64_t c = 0; c < k && raw->label; c++) {
             double y = raw->label[row * k + c];
-            if (s->e->task == KREIN_TASK_CLASSIFICATION && !s->dropped[to + i] &&
-                s->part != KREIN_PART_UNLABELLED) {
-                if (s->words >= 0 && y >= (double)s->words) return krein__stream_changed(s);
-                int64_t class = krein__class_of(s->e, data->label_map, y);
-                if (class < 0) {
-                    char text[40];
-                    const krein_reader *from = data->labels ? data->labels : data->reader;
-                    const char *word = data->label_map
-                                           ? from->column[data->labels ? 0 : data->label_column]
-                                                 .dict.word[(int64_t)y]
-                                           : krein__number_text(y, text);
-                    return krein__fail(
-                        ctx, KREIN_EDATA,
-                        "%s: %s has the class \"%.60s\", which was never seen in "
-                        "training",
-                        data->name, krein__row_text(data->reader, raw->from.row + row).text, word);
-                }
-                y = (double)class;
-            }
+            if (s->e->nclass > 0 && !s->dropped[to + i] && s->part != KREIN_PART_UNLABELLED)
+                TRY(find_class(s, row, &y));
             s->label[(to + i) * k + c] = y;
         }
         s->weight[to + i] = raw->weight ? raw->weight[row] : 1;
@@ -437,7 +456,7 @@ static int64_t pick_rows(krein_stream *s, int64_t to, int64_t room) {
 static krein_status refresh_label_map(krein_stream *s) {
     const krein_dict *words = label_words(s);
     if (!words || s->words >= 0) return KREIN_OK;
-    return krein__class_codes(s->ctx, words, s->e, &s->data->label_map);
+    return krein__data_label_words(s->data, s->e);
 }
 
 /* A batch of rows; s->raw is NULL at the end. */

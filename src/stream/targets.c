@@ -6,13 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 64 }; /* targets, or at most 20 classes */
+enum { COLUMNS = 64 }; /* targets, or at most 20 classes or labels */
 
-/* What the means are of: the targets, or whether the row is of a class. */
+/* What the means are of: the targets, or whether the row is of a class, or has a label. */
 static void targets_of(const krein_data *data, const krein_encoding *e, const double *label,
                        double *y) {
     if (e->task == KREIN_TASK_REGRESSION) {
         memcpy(y, label, (size_t)e->outputs * sizeof *y);
+        return;
+    }
+    if (e->task == KREIN_TASK_MULTILABEL) {
+        krein__data_labels(data, e, label[0], y);
+        for (int64_t k = 0; k < e->nclass; k++) y[k] = y[k] > 0;
         return;
     }
     int64_t class = krein__class_of(e, data->label_map, label[0]);

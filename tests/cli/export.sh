@@ -168,6 +168,7 @@ else
     has "stored" f$number.c 'turns\['
     model "drawn phases" 1e-4 $all --label y --ignore c -k gaussian -m "rff(D=64, phase=yes)"
     model "layers" 1e-4 $all --label c --ignore y -k gaussian -m "deep(D=16, layers=3)"
+    model "trained layers in 4 bits" 1e-5 $all --label c --ignore y -k gaussian --learner "deep(layers=2, width=9, bits=4, epochs=3)"
     for bits in 8 4 2 1; do
         model "layers in $bits bits, weights in float" 1e-5 $all --label c --ignore y -k gaussian -m "deep(D=18, layers=3, bits=$bits)"
     done

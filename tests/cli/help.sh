@@ -75,19 +75,12 @@ for name in $names; do
     ok "help $name"
 done
 
-# ---- later ----
+# ---- unknown names ----
 run trian data.csv
 status trian 2
 has trian err "did you mean 'train'"
 run --seed 3 train x
 status "options first" 2
-for option in --multilabel; do
-    run train data.csv "$option"
-    status "train $option" 2
-    has "train $option" err 'is not in this version; .'
-    run plan data.csv "$option"
-    status "plan $option" 2
-done
 
 # ---- man page ----
 run help --man

@@ -9,7 +9,8 @@
 # tests/test_frozen.c reads every folder beside this file. For each model it has
 #   NAME.krein   the model
 #   NAME.txt     rows that the model was not trained on, a line ---, and for each row
-#                class,score,...,probability,...   or   number,...   or nothing (a dropped row)
+#                class,score,...,probability,...   or   number,...   or nothing (a dropped row);
+#                of several labels a row, their names with | between them in the place of the class
 # and once
 #   COVERS       "learner NAME", "map NAME" and "kernel NAME" of all there were in that version:
 #                the test fails where no model has one of them
@@ -38,6 +39,7 @@ rows() {
         if (kind == "holes") print "y,a,b,colour,c"
         if (kind == "two" || kind == "three" || kind == "blobs") print "y,a,b,c"
         if (kind == "targets") print "y1,y2,a,b,c"
+        if (kind == "labels") print "y,a,b,c"
         for (i = first; i <= last; i++) {
             a = sin(1 + 37 * i); b = sin(2 + 101 * i); c = sin(3 + 59 * i + i * i)
             x = sprintf("%.4f,%.4f,%.4f", a, b, c)
@@ -56,6 +58,8 @@ rows() {
                 print (a + b > 0 ? "yes" : "no") "," x
             class = a + b > .5 ? 1 : c > 0 ? 2 : 3
             if (kind == "three") print name[class] "," x
+            if (kind == "labels")
+                print (a + b > .2 ? "wide" : "") (a + b > .2 && c > 0 ? "|" : "") (c > 0 ? "deep sea" : "") "," x
             if (kind == "blobs")
                 printf "%d,%.4f,%.4f,%.4f\n", i % 3, a + 4 * (i % 3), b - 3 * (i % 3), c
             sparse = sprintf("%d:%.4f %d:%.4f", 1 + i % 3, a, 4 + i % 5, b)
@@ -66,7 +70,7 @@ rows() {
     }'
 }
 train_rows=36 predict_first=101 predict_last=108
-for kind in numbers bare weighted colours holes two three blobs targets sparse sparse3; do
+for kind in numbers bare weighted colours holes two three blobs targets labels sparse sparse3; do
     rows $kind 1 $train_rows >"$work/$kind.data"
     rows $kind $predict_first $predict_last >"$work/$kind.rows"
 done
@@ -85,6 +89,8 @@ import json, sys
 j = json.load(sys.stdin)
 for i, p in enumerate(j["predictions"]):
     cells = p if isinstance(p, list) else [] if p is None else [p]
+    if "classes" in j and isinstance(p, list): # a set of labels
+        cells, p = ["|".join(p)], ""
     if isinstance(p, str):
         cells = cells + j["scores"][i] + (j["probabilities"][i] if "probabilities" in j else [])
     print(",".join(c if isinstance(c, str) else repr(float(c)) for c in cells))'
@@ -170,11 +176,15 @@ ridge exact-precomputed index --no-header --label first --scale none \
 # Learners.
 ridge krr-pcg two --learner 'krr(solver=pcg)' -k "$gauss" -m 'orf(D=32)'
 ridge krr-three three -k "$gauss" -m exact
+ridge krr-labels labels --multilabel -k "$gauss" -m 'orf(D=32)'
 ridge krr-krein-exact two --learner 'krr(norm=krein)' -k "$difference" -m exact
 ridge dckrr numbers --learner 'dckrr(parts=3)' -k "$gauss" -m 'rff(D=32)'
 ridge dckrr-exact numbers --learner 'dckrr(parts=3, order=shuffle)' -k "$gauss" -m exact
 ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gauss" -m 'orf(D=32)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
+ridge labelprop numbers --learner 'labelprop(k=4)' --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
+ridge labelprop-spreading three --learner 'labelprop(method=spreading, k=5)' -k "$gauss" -m 'orf(D=32)'
+model selftrain three train --learner 'selftrain(base="svm(C=1)", rounds=2)' -k "$gauss" -m 'orf(D=32)'
 model svm-two two train --probabilities --learner 'svm(C=1)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovr three train --probabilities --learner 'svm(C=1, loss=hinge2)' -k "$gauss" -m 'orf(D=32)'
 model svm-ovo three train --probabilities --learner 'svm(C=1, multi=ovo)' -k "$gauss" -m 'orf(D=32)'
@@ -201,6 +211,9 @@ if [[ ! -e $folder/exact-spectral.krein ]]; then # a model does without the file
     ridge exact-spectral numbers -k "spectral(file=$folder/mixture.krein)" -m exact
     rm "$folder/mixture.krein"
 fi
+ridge deep numbers --learner 'deep(layers=2, width=12, epochs=3)' -k "$gauss"
+model deep-8 three train --learner 'deep(layers=3, width=10, bits=8, epochs=3)' -k "$gauss"
+model deep-1 numbers train --learner 'deep(layers=2, width=10, bits=1, epochs=3)' -k "$gauss"
 model askl-softmax three train --learner 'askl(D=24, epochs=3)' -k "$gauss"
 ridge logistic two --learner logistic -k "$gauss" -m 'orf(D=32)'
 

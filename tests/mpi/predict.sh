@@ -35,6 +35,18 @@ for n in "${ranks[@]}"; do
 done
 has "evaluate: log loss" one.json '"log_loss":0\.[0-9]'
 
+# Sets of labels, whose numbers in a process are its own.
+"$KREIN" generate multilabel -n 4500 -o sets.csv >/dev/null
+"$KREIN" train sets.csv --multilabel "${fixed[@]}" -q -o l.krein >/dev/null
+run evaluate l.krein sets.csv --json
+cp out one.json
+together 3 evaluate l.krein sets.csv --json
+json "label sets on 3" 'j["metrics"]["n"] == 4500 and all(abs(j["metrics"][k] - v) <= 1e-9 for k, v in json.load(open("one.json"))["metrics"].items() if isinstance(v, float))'
+json "label sets on 3: each label" 'j["metrics"]["labels"] == json.load(open("one.json"))["metrics"]["labels"]'
+run predict l.krein sets.csv --scores -o one.csv
+together 3 predict l.krein sets.csv --scores -o many.csv
+is "label sets on 3: bytes" "" "$(cmp one.csv many.csv 2>&1)"
+
 # Two classes have an area; numbers; an .npy and labels beside it.
 data sparse s.libsvm
 "$KREIN" train s.libsvm "${fixed[@]}" --learner logistic -q -o s.krein >/dev/null

@@ -52,6 +52,8 @@ input=(--labels a_c.txt)
 as_one "words in a file of labels" 4 $CLOSE a.npy --labels a_c.txt "${fixed[@]}"
 input=()
 as_one "sparse" 2 $CLOSE s.libsvm "${fixed[@]}" -l auto
+"$KREIN" generate multilabel -n 4500 -o sets.csv >/dev/null
+as_one "several labels a row" 3 $CLOSE sets.csv --multilabel "${fixed[@]}" -l auto
 as_one "rows without labels" 3 $NEAR partly.csv --learner 'sskrr(parts=1)' "${fixed[@]}"
 
 input=(--missing drop)
