@@ -135,6 +135,9 @@ static int check_call(const cli_args *a) {
         return cli_error(CLI_USAGE, "cluster: a model is not written to standard output");
     if (a->output && (status = cli_check_output(a, a->output)) != CLI_OK) return status;
     if (a->model && (status = cli_check_output(a, a->model)) != CLI_OK) return status;
+    if (a->graph_file && (status = cli_check_output(a, a->graph_file)) != CLI_OK) return status;
+    if ((status = cli_check_apart(a->graph_file, a->output)) != CLI_OK) return status;
+    if ((status = cli_check_apart(a->graph_file, a->model)) != CLI_OK) return status;
     return cli_check_apart(a->output, a->model);
 }
 

@@ -254,8 +254,9 @@ int cli_cmd_train(cli_app *app) {
     if (a->checkpoint && (status = cli_check_output(a, a->checkpoint)) == CLI_OK)
         status = cli_check_apart(a->checkpoint, output);
     if (status == CLI_OK && a->graph_file &&
-        (strcmp(a->graph_file, output) == 0 || strcmp(a->graph_file, a->operand[0]) == 0))
-        status = cli_error(CLI_USAGE, "train: --graph-file names another file of this call");
+        (status = cli_check_output(a, a->graph_file)) == CLI_OK &&
+        (status = cli_check_apart(a->graph_file, a->checkpoint)) == CLI_OK)
+        status = cli_check_apart(a->graph_file, output);
     if (status != CLI_OK) {
         free(output);
         return status;
