@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANDMARKS = 1000, LANDMARKS_MOST = 3000, SHARE = 10 };
+enum { LANDMARKS = 2000, LANDMARKS_MOST = 3000, SHARE = 10 };
 
 static int64_t landmarks_of(int64_t n) {
     return krein__min(n, krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE)));
