@@ -16,11 +16,11 @@ static void pieces_are_used_again(void) {
     memset(a, 1, 8 * MB);
     krein__free(ctx, a);
     CHECK(test_live(&memory) == before + 2); /* it is kept */
-    char *small = krein__alloc(ctx, 3 * MB, 1);
-    CHECK(small && small != a); /* less than half of it */
-    char *again = krein__alloc(ctx, 5 * MB, 1);
+    char *small = krein__alloc(ctx, 7 * MB, 1);
+    CHECK(small && small != a); /* too little of it */
+    char *again = krein__alloc(ctx, 8 * MB - 900000, 1);
     CHECK(again == a);
-    char *other = krein__alloc(ctx, 5 * MB, 1);
+    char *other = krein__alloc(ctx, 8 * MB, 1);
     CHECK(other && other != a && other != b); /* it is in use */
     CHECK(test_live(&memory) == before + 4);
     krein__free(ctx, b);
@@ -33,7 +33,7 @@ static void pieces_are_used_again(void) {
     krein__recycle_end(ctx, &r);
     /* What is in use stays, and is freed as any other. */
     CHECK(test_live(&memory) == before + 2);
-    memset(again, 2, 5 * MB);
+    memset(again, 2, 7 * MB);
     krein__free(ctx, again);
     krein__free(ctx, small);
     CHECK(test_live(&memory) == before);

@@ -3,9 +3,9 @@
  * The C library returns a piece of many megabytes to the system at once, and the system clears its
  * pages before the next one has them. A search that fits hundreds of matrices of the same few sizes
  * spends a fifth of its time on that. Here an allocator stands in front of the context's own. It
- * keeps pieces of LARGE bytes and more, and gives one out again for a request that fills at least
- * half of it. What is in use and what is kept stay within the budget together: kept pieces go
- * before a new one is asked for.
+ * keeps pieces of LARGE bytes and more, and gives one out again for a request that nearly fills it:
+ * the rest, at most an eighth, is in nobody's account. What is in use and what is kept stay within
+ * the budget together: kept pieces go before a new one is asked for.
  */
 #include "base/recycle.h"
 
@@ -18,7 +18,7 @@ static int fitting(const krein_recycler *r, size_t bytes) {
     int best = -1;
     for (int i = 0; i < r->n; i++) {
         size_t has = r->piece[i].bytes;
-        if (r->piece[i].used || has < bytes || has / 2 > bytes) continue;
+        if (r->piece[i].used || has < bytes || has - bytes > bytes / 8) continue;
         if (best < 0 || has < r->piece[best].bytes) best = i;
     }
     return best;
