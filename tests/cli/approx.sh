@@ -105,7 +105,7 @@ status "approx with a plot that cannot be written" 1
 cp arm.csv arm.svg
 run approx arm.svg --format csv -m rff -D 16 --plot arm.svg
 status "approx over its data" 2
-has "approx over its data: why" err 'is the data'
+has "approx over its data: why" err 'is read and would be overwritten'
 for name in p.png svg -; do
     run approx missing.csv -m rff -D 16 --plot $name
     status "approx --plot $name" 2

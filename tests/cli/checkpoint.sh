@@ -93,7 +93,7 @@ for signal in TERM KILL; do
     has "a net: what differs" err 'learner was askl\(D=64, epochs'
     run "${net[@]}" -o model.krein --checkpoint state -j 1
     ok "a net, SIG$signal: goes on"
-    has "a net, SIG$signal: says so" err '^krein: going on from state: [1-9][0-9]* (steps|rows) are done'
+    has "a net, SIG$signal: says so" err '^krein: going on from state: [0-9]+ (steps|rows) are done'
     cmp -s net.krein model.krein && pass || fail "a net, SIG$signal: the same bytes"
     is "a net, SIG$signal: the same errors" "$(cat whole.refit)" "$(grep -h 'after refit' out)"
     no_leftovers "a net, SIG$signal"
@@ -150,7 +150,7 @@ cmp -s whole.krein model.krein && pass || fail "full disk: the same bytes"
 
 # generate: stopped half-way, nothing is left.
 rm -f out err
-"$KREIN" generate friedman -n 2000000000 -d 5 -o long.npy >out 2>err &
+"$KREIN" generate friedman -n 150000000 -d 5 -o long.npy >out 2>err &
 pid=$!
 there() { compgen -G 'long.npy.tmp.*' >/dev/null; }
 wait_for 60 there
