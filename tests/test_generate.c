@@ -296,7 +296,7 @@ static void cancelled(void) {
     o.cancel = cancel_later;
     krein_ctx *c;
     CHECK(krein_ctx_create(&o, &c) == KREIN_OK);
-    const krein_generate_options g = options(1000000000, 0, -1, 1);
+    const krein_generate_options g = options(50000000, 0, -1, 1);
     CHECK(krein_generate(c, "arm", &g, test_path("a.npy")) == KREIN_ECANCEL);
     CHECK(polls == 3);
     CHECK(test_empty_dir() == 0);
