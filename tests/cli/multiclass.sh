@@ -99,7 +99,7 @@ family='gaussian(sigma=0.25..8:4); linear'
 for p in 1 2; do
     run train many.csv --learner "mkl(method=mcmkl, p=$p, base=svm, multi=crammer)" --kernels "$family" --test manytest.csv -o m$p.krein --json
     ok "mcmkl, p=$p"
-    json "mcmkl, p=$p: good" 'j["test"]["accuracy"] > 0.85 and "multi=crammer" in j["learner"] and len(j["weights"]) == 5'
+    json "mcmkl, p=$p: good" 'j["test"]["accuracy"] > 0.75 and "multi=crammer" in j["learner"] and len(j["weights"]) == 5'
     json "mcmkl, p=$p: weights" 'abs(sum(w["weight"] for w in j["weights"]) - 1) < 1e-9 and min(w["weight"] for w in j["weights"]) >= 0'
     spec=$("$PYTHON" -c 'import json; print(json.load(open("out"))["learner"])')
     run train many.csv --learner "$spec" --kernels "$family" -j 1 -o again.krein
