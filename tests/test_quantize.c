@@ -252,6 +252,40 @@ static void rounding_pays(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* One value far out does not leave a few codes to all others: scores of the other rows stay. */
+static void values_far_out(void) {
+    enum { N = 400, D = 3 };
+    krein_ctx *ctx = test_ctx(1);
+    krein_train_options o;
+    krein_data_options of;
+    krein_data *data = NULL;
+    krein_model *m = NULL, *small = NULL;
+    static float x[N * D];
+    static double y[N], want[N], got[N];
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < D; j++) x[i * D + j] = (float)(2 * det(i, j, .3));
+        y[i] = sin(2 * (double)x[i * D]) + (double)x[i * D + 1] * (double)x[i * D + 2];
+    }
+    x[7 * D] = 4000;
+    krein_data_options_init(&of);
+    of.task = KREIN_TASK_REGRESSION;
+    of.scale = KREIN_SCALE_NONE;
+    krein_train_options_init(&o);
+    o.kernel = "gaussian(sigma=1)";
+    o.map = "rff(D=200)";
+    o.lambda = 1e-4;
+    CHECK(krein_data_from_dense(ctx, N, D, x, D, y, NULL, &of, &data) == KREIN_OK);
+    CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_OK);
+    CHECK(krein_model_quantize(ctx, m, 8, data, &small) == KREIN_OK);
+    CHECK(krein_predict_dense(ctx, m, N, D, x, D, want) == KREIN_OK);
+    CHECK(krein_predict_dense(ctx, small, N, D, x, D, got) == KREIN_OK);
+    CHECK_ELSE(off(got + 8, want + 8) < .1, "off by %g\n", off(got + 8, want + 8));
+    krein_data_close(data);
+    krein_model_destroy(m);
+    krein_model_destroy(small);
+    krein_ctx_destroy(ctx);
+}
+
 /* The same scores after a file, on any number of threads; the file has b/32 of the numbers. */
 static void files_and_threads(void) {
     krein_ctx *ctx = test_ctx(1), *two = test_ctx(2);
@@ -403,6 +437,7 @@ int main(int argc, char **argv) {
     RUN(trained_in_codes);
     RUN(maps_of_waves);
     RUN(rounding_pays);
+    RUN(values_far_out);
     RUN(files_and_threads);
     RUN(refusals);
     RUN(every_allocation_fails);

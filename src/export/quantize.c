@@ -4,7 +4,9 @@
  *     f(x) = b + sum_f A_f cos(2 pi w_f'x) + B_f sin(2 pi w_f'x),
  * with the phases of the map in A and B. Frequencies, cosines and sines, and weights become codes
  * of so many bits, rows of 8 (map/deep.h, model/packed.c); each encoded column is divided by the
- * largest size that it has in the calibration rows before.
+ * largest size that it has in the calibration rows before. Where a column has few values far out,
+ * they would leave a few codes to all others: such columns are also tried cut at FAR times what
+ * all but a hundredth of the rows are below, and the model that gives the scores better is kept.
  *
  * Rounding. What counts is the output, not the single number: an error e of the frequencies changes
  * the phase by e'x, in the mean square e'He with H = mean xx' over the calibration rows. Columns
@@ -30,6 +32,7 @@
 #include "map/waves.h"
 #include "model/posterior.h"
 #include "num/blas.h"
+#include "num/order.h"
 #include "stream/together.h"
 
 #include <math.h>
@@ -37,6 +40,7 @@
 #include <string.h>
 
 enum { ROWS = 2000, MOST_VALUES = 4000 };
+enum { FAR = 4 };
 static const double DAMPING = 1e-3; /* of the mean diagonal of H */
 /* Of a model on kernel values: those that are tried. */
 static const double DAMPINGS[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
@@ -49,7 +53,7 @@ typedef struct quantizing {
     int bits;
     bool values;           /* features are kernel values at F rows, else F cosines and F sines */
     int64_t n, d, F, R, k; /* calibration rows; R features */
-    float *x, *most;       /* n x d; d: largest sizes of the columns */
+    float *x, *most;       /* n x d; d: largest sizes of the columns, beyond which they are cut */
     double *f;             /* n x k: scores of the model, without intercepts */
     float *unit;           /* d */
     double *w;             /* d x F: frequencies in turns or rows, divided by unit */
@@ -120,17 +124,43 @@ done:
     return st;
 }
 
-/* Scores of the model on them, and the units of the columns. */
+/* Scores of the model on them. */
 static krein_status look(quantizing *q) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     NEW(q->f, q->n * q->k);
-    NEW(q->unit, q->d);
     TRY(krein__source_try(ctx, q->from, q->n, q->x, q->f));
     for (int64_t e = 0; e < q->n * q->k; e++) q->f[e] -= q->from->intercept[e % q->k];
+done:
+    return st;
+}
+
+static krein_status set_units(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    NEW(q->unit, q->d);
     for (int64_t j = 0; j < q->d; j++) /* a column of zeros counts for nothing */
         q->unit[j] = q->most[j] > 1e-30f ? 1 / q->most[j] : 0;
 done:
+    return st;
+}
+
+/* Lowers the largest sizes of columns with values far out; *any: there are such. */
+static krein_status cut_columns(quantizing *q, bool *any) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    double *size = NULL;
+    *any = false;
+    NEW(size, q->n);
+    for (int64_t j = 0; j < q->d; j++) {
+        for (int64_t i = 0; i < q->n; i++) size[i] = fabs((double)q->x[i * q->d + j]);
+        double usual = FAR * krein__order_statistic(q->n, size, 1 + (q->n - 1) * 99 / 100);
+        if (!(usual > 0) || usual >= (double)q->most[j]) continue;
+        q->most[j] = (float)usual;
+        *any = true;
+    }
+done:
+    krein__free(ctx, size);
     return st;
 }
 
@@ -288,7 +318,8 @@ static krein_status round_frequencies(quantizing *q) {
     NEW(codes, q->d * q->F);
     NEW(x, q->n * q->d);
     NEW(q->w_codes, q->d * q->F);
-    for (int64_t e = 0; e < q->n * q->d; e++) x[e] = q->x[e] * q->unit[e % q->d];
+    for (int64_t e = 0; e < q->n * q->d; e++)
+        x[e] = fmaxf(-1, fminf(1, q->x[e] * q->unit[e % q->d]));
     for (int64_t e = 0; e < q->d * q->F; e++) {
         low = fmin(low, q->w[e]);
         high = fmax(high, q->w[e]);
@@ -508,13 +539,6 @@ done:
     return st;
 }
 
-static void end(quantizing *q) {
-    krein_ctx *ctx = q->ctx;
-    void *all[] = {q->x, q->most, q->f, q->unit, q->w, q->v, q->w_codes, q->v_codes};
-    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
-    krein_model_destroy(q->to);
-}
-
 static bool has_values(const krein_model *m) {
     return krein__map_traits(m->map) & (KREIN_MAP_DUAL | KREIN_MAP_VALUES);
 }
@@ -538,28 +562,58 @@ static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
     return KREIN_OK;
 }
 
-static krein_status work(quantizing *q, krein_data *data) {
+/* The model with columns up to q->most, and the square of what its scores are off. */
+static krein_status attempt(quantizing *q, double *error) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = q->ctx;
-    ZNEW(q->most, q->d);
-    TRY(data ? data_rows(q, data) : random_rows(q));
-    TRY(look(q));
+    double *f = NULL;
+    TRY(set_units(q));
     TRY(q->values ? take_values(q) : take_waves(q));
     TRY(round_frequencies(q));
     TRY(copy_model(ctx, q->from, &q->to));
-    if (q->to->posterior) { /* of features that it will not have */
-        krein__log(ctx, KREIN_LOG_WARNING,
-                   "the model in few bits does not keep `uncertainty`: no deviations, intervals or "
-                   "novelty");
-        krein__posterior_destroy(ctx, q->to->posterior);
-        q->to->posterior = NULL;
-    }
+    krein__posterior_destroy(ctx, q->to->posterior); /* of features that it will not have */
+    q->to->posterior = NULL;
     TRY(make_map(q));
     TRY(round_weights(q));
     krein__free(ctx, q->to->w);
     q->to->w = NULL;
     TRY(krein__model_pack(q->to, q->bits, q->v, q->v_codes));
     TRY(krein__model_retell_map(q->to));
+    NEW(f, q->n * q->k);
+    TRY(krein__source_try(ctx, q->to, q->n, q->x, f));
+    *error = 0;
+    for (int64_t e = 0; e < q->n * q->k; e++)
+        *error += pow(f[e] - q->from->intercept[e % q->k] - q->f[e], 2);
+done:
+    krein__free(ctx, f);
+    return st;
+}
+
+static void end_attempt(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    void *all[] = {q->unit, q->w, q->v, q->w_codes, q->v_codes};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
+    krein_model_destroy(q->to);
+}
+
+static krein_status work(quantizing *q, krein_data *data, krein_model **out) {
+    krein_status st = KREIN_OK;
+    krein_ctx *ctx = q->ctx;
+    bool any;
+    double error, other;
+    ZNEW(q->most, q->d);
+    TRY(data ? data_rows(q, data) : random_rows(q));
+    TRY(look(q));
+    quantizing all = *q, cut = *q;
+    if ((st = attempt(&all, &error)) == KREIN_OK) st = cut_columns(&cut, &any);
+    if (st == KREIN_OK && any) st = attempt(&cut, &other);
+    if (st == KREIN_OK) {
+        quantizing *best = any && other < error ? &cut : &all;
+        *out = best->to;
+        best->to = NULL;
+    }
+    end_attempt(&all);
+    end_attempt(&cut);
 done:
     return st;
 }
@@ -572,11 +626,15 @@ krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *m, int bits
     krein__call_begin(ctx);
     TRY(check(ctx, m, bits));
     q.values = has_values(m);
-    TRY(work(&q, data));
-    *out = q.to;
-    q.to = NULL;
+    TRY(work(&q, data, out));
+    if (m->posterior)
+        krein__log(ctx, KREIN_LOG_WARNING,
+                   "the model in few bits does not keep `uncertainty`: no deviations, intervals or "
+                   "novelty");
 done:
     st = krein__call_end(ctx, st);
-    end(&q);
+    krein__free(ctx, q.x);
+    krein__free(ctx, q.most);
+    krein__free(ctx, q.f);
     return st;
 }
