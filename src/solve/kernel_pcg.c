@@ -23,13 +23,13 @@
 #include "base/rng.h"
 #include "num/blas.h"
 #include "solve/dual.h"
+#include "solve/whiten.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
 enum { ROWS = 512, COLUMNS = 128 };
-static const double JITTER = 1e-5; /* of the diagonal: what float32 leaves of K_mm */
 
 struct krein_kernel_pcg {
     krein_ctx *ctx;
@@ -74,41 +74,20 @@ static void add_products(krein_kernel_pcg *s, const int32_t *fold, int64_t f, do
     }
 }
 
-/* T and then B. */
 static krein_status make_B(krein_kernel_pcg *s, uint64_t seed) {
     krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_ENUMERIC;
-    int64_t n = s->n, m = s->m, *index = NULL, pivot, blocks = (n + ROWS - 1) / ROWS;
-    double top = 0, *T = s->G;
-    float *T32 = NULL;
+    krein_status st = KREIN_OK;
+    int64_t n = s->n, m = s->m, *index = NULL;
     NEW(index, m);
-    NEW(T32, m * m);
     krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), n, m,
                       index);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++) s->B[i * m + j] = (float)krein__half_at(s->K, i, index[j]);
-    for (int64_t i = 0; i < m; i++) top = fmax(top, krein__half_at(s->K, index[i], index[i]));
-    st = KREIN_ENUMERIC;
-    for (double jitter = JITTER; st == KREIN_ENUMERIC && jitter < 1; jitter *= 10) {
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < m; j++)
-                T[i * m + j] = (double)s->B[index[i] * m + j] + (i == j ? jitter * top : 0);
-        st = krein__cholesky(ctx, m, T, m, &pivot);
-    }
-    TRY(st);
-    for (int64_t e = 0; e < m * m; e++) T32[e] = (float)T[e];
-    krein_compute c = krein__compute_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks; b++) {
-        krein__worker_begin();
-        krein__strsm(krein__min(ROWS, n - b * ROWS), m, T32, m, s->B + b * ROWS * m, m);
-        krein__worker_end(c);
-    }
-    krein__compute_end(c);
-    TRY(krein__poll(ctx));
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < m; j++) s->G[i * m + j] = (double)s->B[index[i] * m + j];
+    TRY(krein__whiten(ctx, n, m, s->G, s->B));
 done:
     krein__free(ctx, index);
-    krein__free(ctx, T32);
     return st;
 }
 

@@ -2,6 +2,7 @@
  * the matrix is kept as far as memory allows that (manifold.h). */
 #include "solve/kernel_half.h"
 #include "solve/manifold.h"
+#include "solve/whiten.h"
 
 #include "num/blas.h"
 
@@ -9,8 +10,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { WHOLE = 4096, STRIP = 256, ROWS = 512 };
-static const double JITTER = 1e-5; /* of the diagonal: what float32 leaves of it (kernel_pcg.c) */
+enum { WHOLE = 4096, STRIP = 256 };
 
 struct krein_kernel_product {
     krein_ctx *ctx;
@@ -164,55 +164,23 @@ done:
     return st;
 }
 
-/* B T^-1, T'T = K_mm + jitter I. */
-static krein_status whiten(krein_nystrom *s, const krein_kernel *kernel, const krein_rows *marks) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    int64_t n = s->n, m = s->m, blocks = (n + ROWS - 1) / ROWS;
-    double *K = NULL, *T = NULL, top = 0;
-    float *T32 = NULL;
-    NEW(K, m * m);
-    NEW(T, m * m);
-    NEW(T32, m * m);
-    TRY(krein__gram_full(ctx, kernel, marks, marks, K));
-    for (int64_t i = 0; i < m; i++) top = fmax(top, K[i * m + i]);
-    st = KREIN_ENUMERIC;
-    for (double jitter = JITTER; st == KREIN_ENUMERIC && jitter < 1; jitter *= 10) {
-        memcpy(T, K, (size_t)(m * m) * sizeof *T);
-        for (int64_t i = 0; i < m; i++) T[i * m + i] += jitter * top;
-        st = krein__cholesky(ctx, m, T, m, NULL);
-    }
-    TRY(st);
-    for (int64_t e = 0; e < m * m; e++) T32[e] = (float)T[e];
-    krein_compute c = krein__compute_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks; b++) {
-        krein__worker_begin();
-        krein__strsm(krein__min(ROWS, n - b * ROWS), m, T32, m, s->B + b * ROWS * m, m);
-        krein__worker_end(c);
-    }
-    krein__compute_end(c);
-done:
-    krein__free(ctx, K);
-    krein__free(ctx, T);
-    krein__free(ctx, T32);
-    return st;
-}
-
 krein_status krein__nystrom_make(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
                                  const int64_t *index, int64_t m, krein_nystrom *s) {
     krein_status st = KREIN_OK;
     krein_matrix marks = {0};
+    double *K = NULL;
     *s = (krein_nystrom){.ctx = ctx, .n = x->n, .m = m};
     NEW(s->B, x->n * m);
     TRY(krein__matrix_gather(ctx, x, index, m, &marks));
     krein_rows at = krein__matrix_rows(&marks);
     TRY(values_at(s, kernel, x, &at));
-    TRY(whiten(s, kernel, &at));
-    TRY(krein__poll(ctx));
+    NEW(K, m * m);
+    TRY(krein__gram_full(ctx, kernel, &at, &at, K));
+    TRY(krein__whiten(ctx, x->n, m, K, s->B));
     s->z = (krein_features){
         .ctx = ctx, .n = x->n, .D = m, .rows = x->n, .blocks = 1, .kept = s->B, .at = -1};
 done:
     krein__matrix_clear(ctx, &marks);
+    krein__free(ctx, K);
     return st;
 }
