@@ -175,20 +175,29 @@ static const function functions[] = {
      "    return sum;\n"
      "}\n"},
     /* Draws by address, as base/rng.c makes them. */
+    {"two_to64(", true, NULL},
+    {"EXP64(", true, NULL},
     {"LOG64(", true, NULL},
     {"SQRT64(", true, NULL},
     {"wave64(", true, NULL},
     {"COS64(", true, NULL},
     {"philox(", false,
+     "#ifdef __SIZEOF_INT128__\n"
+     "__extension__ typedef unsigned __int128 twice;\n"
+     "#define high(a, b) ((uint64_t)((twice)(a) * (b) >> 64))\n"
+     "#else\n"
      "static uint64_t high(uint64_t a, uint64_t b) {\n"
      "    uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;\n"
      "    uint64_t m = a1 * b0 + (a0 * b0 >> 32), n = a0 * b1 + (m & 0xffffffff);\n"
      "    return a1 * b1 + (m >> 32) + (n >> 32);\n"
      "}\n"
-     "/* Two words of Philox4x64-10 (Salmon et al. 2011) at an address. */\n"
-     "static void philox(uint64_t seed, uint64_t stream, int row, int column, uint64_t *w) {\n"
+     "#endif\n"
+     "/* Philox4x64-10 (Salmon et al. 2011) at an address. */\n"
+     "static void philox(uint64_t seed, uint64_t stream, int row, int column, int attempt,\n"
+     "                   uint64_t *w) {\n"
      "    const uint64_t m0 = UINT64_C(0xD2E7470EE14C6C93), m1 = UINT64_C(0xCA5A826395121157);\n"
-     "    uint64_t a = (uint64_t)column, b = (uint64_t)row, c = stream, d = 0, k = seed, l = 0;\n"
+     "    uint64_t a = (uint64_t)column, b = (uint64_t)row, c = stream, d = (uint64_t)attempt;\n"
+     "    uint64_t k = seed, l = 0;\n"
      "    int i;\n"
      "    for (i = 0; i < 10; i++) {\n"
      "        uint64_t x = high(m1, c) ^ b ^ k, y = high(m0, a) ^ d ^ l;\n"
@@ -201,22 +210,28 @@ static const function functions[] = {
      "    }\n"
      "    w[0] = a;\n"
      "    w[1] = b;\n"
+     "    w[2] = c;\n"
+     "    w[3] = d;\n"
      "}\n"},
     {"unit_of(", false,
      "static double unit_of(uint64_t w) {\n"
      "    return ((double)(w >> 12) + 0.5) / 4503599627370496.0;\n"
      "}\n"},
+    {"normal_of(", false,
+     "static double normal_of(const uint64_t *w) {\n"
+     "    return SQRT64(-2 * LOG64(unit_of(w[0]))) * COS64(unit_of(w[1]));\n"
+     "}\n"},
     {"uniform(", false,
      "static double uniform(uint64_t seed, uint64_t stream, int row, int column) {\n"
-     "    uint64_t w[2];\n"
-     "    philox(seed, stream, row, column, w);\n"
+     "    uint64_t w[4];\n"
+     "    philox(seed, stream, row, column, 0, w);\n"
      "    return unit_of(w[0]);\n"
      "}\n"},
     {"normal(", false,
      "static double normal(uint64_t seed, uint64_t stream, int row, int column) {\n"
-     "    uint64_t w[2];\n"
-     "    philox(seed, stream, row, column, w);\n"
-     "    return SQRT64(-2 * LOG64(unit_of(w[0]))) * COS64(unit_of(w[1]));\n"
+     "    uint64_t w[4];\n"
+     "    philox(seed, stream, row, column, 0, w);\n"
+     "    return normal_of(w);\n"
      "}\n"},
     {"cauchy(", false,
      "static double cauchy(uint64_t seed, uint64_t stream, int row, int column) {\n"
@@ -225,11 +240,98 @@ static const function functions[] = {
      "}\n"},
     {"laplace(", false,
      "static double laplace(uint64_t seed, uint64_t stream, int row, int column) {\n"
-     "    uint64_t w[2];\n"
+     "    uint64_t w[4];\n"
      "    double size;\n"
-     "    philox(seed, stream, row, column, w);\n"
+     "    philox(seed, stream, row, column, 0, w);\n"
      "    size = -LOG64(unit_of(w[0]));\n"
      "    return w[1] >> 63 ? -size : size;\n"
+     "}\n"},
+    {"gamma_of(", false,
+     "/* A gamma number, shape at least 1 (Marsaglia and Tsang 2000). */\n"
+     "static double gamma_of(uint64_t seed, uint64_t stream, int row, double shape) {\n"
+     "    double b = shape - 1.0 / 3, z, v;\n"
+     "    uint64_t w[4];\n"
+     "    int attempt = 0;\n"
+     "    do {\n"
+     "        philox(seed, stream, row, 0, attempt++, w);\n"
+     "        z = normal_of(w);\n"
+     "        v = 1 + z / SQRT64(9 * b);\n"
+     "        v = v * v * v;\n"
+     "    } while (v <= 0 || LOG64(unit_of(w[2])) >= z * z / 2 + b - b * v + b * LOG64(v));\n"
+     "    return b * v;\n"
+     "}\n"},
+    {"boost(", false,
+     "/* What makes a gamma number of shape + 1 one of a shape below 1. */\n"
+     "static double boost(uint64_t seed, uint64_t stream, int row, double power) {\n"
+     "    uint64_t w[4];\n"
+     "    philox(seed, stream, row, 0, 0, w);\n"
+     "    return EXP64(LOG64(unit_of(w[3])) * power);\n"
+     "}\n"},
+    {"below(", false,
+     "/* A whole number below `bound`. */\n"
+     "static int below(uint64_t seed, uint64_t stream, int row, int column, int bound) {\n"
+     "    uint64_t w[4];\n"
+     "    philox(seed, stream, row, column, 0, w);\n"
+     "    return (int)high(w[0], (uint64_t)bound);\n"
+     "}\n"},
+    {"orthogonal(", false,
+     "/* q'z, q the n rows from `first` on of normal numbers, made orthonormal: reflections v "
+     "turn\n"
+     " * row k of the numbers to axis k, and z with them. */\n"
+     "static double reflect(int n, const double *v, double *y) {\n"
+     "    double sum = 0;\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++) sum += v[j] * y[j];\n"
+     "    for (j = 0; j < n; j++) y[j] -= sum * v[j];\n"
+     "    return y[0];\n"
+     "}\n"
+     "static void orthogonal(uint64_t seed, uint64_t stream, int first, int n, const float *z,\n"
+     "                       double *y) {\n"
+     "    double all[COLUMNS * (COLUMNS + 1) / 2], row[COLUMNS], *v;\n"
+     "    int i, j, k;\n"
+     "    for (j = 0; j < COLUMNS; j++) y[j] = z[j];\n"
+     "    for (k = 0; k < n; k++) {\n"
+     "        double square = 0, length;\n"
+     "        for (j = 0; j < COLUMNS; j++) row[j] = normal(seed, stream, first + k, j);\n"
+     "        for (v = all, i = 0; i < k; v += COLUMNS - i, i++) reflect(COLUMNS - i, v, row + "
+     "i);\n"
+     "        for (j = k; j < COLUMNS; j++) square += row[j] * row[j];\n"
+     "        length = row[k] < 0 ? SQRT64(square) : -SQRT64(square);\n"
+     "        square = SQRT64(length * (length - row[k]));\n"
+     "        row[k] -= length;\n"
+     "        for (j = k; j < COLUMNS; j++) v[j - k] = row[j] / square;\n"
+     "        y[k] = reflect(COLUMNS - k, v, y + k) * (length < 0 ? -1 : 1);\n"
+     "    }\n"
+     "}\n"},
+    /* Structured frequencies. */
+    {"hadamard(", false,
+     "/* The Walsh-Hadamard transform of n numbers. */\n"
+     "static void hadamard(int n, real *t) {\n"
+     "    int h, i, j;\n"
+     "    for (h = 1; h < n; h *= 2)\n"
+     "        for (i = 0; i < n; i += 2 * h)\n"
+     "            for (j = i; j < i + h; j++) {\n"
+     "                real a = t[j], b = t[j + h];\n"
+     "                t[j] = a + b;\n"
+     "                t[j + h] = a - b;\n"
+     "            }\n"
+     "}\n"},
+    {"give_signs(", false,
+     "/* Signs from bits: those at `from` and behind it. */\n"
+     "static void give_signs(const unsigned char *bits, int from, int n, real *t) {\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++)\n"
+     "        if (!(bits[(from + j) >> 3] >> ((from + j) & 7) & 1)) t[j] = -t[j];\n"
+     "}\n"},
+    {"draw_signs(", false,
+     "/* Signs from a row of the generator, 64 at a time. */\n"
+     "static void draw_signs(uint64_t seed, uint64_t stream, int row, int n, real *t) {\n"
+     "    uint64_t w[4];\n"
+     "    int j;\n"
+     "    for (j = 0; j < n; j++, w[0] >>= 1) {\n"
+     "        if (j % 64 == 0) philox(seed, stream, row, j / 64, 0, w);\n"
+     "        if (!(w[0] & 1)) t[j] = -t[j];\n"
+     "    }\n"
      "}\n"},
     {"power(", false,
      "static real power(real base, int n) {\n"
@@ -243,7 +345,8 @@ static const function functions[] = {
 static const struct {
     const char *name, *narrow, *wide;
 } standard[] = {{"EXP", "expf", "exp"},    {"LOG", "logf", "log"},  {"SQRT", "sqrtf", "sqrt"},
-                {"TANH", "tanhf", "tanh"}, {"LOG64", "log", "log"}, {"SQRT64", "sqrt", "sqrt"}};
+                {"TANH", "tanhf", "tanh"}, {"EXP64", "exp", "exp"}, {"LOG64", "log", "log"},
+                {"SQRT64", "sqrt", "sqrt"}};
 
 /* A text that calls the function; not one whose name ends the same. */
 static bool calls(const char *text, const char *name) {
@@ -264,8 +367,10 @@ static const char *text_of(int64_t i) {
 }
 
 static void add_double(krein_source *s, const char *text) {
-    static const char *const from[] = {"real", "R(", "LOG(", "SQRT(", "wave(", "COS("};
-    static const char *const to[] = {"double", "(", "LOG64(", "SQRT64(", "wave64(", "COS64("};
+    static const char *const from[] = {"real", "R(",    "two_to(", "EXP(",
+                                       "LOG(", "SQRT(", "wave(",   "COS("};
+    static const char *const to[] = {"double", "(",       "two_to64(", "EXP64(",
+                                     "LOG64(", "SQRT64(", "wave64(",   "COS64("};
     for (const char *c = text; *c;) {
         int64_t k = 0;
         while (k < KREIN__COUNT(from) && strncmp(c, from[k], strlen(from[k])) != 0) k++;
@@ -277,14 +382,23 @@ static void add_double(krein_source *s, const char *text) {
     }
 }
 
+/* Function j calls `name`; those in double call others in double. */
+static bool uses(int64_t j, const char *name) {
+    char narrow[32];
+    size_t n = strlen(name) - 3;
+    if (functions[j].text) return calls(functions[j].text, name);
+    if (strcmp(name + n, "64(") != 0) return false;
+    memcpy(narrow, name, n);
+    strcpy(narrow + n, "(");
+    return calls(text_of(j), narrow);
+}
+
 void krein__source_functions(krein_source *s, const char *body) {
     bool used[KREIN__COUNT(functions)] = {false};
     for (int64_t i = KREIN__COUNT(functions) - 1; i >= 0; i--) {
         used[i] = calls(body, functions[i].name);
         for (int64_t j = i + 1; !used[i] && j < KREIN__COUNT(functions); j++)
-            used[i] = used[j] && !(s->libm && functions[j].libm) && functions[j].text &&
-                      calls(functions[j].text, functions[i].name);
-        used[i] = used[i] || (strcmp(functions[i].name, "wave64(") == 0 && used[i + 1]);
+            used[i] = used[j] && !(s->libm && functions[j].libm) && uses(j, functions[i].name);
     }
     for (int64_t k = 0; s->libm && k < KREIN__COUNT(standard); k++)
         krein__source_add(s, "#define %s(v) %s(v)\n", standard[k].name,

@@ -1,9 +1,8 @@
-/* scores.c -- encoded row to scores: waves, kernel values at rows, or a linear function. */
+/* scores.c -- encoded row to scores: kernel values at rows, or a linear function (waves.c has the
+ * others). */
 #include "export/source.h"
 
 #include "map/coded.h"
-#include "base/rng.h"
-#include "map/waves.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,135 +10,6 @@
 
 void krein__source_intercept(krein_source *s, const krein_model *m) {
     krein__source_reals(s, "intercept", m->k, m->intercept);
-}
-
-/* ---- waves -------------------------------------------------------------- */
-
-/* Weights of the cosines and sines: n x k. feature: the raw feature that each belongs to. */
-static bool wave_weights(const krein_model *m, const krein_waves *w, const int64_t *feature,
-                         double *out) {
-    bool any = false;
-    for (int64_t f = 0; f < w->F; f++)
-        for (int64_t c = 0; c < m->k; c++) {
-            out[f * m->k + c] =
-                feature[f] < 0 ? 0 : (double)w->factor[f] * m->w[feature[f] * m->k + c];
-            any = any || feature[f] >= 0;
-        }
-    return any;
-}
-
-/* Frequencies from their seed, as map/fourier.c draws them. */
-
-/* Bytes of the functions that draw, as gcc -O2 makes them on x86; without math.h its functions are
- * among them. */
-enum { DRAWING = 600, DRAWING_ALONE = 1400 };
-
-static bool has_law(const krein_kernel_class *c) { return c->law != NULL; }
-
-static bool draws(const krein_source *s, const krein_map *map, int64_t F) {
-    return !s->stored && map->cls->redrawn && krein__kernel_all(map->kernel, has_law) &&
-           4.0 * (double)F * (double)map->d > (s->libm ? DRAWING : DRAWING_ALONE);
-}
-
-static void draw_address(krein_source *s, const krein_map *map, uint64_t stream) {
-    krein__source_add(s, "UINT64_C(%llu), %llu", (unsigned long long)map->seed,
-                      (unsigned long long)stream);
-}
-
-/* static float turn(int i, int j): column j of frequency i. */
-static krein_status draw_function(krein_source *s, const krein_map *map, int64_t F) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_term *terms = NULL;
-    int64_t n = 0;
-    NEW(terms, KREIN_TERMS_MAX);
-    TRY(krein__kernel_terms(ctx, map->kernel, terms, &n));
-    krein__source_add(s, "/* Column j of frequency i, in turns. */\n"
-                         "static float turn(int i, int j) {\n");
-    for (int64_t t = 0; t < n; t++) {
-        if (t + 1 < n)
-            krein__source_add(s, "    if (i < %lld)\n    ", (long long)((t + 1) * F / n));
-        krein__source_add(s, "    return (float)((");
-        for (int64_t l = 0; l < terms[t].n; l++) {
-            const krein_kernel *leaf = terms[t].leaf[l];
-            krein__source_add(s, "%s%s(", l ? " + " : "", leaf->kernel->law);
-            draw_address(s, map, KREIN_STREAM_MAP + (uint64_t)(16 * t + l));
-            krein__source_add(s, ", i - %lld, j) / %.17g", (long long)(t * F / n),
-                              leaf->values.number[0]);
-        }
-        krein__source_add(s, ") * 0.15915494309189535);\n");
-    }
-    krein__source_add(s, "}\n\n");
-    s->drawn = true;
-    s->flops += 150 * (double)F * (double)map->d;
-done:
-    krein__free(ctx, terms);
-    return st;
-}
-
-krein_status krein__source_waves(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
-    krein_status st = KREIN_OK;
-    krein_waves w = {0};
-    double *weight = NULL;
-    bool phase = false, sine, cosine;
-    int64_t d = m->map->d, k = m->k;
-    TRY(krein__map_waves(ctx, m->map, &w));
-    NEW(weight, w.F * k);
-    for (int64_t f = 0; f < w.F; f++) phase = phase || w.phase[f] != 0;
-    krein__source_intercept(s, m);
-    bool drawn = draws(s, m->map, w.F);
-    if (drawn)
-        TRY(draw_function(s, m->map, w.F));
-    else
-        krein__source_floats(s, "turns", w.F * d, w.turns);
-    if (phase && !drawn) krein__source_floats(s, "phase", w.F, w.phase);
-    cosine = wave_weights(m, &w, w.cosine, weight);
-    if (cosine) krein__source_reals(s, "weight_cosine", w.F * k, weight);
-    sine = wave_weights(m, &w, w.sine, weight);
-    if (sine) krein__source_reals(s, "weight_sine", w.F * k, weight);
-    if (w.unit > 0) krein__source_floats(s, "wave_factor", w.F, w.factor);
-    krein__source_add(s,
-                      "static void score(const float *z, real *f) {\n"
-                      "    int i, j, c;\n"
-                      "    real cosine, sine%s;\n"
-                      "    for (c = 0; c < SCORES; c++) f[c] = 0;\n"
-                      "    for (i = 0; i < %lld; i++) {\n",
-                      w.unit > 0 ? ", square = 0" : "", (long long)w.F);
-    if (!drawn) krein__source_add(s, "        const float *w = turns + i * COLUMNS;\n");
-    krein__source_add(s, "        real t = ");
-    if (phase && drawn) {
-        krein__source_add(s, "(float)uniform(");
-        draw_address(s, m->map, KREIN_STREAM_PHASE);
-        krein__source_add(s, ", i, 0);\n");
-    } else {
-        krein__source_add(s, "%s;\n", phase ? "phase[i]" : "0");
-    }
-    krein__source_add(
-        s,
-        "        for (j = 0; j < COLUMNS; j++) t += (real)%s * (real)z[j];\n"
-        "        wave(t, &cosine, &sine);\n"
-        "        for (c = 0; c < SCORES; c++)\n"
-        "            f[c] += %s%s%s;\n",
-        drawn ? "turn(i, j)" : "w[j]", cosine ? "weight_cosine[i * SCORES + c] * cosine" : "",
-        cosine && sine ? " + " : "", sine ? "weight_sine[i * SCORES + c] * sine" : "");
-    if (w.unit > 0)
-        krein__source_add(s,
-                          "        square += (real)wave_factor[i] * (real)wave_factor[i] * %s;\n",
-                          sine ? "(cosine * cosine + sine * sine)" : "cosine * cosine");
-    krein__source_add(s, "    }\n");
-    if (w.unit > 0)
-        krein__source_add(s,
-                          "    square = square > 0 ? SQRT(R(%.17g) / square) : 0;\n"
-                          "    for (c = 0; c < SCORES; c++) f[c] *= square;\n",
-                          w.unit);
-    krein__source_add(s, "    for (c = 0; c < SCORES; c++) f[c] += intercept[c];\n"
-                         "}\n\n");
-    s->flops += (double)w.F * (2 * (double)d + 30 + 4 * (double)k);
-done:
-    krein__waves_clear(ctx, &w);
-    krein__free(ctx, weight);
-    return st;
 }
 
 /* ---- kernel values ------------------------------------------------------ */

@@ -41,6 +41,14 @@ void krein__source_text(krein_source *s, const char *text);
 void krein__source_functions(krein_source *s, const char *body);
 /* static void encode(const float *x, float *z): raw columns to encoded ones (columns.c). */
 krein_status krein__source_columns(krein_source *s, const krein_encoding *e);
+/* static void turns(int i, const float *z, real *t): frequencies times the row (turns.c). They come
+ * in blocks of WIDTH, PER_TERM for each term of the kernel. */
+typedef struct krein_turns {
+    int64_t width, per_term, terms;
+    bool phases; /* can be drawn too */
+} krein_turns;
+krein_status krein__source_turns(krein_source *s, const krein_map *map, const krein_waves *waves,
+                                 krein_turns *out);
 /* static void score(const float *z, real *f): by waves, by kernel values at rows, or linear. */
 krein_status krein__source_waves(krein_source *s, const krein_model *m);
 krein_status krein__source_values(krein_source *s, const krein_model *m);

@@ -49,6 +49,10 @@ static double quantile(const double *p, double u) {
     return (u < 0.5 ? log(2 * u) : -log(2 * (1 - u))) / p[0];
 }
 
+static krein_kernel_law law(const double *p) {
+    return (krein_kernel_law){.name = "laplace", .width = p[0]};
+}
+
 static bool source(const double *p, krein_kernel_source *out) {
     char add[80];
     snprintf(add, sizeof add, "LOG(1 + (a - b) * (a - b) * R(%.17g))", 1 / (p[0] * p[0]));
@@ -69,6 +73,6 @@ const krein_kernel_class krein__kernel_cauchy = {
     .partial = partial,
     .quantile = quantile,
     .frequency = frequency,
-    .law = "laplace",
+    .law = law,
     .metric = 2,
     .spread = 1.4142135623730951}; /* exp(-r^2/sigma^2) near 0 */

@@ -37,6 +37,8 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static krein_kernel_law law(const double *p) { return krein__kernel_matern.law(HALF(p)); }
+
 static bool source(const double *p, krein_kernel_source *out) {
     return krein__kernel_matern.source(HALF(p), out);
 }
@@ -53,6 +55,7 @@ const krein_kernel_class krein__kernel_exponential = {
     .values64 = values64,
     .slope = slope,
     .frequency = frequency,
+    .law = law,
     .radius = radius,
     .density = density,
     .mixture = mixture,

@@ -57,6 +57,10 @@ static bool series(const double *p, bool unit, int64_t count, double *a, double 
     return true;
 }
 
+static krein_kernel_law law(const double *p) {
+    return (krein_kernel_law){.name = "normal", .width = p[0]};
+}
+
 static bool source(const double *p, krein_kernel_source *out) {
     double g = fmax(-0.5 / (p[0] * p[0]), -1e30);
     return krein__kernel_source(out, KREIN_SOURCE_SQUARE, "EXP(R(%.17g) * s)", g);
@@ -74,7 +78,7 @@ const krein_kernel_class krein__kernel_gaussian = {
     .values64 = values64,
     .slope = slope,
     .frequency = frequency,
-    .law = "normal",
+    .law = law,
     .radius = radius,
     .density = density,
     .mixture = mixture,

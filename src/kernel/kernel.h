@@ -46,6 +46,16 @@ typedef struct krein_kernel_source {
     char add[200], value[300];
 } krein_kernel_source;
 
+/* w_j = krein__rng_NAME(g, row, j) / width, independent. With a shape w is multiplied by sqrt(v),
+ * or divided by it, v = krein__rng_gamma(krein__role(g, KREIN_ROLE_SCALE), row, 0, shape) / shape.
+ */
+typedef struct krein_kernel_law {
+    const char *name;
+    double width;
+    double shape; /* 0: there is no such factor */
+    bool divided;
+} krein_kernel_law;
+
 /* A kernel is computed from inner products (values32, values64) or row by row (rows32, rows64,
  * and coordinate and finish for sparse rows). p: the values of its options; for rows32, rows64,
  * coordinate, finish and frequency the numbers that `numbers` makes, where there is one. */
@@ -95,9 +105,8 @@ typedef struct krein_kernel_class {
      * mass = k(0); NULL: 1. frequency draws w in R^d at `row` of the stream. */
     double (*mass)(const double *p, int64_t d);
     void (*frequency)(const double *p, krein_rng g, uint64_t row, int64_t d, double *w);
-    /* Where the coordinates of w are independent, krein__rng_LAW(g, row, j) divided by the first
-     * option: the law's name, for programs that draw them again. NULL: they are not. */
-    const char *law;
+    /* How `frequency` does that, for programs that draw them again. NULL: not in such a way. */
+    krein_kernel_law (*law)(const double *p);
     /* Radial kernels: the law of |w| alone, and its density at r. */
     double (*radius)(const double *p, krein_rng g, uint64_t row, int64_t d);
     double (*density)(const double *p, int64_t d, double r);

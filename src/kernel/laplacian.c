@@ -76,6 +76,10 @@ static bool second_moment(const double *p) {
     return false;
 }
 
+static krein_kernel_law law(const double *p) {
+    return (krein_kernel_law){.name = "cauchy", .width = p[0]};
+}
+
 static bool source(const double *p, krein_kernel_source *out) {
     return krein__kernel_source(out, "FABS(a - b)", "EXP(R(%.17g) * s)", rate(p));
 }
@@ -96,7 +100,7 @@ const krein_kernel_class krein__kernel_laplacian = {
     .quantile = quantile,
     .second_moment = second_moment,
     .frequency = frequency,
-    .law = "cauchy",
+    .law = law,
     .pitch = pitch,
     .metric = 1,
     .spread = 1};

@@ -104,6 +104,10 @@ static double density(const double *p, int64_t d, double r) {
 /* 2 nu degrees of freedom have a variance above two. */
 static bool second_moment(const double *p) { return p[NU] > 1; }
 
+static krein_kernel_law law(const double *p) {
+    return (krein_kernel_law){.name = "normal", .width = p[SIGMA], .shape = p[NU], .divided = true};
+}
+
 static bool source(const double *p, krein_kernel_source *out) {
     double nu = p[NU], c = fmin(sqrt(2 * nu) / p[SIGMA], 1e30);
     if (nu == 0.5)
@@ -134,6 +138,7 @@ const krein_kernel_class krein__kernel_matern = {
     .values64 = values64,
     .slope = slope,
     .frequency = frequency,
+    .law = law,
     .radius = radius,
     .density = density,
     .mixture = mixture,

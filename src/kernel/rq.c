@@ -87,6 +87,10 @@ static double density(const double *p, int64_t d, double r) {
                krein__log_bessel_k(fabs(v), 2 * sqrt(b)) - log(x));
 }
 
+static krein_kernel_law law(const double *p) {
+    return (krein_kernel_law){.name = "normal", .width = p[SIGMA], .shape = p[ALPHA]};
+}
+
 static bool source(const double *p, krein_kernel_source *out) {
     double c = fmin(0.5 / p[ALPHA] / (p[SIGMA] * p[SIGMA]), 1e30);
     return krein__kernel_source(out, KREIN_SOURCE_SQUARE, "EXP(R(%.17g) * LOG(1 + R(%.17g) * s))",
@@ -108,6 +112,7 @@ const krein_kernel_class krein__kernel_rq = {
     .values64 = values64,
     .slope = slope,
     .frequency = frequency,
+    .law = law,
     .radius = radius,
     .density = density,
     .mixture = mixture,

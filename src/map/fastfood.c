@@ -27,28 +27,17 @@ float *krein__fastfood_turns(int64_t P, const float *B, const int32_t *Pi, const
 }
 
 /* State: B, Pi (as int32_t), G. */
+enum { LENGTHS = 4 };
+
 static void draw(const krein_map *map, const krein_structured *s, const krein_term *term,
                  krein_rng g, int64_t b, krein_freq_block *block) {
     int64_t P = s->P;
-    float *B = block->state, *G = block->state + 2 * P;
-    int32_t *Pi = (int32_t *)(block->state + P);
+    const float *G = block->state + 2 * P;
     double square = 0;
     (void)map, (void)term;
-    krein__signs(krein__role(g, 1), b, P, B);
-    for (int64_t i = 0; i < P; i++) Pi[i] = (int32_t)i;
-    for (int64_t i = P - 1; i > 0; i--) { /* Fisher-Yates */
-        int64_t k =
-            (int64_t)krein__rng_below(krein__role(g, 2), (uint64_t)b, (uint64_t)i, (uint64_t)i + 1);
-        int32_t other = Pi[k];
-        Pi[k] = Pi[i];
-        Pi[i] = other;
-    }
-    for (int64_t i = 0; i < P; i++) {
-        G[i] = (float)krein__rng_normal(krein__role(g, 3), (uint64_t)b, (uint64_t)i);
-        square += (double)G[i] * (double)G[i];
-    }
+    for (int64_t i = 0; i < P; i++) square += (double)G[i] * (double)G[i];
     for (int64_t i = 0; i < block->m; i++) {
-        double chi = krein__rng_chi(krein__role(g, 4), (uint64_t)(b * P + i), 0, (double)P);
+        double chi = krein__rng_chi(krein__role(g, LENGTHS), (uint64_t)(b * P + i), 0, (double)P);
         block->scale[i] *= (float)(chi / sqrt(square * (double)P));
     }
 }
@@ -61,7 +50,14 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
 }
 
 static const krein_structure blocks = {
-    .state = 3, .scratch = 3, .width = 1, .direct = 32, .draw = draw, .multiply = multiply};
+    .factor = {{KREIN_FACTOR_SIGNS, 1}, {KREIN_FACTOR_PERMUTATION, 2}, {KREIN_FACTOR_NORMALS, 3}},
+    .lengths = LENGTHS,
+    .state = 3,
+    .scratch = 3,
+    .width = 1,
+    .direct = 32,
+    .draw = draw,
+    .multiply = multiply};
 
 static const krein_structure *structure(const krein_map *map) {
     (void)map;

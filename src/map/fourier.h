@@ -20,6 +20,9 @@ typedef struct krein_fourier {
     double unit; /* > 0: rows of features are brought to this squared length (nrff) */
 } krein_fourier;
 
+/* orf's draws beside the lengths. */
+enum { KREIN_ROLE_DIRECTIONS = 1 };
+
 /* Which frequencies of a term are drawn in one call: the memory of a fit. */
 typedef enum krein_drawn {
     KREIN_DRAWN_SINGLY,    /* any, in pieces as small as memory likes */

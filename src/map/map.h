@@ -61,6 +61,13 @@ typedef struct krein_map_codes {
     double factor;
 } krein_map_codes;
 
+/* Frequencies that are a few draws each, of a kernel that says which (its law). */
+typedef enum krein_redrawn {
+    KREIN_REDRAWN_NOT,       /* they are stored */
+    KREIN_REDRAWN_SINGLY,    /* the kernel's own: krein__fourier_draw */
+    KREIN_REDRAWN_ORTHOGONAL /* orf's: normal rows made orthonormal in blocks of d, then lengths */
+} krein_redrawn;
+
 typedef struct krein_map_class {
     krein_class cls;
     int traits;
@@ -102,9 +109,9 @@ typedef struct krein_map_class {
     bool (*array)(const krein_map *map, int64_t i, krein_named_array *out);
     /* Maps whose raw features are cosines and sines: these (waves.h). NULL: they are not. */
     krein_status (*waves)(krein_ctx *ctx, const krein_map *map, krein_waves *out);
-    /* And these are the draws of krein__fourier_draw, frequency by frequency: a program can draw
-     * them again. */
-    bool redrawn;
+    /* And how a program can draw their frequencies again; maps of structured.c: by their factors.
+     */
+    krein_redrawn redrawn;
     /* Maps with CODES: what codes stand for, and those of at most KREIN_TILE rows, x->n x R, within
      * scratch (map->scratch floats). */
     krein_map_codes (*codes)(const krein_map *map);

@@ -53,6 +53,6 @@ const krein_map_class krein__map_nrff = {
     .fit = fit,
     .tile = krein__fourier_tile,
     .waves = krein__fourier_waves,
-    .redrawn = true,
+    .redrawn = KREIN_REDRAWN_SINGLY,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

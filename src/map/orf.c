@@ -36,7 +36,7 @@ static krein_status draw(krein_map *map, const krein_kernel *leaf, krein_rng g, 
     krein_status st = KREIN_OK;
     int64_t d = map->d;
     double *q = NULL;
-    krein_rng directions = krein__role(g, 1);
+    krein_rng directions = krein__role(g, KREIN_ROLE_DIRECTIONS);
     NEW(q, krein__min(d, n) * d);
     for (int64_t f = 0; f < n; f += d) {
         int64_t m = krein__min(d, n - f);
@@ -73,5 +73,6 @@ const krein_map_class krein__map_orf = {
     .fit = fit,
     .tile = krein__fourier_tile,
     .waves = krein__fourier_waves,
+    .redrawn = KREIN_REDRAWN_ORTHOGONAL,
     .array = krein__fourier_array,
     .clear = krein__fourier_clear};

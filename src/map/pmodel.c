@@ -58,11 +58,7 @@ static const krein_structure toeplitz = {.state = 2,
 /* State: B, g. */
 static void draw_hadamard(const krein_map *map, const krein_structured *s, const krein_term *term,
                           krein_rng g, int64_t b, krein_freq_block *block) {
-    (void)map, (void)term;
-    krein__signs(krein__role(g, 1), b, s->P, block->state);
-    for (int64_t k = 0; k < s->P; k++)
-        block->state[s->P + k] =
-            (float)krein__rng_normal(krein__role(g, 2), (uint64_t)b, (uint64_t)k);
+    (void)map, (void)term, (void)g, (void)b;
     for (int64_t i = 0; i < block->m; i++) block->scale[i] /= sqrtf((float)s->P);
 }
 
@@ -75,12 +71,14 @@ static float *multiply_hadamard(const krein_structured *s, const krein_freq_bloc
     return t;
 }
 
-static const krein_structure hadamard = {.state = 2,
-                                         .scratch = 2,
-                                         .width = 1,
-                                         .direct = 32,
-                                         .draw = draw_hadamard,
-                                         .multiply = multiply_hadamard};
+static const krein_structure hadamard = {
+    .factor = {{KREIN_FACTOR_SIGNS, 1}, {KREIN_FACTOR_NORMALS, 2}},
+    .state = 2,
+    .scratch = 2,
+    .width = 1,
+    .direct = 32,
+    .draw = draw_hadamard,
+    .multiply = multiply_hadamard};
 
 /* ---- the map ------------------------------------------------------------ */
 

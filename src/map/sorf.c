@@ -26,9 +26,7 @@ float *krein__sorf_turns(int64_t P, const float *signs, const float *scale, int6
 /* H H H / P = sqrt(P) Hn Hn Hn */
 static void draw(const krein_map *map, const krein_structured *s, const krein_term *term,
                  krein_rng g, int64_t b, krein_freq_block *block) {
-    (void)map, (void)term;
-    for (int64_t k = 0; k < 3; k++)
-        krein__signs(krein__role(g, (uint64_t)(1 + k)), b, s->P, block->state + k * s->P);
+    (void)map, (void)term, (void)g, (void)b;
     for (int64_t i = 0; i < block->m; i++) block->scale[i] /= (float)s->P;
 }
 
@@ -38,7 +36,13 @@ static float *multiply(const krein_structured *s, const krein_freq_block *block,
 }
 
 static const krein_structure blocks = {
-    .state = 3, .scratch = 2, .width = 1, .direct = 32, .draw = draw, .multiply = multiply};
+    .factor = {{KREIN_FACTOR_SIGNS, 1}, {KREIN_FACTOR_SIGNS, 2}, {KREIN_FACTOR_SIGNS, 3}},
+    .state = 3,
+    .scratch = 2,
+    .width = 1,
+    .direct = 32,
+    .draw = draw,
+    .multiply = multiply};
 
 static const krein_structure *structure(const krein_map *map) {
     (void)map;

@@ -23,6 +23,10 @@ void krein__signs(krein_rng g, int64_t row, int64_t n, float *out) {
     }
 }
 
+int64_t krein__structured_swap(krein_rng g, int64_t b, int64_t i) {
+    return (int64_t)krein__rng_below(g, (uint64_t)b, (uint64_t)i, (uint64_t)i + 1);
+}
+
 void krein__scale_turns(int64_t m, const float *in, const float *scale, float *out) {
     for (int64_t i = 0; i < m; i++) out[i] = in[i] * scale[i];
 }
@@ -76,6 +80,26 @@ done:
     return st;
 }
 
+static void permutation(krein_rng g, int64_t b, int64_t n, int32_t *out) {
+    for (int64_t i = 0; i < n; i++) out[i] = (int32_t)i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t k = krein__structured_swap(g, b, i);
+        int32_t other = out[k];
+        out[k] = out[i];
+        out[i] = other;
+    }
+}
+
+static void draw_factors(const krein_structured *s, krein_rng g, int64_t b, float *state) {
+    for (const krein_factor *f = s->how->factor; f->kind; f++, state += s->P) {
+        krein_rng own = krein__role(g, f->role);
+        if (f->kind == KREIN_FACTOR_SIGNS) krein__signs(own, b, s->P, state);
+        if (f->kind == KREIN_FACTOR_PERMUTATION) permutation(own, b, s->P, (int32_t *)state);
+        for (int64_t i = 0; f->kind == KREIN_FACTOR_NORMALS && i < s->P; i++)
+            state[i] = (float)krein__rng_normal(own, (uint64_t)b, (uint64_t)i);
+    }
+}
+
 static krein_status draw_blocks(krein_map *map, krein_structured *s, const krein_term *terms) {
     krein_status st = KREIN_OK;
     for (int64_t t = 0; t < s->fourier.nterm; t++) {
@@ -83,6 +107,7 @@ static krein_status draw_blocks(krein_map *map, krein_structured *s, const krein
         TRY(draw_scales(map, s, &terms[t], t));
         for (int64_t b = 0; b < s->per_term; b++) {
             krein_freq_block block = block_at(s, t, b);
+            draw_factors(s, g, b, block.state);
             s->how->draw(map, s, &terms[t], g, b, &block);
             TRY(krein__poll(map->ctx));
         }

@@ -22,8 +22,31 @@ typedef struct krein_freq_block {
     int64_t term;
 } krein_freq_block;
 
+/* The random factors of a block, in the order in which they meet the row. A Walsh-Hadamard
+ * transform follows each but a permutation. Number b of them is at row b of the stream of its role.
+ */
+typedef enum krein_factor_kind {
+    KREIN_FACTOR_NONE,
+    KREIN_FACTOR_SIGNS,      /* krein__signs */
+    KREIN_FACTOR_NORMALS,    /* at columns 0 .. P-1 */
+    KREIN_FACTOR_PERMUTATION /* int32_t: entry i comes from Pi[i]; by krein__structured_swap */
+} krein_factor_kind;
+
+typedef struct krein_factor {
+    krein_factor_kind kind;
+    uint64_t role;
+} krein_factor;
+
+enum { KREIN_FACTORS = 4 };
+
 /* How a map makes and multiplies its blocks. */
 typedef struct krein_structure {
+    /* Maps that are such factors and no more: P numbers of the state each, drawn before `draw`. Else
+     * none: `draw` makes the state. */
+    krein_factor factor[KREIN_FACTORS];
+    /* The role of chi_P (row: the frequency) over the length of the normals, a part of the scale. 0:
+     * there is none. */
+    uint64_t lengths;
     int64_t state, scratch; /* floats of a block and of a thread, in units of P */
     int64_t width;          /* length of the padded row, in units of P */
     int64_t direct;         /* up to so many columns a product with W is faster (bench_maps) */
@@ -54,6 +77,8 @@ struct krein_structured {
 };
 
 void krein__signs(krein_rng g, int64_t row, int64_t n, float *out);
+/* Fisher-Yates, i from P - 1 down to 1: entry i changes places with this one of 0 .. i. */
+int64_t krein__structured_swap(krein_rng g, int64_t b, int64_t i);
 /* out[i] = in[i] * scale[i], the last step of a product. */
 void krein__scale_turns(int64_t m, const float *in, const float *scale, float *out);
 /* The first m entries of H (diagonal . x), H +-1 of order P; out has room for P. */
