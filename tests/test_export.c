@@ -98,8 +98,16 @@ static void drawn_or_stored(void) {
         int drawn;
     } all[] = {{"gaussian(sigma=1)", "rff(D=512)", 1},
                {"gaussian(sigma=1)", "rff(D=8)", 0},
-               {"gaussian(sigma=1)", "orf(D=512)", 0},
-               {"matern(nu=1.5, sigma=1)", "rff(D=512)", 0}};
+               {"gaussian(sigma=1)", "orf(D=2048)", 1},
+               {"gaussian(sigma=1)", "orf(D=64)", 0},
+               {"matern(nu=1.5, sigma=1)", "rff(D=512)", 1},
+               {"gaussian(sigma=1)", "fastfood(D=512)", 1},
+               {"gaussian(sigma=1)", "pmodel(D=1024, matrix=hadamard)", 1},
+               {"gaussian(sigma=1)", "pmodel(D=512)", 0},
+               {"gaussian(sigma=1)", "sorf(D=4096)", 1},
+               {"gaussian(sigma=1)", "sorf(D=512)", 0},
+               {"gaussian(sigma=1)", "qmc(D=512)", 0},
+               {"epanechnikov(a=9)", "gorf(D=64)", 0}};
     krein_ctx *ctx = test_ctx(1);
     for (size_t w = 0; w < sizeof all / sizeof *all; w++) {
         krein_model *m = NULL;
@@ -118,13 +126,52 @@ static void drawn_or_stored(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Signs and swaps are constants in few bits: a structured program is small without draws too. Of
+ * many columns orf would need much stack, and is stored. */
+static void structure_is_small(void) {
+    enum { ROWS = 40, D = 512 };
+    static const struct {
+        const char *map;
+        int columns, drawn;
+        double each; /* most bytes of a frequency, beside its two weights */
+    } all[] = {{"sorf(D=512)", 5, 0, 0.4}, {"fastfood(D=512)", 5, 0, 9.2},
+               {"rff(D=512)", 5, 0, 20},   {"sorf(D=512)", 100, 0, 0.4},
+               {"orf(D=512)", 29, 1, 0},   {"orf(D=512)", 30, 0, 120}};
+    krein_ctx *ctx = test_ctx(1);
+    for (size_t w = 0; w < sizeof all / sizeof *all; w++) {
+        krein_model *m = NULL;
+        krein_export_options o;
+        krein_export_report r = KREIN_SIZED(krein_export_report);
+        FILE *f = fopen(test_path("wide.csv"), "w");
+        for (int i = 0; f && i < ROWS; i++) {
+            fprintf(f, "%d", i % 7);
+            for (int j = 0; j < all[w].columns; j++) fprintf(f, ",%d", (i * (j + 3) * 7 + j) % 31);
+            fprintf(f, "\n");
+        }
+        if (f) fclose(f);
+        CHECK(train_file(ctx, test_path("wide.csv"), NUMBERS, "gaussian(sigma=9)", all[w].map,
+                         &m) == KREIN_OK);
+        krein_export_options_init(&o);
+        o.stored = !all[w].drawn && strncmp(all[w].map, "orf", 3) != 0;
+        CHECK(krein_model_export(ctx, m, test_path("m.c"), &o, &r) == KREIN_OK);
+        double columns = (40 + 36.0 * all[w].columns) / (D / 2); /* what encodes them */
+        double each = ((double)r.bytes - 4.0 * D * (double)m->k) / (D / 2);
+        CHECK_ELSE(r.drawn == all[w].drawn && each < all[w].each + columns,
+                   "%s on %d columns: %g bytes\n", all[w].map, all[w].columns, each);
+        CHECK(r.stack < 10000);
+        krein_model_destroy(m);
+    }
+    krein_ctx_destroy(ctx);
+}
+
 /* A file that was there stays where memory ends. */
 static void every_allocation_fails(void) {
     test_memory memory;
     krein_ctx *ctx = test_ctx_with(1, &memory);
     krein_model *m = NULL;
-    static const char *const which[] = {"sorf(D=8)", "nystrom(D=4)", "deep(D=6, bits=2)",
-                                        "nystrom(D=4, bits=4)", "rff(D=2048)"};
+    static const char *const which[] = {
+        "sorf(D=8)",   "nystrom(D=4)",     "deep(D=6, bits=2)", "nystrom(D=4, bits=4)",
+        "rff(D=2048)", "fastfood(D=2048)", "orf(D=2048)"};
     for (size_t w = 0; w < sizeof which / sizeof *which; w++) {
         const char *path = make_file(SEVERAL, 30);
         CHECK(train_file(ctx, path, SEVERAL, "gaussian(sigma=1)", which[w], &m) == KREIN_OK);
@@ -148,6 +195,7 @@ int main(int argc, char **argv) {
     RUN(refusals);
     RUN(weights_beyond_float);
     RUN(drawn_or_stored);
+    RUN(structure_is_small);
     RUN(every_allocation_fails);
     return DONE();
 }

@@ -24,10 +24,19 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Bytes of the functions that draw, as gcc -O2 makes them on x86 (docs/results/export.md); without
- * math.h logarithms, roots and cosines in double are among them. */
-enum { PHILOX = 420, NORMAL = 180, ALONE = 800, GAMMA = 330, SWAP = 120, QR = 600, HADAMARD = 150 };
-/* Of the stack, for reflections: a part of what small devices have. It is 31 columns. */
+/* Bytes of the functions that draw, as gcc -O2 makes them on x86; without math.h (ALONE) there are
+ * logarithms, roots and cosines in double among them. */
+enum {
+    PHILOX = 220,
+    NORMAL = 200,
+    GAMMA = 570,
+    SWAP = 230,
+    QR = 1100,
+    HADAMARD = 600,
+    NORMAL_ALONE = 840,
+    GAMMA_ALONE = 250
+};
+/* Of the stack, for reflections: a part of what small devices have. It is 29 columns. */
 enum { STACK = 4096 };
 
 /* ---- shared ------------------------------------------------------------- */
@@ -94,8 +103,11 @@ static bool has_shape(const writer *w) {
     return false;
 }
 
-static double drawing(const writer *w, bool gamma) {
-    return PHILOX + NORMAL + (w->s->libm ? 0 : ALONE) + (gamma ? GAMMA : 0);
+static double drawing(const writer *w, bool normal, bool gamma) {
+    double bytes = PHILOX;
+    if (normal || gamma) bytes += NORMAL + (w->s->libm ? 0 : NORMAL_ALONE);
+    if (gamma) bytes += GAMMA + (w->s->libm ? 0 : GAMMA_ALONE);
+    return bytes;
 }
 
 static void drawn(const writer *w, double flops) {
@@ -225,7 +237,7 @@ static double factor_bytes(const krein_factor *f, int64_t P) {
 /* What the two ways take: constants, and functions that draw. */
 static blocks structure_of(const writer *w) {
     const krein_structured *state = w->map->state;
-    blocks b = {.state = state, .how = state->how, .P = state->P, .constant = true, .code = PHILOX};
+    blocks b = {.state = state, .how = state->how, .P = state->P, .constant = true};
     bool normals = false;
     b.count = w->out->terms * state->per_term;
     for (int64_t t = 0; t < w->out->terms; t++)
@@ -239,8 +251,7 @@ static blocks structure_of(const writer *w) {
         b.stored += factor_bytes(f, b.P) * (double)b.count;
         if (f->kind == KREIN_FACTOR_PERMUTATION) b.code += SWAP;
     }
-    if (normals || b.lengths) b.code += NORMAL + (w->s->libm ? 0 : ALONE);
-    if (b.lengths) b.code += GAMMA;
+    b.code += drawing(w, normals, b.lengths);
     if (!b.constant && !b.lengths) b.code += 4 * (double)state->fourier.F;
     return b;
 }
@@ -391,7 +402,10 @@ static krein_status structured(const writer *w, const blocks *b, bool redraw) {
                          "}\n\n");
     double numbers = (double)(b->P * b->count), steps = log2((double)b->P) + 3;
     for (const krein_factor *f = b->how->factor; f->kind; f++)
-        s->flops += numbers * (steps + (redraw && f->kind != KREIN_FACTOR_SIGNS ? 120 : 2));
+        s->flops += numbers * (steps + (redraw && f->kind != KREIN_FACTOR_SIGNS ? 120 : 2)) +
+                    (redraw && f->kind == KREIN_FACTOR_SIGNS
+                         ? 100 * (double)b->count * ceil((double)b->P / 64)
+                         : 0);
     if (lengths) s->flops += 200 * numbers;
     if (redraw) drawn(w, 0);
 done:
@@ -429,9 +443,9 @@ krein_status krein__source_turns(krein_source *s, const krein_map *map, const kr
             goto done;
         }
     }
-    if (how == KREIN_REDRAWN_SINGLY && written > drawing(&w, has_shape(&w)))
+    if (how == KREIN_REDRAWN_SINGLY && written > drawing(&w, true, has_shape(&w)))
         singly(&w);
-    else if (how == KREIN_REDRAWN_ORTHOGONAL && written > drawing(&w, true) + QR &&
+    else if (how == KREIN_REDRAWN_ORTHOGONAL && written > drawing(&w, true, true) + QR &&
              reflections(map->d) <= STACK)
         orthogonal(&w);
     else

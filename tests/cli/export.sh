@@ -27,6 +27,10 @@ import csv, re
 rows = list(csv.DictReader(open("test.csv")))
 for line in open("models.txt"):
     number, columns = line.split()[0], line.split()[1].split(",")
+    if columns == ["wide"]:
+        with open(f"x{number}.csv", "w") as out:
+            out.writelines(row.split(",", 1)[1] for row in open("wide.test.csv"))
+        continue
     codes = {}
     for text in open(f"f{number}.c").read().split("*/")[0].split("\n"):
         m = re.match(r" \*   x\[\d+\] (\w+): (.*)", text)
@@ -67,6 +71,18 @@ for line in open("models.txt"):
 sys.exit(failed > 0)
 EOF
 
+# Many columns, named in no program: transforms of 128 numbers, in two words of signs.
+awk 'BEGIN {
+    srand(7)
+    for (i = 0; i < 150; i++) {
+        y = 0; line = ""
+        for (j = 0; j < 70; j++) { x = 2 * rand() - 1; line = line sprintf(",%.4f", x); if (j % 9 == 0) y += sin(2 * x) }
+        printf "%.4f%s\n", y, line
+    }
+}' >wide.csv
+head -120 wide.csv >wide.train.csv
+tail -30 wide.csv >wide.test.csv
+
 all=a,b,tail,colour,flag
 number=0
 : >models.txt
@@ -78,7 +94,7 @@ program() {
     run export m.krein -o f$number.c --name f$number --header-file f$number.h "$@"
     ok "$name exports $*" || return
     "$KREIN" info m.krein --json >info$number.json
-    "$KREIN" predict m.krein test.csv --scores -q >want$number.txt 2>err
+    "$KREIN" predict m.krein "$([[ $columns == wide ]] && echo wide.test.csv || echo test.csv)" --scores -q >want$number.txt 2>err
     echo "$number $columns $tolerance $kind $name $*" >>models.txt
 }
 
@@ -86,7 +102,7 @@ program() {
 model() {
     local name=$1 tolerance=$2 columns=$3
     shift 3
-    run train train.csv -q -o m.krein "$@"
+    run train "$([[ $columns == wide ]] && echo wide.train.csv || echo train.csv)" -q -o m.krein "$@"
     ok "$name trains" || return
     program "$name" "$tolerance" all "$columns" --no-libm
     lacks "$name without libm" f$number.c 'math\.h'
@@ -163,10 +179,28 @@ else
     model "drawn" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)*cauchy(sigma=3) + 0.5*laplacian(sigma=4)" -m "rff(D=128)"
     program "drawn with math.h" 1e-4 all $all
     has "drawn again" f$number.c 'philox'
-    lacks "no frequencies" f$number.c 'turns\['
+    lacks "no frequencies" f$number.c 'float frequency\['
     program "stored" 1e-4 all $all --stored --no-libm
-    has "stored" f$number.c 'turns\['
+    has "stored" f$number.c 'float frequency\['
     model "drawn phases" 1e-4 $all --label y --ignore c -k gaussian -m "rff(D=64, phase=yes)"
+    # Blocks that are drawn again: orthogonal by reflections, signs, swaps, normals, lengths; of one term and of several.
+    model "drawn, orthogonal" 2e-5 $all --label y --ignore c -k "gaussian(sigma=2) + 0.5*matern(nu=0.5, sigma=4)*rq(alpha=3, sigma=3)" -m "orf(D=502)"
+    has "reflections" f$number.c 'orthogonal\(UINT64_C'
+    program "drawn, orthogonal, with math.h" 2e-5 all $all
+    model "drawn gammas" 2e-5 $all --label y --ignore c -k "matern(nu=1.5, sigma=2)*gaussian(sigma=4) + exponential(sigma=3)" -m "rff(D=300)"
+    has "gammas" f$number.c 'gamma_of\(UINT64_C'
+    model "drawn signs" 2e-5 $all --label y --ignore c -k "gaussian(sigma=2)" -m "sorf(D=1502)"
+    has "signs" f$number.c 'draw_signs\(UINT64_C'
+    model "drawn signs of a sum" 2e-5 wide -k "gaussian(sigma=9) + 2*rq(sigma=5)" -m "sorf(D=1600)"
+    has "signs" f$number.c 'draw_signs\(UINT64_C.*term'
+    program "signs in bits" 2e-5 all wide --stored
+    has "signs in bits" f$number.c 'give_signs\(factor'
+    model "drawn swaps" 2e-5 $all --label y --ignore c -k "gaussian(sigma=2) + gaussian(sigma=5)*gaussian(sigma=6)" -m "fastfood(D=1030)"
+    has "swaps" f$number.c 'below\(UINT64_C'
+    has "lengths" f$number.c 'gamma_of\(UINT64_C'
+    program "drawn swaps with math.h" 2e-5 all $all
+    program "stored swaps" 2e-5 all $all --stored
+    lacks "no frequencies" f$number.c 'float frequency\['
     model "layers" 1e-4 $all --label c --ignore y -k gaussian -m "deep(D=16, layers=3)"
     model "trained layers in 4 bits" 1e-5 $all --label c --ignore y -k gaussian --learner "deep(layers=2, width=9, bits=4, epochs=3)"
     for bits in 8 4 2 1; do
@@ -204,7 +238,14 @@ else
     program "default" 1e-4 all $all
     model "pairs of classes, full metric" 1e-3 $all --label c --ignore y --learner "svm(multi=ovo)" -k "gaussian(sigma=2)" --metric full
     model "nrff" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "nrff(D=64)"
-    model "structured" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "sorf(D=64)"
+    model "few structured frequencies" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "sorf(D=20)"
+    model "circulant" 1e-4 $all --label y --ignore c -k "gaussian(sigma=2)" -m "scrf(D=64)"
+    model "one column" 2e-5 a --label y --ignore c,b,tail,colour,flag -k "gaussian(sigma=2)" -m "orf(D=2000)"
+    model "many columns, swaps" 2e-5 wide -k "gaussian(sigma=9)" -m "fastfood(D=700)"
+    program "many columns, stored swaps" 2e-5 all wide --stored
+    model "many columns, orthogonal" 2e-5 wide -k "gaussian(sigma=9)" -m "orf(D=100)"
+    has "too many for reflections" f$number.c 'float frequency\['
+    model "normals" 2e-5 wide -k "matern(nu=2.5, sigma=9)" -m "pmodel(D=2000, matrix=hadamard)"
     model "learned" 1e-4 $all --label c --ignore y --learner "askl(D=20, epochs=2)"
     model "two targets" 1e-4 b,tail,flag --targets 1 --label y --ignore c,a,colour -k linear
     model "logistic" 1e-4 $all --label c --ignore y --learner logistic -k "gaussian(sigma=2)" -m "rff(D=32)"
