@@ -4,9 +4,9 @@
  *     f(x) = b + sum_f A_f cos(2 pi w_f'x) + B_f sin(2 pi w_f'x),
  * with the phases of the map in A and B. Frequencies, cosines and sines, and weights become codes
  * of so many bits, rows of 8 (map/deep.h, model/packed.c); each encoded column is divided by the
- * largest size that it has in the calibration rows before. Where a column has few values far out,
- * they would leave a few codes to all others: such columns are also tried cut at FAR times what
- * all but a hundredth of the rows are below, and the model that gives the scores better is kept.
+ * largest size that it has in the calibration rows (scored_rows.c) before. Where a column has few
+ * values far out, they would leave a few codes to all others: such columns are also tried cut, and
+ * the model that gives the scores better is kept.
  *
  * Rounding. What counts is the output, not the single number: an error e of the frequencies changes
  * the phase by e'x, in the mean square e'He with H = mean xx' over the calibration rows. Columns
@@ -15,32 +15,26 @@
  * the same with H of the features in codes; before that they are moved so that these features give
  * the scores of the model again, v = w + (S'S + m I)^-1 S'(f - Sw).
  *
- *
  * A model on kernel values at rows, f(x) = b + sum_i v_i k(x, l_i), has these rows in the place of
  * the frequencies (map/coded.h): an error e of l_i changes <x, l_i> by e'x. Weights of kernel
  * values are large and of both signs in directions that hardly matter, and those do not survive
  * rounding: v = (S'S + m I)^-1 S'f, with the m of a few that gives the least error of the scores on
- * the calibration rows once all is rounded.
- *
- * Without calibration rows: random ones, N(0, 1) in each encoded column, and of kernel values the
- * rows that they are taken at among them. */
-#include "base/rng.h"
+ * the calibration rows once all is rounded. */
 #include "base/sized.h"
+#include "export/scored_rows.h"
 #include "export/source.h"
 #include "map/coded.h"
 #include "map/deep.h"
 #include "map/waves.h"
 #include "model/posterior.h"
 #include "num/blas.h"
-#include "num/order.h"
 #include "stream/together.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 2000, MOST_VALUES = 4000 };
-enum { FAR = 4 };
+enum { MOST_VALUES = 4000 };
 static const double DAMPING = 1e-3; /* of the mean diagonal of H */
 /* Of a model on kernel values: those that are tried. */
 static const double DAMPINGS[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
@@ -51,118 +45,16 @@ typedef struct quantizing {
     krein_ctx *ctx;
     const krein_model *from;
     int bits;
-    bool values;           /* features are kernel values at F rows, else F cosines and F sines */
-    int64_t n, d, F, R, k; /* calibration rows; R features */
-    float *x, *most;       /* n x d; d: largest sizes of the columns, beyond which they are cut */
-    double *f;             /* n x k: scores of the model, without intercepts */
-    float *unit;           /* d */
-    double *w;             /* d x F: frequencies in turns or rows, divided by unit */
-    double *v;             /* R x k: weights */
+    bool values;        /* features are kernel values at F rows, else F cosines and F sines */
+    int64_t d, F, R, k; /* R features */
+    krein_scored_rows rows;
+    float *unit; /* d */
+    double *w;   /* d x F: frequencies in turns or rows, divided by unit */
+    double *v;   /* R x k: weights */
     uint8_t *w_codes, *v_codes;
     krein_quant w_quant;
     krein_model *to;
 } quantizing;
-
-/* ---- calibration rows --------------------------------------------------- */
-
-static krein_status random_rows(quantizing *q) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    krein_rng g = {1, KREIN_STREAM_START};
-    const krein_encoding *e = &q->from->encoding;
-    double clip = krein__encoding_clips(e) ? (double)e->clip : INFINITY;
-    q->n = ROWS;
-    NEW(q->x, q->n * q->d);
-    for (int64_t i = 0; i < q->n; i++)
-        for (int64_t j = 0; j < q->d; j++) {
-            double v = krein__rng_normal(g, (uint64_t)i, (uint64_t)j);
-            v = fmax(-clip, fmin(clip, v)) * (e->metric ? (double)e->metric[j] : 1);
-            q->x[i * q->d + j] = (float)v;
-        }
-    if (q->values) {
-        krein_rows rows = krein__map_landmarks(q->from->map);
-        int64_t m = krein__min(rows.n, ROWS);
-        for (int64_t i = 0; i < m; i++) krein__row_copy(&rows, i * rows.n / m, q->x + i * q->d);
-    }
-    for (int64_t c = 0; c < q->n * q->d; c++)
-        q->most[c % q->d] = fmaxf(q->most[c % q->d], fabsf(q->x[c]));
-done:
-    return st;
-}
-
-/* Rows of the data, encoded as prediction does it: a sample of all of them, each as likely as any
- * other, and the largest size of each column over all. */
-static krein_status data_rows(quantizing *q, krein_data *data) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    krein_stream *s = NULL;
-    krein_block block;
-    krein_rng g = {1, KREIN_STREAM_START};
-    int64_t seen = 0;
-    float *row = NULL;
-    NEW(q->x, ROWS * q->d);
-    NEW(row, q->d);
-    TRY(krein__data_match(data, &q->from->encoding, false));
-    TRY(krein__stream_open(data, &q->from->encoding, -1, &s));
-    for (;;) {
-        TRY(krein__stream_next(s, &block));
-        if (block.x.n == 0) break;
-        for (int64_t i = 0; i < block.x.n; i++) {
-            if (block.dropped && block.dropped[i]) continue;
-            int64_t to = seen++;
-            krein__row_copy(&block.x, i, row);
-            for (int64_t j = 0; j < q->d; j++) q->most[j] = fmaxf(q->most[j], fabsf(row[j]));
-            if (to >= ROWS) to = (int64_t)(krein__rng_bits(g, (uint64_t)to, 0) % (uint64_t)seen);
-            if (to < ROWS) memcpy(q->x + to * q->d, row, (size_t)q->d * sizeof *row);
-        }
-    }
-    q->n = krein__min(seen, ROWS);
-    if (q->n == 0) st = krein__fail(ctx, KREIN_EDATA, "the calibration data have no rows");
-done:
-    krein__free(ctx, row);
-    krein__stream_close(s);
-    return st;
-}
-
-/* Scores of the model on them. */
-static krein_status look(quantizing *q) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    NEW(q->f, q->n * q->k);
-    TRY(krein__source_try(ctx, q->from, q->n, q->x, q->f));
-    for (int64_t e = 0; e < q->n * q->k; e++) q->f[e] -= q->from->intercept[e % q->k];
-done:
-    return st;
-}
-
-static krein_status set_units(quantizing *q) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    NEW(q->unit, q->d);
-    for (int64_t j = 0; j < q->d; j++) /* a column of zeros counts for nothing */
-        q->unit[j] = q->most[j] > 1e-30f ? 1 / q->most[j] : 0;
-done:
-    return st;
-}
-
-/* Lowers the largest sizes of columns with values far out; *any: there are such. */
-static krein_status cut_columns(quantizing *q, bool *any) {
-    krein_ctx *ctx = q->ctx;
-    krein_status st = KREIN_OK;
-    double *size = NULL;
-    *any = false;
-    NEW(size, q->n);
-    for (int64_t j = 0; j < q->d; j++) {
-        for (int64_t i = 0; i < q->n; i++) size[i] = fabs((double)q->x[i * q->d + j]);
-        double usual = FAR * krein__order_statistic(q->n, size, 1 + (q->n - 1) * 99 / 100);
-        if (!(usual > 0) || usual >= (double)q->most[j]) continue;
-        q->most[j] = (float)usual;
-        *any = true;
-    }
-done:
-    krein__free(ctx, size);
-    return st;
-}
 
 /* ---- the waves ---------------------------------------------------------- */
 
@@ -287,9 +179,10 @@ static krein_status moments(quantizing *q, int64_t m, const float *s, double *H)
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
     double *wide = NULL;
-    NEW(wide, q->n * m);
-    for (int64_t e = 0; e < q->n * m; e++) wide[e] = (double)s[e];
-    krein__pgemm(ctx, true, false, m, m, q->n, 1 / (double)q->n, wide, m, wide, m, 0, H, m);
+    NEW(wide, q->rows.n * m);
+    for (int64_t e = 0; e < q->rows.n * m; e++) wide[e] = (double)s[e];
+    krein__pgemm(ctx, true, false, m, m, q->rows.n, 1 / (double)q->rows.n, wide, m, wide, m, 0, H,
+                 m);
 done:
     krein__free(ctx, wide);
     return st;
@@ -316,10 +209,10 @@ static krein_status round_frequencies(quantizing *q) {
     NEW(w, q->d * q->F);
     NEW(product, q->d * q->F);
     NEW(codes, q->d * q->F);
-    NEW(x, q->n * q->d);
+    NEW(x, q->rows.n * q->d);
     NEW(q->w_codes, q->d * q->F);
-    for (int64_t e = 0; e < q->n * q->d; e++)
-        x[e] = fmaxf(-1, fminf(1, q->x[e] * q->unit[e % q->d]));
+    for (int64_t e = 0; e < q->rows.n * q->d; e++)
+        x[e] = fmaxf(-1, fminf(1, q->rows.x[e] * q->unit[e % q->d]));
     for (int64_t e = 0; e < q->d * q->F; e++) {
         low = fmin(low, q->w[e]);
         high = fmax(high, q->w[e]);
@@ -353,7 +246,7 @@ done:
 static krein_status features(quantizing *q, float *s) {
     krein_ctx *ctx = q->ctx;
     krein_status st = KREIN_OK;
-    krein_rows x = krein__rows_dense(q->n, q->d, q->x, q->d);
+    krein_rows x = krein__rows_dense(q->rows.n, q->d, q->rows.x, q->d);
     float *scratch = NULL;
     NEW(scratch, krein__map_scratch(q->to->map));
     krein__map_raw(q->to->map, &x, NULL, s, scratch);
@@ -364,8 +257,8 @@ done:
 
 /* What is left of the scores by weights v: n x k. */
 static void leave(quantizing *q, const double *s, const double *v, double *rest) {
-    memcpy(rest, q->f, (size_t)(q->n * q->k) * sizeof *rest);
-    krein__pgemm(q->ctx, false, false, q->n, q->k, q->R, -1, s, q->R, v, q->k, 1, rest, q->k);
+    memcpy(rest, q->rows.f, (size_t)(q->rows.n * q->k) * sizeof *rest);
+    krein__pgemm(q->ctx, false, false, q->rows.n, q->k, q->R, -1, s, q->R, v, q->k, 1, rest, q->k);
 }
 
 /* The codes of v for units that are `part` of the largest weights, and what they stand for. */
@@ -399,10 +292,11 @@ static krein_status solve_weights(quantizing *q, const double *H, double damping
     int64_t R = q->R, k = q->k;
     double *A = NULL, *rest = NULL, *step = NULL, mean = 0;
     NEW(A, R * R);
-    NEW(rest, q->n * k);
+    NEW(rest, q->rows.n * k);
     NEW(step, R * k);
     leave(q, s, v, rest);
-    krein__pgemm(ctx, true, false, R, k, q->n, 1 / (double)q->n, s, R, rest, k, 0, step, k);
+    krein__pgemm(ctx, true, false, R, k, q->rows.n, 1 / (double)q->rows.n, s, R, rest, k, 0, step,
+                 k);
     memcpy(A, H, (size_t)(R * R) * sizeof *A);
     for (int64_t i = 0; i < R; i++) mean += A[i * R + i] / (double)R;
     for (int64_t i = 0; i < R; i++) A[i * R + i] += damping * mean;
@@ -429,7 +323,7 @@ static krein_status try_weights(quantizing *q, const double *H, double damping, 
     NEW(cut, R * k);
     NEW(back, R * k);
     NEW(U, R * R);
-    NEW(rest, q->n * k);
+    NEW(rest, q->rows.n * k);
     NEW(codes, R * k);
     if (!q->values) memcpy(v, q->v, (size_t)(R * k) * sizeof *v);
     TRY(solve_weights(q, H, damping, s, v));
@@ -440,7 +334,7 @@ static krein_status try_weights(quantizing *q, const double *H, double damping, 
         memcpy(cut, v, (size_t)(R * k) * sizeof *v);
         TRY(round_codes(q, U, PARTS[i], cut, codes, back));
         leave(q, s, back, rest);
-        for (int64_t e = 0; e < q->n * k; e++) error += rest[e] * rest[e];
+        for (int64_t e = 0; e < q->rows.n * k; e++) error += rest[e] * rest[e];
         if (!(error < *least)) continue;
         *least = error;
         memcpy(q->v_codes, codes, (size_t)(R * k));
@@ -462,13 +356,14 @@ static krein_status round_weights(quantizing *q) {
     int64_t R = q->R, ways = q->values ? KREIN__COUNT(DAMPINGS) : 1;
     double *H = NULL, *wide = NULL, least = INFINITY;
     float *s = NULL;
-    NEW(s, q->n * R);
-    NEW(wide, q->n * R);
+    NEW(s, q->rows.n * R);
+    NEW(wide, q->rows.n * R);
     NEW(H, R * R);
     NEW(q->v_codes, R * q->k);
     TRY(features(q, s));
-    for (int64_t e = 0; e < q->n * R; e++) wide[e] = (double)s[e];
-    krein__pgemm(ctx, true, false, R, R, q->n, 1 / (double)q->n, wide, R, wide, R, 0, H, R);
+    for (int64_t e = 0; e < q->rows.n * R; e++) wide[e] = (double)s[e];
+    krein__pgemm(ctx, true, false, R, R, q->rows.n, 1 / (double)q->rows.n, wide, R, wide, R, 0, H,
+                 R);
     for (int64_t i = 0; i < ways; i++)
         TRY(try_weights(q, H, q->values ? DAMPINGS[i] : DAMPING, wide, &least));
     if (!(least < INFINITY))
@@ -509,7 +404,7 @@ static krein_status give_waves(quantizing *q, krein_map *map) {
 }
 
 static krein_status give_values(quantizing *q, krein_map *map) {
-    krein_rows sample = krein__rows_dense(q->n, q->d, q->x, q->d);
+    krein_rows sample = krein__rows_dense(q->rows.n, q->d, q->rows.x, q->d);
     krein_coded_given given = {.bits = q->bits,
                                .m = q->F,
                                .unit = q->unit,
@@ -562,7 +457,17 @@ static krein_status check(krein_ctx *ctx, const krein_model *m, int bits) {
     return KREIN_OK;
 }
 
-/* The model with columns up to q->most, and the square of what its scores are off. */
+static krein_status set_units(quantizing *q) {
+    krein_ctx *ctx = q->ctx;
+    krein_status st = KREIN_OK;
+    NEW(q->unit, q->d);
+    for (int64_t j = 0; j < q->d; j++) /* a column of zeros counts for nothing */
+        q->unit[j] = q->rows.most[j] > 1e-30f ? 1 / q->rows.most[j] : 0;
+done:
+    return st;
+}
+
+/* The model with columns up to q->rows.most, and the square of what its scores are off. */
 static krein_status attempt(quantizing *q, double *error) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = q->ctx;
@@ -579,11 +484,11 @@ static krein_status attempt(quantizing *q, double *error) {
     q->to->w = NULL;
     TRY(krein__model_pack(q->to, q->bits, q->v, q->v_codes));
     TRY(krein__model_retell_map(q->to));
-    NEW(f, q->n * q->k);
-    TRY(krein__source_try(ctx, q->to, q->n, q->x, f));
+    NEW(f, q->rows.n * q->k);
+    TRY(krein__source_try(ctx, q->to, q->rows.n, q->rows.x, f));
     *error = 0;
-    for (int64_t e = 0; e < q->n * q->k; e++)
-        *error += pow(f[e] - q->from->intercept[e % q->k] - q->f[e], 2);
+    for (int64_t e = 0; e < q->rows.n * q->k; e++)
+        *error += pow(f[e] - q->from->intercept[e % q->k] - q->rows.f[e], 2);
 done:
     krein__free(ctx, f);
     return st;
@@ -601,11 +506,9 @@ static krein_status work(quantizing *q, krein_data *data, krein_model **out) {
     krein_ctx *ctx = q->ctx;
     bool any;
     double error, other;
-    ZNEW(q->most, q->d);
-    TRY(data ? data_rows(q, data) : random_rows(q));
-    TRY(look(q));
+    TRY(krein__scored_rows_make(ctx, q->from, data, &q->rows));
     quantizing all = *q, cut = *q;
-    if ((st = attempt(&all, &error)) == KREIN_OK) st = cut_columns(&cut, &any);
+    if ((st = attempt(&all, &error)) == KREIN_OK) st = krein__scored_rows_cut(ctx, &cut.rows, &any);
     if (st == KREIN_OK && any) st = attempt(&cut, &other);
     if (st == KREIN_OK) {
         quantizing *best = any && other < error ? &cut : &all;
@@ -633,8 +536,6 @@ krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *m, int bits
                    "novelty");
 done:
     st = krein__call_end(ctx, st);
-    krein__free(ctx, q.x);
-    krein__free(ctx, q.most);
-    krein__free(ctx, q.f);
+    krein__scored_rows_clear(ctx, &q.rows);
     return st;
 }

@@ -194,11 +194,11 @@ krein_status krein__source_coded(krein_source *s, const krein_model *m) {
     krein__source_add(s, "        v[i] = byte_code((double)(");
     expression(s, m->map->kernel, NULL);
     krein__source_add(s,
-                      ") / %.17g - (%.17g));\n"
+                      ") * %.17g - (%.17g));\n"
                       "    }\n"
                       "    weigh(v, f);\n"
                       "}\n\n",
-                      c->value.scale, c->value.zero);
+                      1 / c->value.scale, c->value.zero);
     s->flops += (double)R * (krein__gram_flops(m->map->kernel, d) + 6);
     s->stack += (double)(d + R);
 done:
