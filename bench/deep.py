@@ -254,14 +254,25 @@ def figure_rank(records):
         for budget in BUDGETS:
             for r in records.of("deep", SET, f"{bits} {budget}"):
                 for layer, value in enumerate(r.get("rank", []), 1):
-                    series.setdefault(f"layer {layer}", []).append((budget, value, 0))
+                    series.setdefault(layer, []).append((budget, value, 0))
         plots.append((f"bits of the weights between layers, {bits} bits each", "rank of the features", series))
+    # Layers that are the same in both plots are one line.
+    names = {}
+    for layer in plots[0][2]:
+        names.setdefault(repr([series[layer] for _, _, series in plots]), []).append(layer)
+    together = [layers for layers in names.values() if layers[-1] - layers[0] == len(layers) - 1]
+    if len(together) < len(names):
+        together = [[layer] for layer in plots[0][2]]
+    names = {layers[0]: f"layer {layers[0]}" if len(layers) == 1 else f"layers {layers[0]} to {layers[-1]}"
+             for layers in together}
+    plots = [(below, beside, {name: series[layer] for layer, name in names.items()}) for below, beside, series in plots]
     return common.figure(f"rank of the features of test rows on {SET}", plots)
 
 
 def figure_components(records):
-    """Scatter plots: a row for 32 bits, one for 8, a column for each layer; the two classes in two colours."""
-    size, gap, top = 200, 24, 44
+    """Scatter plots: a row for 32 bits, one for 8, a column for each layer; the two classes in two colours. The outermost
+    hundredth on each side is left out."""
+    size, gap, top = 260, 24, 60
     parts, colours = [], ("#0072b2", "#d55e00")
     for row, bits in enumerate((32, 8)):
         found = [r for r in records.of("deep", SET, f"{bits} {SHOW[0]}") if "shown" in r]
@@ -272,17 +283,24 @@ def figure_components(records):
             x0, y0 = gap + column * (size + gap), top + row * (size + top)
             p = np.array(points)
             low, high = np.percentile(p, 1, axis=0), np.percentile(p, 99, axis=0)
-            at = np.clip((p - low) / np.maximum(high - low, 1e-12), 0, 1) * (size - 12) + 6
+            at = (p - low) / np.maximum(high - low, 1e-12)
+            inside = ((at >= 0) & (at <= 1)).all(axis=1)
+            at = at * (size - 16) + 8
             parts.append(f'<text x="{x0}" y="{y0 - 8}">layer {SHOW[1][column]}, {bits} bits</text>')
             parts.append(f'<rect x="{x0}" y="{y0}" width="{size}" height="{size}" fill="none" stroke="#999"/>')
-            for (x, y), label in zip(at, found[0]["labels"]):
+            for (x, y), label, shown in zip(at, found[0]["labels"], inside):
+                if not shown:
+                    continue
                 parts.append(f'<circle cx="{x0 + x:.1f}" cy="{y0 + size - y:.1f}" r="2" '
                              f'fill="{colours[classes.index(label)]}" fill-opacity="0.6"/>')
-    wide, high = gap + len(SHOW[1]) * (size + gap), top + 2 * (size + top)
+    wide, high = gap + len(SHOW[1]) * (size + gap), 2 * (size + top) + gap
+    for i, label in enumerate(classes):
+        parts.append(f'<circle cx="{gap + 4 + 90 * i}" cy="32" r="4" fill="{colours[i]}"/>'
+                     f'<text x="{gap + 14 + 90 * i}" y="36">class {label:g}</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
             'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
-            f'<text x="{gap}" y="18">first two principal components of the features of test rows, {SHOW[0]:,} bits; '
-            'colours are the classes</text>\n' + "\n".join(parts) + "\n</svg>\n")
+            f'<text x="{gap}" y="18">first two principal components of the features of test rows, {SHOW[0]:,} bits</text>\n'
+            + "\n".join(parts) + "\n</svg>\n")
 
 
 def main():

@@ -59,15 +59,24 @@ static void ranges(const cli_plot *plot, svg_axis *x, svg_axis *y) {
     }
 }
 
-static void put_series(FILE *f, const cli_series *s, int look, const svg_axis *x,
-                       const svg_axis *y) {
+/* Pixels between neighbouring series at the same x, where bars would cover each other. */
+static double apart(const cli_plot *plot) {
+    for (int64_t s = 0; s < plot->n; s++)
+        for (int64_t i = 0; i < plot->series[s].n; i++)
+            if (plot->series[s].points[i].bar > 0)
+                return plot->n > 1 ? fmin(7, 28 / (double)(plot->n - 1)) : 0;
+    return 0;
+}
+
+static void put_series(FILE *f, const cli_series *s, int look, const svg_axis *x, const svg_axis *y,
+                       double aside) {
     bool first = true;
     for (int64_t i = 0; i < s->n; i++) {
         const cli_point *p = &s->points[i];
         if (!drawn(p, x)) continue;
         fprintf(f, first ? "<path class=\"line s%d d%d\" d=\"M" : "L", look % SVG_COLOURS,
                 svg_dash(look));
-        fprintf(f, "%.1f %.1f", svg_at(x, p->x), svg_at(y, p->y));
+        fprintf(f, "%.1f %.1f", svg_at(x, p->x) + aside, svg_at(y, p->y));
         first = false;
     }
     if (first) return;
@@ -76,7 +85,7 @@ static void put_series(FILE *f, const cli_series *s, int look, const svg_axis *x
     for (int64_t i = 0; i < s->n; i++) {
         const cli_point *p = &s->points[i];
         if (!drawn(p, x)) continue;
-        double here = svg_at(x, p->x);
+        double here = svg_at(x, p->x) + aside;
         if (p->bar > 0)
             fprintf(f, "<path class=\"bar s%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6\"/>\n",
                     look % SVG_COLOURS, here, svg_at(y, bar_low(p)), svg_at(y, p->y + p->bar),
@@ -96,7 +105,9 @@ static void put_plot(FILE *f, const cli_plot *plot, double left) {
     svg_ticks(f, &y, &x, false);
     fprintf(f, "<rect class=\"frame\" x=\"%.0f\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", left,
             TOP, WIDTH, HEIGHT);
-    for (int64_t s = 0; s < plot->n; s++) put_series(f, &plot->series[s], (int)s, &x, &y);
+    for (int64_t s = 0; s < plot->n; s++)
+        put_series(f, &plot->series[s], (int)s, &x, &y,
+                   apart(plot) * ((double)s - (double)(plot->n - 1) / 2));
     fprintf(f, "<text class=\"title\" x=\"%.0f\" y=\"%d\">", left + WIDTH / 2.0, TOP + HEIGHT + 38);
     svg_text(f, plot->x_title);
     fprintf(f, "</text>\n<text class=\"title\" transform=\"translate(%.0f %d) rotate(-90)\">",

@@ -31,12 +31,15 @@ void svg_text(FILE *f, const char *text) {
     }
 }
 
-static void put_label(FILE *f, double x, double y, const char *class, double value) {
+/* Long numbers with an exponent, and on an axis that has such all above 9,999. */
+static void put_label(FILE *f, double x, double y, const char *class, const svg_axis *a,
+                      double value) {
     char text[32];
-    if (value == 0 || (fabs(value) > 0.9e-3 && fabs(value) < 1e6))
+    double end = a->linear ? a->high : pow(10, a->high), most = end < 1e6 ? 1e6 : 0.99e4;
+    if (value == 0 || (fabs(value) > 0.9e-3 && fabs(value) < most))
         snprintf(text, sizeof text, "%g", value);
     else
-        snprintf(text, sizeof text, "%.0fe%d", value / pow(10, floor(log10(fabs(value) * 1.01))),
+        snprintf(text, sizeof text, "%.3ge%d", value / pow(10, floor(log10(fabs(value) * 1.01))),
                  (int)floor(log10(fabs(value) * 1.01)));
     fprintf(f, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, text);
 }
@@ -46,15 +49,15 @@ static void put_tick(FILE *f, const svg_axis *a, const svg_axis *other, bool acr
     if (svg_scaled(a, value) < a->low || svg_scaled(a, value) > a->high) return;
     if (across) {
         fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", here, other->from, end);
-        put_label(f, here, fmax(other->from, end) + 16, "tick", value);
+        put_label(f, here, fmax(other->from, end) + 16, "tick", a, value);
     } else {
         fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", other->from, here, end);
-        put_label(f, other->from - 6, here + 4, "tick side", value);
+        put_label(f, other->from - 6, here + 4, "tick side", a, value);
     }
 }
 
-/* Linear, or within less than a factor of four: at four to ten multiples of 1, 2 or 5 times a power
- * of ten. */
+/* Linear, or within less than a factor of eight: at four to ten multiples of 1, 2 or 5 times a
+ * power of ten. */
 static void put_even_ticks(FILE *f, const svg_axis *a, const svg_axis *other, bool across) {
     double low = a->linear ? a->low : pow(10, a->low),
            high = a->linear ? a->high : pow(10, a->high);
@@ -71,7 +74,7 @@ void svg_ticks(FILE *f, const svg_axis *a, const svg_axis *other, bool across) {
     static const double steps[] = {1, 2, 5};
     double span = a->high - a->low;
     int stride = span > 8 ? 2 : 1, subdivisions = span > 2.2 ? 1 : 3;
-    if (a->linear || span < 0.6) {
+    if (a->linear || span < 0.9) {
         put_even_ticks(f, a, other, across);
         return;
     }
