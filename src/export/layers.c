@@ -18,8 +18,9 @@
 
 enum { HALF = 32768, STEP = 128 };
 
-/* Where the code of cos(d / 65536 turns) falls, and for 8 and 4 bits the code at every STEP-th d.
- */
+/* edge[c]: where the code of cos(d / 65536 turns) falls below c, of c = 0 beyond all d; for 8 and 4
+ * bits also the code at every STEP-th d, from which it falls so many times at most within a step.
+ * As many comparisons are made, without branches: they would be guessed wrong. */
 static krein_status wave_tables(krein_source *s, const krein_deep *deep) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
@@ -27,33 +28,37 @@ static krein_status wave_tables(krein_source *s, const krein_deep *deep) {
     float *turns = NULL;
     uint8_t *pairs = NULL, start[HALF / STEP + 1];
     int64_t edge[256];
+    int most = 0;
     NEW(turns, HALF + 1);
     NEW(pairs, 2 * (HALF + 1));
     for (int d = 0; d <= HALF; d++) turns[d] = (float)d / 65536;
     krein__wave_codes_of(deep->table, HALF + 1, turns, pairs);
-    for (int k = 0; k < top; k++) {
+    edge[0] = UINT16_MAX;
+    for (int k = 1; k <= top; k++) {
         int d = 0;
-        while (d <= HALF && pairs[2 * d] > k) d++;
+        while (d <= HALF && pairs[2 * d] >= k) d++;
         edge[k] = d;
     }
     for (int i = 0; i <= HALF / STEP; i++) start[i] = pairs[2 * i * STEP];
-    krein__source_words(s, "uint16_t", 2, "edge", top, edge);
+    for (int i = 0; i < HALF / STEP; i++)
+        most = start[i] - start[i + 1] > most ? start[i] - start[i + 1] : most;
+    krein__source_words(s, "uint16_t", 2, "edge", top + 1, edge);
     if (deep->bits >= 4) krein__source_bytes(s, "start", HALF / STEP + 1, start);
-    krein__source_add(s, "/* The code of the cosine of d / 65536 turns: that many edges are above. "
-                         "*/\n"
-                         "static int cosine_code(uint32_t d) {\n");
-    if (deep->bits >= 4)
-        krein__source_add(s,
-                          "    int c = start[d / %d];\n"
-                          "    while (c > 0 && d >= edge[c - 1]) c--;\n"
-                          "    return c;\n}\n",
-                          STEP);
-    else
+    krein__source_add(s,
+                      "/* The code of the cosine of d / 65536 turns: it falls below c at edge c. "
+                      "*/\n"
+                      "static int cosine_code(uint32_t d) {\n");
+    if (deep->bits >= 4) {
+        krein__source_add(s, "    int c = start[d / %d];\n", STEP);
+        for (int k = 0; k < most; k++) krein__source_add(s, "    c -= d >= edge[c];\n");
+        krein__source_add(s, "    return c;\n}\n");
+    } else {
         krein__source_add(s,
                           "    int c = 0, k;\n"
-                          "    for (k = 0; k < %d; k++) c += d < edge[k];\n"
+                          "    for (k = 1; k <= %d; k++) c += d < edge[k];\n"
                           "    return c;\n}\n",
                           top);
+    }
     krein__source_add(s, "static uint32_t distance(uint32_t u) { return u > 32768 ? 65536 - u : u; "
                          "}\n");
 done:
