@@ -41,11 +41,11 @@ enum { KREIN_FACTORS = 4 };
 
 /* How a map makes and multiplies its blocks. */
 typedef struct krein_structure {
-    /* Maps that are such factors and no more: P numbers of the state each, drawn before `draw`. Else
-     * none: `draw` makes the state. */
+    /* Maps that are such factors and no more: P numbers of the state each, drawn before `draw`.
+     * Else none: `draw` makes the state. */
     krein_factor factor[KREIN_FACTORS];
-    /* The role of chi_P (row: the frequency) over the length of the normals, a part of the scale. 0:
-     * there is none. */
+    /* The role of chi_P (row: the frequency) over the length of the normals, a part of the scale.
+     * 0: there is none. */
     uint64_t lengths;
     int64_t state, scratch; /* floats of a block and of a thread, in units of P */
     int64_t width;          /* length of the padded row, in units of P */
