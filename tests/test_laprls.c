@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "model/model.h"
+#include "model/probability.h"
 #include "solve/manifold.h"
 
 /* ---- conjugate gradients ------------------------------------------------ */
@@ -461,6 +462,114 @@ static void one_of_two(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- probabilities ------------------------------------------------------ */
+
+enum { MOONS = 120, EACH = 3, KNOWN = MOONS / EACH };
+
+static krein_model *moons_model(krein_ctx *ctx, const rows *r, const double *weight,
+                                krein_train_options o) {
+    krein_model *m = NULL;
+    krein_data *data = as_they_are(ctx, r, weight, KREIN_TASK_CLASSIFICATION);
+    krein_status st = krein_train(ctx, data, &o, NULL, &m);
+    CHECK_ELSE(st == KREIN_OK && m, "%s: %s\n", o.learner, krein_message(ctx));
+    krein_data_close(data);
+    if (!m) exit(1);
+    return m;
+}
+
+/* Slope and shift of scores of labelled rows, each by a model that did not know its label: trained
+ * again without it, and with as much of the penalties for each row that is left. */
+static krein_calibration by_hand(krein_ctx *ctx, const rows *r, const double *weight,
+                                 const char *kernel, double lambda, double lambda_i) {
+    double score[KNOWN], own[KNOWN], total = 0;
+    int32_t class[KNOWN];
+    int n = 0;
+    for (int i = 0; i < MOONS; i++)
+        if (!isnan(r->y[i])) total += weight ? weight[i] : 1;
+    for (int i = 0; i < MOONS; i++) {
+        double y = r->y[i];
+        char spec[80];
+        if (isnan(y)) continue;
+        own[n] = weight ? weight[i] : 1;
+        class[n] = (int32_t)y;
+        double more = total / (total - own[n]);
+        r->y[i] = NAN;
+        snprintf(spec, sizeof spec, "laprls(lambda_i=%.17g, k=5, solver=direct)", more * lambda_i);
+        krein_model *m = moons_model(ctx, r, weight, with(spec, kernel, "exact", more * lambda));
+        CHECK(krein_predict_dense(ctx, m, 1, 2, r->x + 2 * i, 2, score + n) == KREIN_OK);
+        krein_model_destroy(m);
+        r->y[i] = y;
+        n++;
+    }
+    CHECK(n == KNOWN);
+    krein_model *m =
+        moons_model(ctx, r, weight, with("laprls(lambda_i=0)", kernel, "exact", lambda));
+    CHECK(krein__model_calibrate(ctx, m, n, score, class, NULL, own) == KREIN_OK);
+    krein_calibration c = m->calibration;
+    m->calibration = (krein_calibration){0};
+    krein_model_destroy(m);
+    return c;
+}
+
+static void probabilities_leave_labels_out(void) {
+    static const struct {
+        const char *solver, *map;
+        double close;
+    } all[] = {{"direct", "exact", 1e-3},          {"cg", "exact", 1e-2}, {"pcg", "exact", 1e-2},
+               {"direct", "nystrom(D=120)", 2e-2}, /* all rows: the kernel, in float32 */
+               {"pcg", "nystrom(D=120)", .1},      /* a sample of the edges */
+               {"cg", "nystrom(D=120)", .1}};
+    const char *kernel = "gaussian(sigma=0.4)";
+    krein_ctx *ctx = test_ctx(1);
+    rows r = moons(MOONS, EACH, 2);
+    double weight[MOONS];
+    for (int i = 0; i < MOONS; i++) weight[i] = 1 + i % 4;
+    for (int i = 0; i < MOONS; i += 9) /* some that are not easy */
+        if (!isnan(r.y[i])) r.y[i] = 1 - r.y[i];
+    for (int w = 0; w < 2; w++) {
+        krein_calibration want = by_hand(ctx, &r, w ? weight : NULL, kernel, 1e-2, 3);
+        for (int a = 0; a < KREIN__COUNT(all); a++) {
+            char spec[80];
+            snprintf(spec, sizeof spec, "laprls(lambda_i=3, k=5, solver=%s)", all[a].solver);
+            krein_train_options o = with(spec, kernel, all[a].map, 1e-2);
+            o.probabilities = true;
+            krein_model *m = moons_model(ctx, &r, w ? weight : NULL, o);
+            const krein_calibration *c = &m->calibration;
+            CHECK(c->slope && c->shift);
+            if (c->slope)
+                CHECK_ELSE(fabs(c->slope[0] - want.slope[0]) < all[a].close * want.slope[0] &&
+                               fabs(c->shift[0] - want.shift[0]) < all[a].close,
+                           "%s on %s: %g and %g, by hand %g and %g\n", spec, all[a].map,
+                           c->slope[0], c->shift[0], want.slope[0], want.shift[0]);
+            krein_model_destroy(m);
+        }
+        krein__free(ctx, want.slope);
+        krein__free(ctx, want.shift);
+    }
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
+/* Folds, where they are asked for. */
+static void probabilities_by_folds(void) {
+    static const char *const map[] = {"exact", "nystrom(D=60)", "rff(D=64)"};
+    rows r = moons(MOONS, EACH, 2);
+    for (int a = 0; a < 2 * KREIN__COUNT(map); a++) {
+        test_log log;
+        krein_ctx *ctx = test_ctx_full(1, NULL, &log);
+        krein_train_options o = with(a % 2 ? "laprls(lambda_i=3, k=5, solver=pcg)" : "laprls(k=5)",
+                                     "gaussian(sigma=0.4)", map[a / 2], a % 2 ? 1e-2 : -1);
+        o.probabilities = true;
+        o.select = "cv(k=4)";
+        krein_model *m = moons_model(ctx, &r, NULL, o);
+        CHECK_HAS(log.text, "calibrated on scores of 4 folds of 40 rows");
+        CHECK(m->calibration.slope && m->calibration.slope[0] > 0);
+        krein_model_destroy(m);
+        krein_ctx_destroy(ctx);
+    }
+    drop(&r);
+}
+
 /* ---- bits and files ----------------------------------------------------- */
 
 static void threads_and_files(void) {
@@ -548,6 +657,8 @@ int main(int argc, char **argv) {
     RUN(without_the_graph);
     RUN(moons_are_told_apart);
     RUN(one_of_two);
+    RUN(probabilities_leave_labels_out);
+    RUN(probabilities_by_folds);
     RUN(threads_and_files);
     RUN(bad_input);
     RUN(odd_input);

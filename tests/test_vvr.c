@@ -16,7 +16,7 @@ static void draws_are_unbiased(void) {
     krein_ctx *ctx = test_ctx(1);
     float *x = test_dense(N, D, 0.3);
     double count[N], f[N], Lf[N];
-    krein_rows rows = krein__rows_dense(N, D, x, D);
+    krein_rows all = krein__rows_dense(N, D, x, D);
     for (int i = 0; i < N; i++) {
         count[i] = 1 + i % 3;
         f[i] = det(i, 0, 1.1);
@@ -26,7 +26,7 @@ static void draws_are_unbiased(void) {
         krein_laplacian l;
         krein_edge_draws d;
         krein_graph_options o = {.k = 4, .near = KREIN_NEAR_EXACT, .edges = KREIN_EDGES_HEAT};
-        CHECK(krein__graph_make(ctx, NULL, &rows, count, &o, &g) == KREIN_OK);
+        CHECK(krein__graph_make(ctx, NULL, &all, count, &o, &g) == KREIN_OK);
         CHECK(krein__laplacian_begin(ctx, &g, count, normalized, &l) == KREIN_OK);
         CHECK(krein__edge_draws_begin(ctx, &l, &d) == KREIN_OK);
         double want = 0, total = d.before[N], sum = 0, squares = 0;
@@ -94,8 +94,8 @@ static void square_is_ridge_regression(void) {
                 "laprls(lambda_i=0)", "rff(D=32)", 2e-3},
                {"vvr(loss=square, lambda_i=0, lambda_s=0, batch=16, epochs=%d)",
                 "laprls(lambda_i=0)", "nystrom(D=24)", 3e-2},
-               {"vvr(loss=square, lambda_i=20, lambda_s=0, batch=1000, pairs=64, epochs=%d)",
-                "laprls(lambda_i=20)", "rff(D=32)", 3e-2},
+               {"vvr(loss=square, lambda_i=100, lambda_s=0, batch=1000, pairs=64, epochs=%d)",
+                "laprls(lambda_i=100)", "rff(D=32)", 3e-2},
                {"vvr(loss=square, lambda_i=0.2, lambda_s=0, batch=1000, pairs=64, epochs=%d, "
                 "laplacian=normalized)",
                 "laprls(lambda_i=0.2, laplacian=normalized)", "rff(D=32)", 3e-2}};
@@ -109,7 +109,7 @@ static void square_is_ridge_regression(void) {
         CHECK_ELSE(off < all[a].close, "%s: off by %g\n", spec, off);
     }
     /* The term of the graph is not nothing there. */
-    double far = apart(&r, NULL, "laprls(lambda_i=0)", "laprls(lambda_i=20)", "rff(D=32)", 1e-2);
+    double far = apart(&r, NULL, "laprls(lambda_i=0)", "laprls(lambda_i=100)", "rff(D=32)", 1e-2);
     CHECK_ELSE(far > .1, "%g\n", far);
     drop(&r);
 }
@@ -258,7 +258,7 @@ static void moons_are_told_apart(void) {
     double krr = moons_error(ctx, "laprls(lambda_i=0)", "exact", 4, 20);
     for (int s = 0; s < KREIN__COUNT(spec); s++) {
         double e = moons_error(ctx, spec[s], s ? "rff(D=128)" : "nystrom(D=100)", 4, 20);
-        CHECK_ELSE(e <= .06 && e < krr / 3, "%s: %g, without the graph %g\n", spec[s], e, krr);
+        CHECK_ELSE(e <= .08 && e < krr / 3, "%s: %g, without the graph %g\n", spec[s], e, krr);
     }
     krein_ctx_destroy(ctx);
 }

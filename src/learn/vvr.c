@@ -26,7 +26,8 @@
  * in b: the rate is then a number of order one whatever kernel and lambdas are. For adam and
  * adadelta the proximal step is in another metric than the gradient's: sgd is the default.
  *
- * lambda_a and lambda_i, where not given, are those of laprls by leave-one-out in closed form.
+ * lambda_a and lambda_i, where not given, are those of laprls by leave-one-out in closed form,
+ * times half the curvature of the loss (the square has 2, hinge counts as 1, softmax has 1/2).
  * lambda_s is the best of a few, 0 among them, on the tenth of the labelled rows that is held out;
  * of fewer than 40 it is 0. These rows give probabilities and thresholds too. Then all labelled
  * rows are trained on, from the weights that were found. Every fit ends with its last state: its
@@ -57,8 +58,10 @@ enum {
 };
 enum { SGD = 0 };
 enum { STEPS = 3000, LEAST_EPOCHS = 3, MOST_EPOCHS = 3000 };
-enum { TAILS = 4 };   /* values of lambda_s */
-enum { PART = 4096 }; /* rows of a window, at least */
+enum { TAILS = 4 };        /* values of lambda_s */
+enum { PART = 4096 };      /* rows of a window, at least */
+enum { EDGES = 512 };      /* that the curvature is measured on */
+enum { ALL_NODES = 2048 }; /* features up to which the lambdas are chosen by all of them */
 
 static const krein_option options[] = {
     [LAMBDA_A] = {.name = "lambda_a",
@@ -93,7 +96,7 @@ static const krein_option options[] = {
                .value = NAN,
                .low = 1,
                .high = 1e6,
-               .help = "edges of the graph that a step draws; as many as rows when not given"},
+               .help = "edges of the graph that a step draws; as many as `batch` when not given"},
     [OPTIMIZER] = {.name = "optimizer",
                    .type = KREIN_OPTION_WORD,
                    .value = SGD,
@@ -200,6 +203,7 @@ static krein_status take_net(vvr *v, krein_values *values) {
     to[KREIN_NET_FREQUENCY_RATE] = NAN;
     TRY(krein__net_machine_begin(&v->m, &net, 0, 1));
     v->m.o.last = true;
+    v->m.o.report = 500; /* an epoch may be a step or two */
 done:
     return st;
 }
@@ -300,9 +304,9 @@ done:
 
 /* ---- the graph's term --------------------------------------------------- */
 
-static krein_status draw(void *user, int64_t step, float *x) {
-    vvr *v = user;
-    int64_t pairs = v->m.o.pairs.n, D = v->z.features.D;
+/* Features of the ends of `pairs` edges, for which there is room in v->ends. */
+static krein_status draw_edges(vvr *v, int64_t step, int64_t pairs, float *x) {
+    int64_t D = v->z.features.D;
     for (int64_t q = 0; q < pairs; q++)
         krein__edge_draw(&v->draws, v->m.job->seed, step, q, &v->ends[2 * q], &v->ends[2 * q + 1]);
     krein_status st = krein__laprls_nodes_features(&v->z, 2 * pairs, v->ends, x);
@@ -311,16 +315,21 @@ static krein_status draw(void *user, int64_t step, float *x) {
     return st;
 }
 
+static krein_status draw(void *user, int64_t step, float *x) {
+    vvr *v = user;
+    return draw_edges(v, step, v->m.o.pairs.n, x);
+}
+
 static krein_status open_pairs(vvr *v, krein_values *values) {
     krein_ctx *ctx = v->m.job->ctx;
     krein_status st = KREIN_OK;
     krein_fit_pairs *p = &v->m.o.pairs;
     const krein_laplacian *l = &v->s.laplacian;
-    int64_t n = isnan(values->number[PAIRS]) ? v->m.o.batch : (int64_t)values->number[PAIRS];
+    int64_t n = (int64_t)values->number[isnan(values->number[PAIRS]) ? BATCH : PAIRS];
     if (!l->g || v->s.lambda_i == 0) return KREIN_OK;
     TRY(krein__edge_draws_begin(ctx, l, &v->draws));
     if (!(v->draws.before[l->g->n] > 0)) goto done;
-    NEW(v->ends, 2 * n);
+    NEW(v->ends, 2 * krein__max(n, EDGES));
     *p = (krein_fit_pairs){.n = n, .draw = draw, .user = v};
     p->scale = v->s.lambda_i / v->s.square * v->draws.before[l->g->n] / (double)n;
     values->number[PAIRS] = (double)n;
@@ -337,32 +346,37 @@ static double curvature(const krein_loss_class *loss) {
     return loss == &krein__loss_logistic ? 0.25 : 1;
 }
 
-/* *top: the largest eigenvalue of x'x / n; *mean: its trace. By steps of the power method. */
-static krein_status spread(krein_ctx *ctx, int64_t n, int64_t D, const float *x, double *top,
-                           double *mean) {
+/* A bound of the curvature of a step on so many rows like those of x (n x D), over that in a score:
+ * the largest eigenvalue of x'x / n, by the power method, and what the rows of a step, few of them,
+ * may have beyond it. That is noise, of which momentum keeps as much as of the gradient. */
+static krein_status spread(krein_ctx *ctx, int64_t n, int64_t D, const float *x, int64_t rows,
+                           double reach, double *out) {
     enum { TURNS = 30 };
     krein_status st = KREIN_OK;
-    double *wide = NULL, *u = NULL, *t = NULL, sum = 0;
+    double *wide = NULL, *u = NULL, *t = NULL, top = 0, most = 0;
     krein_rng g = {1, KREIN_STREAM_START};
     NEW(wide, n * D);
     NEW(u, D);
     NEW(t, n);
-    for (int64_t e = 0; e < n * D; e++) {
-        wide[e] = (double)x[e];
-        sum += wide[e] * wide[e];
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < D; j++) {
+            wide[i * D + j] = (double)x[i * D + j];
+            sum += wide[i * D + j] * wide[i * D + j];
+        }
+        most = fmax(most, sum);
     }
-    *mean = sum / (double)n;
-    *top = 0;
     for (int64_t j = 0; j < D; j++) u[j] = krein__rng_normal(g, 0, (uint64_t)j);
-    for (int64_t turn = 0; turn < TURNS && sum > 0; turn++) {
+    for (int64_t turn = 0; turn < TURNS && most > 0; turn++) {
         double length = 0;
         for (int64_t j = 0; j < D; j++) length += u[j] * u[j];
-        *top = turn > 0 ? sqrt(length) / (double)n : 0;
+        top = turn > 0 ? sqrt(length) / (double)n : 0;
         if (!(length > 0)) break;
         for (int64_t j = 0; j < D; j++) u[j] /= sqrt(length);
         krein__pgemm(ctx, false, false, n, 1, D, 1, wide, D, u, 1, 0, t, 1);
         krein__pgemm(ctx, true, false, D, 1, n, 1, wide, D, t, 1, 0, u, 1);
     }
+    *out = top + reach * most / (double)rows;
 done:
     krein__free(ctx, wide);
     krein__free(ctx, u);
@@ -380,13 +394,15 @@ static krein_status find_scales(vvr *v, double *edge) {
     const krein_laprls *s = &v->s;
     int64_t D = v->z.features.D, k = job->model->k, n = s->nsome, *node = NULL;
     float *x = NULL, *y = NULL, *f = NULL, *g = NULL;
-    double *G = NULL, *S = NULL, *values = NULL, top, mean, curved = curvature(o->loss);
+    double *G = NULL, *S = NULL, *values = NULL, most = 0, curved = curvature(o->loss);
+    krein_step first = o->optimizer.cls->step(&o->optimizer, 1, o->rate);
+    double reach = first.reach > 0 ? (double)first.reach : 1;
     NEW(node, n);
     NEW(x, n * D);
     for (int64_t i = 0; i < n; i++) node[i] = s->points.node[s->some[i]];
     TRY(krein__laprls_nodes_features(&v->z, n, node, x));
-    TRY(spread(ctx, n, D, x, &top, &mean));
-    double all = curved * (top + mean / (double)o->batch) + 2 * job->lambda;
+    TRY(spread(ctx, n, D, x, o->batch, reach, &most));
+    double all = curved * most + 2 * job->lambda;
     /* the gradient of the loss at f = 0 */
     NEW(y, n * k);
     ZNEW(f, n * k);
@@ -407,17 +423,17 @@ static krein_status find_scales(vvr *v, double *edge) {
     TRY(krein__eigenvalues(ctx, k, S, k, values));
     *edge = sqrt(fmax(0, values[k - 1]));
     if (o->pairs.n > 0) {
-        int64_t pairs = krein__min(n, o->pairs.n);
+        int64_t pairs = EDGES;
         v->gain = 1;
         krein__free(ctx, x);
         x = NULL;
-        NEW(x, 2 * o->pairs.n * D);
-        TRY(draw(v, 0, x)); /* no step has the number 0 */
+        NEW(x, 2 * pairs * D);
+        TRY(draw_edges(v, 0, pairs, x)); /* no step has the number 0 */
         for (int64_t q = 0; q < pairs; q++)
             for (int64_t j = 0; j < D; j++)
                 x[q * D + j] = x[2 * q * D + j] - x[(2 * q + 1) * D + j];
-        TRY(spread(ctx, pairs, D, x, &top, &mean));
-        all += 2 * o->pairs.scale * (double)o->pairs.n * (top + mean / (double)o->pairs.n);
+        TRY(spread(ctx, pairs, D, x, o->pairs.n, reach, &most));
+        all += 2 * o->pairs.scale * (double)o->pairs.n * most;
     }
     v->gain = all > 0 ? sqrt(curved / all) : 1;
     o->lambda_w = job->lambda * v->gain * v->gain;
@@ -538,6 +554,26 @@ done:
     return st;
 }
 
+/* The features, and both lambdas where they are open: as laprls does it, by the Laplacian of all
+ * nodes where that is quick. Theirs are for a loss of curvature 2. */
+static krein_status choose(vvr *v, const krein_values *values) {
+    krein_job *job = v->m.job;
+    krein_status st = KREIN_OK;
+    const krein_map *map = job->model->map;
+    bool a = job->lambda < 0, i = isnan(values->number[LAMBDA_I]);
+    double flat = curvature(v->m.o.loss) / 2, n = (double)v->s.points.nodes;
+    bool quick = map->D <= ALL_NODES && 4 * n * (double)map->D < (double)job->ctx->budget / 4;
+    v->s.solver = (a || i) && quick ? KREIN_LAPRLS_DIRECT : KREIN_LAPRLS_CG;
+    TRY(krein__laprls_nodes_begin(&v->s, &v->z));
+    if (a) job->lambda = krein__round_digits(flat * job->lambda, 3);
+    if (i) v->s.lambda_i = krein__round_digits(flat * v->s.lambda_i, 3);
+    if ((a || i) && flat != 1)
+        krein__log(job->ctx, KREIN_LOG_INFO, "vvr: for loss=%s lambda_a %g, lambda_i %g",
+                   v->m.o.loss->cls.name, job->lambda, v->s.lambda_i);
+done:
+    return st;
+}
+
 static krein_status begin(vvr *v, krein_values *values) {
     krein_job *job = v->m.job;
     krein_ctx *ctx = job->ctx;
@@ -550,7 +586,7 @@ static krein_status begin(vvr *v, krein_values *values) {
     TRY(take_net(v, values));
     job->lambda = lambda;
     TRY(krein__laprls_begin(&v->s, values, GRAPH));
-    TRY(krein__laprls_nodes_begin(&v->s, &v->z));
+    TRY(choose(v, values));
     D = v->z.features.D;
     if (theta > 0 && theta >= krein__min(D, k)) {
         st = krein__fail(ctx, KREIN_EARG,
@@ -588,10 +624,7 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_status st = KREIN_OK;
     double edge = 0;
     vvr v = {.m = {.name = "vvr", .job = job},
-             .s = {.name = "vvr",
-                   .job = job,
-                   .solver = KREIN_LAPRLS_CG, /* no factor is wanted */
-                   .lambda_i = values->number[LAMBDA_I]},
+             .s = {.name = "vvr", .job = job, .lambda_i = values->number[LAMBDA_I]},
              .gain = 1};
     bool probabilities = job->probabilities;
     job->probabilities = false; /* of the rows held out, not by leave-one-out */
