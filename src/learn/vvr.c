@@ -1,5 +1,5 @@
 /* vvr -- vector-valued regression and classification: all scores of a row learned together, with
- * the graph of all rows and few directions in the space of scores                        (li2019)
+ * the graph of all rows and few directions in the space of scores                 (li2019vector)
  *
  *     min over W and b of  (1/sum w) sum over labelled rows of w_i loss(f(x_i), y_i) + lambda_a
  * |W|^2
@@ -255,7 +255,8 @@ static krein_status make_part(vvr *v, bool held, part *p) {
     if (krein__job_classes(job)) NEW(p->class, job->n);
     for (int64_t i = 0; i < job->n; i++) order[i] = i;
     if (job->n > v->rows)
-        krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_BATCHES, 0), job->n, order);
+        krein__rng_permute(krein__substream(job->seed, KREIN_STREAM_BATCHES, KREIN_BATCHES_WINDOWS),
+                           job->n, order);
     for (int64_t q = 0; q < job->n; q++) {
         int64_t i = order[q], to = p->n;
         if (!held && w->is_held[i]) continue;
@@ -676,7 +677,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
 
 const krein_learner_class krein__learner_vvr = {
     .cls = {"vvr", "all scores together, on a graph of all rows, with few singular values",
-            "li2019", options,
+            "li2019vector", options,
             "Vector-valued learning, for many classes, several numbers or several labels a row, on "
             "features of any map: the loss of the labelled rows, |W|^2, the Laplacian of the graph "
             "of all rows (those without labels come by `unlabeled`, or with an empty label or "
