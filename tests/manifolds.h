@@ -83,4 +83,27 @@ static inline void refused(const rows *r, krein_train_options o, krein_status wa
     krein_ctx_destroy(ctx);
 }
 
+/* Two moons, every allocation failing once: nothing is lost, and the status says why. */
+static inline void every_allocation_of(const char *learner, const char *map, double lambda) {
+    test_memory memory;
+    krein_ctx *ctx = test_ctx_with(1, &memory);
+    rows r = moons(90, 2, 2);
+    krein_train_options o = with(learner, "gaussian(sigma=0.4)", map, lambda);
+    o.probabilities = true;
+    TEST_EVERY_ALLOCATION(&memory, k) {
+        krein_data *data = NULL;
+        krein_data_options d;
+        krein_model *m = NULL;
+        krein_data_options_init(&d);
+        d.task = KREIN_TASK_CLASSIFICATION;
+        krein_status st = krein_data_from_dense(ctx, r.n, r.d, r.x, r.d, r.y, NULL, &d, &data);
+        if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &m);
+        CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        krein_model_destroy(m);
+        krein_data_close(data);
+    }
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 #endif

@@ -646,6 +646,12 @@ static void odd_input(void) {
     krein_ctx_destroy(ctx);
 }
 
+static void every_allocation(void) {
+    every_allocation_of("laprls(lambda_i=1, k=4)", "exact", .1);
+    every_allocation_of("laprls(lambda_i=1, k=4, solver=pcg)", "exact", .1);
+    every_allocation_of("laprls(k=4, solver=pcg)", "rff(D=16)", .1);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -662,5 +668,6 @@ int main(int argc, char **argv) {
     RUN(threads_and_files);
     RUN(bad_input);
     RUN(odd_input);
+    RUN(every_allocation);
     return DONE();
 }

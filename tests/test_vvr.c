@@ -356,6 +356,12 @@ static void odd_input(void) {
     krein_ctx_destroy(ctx);
 }
 
+static void every_allocation(void) {
+    every_allocation_of("vvr(epochs=1, k=4)", "rff(D=16)", -1);
+    if (!test_sanitized())
+        every_allocation_of("vvr(epochs=1, k=4, lambda_s=0.01, lambda_i=1)", "nystrom(D=12)", .1);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -369,5 +375,6 @@ int main(int argc, char **argv) {
     RUN(threads_and_files);
     RUN(bad_input);
     RUN(odd_input);
+    RUN(every_allocation);
     return DONE();
 }
