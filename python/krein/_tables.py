@@ -1563,7 +1563,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "without lambda_s is laprls, without lambda_i too it is krr. See "
                 "docs/semisupervised.md."
             ),
-            "li2019",
+            "li2019vector",
             "",
             (
                 Option(
