@@ -38,6 +38,8 @@ NAMES = {
     ("dckrr", "classification"): "DividedClassifier",
     ("sskrr", "regression"): "SemiSupervisedRegressor",
     ("sskrr", "classification"): "SemiSupervisedClassifier",
+    ("vvr", "regression"): "VectorValuedRegressor",
+    ("vvr", "classification"): "VectorValuedClassifier",
     ("labelprop", "regression"): "LabelPropagationRegressor",
     ("labelprop", "classification"): "LabelPropagationClassifier",
     ("selftrain", "classification"): "SelfTrainingClassifier",
@@ -56,6 +58,8 @@ BATCHES = "mini-batches and the rows held out depend on the order of the rows"
 EXPLAINED = {
     "AsklRegressor": {"check_sample_weights_invariance": BATCHES},
     "AsklClassifier": {"check_sample_weights_invariance": BATCHES},
+    "VectorValuedRegressor": {"check_sample_weights_invariance": BATCHES},
+    "VectorValuedClassifier": {"check_sample_weights_invariance": BATCHES},
     "DeepRegressor": {"check_sample_weights_invariance": BATCHES},
     "DeepClassifier": {"check_sample_weights_invariance": BATCHES},
     "SVC": {"check_sample_weights_invariance": ORDER},

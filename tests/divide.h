@@ -118,26 +118,4 @@ static inline rows smooth(int64_t n, int64_t k) {
     return r;
 }
 
-static inline krein_data *as_they_are(krein_ctx *ctx, const rows *r, const double *weight) {
-    krein_data_options o;
-    krein_data *data = NULL;
-    krein_data_options_init(&o);
-    o.task = KREIN_TASK_REGRESSION;
-    o.scale = KREIN_SCALE_NONE;
-    if (r->k > 1) o.targets = r->k;
-    if (krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, r->y, weight, &o, &data) != KREIN_OK)
-        exit(1);
-    return data;
-}
-
-static inline krein_train_options with(const char *learner, const char *kernel, const char *map,
-                                       double lambda) {
-    krein_train_options o = defaults();
-    o.learner = learner;
-    o.kernel = kernel;
-    o.map = map;
-    o.lambda = lambda;
-    return o;
-}
-
 #endif

@@ -71,7 +71,7 @@ static void reference_values(void) {
     rows r = {16, 5, 1, test_new(80, sizeof(float)), test_new(16, sizeof(double))};
     for (int64_t i = 0; i < 8; i++) mirrored(i, 2 * i, &r);
     for (int k = 0; k < 4; k++) {
-        krein_data *data = as_they_are(ctx, &r, NULL);
+        krein_data *data = as_they_are(ctx, &r, NULL, KREIN_TASK_REGRESSION);
         krein_train_options o = with(k % 2 ? "dckrr(parts=2)" : "dckrr(parts=1)", "linear",
                                      k / 2 ? "exact" : "explicit", .1);
         krein_model *m = NULL;
@@ -120,7 +120,7 @@ static void the_average(void) {
         fill(N, 3, weighted);
         if (shuffle) fill_shuffled(ctx, 3);
         obvious p = {r, weighted ? weight : NULL, owner, 3, features ? linear : gaussian};
-        krein_data *data = as_they_are(ctx, &r, p.weight);
+        krein_data *data = as_they_are(ctx, &r, p.weight, KREIN_TASK_REGRESSION);
         krein_train_options o = with(specs[shuffle], features ? "linear" : "gaussian(sigma=0.7)",
                                      features ? "explicit" : "exact", chosen ? -1 : .01);
         krein_model *m = NULL;

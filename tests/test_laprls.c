@@ -1,9 +1,10 @@
 /* test_laprls.c -- Laplacian regularised least squares: reference values, elimination over all
  * rows, the solvers against each other, krr, steps, threads, files, wrong calls. */
-#include "train.h"
+#include "manifolds.h"
 
 #include "graph/graph.h"
 #include "model/model.h"
+#include "model/probability.h"
 #include "solve/manifold.h"
 
 /* ---- conjugate gradients ------------------------------------------------ */
@@ -175,71 +176,6 @@ static void reference_values(void) {
     krein__laplacian_end(ctx, &l);
     krein__graph_clear(ctx, &g);
     krein_ctx_destroy(ctx);
-}
-
-/* ---- rows --------------------------------------------------------------- */
-
-/* Numbers on a curve in the plane, or two moons; every `each`-th row has a label. */
-static rows curve(int64_t n, int64_t k, int64_t each, bool twice) {
-    rows r = make_rows(n, 2, k, 11);
-    for (int64_t i = 0; i < n; i++) {
-        double t = 3 * (double)r.x[2 * i], noise = .1 * ((double)r.x[2 * i + 1] - .5);
-        r.x[2 * i] = (float)(cos(2 * t) + noise);
-        r.x[2 * i + 1] = (float)(sin(2 * t) * t / 2 + noise);
-        for (int64_t c = 0; c < k; c++)
-            r.y[i * k + c] = i % each ? NAN : sin(t + (double)c) + .05 * det(i, c, 0) + 3;
-    }
-    for (int64_t i = 2; twice && i < n; i += 5) /* equal rows, some with labels of their own */
-        memcpy(r.x + 2 * i, r.x + 2 * (i - 2), 2 * sizeof *r.x);
-    return r;
-}
-
-static rows moons(int64_t n, int64_t each, int classes) {
-    rows r = make_rows(n, 2, 1, 5);
-    for (int64_t i = 0; i < n; i++) {
-        int c = (int)(i % classes);
-        double t = 3.1416 * (double)r.x[2 * i], noise = .16 * ((double)r.x[2 * i + 1] - .5);
-        double side = c % 2 ? -1 : 1;
-        r.x[2 * i] = (float)(side * cos(t) + (double)(c % 2) + noise + 3 * (double)(c / 2));
-        r.x[2 * i + 1] = (float)(side * sin(t) + .3 * (c % 2) + noise);
-        r.y[i] = i / classes % each ? NAN : (double)c;
-    }
-    return r;
-}
-
-static krein_data *as_they_are(krein_ctx *ctx, const rows *r, const double *weight,
-                               krein_task task) {
-    krein_data_options o;
-    krein_data *data = NULL;
-    krein_data_options_init(&o);
-    o.scale = KREIN_SCALE_NONE;
-    o.task = task;
-    if (r->k > 1) o.targets = r->k;
-    if (krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, r->y, weight, &o, &data) != KREIN_OK)
-        exit(1);
-    return data;
-}
-
-static krein_train_options with(const char *learner, const char *kernel, const char *map,
-                                double lambda) {
-    krein_train_options o = defaults();
-    o.learner = learner;
-    o.kernel = kernel;
-    o.map = map;
-    o.lambda = lambda;
-    return o;
-}
-
-/* Trains, and predicts the rows themselves to f; *report may be NULL. */
-static void predict_own(krein_ctx *ctx, const rows *r, const double *weight, krein_train_options o,
-                        krein_report *report, double *f) {
-    krein_model *m = NULL;
-    krein_data *data = as_they_are(ctx, r, weight, KREIN_TASK_REGRESSION);
-    krein_status st = krein_train(ctx, data, &o, report, &m);
-    CHECK_ELSE(st == KREIN_OK, "%s: %s\n", o.learner, krein_message(ctx));
-    CHECK(m && krein_predict_dense(ctx, m, r->n, r->d, r->x, r->d, f) == KREIN_OK);
-    krein_model_destroy(m);
-    krein_data_close(data);
 }
 
 /* ---- against elimination ------------------------------------------------ */
@@ -483,28 +419,6 @@ static void without_the_graph(void) {
 
 /* ---- the choice --------------------------------------------------------- */
 
-/* Error on rows whose class is known, by a model that saw few of them. */
-static double moons_error(krein_ctx *ctx, const char *learner, const char *map, int classes,
-                          int64_t each) {
-    enum { N = 400 };
-    rows r = moons(N, each, classes);
-    krein_data *data = as_they_are(ctx, &r, NULL, KREIN_TASK_CLASSIFICATION);
-    krein_model *m = NULL;
-    double *f = test_new(N * classes, 8);
-    int wrong = 0;
-    krein_train_options o = with(learner, "gaussian(sigma=0.15)", map, -1);
-    krein_status st = krein_train(ctx, data, &o, NULL, &m);
-    CHECK_ELSE(st == KREIN_OK, "%s: %s\n", learner, krein_message(ctx));
-    int64_t k = m ? m->k : 1;
-    CHECK(m && krein_predict_dense(ctx, m, N, 2, r.x, 2, f) == KREIN_OK);
-    for (int i = 0; m && i < N; i++) wrong += krein__model_decide(m, f + i * k) != i % classes;
-    krein_model_destroy(m);
-    krein_data_close(data);
-    drop(&r);
-    free(f);
-    return wrong / (double)N;
-}
-
 static void moons_are_told_apart(void) {
     static const char *const map[] = {"exact", "nystrom(D=200)", "rff(D=256)"}, *const solver[] = {
                                                                                     "direct",
@@ -548,6 +462,114 @@ static void one_of_two(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- probabilities ------------------------------------------------------ */
+
+enum { MOONS = 120, EACH = 3, KNOWN = MOONS / EACH };
+
+static krein_model *moons_model(krein_ctx *ctx, const rows *r, const double *weight,
+                                krein_train_options o) {
+    krein_model *m = NULL;
+    krein_data *data = as_they_are(ctx, r, weight, KREIN_TASK_CLASSIFICATION);
+    krein_status st = krein_train(ctx, data, &o, NULL, &m);
+    CHECK_ELSE(st == KREIN_OK && m, "%s: %s\n", o.learner, krein_message(ctx));
+    krein_data_close(data);
+    if (!m) exit(1);
+    return m;
+}
+
+/* Slope and shift of scores of labelled rows, each by a model that did not know its label: trained
+ * again without it, and with as much of the penalties for each row that is left. */
+static krein_calibration by_hand(krein_ctx *ctx, const rows *r, const double *weight,
+                                 const char *kernel, double lambda, double lambda_i) {
+    double score[KNOWN], own[KNOWN], total = 0;
+    int32_t class[KNOWN];
+    int n = 0;
+    for (int i = 0; i < MOONS; i++)
+        if (!isnan(r->y[i])) total += weight ? weight[i] : 1;
+    for (int i = 0; i < MOONS; i++) {
+        double y = r->y[i];
+        char spec[80];
+        if (isnan(y)) continue;
+        own[n] = weight ? weight[i] : 1;
+        class[n] = (int32_t)y;
+        double more = total / (total - own[n]);
+        r->y[i] = NAN;
+        snprintf(spec, sizeof spec, "laprls(lambda_i=%.17g, k=5, solver=direct)", more * lambda_i);
+        krein_model *m = moons_model(ctx, r, weight, with(spec, kernel, "exact", more * lambda));
+        CHECK(krein_predict_dense(ctx, m, 1, 2, r->x + 2 * i, 2, score + n) == KREIN_OK);
+        krein_model_destroy(m);
+        r->y[i] = y;
+        n++;
+    }
+    CHECK(n == KNOWN);
+    krein_model *m =
+        moons_model(ctx, r, weight, with("laprls(lambda_i=0)", kernel, "exact", lambda));
+    CHECK(krein__model_calibrate(ctx, m, n, score, class, NULL, own) == KREIN_OK);
+    krein_calibration c = m->calibration;
+    m->calibration = (krein_calibration){0};
+    krein_model_destroy(m);
+    return c;
+}
+
+static void probabilities_leave_labels_out(void) {
+    static const struct {
+        const char *solver, *map;
+        double close;
+    } all[] = {{"direct", "exact", 1e-3},          {"cg", "exact", 1e-2}, {"pcg", "exact", 1e-2},
+               {"direct", "nystrom(D=120)", 2e-2}, /* all rows: the kernel, in float32 */
+               {"pcg", "nystrom(D=120)", .1},      /* a sample of the edges */
+               {"cg", "nystrom(D=120)", .1}};
+    const char *kernel = "gaussian(sigma=0.4)";
+    krein_ctx *ctx = test_ctx(1);
+    rows r = moons(MOONS, EACH, 2);
+    double weight[MOONS];
+    for (int i = 0; i < MOONS; i++) weight[i] = 1 + i % 4;
+    for (int i = 0; i < MOONS; i += 9) /* some that are not easy */
+        if (!isnan(r.y[i])) r.y[i] = 1 - r.y[i];
+    for (int w = 0; w < 2; w++) {
+        krein_calibration want = by_hand(ctx, &r, w ? weight : NULL, kernel, 1e-2, 3);
+        for (int a = 0; a < KREIN__COUNT(all); a++) {
+            char spec[80];
+            snprintf(spec, sizeof spec, "laprls(lambda_i=3, k=5, solver=%s)", all[a].solver);
+            krein_train_options o = with(spec, kernel, all[a].map, 1e-2);
+            o.probabilities = true;
+            krein_model *m = moons_model(ctx, &r, w ? weight : NULL, o);
+            const krein_calibration *c = &m->calibration;
+            CHECK(c->slope && c->shift);
+            if (c->slope)
+                CHECK_ELSE(fabs(c->slope[0] - want.slope[0]) < all[a].close * want.slope[0] &&
+                               fabs(c->shift[0] - want.shift[0]) < all[a].close,
+                           "%s on %s: %g and %g, by hand %g and %g\n", spec, all[a].map,
+                           c->slope[0], c->shift[0], want.slope[0], want.shift[0]);
+            krein_model_destroy(m);
+        }
+        krein__free(ctx, want.slope);
+        krein__free(ctx, want.shift);
+    }
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
+/* Folds, where they are asked for. */
+static void probabilities_by_folds(void) {
+    static const char *const map[] = {"exact", "nystrom(D=60)", "rff(D=64)"};
+    rows r = moons(MOONS, EACH, 2);
+    for (int a = 0; a < 2 * KREIN__COUNT(map); a++) {
+        test_log log;
+        krein_ctx *ctx = test_ctx_full(1, NULL, &log);
+        krein_train_options o = with(a % 2 ? "laprls(lambda_i=3, k=5, solver=pcg)" : "laprls(k=5)",
+                                     "gaussian(sigma=0.4)", map[a / 2], a % 2 ? 1e-2 : -1);
+        o.probabilities = true;
+        o.select = "cv(k=4)";
+        krein_model *m = moons_model(ctx, &r, NULL, o);
+        CHECK_HAS(log.text, "calibrated on scores of 4 folds of 40 rows");
+        CHECK(m->calibration.slope && m->calibration.slope[0] > 0);
+        krein_model_destroy(m);
+        krein_ctx_destroy(ctx);
+    }
+    drop(&r);
+}
+
 /* ---- bits and files ----------------------------------------------------- */
 
 static void threads_and_files(void) {
@@ -582,18 +604,6 @@ static void threads_and_files(void) {
 }
 
 /* ---- wrong calls -------------------------------------------------------- */
-
-static void refused(const rows *r, krein_train_options o, krein_status want, const char *part) {
-    krein_ctx *ctx = test_ctx(1);
-    krein_model *m = NULL;
-    krein_data *data = as_they_are(ctx, r, NULL, KREIN_TASK_REGRESSION);
-    CHECK_ELSE(krein_train(ctx, data, &o, NULL, &m) == want, "%s: %s\n", o.learner,
-               krein_message(ctx));
-    CHECK(!m);
-    CHECK_HAS(krein_message(ctx), part);
-    krein_data_close(data);
-    krein_ctx_destroy(ctx);
-}
 
 static void bad_input(void) {
     rows r = curve(40, 1, 4, false), none = curve(40, 1, 4, false);
@@ -636,6 +646,12 @@ static void odd_input(void) {
     krein_ctx_destroy(ctx);
 }
 
+static void every_allocation(void) {
+    every_allocation_of("laprls(lambda_i=1, k=4)", "exact", .1);
+    every_allocation_of("laprls(lambda_i=1, k=4, solver=pcg)", "exact", .1);
+    every_allocation_of("laprls(k=4, solver=pcg)", "rff(D=16)", .1);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -647,8 +663,11 @@ int main(int argc, char **argv) {
     RUN(without_the_graph);
     RUN(moons_are_told_apart);
     RUN(one_of_two);
+    RUN(probabilities_leave_labels_out);
+    RUN(probabilities_by_folds);
     RUN(threads_and_files);
     RUN(bad_input);
     RUN(odd_input);
+    RUN(every_allocation);
     return DONE();
 }

@@ -112,8 +112,8 @@ static void objective(void) {
             w.gradient[0][i] = (float)(2 * lB * z);
         }
         krein__net_gradient(&w, 0, add_part, g);
-        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, lA, M, OUT, net.p + net.layer[1].first,
-                                   &trace) == KREIN_OK);
+        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0, lA, M, OUT,
+                                   net.p + net.layer[1].first, &trace) == KREIN_OK);
         CHECK_REL(smooth, want[q].smooth, 2e-6);
         CHECK_REL(smooth + trace, want[q].J, 2e-6);
         krein_spectrum_at at = krein__spectral_at(&net.layer[0], net.p);
@@ -583,17 +583,19 @@ static double by_factors(const float *x, const float *y, double lambda) {
     return value + mean_square(x, y, U, V);
 }
 
-/* Proximal steps of the engine on all rows at once come to the least value of the whole problem. */
-static void trace_norm_against_another_solver(void) {
+/* Proximal steps of the engine on all rows at once come to the least value of the whole problem,
+ * with momentum too. */
+static void trace_norm_by(const char *optimizer, double rate) {
     float *x = test_dense(ROWS, WIDE, 0.4), *y = test_dense(ROWS, TARGETS, 1.7);
     for (double lambda = 0.05; lambda < 1; lambda *= 4) {
         krein_ctx *ctx = test_ctx(1);
         krein_net net = make_net(ctx, WIDE, "affine(width=3, intercept=no)", NULL);
         problem p = {.n = ROWS, .d = WIDE, .windows = 1, .k = TARGETS, .x = x, .y = y};
         krein_fit_rows rows = rows_of(&p);
-        krein_fit_options o = options_of(ctx, &p, "sgd(momentum=0)");
+        krein_fit_options o = options_of(ctx, &p, optimizer);
         krein_fit_report r;
-        o.rate = 0.2;
+        o.rate = rate;
+        o.last = true; /* loss and penalty of an epoch are not of the same step */
         o.epochs = test_sanitized() ? 2000 : 4000;
         o.batch = ROWS;
         o.penalty = KREIN_PENALTY_TRACE;
@@ -603,7 +605,7 @@ static void trace_norm_against_another_solver(void) {
         for (int i = 0; i < TARGETS; i++) V[i * TARGETS + i] = 1;
         for (int i = 0; i < WIDE * TARGETS; i++) W[i] = (double)net.p[i];
         double trace, got = mean_square(x, y, W, V);
-        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, lambda, WIDE, TARGETS, net.p,
+        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0, lambda, WIDE, TARGETS, net.p,
                                    &trace) == KREIN_OK);
         CHECK_ELSE(fabs(got + trace - least) < 1e-5 * least, "lambda %g: %.9g, and %.9g\n", lambda,
                    got + trace, least);
@@ -612,6 +614,87 @@ static void trace_norm_against_another_solver(void) {
         krein_ctx_destroy(ctx);
     }
     free(x), free(y);
+}
+
+static void trace_norm_against_another_solver(void) {
+    trace_norm_by("sgd(momentum=0)", 0.2);
+    trace_norm_by("sgd(momentum=0.8)", 0.1);
+}
+
+/* ---- pairs of rows, |W|^2 ----------------------------------------------- */
+
+enum { ENDS = 6 };
+
+/* Every step has the same pairs: rows i and i + 1. */
+static krein_status same_pairs(void *user, int64_t step, float *x) {
+    const float *ends = user;
+    CHECK(step > 0);
+    for (int64_t i = 0; i + 1 < ENDS; i++) {
+        memcpy(x + 2 * i * WIDE, ends + i * WIDE, WIDE * sizeof *x);
+        memcpy(x + (2 * i + 1) * WIDE, ends + (i + 1) * WIDE, WIDE * sizeof *x);
+    }
+    return KREIN_OK;
+}
+
+/* mean |X W + b - Y|^2 + w |W|^2 + c sum |W'(a - b)|^2 by its normal equations: the intercept has
+ * nothing of the pairs. */
+static void pairs_against_normal_equations(void) {
+    enum { N = WIDE + 1 };
+    krein_ctx *ctx = test_ctx(1);
+    float *x = test_dense(ROWS, WIDE, 0.4), *y = test_dense(ROWS, TARGETS, 1.7),
+          *ends = test_dense(ENDS, WIDE, 2.3);
+    krein_net net = make_net(ctx, WIDE, "affine(width=3)", NULL);
+    problem p = {.n = ROWS, .d = WIDE, .windows = 1, .k = TARGETS, .x = x, .y = y};
+    krein_fit_rows rows = rows_of(&p);
+    krein_fit_options o = options_of(ctx, &p, "sgd");
+    krein_fit_report r;
+    const double weight = 0.02, each = 0.3;
+    o.rate = 0.05;
+    o.epochs = 3000;
+    o.batch = ROWS;
+    o.penalty = KREIN_PENALTY_NONE;
+    o.lambda_w = weight;
+    o.last = true;
+    o.pairs = (krein_fit_pairs){ENDS - 1, each, same_pairs, ends};
+    CHECK(krein__net_fit(&net, &rows, &o, &r) == KREIN_OK);
+    double objective = 0, A[N * N], b[N];
+    for (int c = 0; c < TARGETS; c++) {
+        memset(A, 0, sizeof A), memset(b, 0, sizeof b);
+        for (int j = 0; j < WIDE; j++) A[j * N + j] = weight;
+        for (int i = 0; i < ROWS + ENDS - 1; i++) {
+            double z[N];
+            int e = i - ROWS;
+            for (int j = 0; j < WIDE; j++)
+                z[j] = e < 0 ? (double)x[i * WIDE + j]
+                             : (double)ends[e * WIDE + j] - (double)ends[(e + 1) * WIDE + j];
+            z[WIDE] = e < 0;
+            for (int j = 0; j < N; j++) {
+                if (e < 0) b[j] += z[j] * (double)y[i * TARGETS + c] / ROWS;
+                for (int l = 0; l < N; l++)
+                    A[j * N + l] += z[j] * z[l] * (e < 0 ? 1.0 / ROWS : each);
+            }
+        }
+        solve_small(N, A, b);
+        for (int j = 0; j < N; j++)
+            CHECK_ABS((double)net.p[net.layer[0].first + j * TARGETS + c], b[j], 2e-5);
+        for (int i = 0; i < ROWS; i++) {
+            double f = b[WIDE] - (double)y[i * TARGETS + c];
+            for (int j = 0; j < WIDE; j++) f += (double)x[i * WIDE + j] * b[j];
+            objective += f * f / ROWS;
+        }
+        for (int j = 0; j < WIDE; j++) objective += weight * b[j] * b[j];
+        for (int e = 0; e + 1 < ENDS; e++) {
+            double f = 0;
+            for (int j = 0; j < WIDE; j++)
+                f += ((double)ends[e * WIDE + j] - (double)ends[(e + 1) * WIDE + j]) * b[j];
+            objective += each * f * f;
+        }
+    }
+    CHECK_REL(r.last.objective, objective, 1e-4);
+    krein__values_clear(ctx, &o.optimizer.values);
+    krein__net_clear(&net);
+    free(x), free(y), free(ends);
+    krein_ctx_destroy(ctx);
 }
 
 /* ---- paces, lines in the log ------------------------------------------- */
@@ -811,6 +894,7 @@ int main(int argc, char **argv) {
     RUN(tells_how_far_it_is);
     RUN(goes_on);
     RUN(trace_norm_against_another_solver);
+    RUN(pairs_against_normal_equations);
     RUN(paces);
     RUN(lines);
     RUN(ends);

@@ -71,26 +71,104 @@ static void reference(void) {
     float *Q = test_dense(5, 4, 0);
     static const double row[] = {-.039311135374, .623030444861, .679733106497, .21884871449};
     double value;
-    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 1, 5, 4, Q, &value) == KREIN_OK);
+    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0, 1, 5, 4, Q, &value) == KREIN_OK);
     CHECK_REL(value, 2.146812523266 + 1.934739873896 + 1.253793016142 + .666635047286, 1e-6);
-    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0.4, 5, 4, Q) == KREIN_OK);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0, 0.4, 5, 4, Q) == KREIN_OK);
     for (int j = 0; j < 4; j++) CHECK_ABS((double)Q[j], row[j], 1e-6);
-    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 2, 5, 4, Q, &value) == KREIN_OK);
+    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0, 2, 5, 4, Q, &value) == KREIN_OK);
     CHECK_REL(value, 2 * (2.146812523266 + 1.934739873896 + 1.253793016142 + .666635047286 - 1.6),
               1e-6);
     free(Q);
     krein_ctx_destroy(ctx);
 }
 
-static double moved(krein_ctx *ctx, krein_penalty kind, double tau, int64_t rows, int64_t columns,
-                    const float *Q, const float *V) {
+static double moved(krein_ctx *ctx, krein_penalty kind, int64_t theta, double tau, int64_t rows,
+                    int64_t columns, const float *Q, const float *V) {
     double value = 0, sum = 0;
-    CHECK(krein__penalty_value(ctx, kind, tau, rows, columns, V, &value) == KREIN_OK);
+    CHECK(krein__penalty_value(ctx, kind, theta, tau, rows, columns, V, &value) == KREIN_OK);
     for (int64_t i = 0; i < rows * columns; i++) {
         double d = (double)V[i] - (double)Q[i];
         sum += d * d / 2;
     }
     return sum + value;
+}
+
+/* ---- the tail of the singular values ------------------------------------ */
+
+/* FORMULAS 11: all but the largest singular value of det(5, 4) made less by 0.4. */
+static void tail_reference(void) {
+    krein_ctx *ctx = test_ctx(1);
+    float *Q = test_dense(5, 4, 0), *V = test_dense(5, 4, 0);
+    static const double row[] = {-.125206377256, .641406410037, .789044124956, .206858217489},
+                        s[] = {2.146812523266, 1.934739873896, 1.253793016142, .666635047286};
+    double value, tail = 0;
+    for (int64_t theta = 4; theta >= 0; theta--) {
+        CHECK(krein__penalty_value(ctx, KREIN_PENALTY_TRACE, theta, 1, 5, 4, Q, &value) ==
+              KREIN_OK);
+        CHECK_ABS(value, tail, 1e-6);
+        if (theta > 0) tail += s[theta - 1];
+    }
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 1, 0.4, 5, 4, V) == KREIN_OK);
+    for (int j = 0; j < 4; j++) CHECK_ABS((double)V[j], row[j], 1e-6);
+    CHECK_REL(moved(ctx, KREIN_PENALTY_TRACE, 1, 0.4, 5, 4, Q, V), 1.3020671749, 1e-6);
+    memcpy(V, Q, 20 * sizeof *V);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 4, 0.4, 5, 4, V) == KREIN_OK);
+    for (int i = 0; i < 20; i++) CHECK_ABS((double)V[i], (double)Q[i], 1e-6);
+    free(Q), free(V);
+    krein_ctx_destroy(ctx);
+}
+
+/* The least that a solver that knows nothing of the problem finds from a random start: along one
+ * entry after the other, with steps that become shorter where none helps. */
+static double search(krein_ctx *ctx, int64_t theta, double tau, int64_t rows, int64_t columns,
+                     const float *Q, uint64_t start) {
+    int64_t size = rows * columns;
+    float *V = test_new(size, sizeof *V);
+    krein_rng g = {start, KREIN_STREAM_GENERATE};
+    for (int64_t i = 0; i < size; i++) V[i] = (float)krein__rng_normal(g, 0, (uint64_t)i);
+    double least = moved(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, Q, V);
+    for (double h = 0.5; h > 1e-4;) {
+        bool better = false;
+        for (int64_t i = 0; i < 2 * size; i++) {
+            float was = V[i / 2];
+            V[i / 2] += (float)(i % 2 ? h : -h);
+            double now = moved(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, Q, V);
+            if (now < least - 1e-9) {
+                least = now;
+                better = true;
+            } else {
+                V[i / 2] = was;
+            }
+        }
+        if (!better) h /= 2;
+    }
+    free(V);
+    return least;
+}
+
+/* The function is not convex: the proximal point is the least of what searches from many starts
+ * find, for tall and wide W. */
+static void tail_against_searches(void) {
+    static const int64_t shape[][2] = {{5, 4}, {3, 4}};
+    krein_ctx *ctx = test_ctx(1);
+    for (size_t q = 0; q < sizeof shape / sizeof *shape; q++)
+        for (int64_t theta = 1; theta < 3; theta++) {
+            int64_t rows = shape[q][0], columns = shape[q][1];
+            double tau = 0.7, least = INFINITY;
+            float *Q = test_dense(rows, columns, 0.2), *V = test_dense(rows, columns, 0.2);
+            CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, V) ==
+                  KREIN_OK);
+            double found = moved(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, Q, V);
+            for (uint64_t start = 1; start <= (test_sanitized() ? 2 : 6); start++)
+                least = fmin(least, search(ctx, theta, tau, rows, columns, Q, start));
+            CHECK_ELSE(found <= least + 1e-6, "theta %lld: %.9g, and %.9g\n", (long long)theta,
+                       found, least);
+            CHECK_ELSE(least <= 1.1 * found, "theta %lld: %.9g, and %.9g\n", (long long)theta,
+                       found, least); /* they do come near */
+            free(Q), free(V);
+        }
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
 }
 
 /* No step from the proximal point makes 1/2 |V - Q|^2 + tau penalty(V) less: those that a generic
@@ -104,8 +182,8 @@ static void proximal_points_are_minima(void) {
                 int64_t rows = shape[s][0], columns = shape[s][1], size = rows * columns;
                 float *Q = test_dense(rows, columns, 0.3), *V = test_dense(rows, columns, 0.3);
                 float *T = test_new(size, sizeof *T);
-                CHECK(krein__penalty_prox(ctx, kinds[q], tau, rows, columns, V) == KREIN_OK);
-                double least = moved(ctx, kinds[q], tau, rows, columns, Q, V), lower = 0;
+                CHECK(krein__penalty_prox(ctx, kinds[q], 0, tau, rows, columns, V) == KREIN_OK);
+                double least = moved(ctx, kinds[q], 0, tau, rows, columns, Q, V), lower = 0;
                 krein_rng g = {5, KREIN_STREAM_GENERATE};
                 for (int64_t trial = 0; trial < 4 * size; trial++)
                     for (double h = 0.3; h > 1e-4; h /= 10) {
@@ -116,7 +194,8 @@ static void proximal_points_are_minima(void) {
                                            : (i == trial / 2) * (trial % 2 ? 1.0 : -1.0);
                             T[i] += (float)(h * d);
                         }
-                        lower = fmax(lower, least - moved(ctx, kinds[q], tau, rows, columns, Q, T));
+                        lower =
+                            fmax(lower, least - moved(ctx, kinds[q], 0, tau, rows, columns, Q, T));
                     }
                 CHECK_ELSE(lower <= 2e-6 * fmax(1, least), "penalty %d: %g lower\n", (int)kinds[q],
                            lower);
@@ -131,17 +210,17 @@ static void other_penalties(void) {
     float *W = test_dense(4, 3, 0), *was = test_dense(4, 3, 0);
     double value, sum = 0;
     for (int i = 0; i < 12; i++) sum += (double)W[i] * (double)W[i];
-    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_FROBENIUS, 0.3, 4, 3, W, &value) == KREIN_OK);
+    CHECK(krein__penalty_value(ctx, KREIN_PENALTY_FROBENIUS, 0, 0.3, 4, 3, W, &value) == KREIN_OK);
     CHECK_REL(value, 0.3 * sum, 1e-12);
     CHECK(krein__penalty_decay(KREIN_PENALTY_FROBENIUS, 0.3) == 0.6);
     for (size_t q = 0; q < sizeof kinds / sizeof *kinds; q++)
         CHECK(krein__penalty_decay(kinds[q], 0.3) == 0);
-    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_FROBENIUS, 1, 4, 3, W) == KREIN_OK);
-    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_NONE, 1, 4, 3, W) == KREIN_OK);
-    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0, 4, 3, W) == KREIN_OK);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_FROBENIUS, 0, 1, 4, 3, W) == KREIN_OK);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_NONE, 0, 1, 4, 3, W) == KREIN_OK);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0, 0, 4, 3, W) == KREIN_OK);
     CHECK(memcmp(W, was, 12 * sizeof *W) == 0);
     W[5] = INFINITY;
-    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 1, 4, 3, W) == KREIN_ENUMERIC);
+    CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0, 1, 4, 3, W) == KREIN_ENUMERIC);
     free(W), free(was);
     krein_ctx_destroy(ctx);
 }
@@ -152,9 +231,9 @@ static void every_allocation(void) {
     TEST_EVERY_ALLOCATION(&m, k) {
         float *W = test_dense(4, 3, 0);
         double value;
-        krein_status st = krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0.1, 4, 3, W);
+        krein_status st = krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, 0, 0.1, 4, 3, W);
         if (st == KREIN_OK)
-            st = krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0.1, 4, 3, W, &value);
+            st = krein__penalty_value(ctx, KREIN_PENALTY_TRACE, 0, 0.1, 4, 3, W, &value);
         CHECK(st == (test_has_failed(&m) ? KREIN_EMEMORY : KREIN_OK));
         free(W);
     }
@@ -184,6 +263,8 @@ static void schedules(void) {
 int main(void) {
     RUN(optimizers);
     RUN(reference);
+    RUN(tail_reference);
+    RUN(tail_against_searches);
     RUN(proximal_points_are_minima);
     RUN(other_penalties);
     RUN(every_allocation);

@@ -19,7 +19,8 @@ static krein_status train(krein_ctx *ctx, const obvious *p, krein_train_options 
         memcpy(to->x + to->n * p->r.d, p->r.x + i * p->r.d, (size_t)p->r.d * sizeof(float));
         memcpy(to->y + to->n++ * p->r.k, p->r.y + i * p->r.k, (size_t)p->r.k * sizeof(double));
     }
-    krein_data *data = as_they_are(ctx, &with_label, p->weight ? w : NULL), *more = NULL;
+    krein_data *data = as_they_are(ctx, &with_label, p->weight ? w : NULL, KREIN_TASK_REGRESSION),
+               *more = NULL;
     krein_data_options none;
     krein_data_options_init(&none);
     none.scale = KREIN_SCALE_NONE;
@@ -122,7 +123,7 @@ static void without_such_rows(void) {
     rows r = smooth(80, 1);
     double f[2][80];
     for (int k = 0; k < 2; k++) {
-        krein_data *data = as_they_are(ctx, &r, NULL);
+        krein_data *data = as_they_are(ctx, &r, NULL, KREIN_TASK_REGRESSION);
         krein_train_options o =
             with(k ? "sskrr(parts=2)" : "dckrr(parts=2)", "gaussian(sigma=1)", "rff(D=32)", 1e-3);
         krein_model *m = NULL;

@@ -67,16 +67,29 @@ static inline rows two_targets(int64_t n) {
     return r;
 }
 
-static inline krein_data *open_rows(krein_ctx *ctx, const rows *r, const double *weight,
-                                    krein_task task) {
+static inline krein_data *open_scaled(krein_ctx *ctx, const rows *r, const double *weight,
+                                      krein_task task, krein_scale scale) {
     krein_data_options o;
     krein_data *data = NULL;
     krein_data_options_init(&o);
     o.task = task;
+    o.scale = scale;
     if (r->k > 1) o.targets = r->k;
     if (krein_data_from_dense(ctx, r->n, r->d, r->x, r->d, r->y, weight, &o, &data) != KREIN_OK)
         exit(1);
     return data;
+}
+
+static inline krein_data *open_rows(krein_ctx *ctx, const rows *r, const double *weight,
+                                    krein_task task) {
+    krein_data_options o;
+    krein_data_options_init(&o);
+    return open_scaled(ctx, r, weight, task, o.scale);
+}
+
+static inline krein_data *as_they_are(krein_ctx *ctx, const rows *r, const double *weight,
+                                      krein_task task) {
+    return open_scaled(ctx, r, weight, task, KREIN_SCALE_NONE);
 }
 
 /* As a CSV file with a header, y first. */
@@ -100,6 +113,16 @@ static inline const char *write_rows(const char *name, const rows *r) {
 static inline krein_train_options defaults(void) {
     krein_train_options o;
     krein_train_options_init(&o);
+    return o;
+}
+
+static inline krein_train_options with(const char *learner, const char *kernel, const char *map,
+                                       double lambda) {
+    krein_train_options o = defaults();
+    o.learner = learner;
+    o.kernel = kernel;
+    o.map = map;
+    o.lambda = lambda;
     return o;
 }
 /* A kernel, and a quarter of the rows held out. */

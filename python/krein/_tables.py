@@ -1455,7 +1455,8 @@ TABLES: Dict[str, Dict[str, Method]] = {
                 "predictions are to differ little along edges. On the kernel matrix of all "
                 "distinct rows (`map=exact`), on landmarks, or on any features. lambda and "
                 "lambda_i, where not given, by leave-one-out over the labelled rows; lambda_i = 0 "
-                "is krr on these. See docs/semisupervised.md."
+                "is krr on these. Probabilities, and thresholds of labels, come from leave-one-out "
+                "scores. See docs/semisupervised.md."
             ),
             "belkin2006",
             "",
@@ -1543,11 +1544,155 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "D - W, or I - D^(-1/2) W D^(-1/2)",
                 ),
             ),
-            ("regression", "classification"),
-            "",
+            ("regression", "classification", "multilabel"),
+            "asked",
             True,
             False,
+            True,
+        ),
+        "vvr": Method(
+            "vvr",
+            "all scores together, on a graph of all rows, with few singular values",
+            (
+                "Vector-valued learning, for many classes, several numbers or several labels a "
+                "row, on features of any map: the loss of the labelled rows, |W|^2, the Laplacian "
+                "of the graph of all rows (those without labels come by `unlabeled`, or with an "
+                "empty label or \"?\"), and the singular values of W but the theta largest, by "
+                "proximal stochastic gradients. lambda_a and lambda_i, where not given, are those "
+                "of laprls; lambda_s is chosen on a tenth of the labelled rows. loss=square "
+                "without lambda_s is laprls, without lambda_i too it is krr. See "
+                "docs/semisupervised.md."
+            ),
+            "li2019vector",
+            "",
+            (
+                Option(
+                    "lambda_a",
+                    "number",
+                    "",
+                    "[0, 1e+30]",
+                    (
+                        "weight of |W|^2, as `lambda_`, which it stands in for; chosen when "
+                        "neither is given"
+                    ),
+                ),
+                Option(
+                    "lambda_i",
+                    "number",
+                    "",
+                    "[0, 1e+30]",
+                    "weight of the graph's term f'Lf/n^2; chosen when not given",
+                ),
+                Option(
+                    "lambda_s",
+                    "number",
+                    "",
+                    "[0, 1e+30]",
+                    "weight of the singular values of W; chosen when not given",
+                ),
+                Option(
+                    "theta",
+                    "integer",
+                    "0",
+                    "[0, 1000000]",
+                    "so many of the largest singular values are free; 0: the trace norm",
+                ),
+                Option(
+                    "loss",
+                    "hinge|hinge2|square|softmax|logistic",
+                    "",
+                    "",
+                    "hinge for classes, square for numbers and several labels when not given",
+                ),
+                Option(
+                    "pairs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    "edges of the graph that a step draws; as many as `batch` when not given",
+                ),
+                Option(
+                    "optimizer",
+                    "sgd|adam|adadelta",
+                    "sgd",
+                    "",
+                    "how steps follow from gradients; lambda_s is exact with sgd alone",
+                ),
+                Option(
+                    "epochs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "visits of every labelled row; when not given 3 to 3,000, so that there "
+                        "are about 3,000 steps"
+                    ),
+                ),
+                Option(
+                    "batch",
+                    "integer",
+                    "64",
+                    "[1, 1000000]",
+                    "labelled rows of a step",
+                ),
+                Option(
+                    "rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "length of the steps; by the curvature of the loss with sgd when not given",
+                ),
+                Option(
+                    "schedule",
+                    "constant|step|cosine|warmup",
+                    "cosine",
+                    "",
+                    "how the rate falls over the epochs",
+                ),
+                Option(
+                    "k",
+                    "integer",
+                    "10",
+                    "[1, 1000]",
+                    "neighbours that a row names in the graph",
+                ),
+                Option(
+                    "near",
+                    "auto|exact|tree|descent",
+                    "auto",
+                    "",
+                    (
+                        "how they are found: all pairs, a k-d tree (exact too, for few columns), "
+                        "or nearest-neighbour descent (approximate); auto: by what it takes"
+                    ),
+                ),
+                Option(
+                    "edges",
+                    "heat|binary",
+                    "heat",
+                    "",
+                    "weights of edges: exp(-|x-y|^2/(2 width^2)), or 1",
+                ),
+                Option(
+                    "width",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    "of heat weights; the median distance to the k-th neighbour when not given",
+                ),
+                Option(
+                    "laplacian",
+                    "combinatorial|normalized",
+                    "combinatorial",
+                    "",
+                    "D - W, or I - D^(-1/2) W D^(-1/2)",
+                ),
+            ),
+            ("regression", "classification", "multilabel"),
+            "asked",
+            True,
             False,
+            True,
         ),
         "labelprop": Method(
             "labelprop",

@@ -20,6 +20,8 @@ __all__ = [
     "SemiSupervisedClassifier",
     "LaprlsRegressor",
     "LaprlsClassifier",
+    "VectorValuedRegressor",
+    "VectorValuedClassifier",
     "LabelPropagationRegressor",
     "LabelPropagationClassifier",
     "SelfTrainingClassifier",
@@ -1330,7 +1332,8 @@ class LaprlsRegressor(BaseRegressor):
     label or "?") take part through the graph of nearest neighbours, on which predictions are to
     differ little along edges. On the kernel matrix of all distinct rows (`map=exact`), on
     landmarks, or on any features. lambda and lambda_i, where not given, by leave-one-out over
-    the labelled rows; lambda_i = 0 is krr on these. See docs/semisupervised.md.
+    the labelled rows; lambda_i = 0 is krr on these. Probabilities, and thresholds of labels,
+    come from leave-one-out scores. See docs/semisupervised.md.
 
     Parameters
     ----------
@@ -1398,6 +1401,9 @@ class LaprlsRegressor(BaseRegressor):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1469,6 +1475,7 @@ class LaprlsRegressor(BaseRegressor):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        graph_file: Any = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1501,6 +1508,7 @@ class LaprlsRegressor(BaseRegressor):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.graph_file = graph_file
         self.verbose = verbose
         self.comm = comm
 
@@ -1512,7 +1520,8 @@ class LaprlsClassifier(BaseClassifier):
     label or "?") take part through the graph of nearest neighbours, on which predictions are to
     differ little along edges. On the kernel matrix of all distinct rows (`map=exact`), on
     landmarks, or on any features. lambda and lambda_i, where not given, by leave-one-out over
-    the labelled rows; lambda_i = 0 is krr on these. See docs/semisupervised.md.
+    the labelled rows; lambda_i = 0 is krr on these. Probabilities, and thresholds of labels,
+    come from leave-one-out scores. See docs/semisupervised.md.
 
     Parameters
     ----------
@@ -1580,6 +1589,15 @@ class LaprlsClassifier(BaseClassifier):
         Whether texts that are dates, times and amounts are read as such.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` (and for kernel ridge regression `novelty`) is wanted;
+        `predict_proba` comes with it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1653,6 +1671,9 @@ class LaprlsClassifier(BaseClassifier):
         unknown: Optional[str] = None,
         types: Optional[str] = None,
         holdout: Optional[float] = None,
+        graph_file: Any = None,
+        probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1685,6 +1706,466 @@ class LaprlsClassifier(BaseClassifier):
         self.unknown = unknown
         self.types = types
         self.holdout = holdout
+        self.graph_file = graph_file
+        self.probabilities = probabilities
+        self.uncertainty = uncertainty
+        self.verbose = verbose
+        self.comm = comm
+
+
+class VectorValuedRegressor(BaseRegressor):
+    """All scores together, on a graph of all rows, with few singular values.
+
+    Vector-valued learning, for many classes, several numbers or several labels a row, on
+    features of any map: the loss of the labelled rows, |W|^2, the Laplacian of the graph of all
+    rows (those without labels come by `unlabeled`, or with an empty label or "?"), and the
+    singular values of W but the theta largest, by proximal stochastic gradients. lambda_a and
+    lambda_i, where not given, are those of laprls; lambda_s is chosen on a tenth of the
+    labelled rows. loss=square without lambda_s is laprls, without lambda_i too it is krr. See
+    docs/semisupervised.md.
+
+    Parameters
+    ----------
+    lambda_a : float, optional
+        Weight of |W|^2, as `lambda_`, which it stands in for; chosen when neither is given.
+        In [0, 1e+30].
+    lambda_i : float, optional
+        Weight of the graph's term f'Lf/n^2; chosen when not given. In [0, 1e+30].
+    lambda_s : float, optional
+        Weight of the singular values of W; chosen when not given. In [0, 1e+30].
+    theta : int, optional
+        So many of the largest singular values are free; 0: the trace norm. In [0, 1000000].
+        Default 0.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Hinge for classes, square for numbers and several labels when not given.
+    pairs : int, optional
+        Edges of the graph that a step draws; as many as `batch` when not given. In [1,
+        1000000].
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients; lambda_s is exact with sgd alone. Default sgd.
+    epochs : int, optional
+        Visits of every labelled row; when not given 3 to 3,000, so that there are about
+        3,000 steps. In [1, 1000000].
+    batch : int, optional
+        Labelled rows of a step. In [1, 1000000]. Default 64.
+    rate : float, optional
+        Length of the steps; by the curvature of the loss with sgd when not given. In (0,
+        1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    laplacian : {"combinatorial", "normalized"}, optional
+        D - W, or I - D^(-1/2) W D^(-1/2). Default combinatorial.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import VectorValuedRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = VectorValuedRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "vvr"
+    _options = ("lambda_a", "lambda_i", "lambda_s", "theta", "loss", "pairs", "optimizer", "epochs", "batch", "rate", "schedule", "k", "near", "edges", "width", "laplacian")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        lambda_a: Optional[float] = None,
+        lambda_i: Optional[float] = None,
+        lambda_s: Optional[float] = None,
+        theta: Optional[int] = None,
+        loss: Optional[str] = None,
+        pairs: Optional[int] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        laplacian: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        graph_file: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.lambda_a = lambda_a
+        self.lambda_i = lambda_i
+        self.lambda_s = lambda_s
+        self.theta = theta
+        self.loss = loss
+        self.pairs = pairs
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.laplacian = laplacian
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.graph_file = graph_file
+        self.verbose = verbose
+        self.comm = comm
+
+
+class VectorValuedClassifier(BaseClassifier):
+    """All scores together, on a graph of all rows, with few singular values.
+
+    Vector-valued learning, for many classes, several numbers or several labels a row, on
+    features of any map: the loss of the labelled rows, |W|^2, the Laplacian of the graph of all
+    rows (those without labels come by `unlabeled`, or with an empty label or "?"), and the
+    singular values of W but the theta largest, by proximal stochastic gradients. lambda_a and
+    lambda_i, where not given, are those of laprls; lambda_s is chosen on a tenth of the
+    labelled rows. loss=square without lambda_s is laprls, without lambda_i too it is krr. See
+    docs/semisupervised.md.
+
+    Parameters
+    ----------
+    lambda_a : float, optional
+        Weight of |W|^2, as `lambda_`, which it stands in for; chosen when neither is given.
+        In [0, 1e+30].
+    lambda_i : float, optional
+        Weight of the graph's term f'Lf/n^2; chosen when not given. In [0, 1e+30].
+    lambda_s : float, optional
+        Weight of the singular values of W; chosen when not given. In [0, 1e+30].
+    theta : int, optional
+        So many of the largest singular values are free; 0: the trace norm. In [0, 1000000].
+        Default 0.
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Hinge for classes, square for numbers and several labels when not given.
+    pairs : int, optional
+        Edges of the graph that a step draws; as many as `batch` when not given. In [1,
+        1000000].
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients; lambda_s is exact with sgd alone. Default sgd.
+    epochs : int, optional
+        Visits of every labelled row; when not given 3 to 3,000, so that there are about
+        3,000 steps. In [1, 1000000].
+    batch : int, optional
+        Labelled rows of a step. In [1, 1000000]. Default 64.
+    rate : float, optional
+        Length of the steps; by the curvature of the loss with sgd when not given. In (0,
+        1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    k : int, optional
+        Neighbours that a row names in the graph. In [1, 1000]. Default 10.
+    near : {"auto", "exact", "tree", "descent"}, optional
+        How they are found: all pairs, a k-d tree (exact too, for few columns), or
+        nearest-neighbour descent (approximate); auto: by what it takes. Default auto.
+    edges : {"heat", "binary"}, optional
+        Weights of edges: exp(-|x-y|^2/(2 width^2)), or 1. Default heat.
+    width : float, optional
+        Of heat weights; the median distance to the k-th neighbour when not given. In (0,
+        1e+30].
+    laplacian : {"combinatorial", "normalized"}, optional
+        D - W, or I - D^(-1/2) W D^(-1/2). Default combinatorial.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    graph_file : str or path, optional
+        File of the graph of neighbours: read where it exists, else written. The graph of
+        other rows is refused.
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import VectorValuedClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = VectorValuedClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "vvr"
+    _options = ("lambda_a", "lambda_i", "lambda_s", "theta", "loss", "pairs", "optimizer", "epochs", "batch", "rate", "schedule", "k", "near", "edges", "width", "laplacian")
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        lambda_a: Optional[float] = None,
+        lambda_i: Optional[float] = None,
+        lambda_s: Optional[float] = None,
+        theta: Optional[int] = None,
+        loss: Optional[str] = None,
+        pairs: Optional[int] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        k: Optional[int] = None,
+        near: Optional[str] = None,
+        edges: Optional[str] = None,
+        width: Optional[float] = None,
+        laplacian: Optional[str] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        holdout: Optional[float] = None,
+        graph_file: Any = None,
+        probabilities: Optional[bool] = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.lambda_a = lambda_a
+        self.lambda_i = lambda_i
+        self.lambda_s = lambda_s
+        self.theta = theta
+        self.loss = loss
+        self.pairs = pairs
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.k = k
+        self.near = near
+        self.edges = edges
+        self.width = width
+        self.laplacian = laplacian
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.holdout = holdout
+        self.graph_file = graph_file
+        self.probabilities = probabilities
         self.verbose = verbose
         self.comm = comm
 

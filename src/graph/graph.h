@@ -117,6 +117,23 @@ krein_status krein__laplacian_begin(krein_ctx *ctx, const krein_graph *g, const 
 void krein__laplacian_apply(const krein_laplacian *l, int64_t k, const double *x, double *y);
 void krein__laplacian_end(krein_ctx *ctx, krein_laplacian *l);
 
+/* f'L f is the sum over i and the entries e of its row of edge(i, e) (s_i f_i - s_j f_j)^2, j the
+ * node that e names: each edge counts once, where j > i. */
+double krein__laplacian_edge(const krein_laplacian *l, int64_t i, int64_t e);
+double krein__laplacian_factor(const krein_laplacian *l, int64_t i); /* s_i */
+
+/* Edges drawn with probabilities in proportion to these numbers. */
+typedef struct krein_edge_draws {
+    const krein_laplacian *l;
+    double *before; /* n + 1: their sum over the nodes before i; the last: over all */
+} krein_edge_draws;
+krein_status krein__edge_draws_begin(krein_ctx *ctx, const krein_laplacian *l,
+                                     krein_edge_draws *out);
+/* The nodes of draw number `draw` of step `step`. There must be an edge. */
+void krein__edge_draw(const krein_edge_draws *d, uint64_t seed, int64_t step, int64_t draw,
+                      int64_t *i, int64_t *j);
+void krein__edge_draws_end(krein_ctx *ctx, krein_edge_draws *d);
+
 /* ---- graph_file.c ------------------------------------------------------- */
 
 /* krein__graph_make, but the graph is read from the file where that exists, else written to it.

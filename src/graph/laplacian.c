@@ -10,6 +10,7 @@
  * without an edge has the row 0. */
 #include "graph/graph.h"
 
+#include "base/rng.h"
 #include "num/blas.h"
 
 #include <math.h>
@@ -67,4 +68,58 @@ void krein__laplacian_end(krein_ctx *ctx, krein_laplacian *l) {
     krein__free(ctx, l->diagonal);
     krein__free(ctx, l->scale);
     memset(l, 0, sizeof *l);
+}
+
+/* ---- edges -------------------------------------------------------------- */
+
+double krein__laplacian_edge(const krein_laplacian *l, int64_t i, int64_t e) {
+    int64_t j = l->g->col[e];
+    return j > i ? l->g->val[e] * count(l, i) * count(l, j) : 0;
+}
+
+double krein__laplacian_factor(const krein_laplacian *l, int64_t i) {
+    return !l->normalized ? 1 : l->degree[i] > 0 ? 1 / sqrt(l->degree[i]) : 0;
+}
+
+krein_status krein__edge_draws_begin(krein_ctx *ctx, const krein_laplacian *l,
+                                     krein_edge_draws *out) {
+    krein_status st = KREIN_OK;
+    const krein_graph *g = l->g;
+    *out = (krein_edge_draws){.l = l};
+    NEW(out->before, g->n + 1);
+    out->before[0] = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        double sum = 0;
+        for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) sum += krein__laplacian_edge(l, i, e);
+        out->before[i + 1] = out->before[i] + sum;
+    }
+done:
+    return st;
+}
+
+void krein__edge_draw(const krein_edge_draws *d, uint64_t seed, int64_t step, int64_t draw,
+                      int64_t *i, int64_t *j) {
+    const krein_laplacian *l = d->l;
+    const krein_graph *g = l->g;
+    krein_rng stream = {seed, KREIN_STREAM_EDGES};
+    double at = krein__rng_uniform(stream, (uint64_t)step, (uint64_t)draw) * d->before[g->n];
+    int64_t low = 0, high = g->n; /* before[low] <= at < before[high] */
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        *(d->before[middle] <= at ? &low : &high) = middle;
+    }
+    *i = low;
+    at -= d->before[low];
+    for (int64_t e = g->ptr[low]; e < g->ptr[low + 1]; e++) {
+        double weight = krein__laplacian_edge(l, low, e);
+        if (weight == 0) continue;
+        *j = g->col[e]; /* the last, where rounding leaves something */
+        if (at < weight) break;
+        at -= weight;
+    }
+}
+
+void krein__edge_draws_end(krein_ctx *ctx, krein_edge_draws *d) {
+    krein__free(ctx, d->before);
+    memset(d, 0, sizeof *d);
 }

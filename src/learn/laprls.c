@@ -18,8 +18,6 @@
 #include "learn/laprls.h"
 #include "learn/given.h"
 
-#include "stream/together.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -71,11 +69,6 @@ static krein_laprls_solver solver_of(const krein_map *map, const krein_values *v
 
 static krein_status check(krein_ctx *ctx, const krein_values *values, const krein_map *map) {
     (void)values;
-    if (krein__processes(ctx) > 1)
-        return krein__fail(ctx, KREIN_EARG,
-                           "laprls runs in one process, and there are %d: its graph joins rows "
-                           "wherever they are; start it without a launcher, or use sskrr",
-                           krein__processes(ctx));
     if (!map || !(map->cls->traits & KREIN_MAP_DUAL) || !map->kernel ||
         krein__kernel_positive(map->kernel))
         return KREIN_OK;
@@ -106,20 +99,21 @@ static krein_status take_lambda(krein_job *job, const krein_values *values) {
 }
 
 /* The graph of all nodes, unless lambda_i = 0 has no use for it. */
-static krein_status make_graph(krein_laprls *s, const krein_values *values) {
+static krein_status make_graph(krein_laprls *s, const krein_values *values, int64_t graph) {
     krein_job *job = s->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    krein_graph_options o = krein__graph_options(values, GRAPH, job->seed);
+    krein_graph_options o = krein__graph_options(values, graph, job->seed);
     int32_t *piece = NULL;
     if (s->lambda_i == 0) return KREIN_OK;
     if (job->unlabelled.n == 0)
         krein__log(ctx, KREIN_LOG_WARNING,
-                   "laprls: every row has a label; the graph is of these alone (rows without "
-                   "labels come by `unlabeled`, or with an empty label)");
+                   "%s: every row has a label; the graph is of these alone (rows without "
+                   "labels come by `unlabeled`, or with an empty label)",
+                   s->name);
     TRY(krein__job_graph(job, &s->points, &o, &s->graph));
     TRY(krein__laplacian_begin(ctx, &s->graph, s->points.count,
-                               values->number[GRAPH + KREIN_GRAPH_LAPLACIAN] == 1, &s->laplacian));
+                               values->number[graph + KREIN_GRAPH_LAPLACIAN] == 1, &s->laplacian));
     s->form.laplacian = &s->laplacian;
     NEW(piece, s->points.nodes);
     int64_t pieces = krein__graph_pieces(ctx, &s->graph, piece), labelled = 0;
@@ -145,7 +139,7 @@ done:
     return st;
 }
 
-static krein_status begin(krein_laprls *s, const krein_values *values) {
+krein_status krein__laprls_begin(krein_laprls *s, const krein_values *values, int64_t graph) {
     krein_job *job = s->job;
     krein_model *m = job->model;
     krein_ctx *ctx = job->ctx;
@@ -167,7 +161,7 @@ static krein_status begin(krein_laprls *s, const krein_values *values) {
                               s->points.node, &s->form));
     for (int64_t i = 0; i < s->points.nodes; i++) all += s->points.count[i];
     s->square = all * all;
-    TRY(make_graph(s, values));
+    TRY(make_graph(s, values, graph));
     s->nsome = krein__min(job->n, KREIN_LAPRLS_CHOICE_ROWS);
     NEW(s->some, s->nsome);
     krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), job->n,
@@ -177,7 +171,7 @@ done:
     return st;
 }
 
-static void end(krein_laprls *s) {
+void krein__laprls_end(krein_laprls *s) {
     krein_ctx *ctx = s->job->ctx;
     krein__manifold_end(&s->form);
     krein__laplacian_end(ctx, &s->laplacian);
@@ -211,9 +205,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     bool dual = m->map->cls->traits & KREIN_MAP_DUAL;
-    krein_laprls s = {.job = job, .lambda_i = values->number[LAMBDA_I]};
+    krein_laprls s = {.name = "laprls", .job = job, .lambda_i = values->number[LAMBDA_I]};
     TRY(take_lambda(job, values));
-    TRY(begin(&s, values));
+    TRY(krein__laprls_begin(&s, values, GRAPH));
     s.solver = solver_of(m->map, values, s.points.nodes);
     if (m->map->unmixed && s.solver == KREIN_LAPRLS_DIRECT) s.solver = KREIN_LAPRLS_PCG;
     s.limits = (krein_pcg_limits){values->number[TOL], (int64_t)values->number[ITERATIONS],
@@ -224,10 +218,9 @@ static krein_status fit(krein_job *job, krein_values *values) {
     values->number[LAMBDA] = NAN;
     values->number[SOLVER] = (double)s.solver;
     m->lambda = job->lambda;
-    if (m->encoding.task == KREIN_TASK_REGRESSION)
-        for (int64_t c = 0; c < m->k; c++) m->intercept[c] += job->data->label_mean[c];
+    for (int64_t c = 0; c < m->k; c++) m->intercept[c] += krein__job_mean(job, c);
 done:
-    end(&s);
+    krein__laprls_end(&s);
     return st;
 }
 
@@ -258,11 +251,15 @@ const krein_learner_class krein__learner_laprls = {
             "empty label or \"?\") take part through the graph of nearest neighbours, on which "
             "predictions are to differ little along edges. On the kernel matrix of all distinct "
             "rows (`map=exact`), on landmarks, or on any features. lambda and lambda_i, where not "
-            "given, by leave-one-out over the labelled rows; lambda_i = 0 is krr on these. See "
+            "given, by leave-one-out over the labelled rows; lambda_i = 0 is krr on these. "
+            "Probabilities, and thresholds of labels, come from leave-one-out scores. See "
             "docs/semisupervised.md."},
-    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES,
+    .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .matrix = KREIN_MATRIX_FEW,
+    .probabilities = true,
+    .held_out = true,
     .unlabelled = true,
+    .graph = true,
     .fits_map = true,
     .check = check,
     .fit = fit,

@@ -25,6 +25,10 @@ double krein__laprls_least(int64_t D, double square) { return 1e-7 * square / sq
 
 bool krein__laprls_open(const krein_laprls *s) { return s->job->lambda < 0 || isnan(s->lambda_i); }
 
+bool krein__laprls_looks(const krein_laprls *s) {
+    return krein__laprls_open(s) || krein__laprls_by_folds(s);
+}
+
 double krein__laprls_choose_bytes(int64_t rows, int64_t D) {
     double M = (double)krein__min(rows, KREIN_LAPRLS_CHOICE_ROWS), d = (double)D;
     return 8 * (d * d + M * d + 4 * M * M) + 16 * M * KREIN_PATH_MAX * 8;
@@ -97,9 +101,8 @@ static krein_status score(search *t, double rho, krein_path *p) {
     for (int64_t l = 0; l < p->n - 1; l++) /* what the features' digits do not say */
         if (p->lambda[l] < t->view->least) p->loss[l] = p->error[l] = INFINITY;
     krein__path_choose(p);
-    krein__log(ctx, KREIN_LOG_DEBUG,
-               "laprls: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g", rho,
-               p->lambda[p->best], p->loss[p->best], p->error[p->best]);
+    krein__log(ctx, KREIN_LOG_DEBUG, "%s: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g",
+               t->s->name, rho, p->lambda[p->best], p->loss[p->best], p->error[p->best]);
     if (rho == 0) t->least = t->rows.class ? p->error[p->best] : sqrt(p->loss[p->best]);
     if (t->best.n == 0 || better(&t->rows, p, &t->best)) {
         t->best = *p;
@@ -152,56 +155,103 @@ done:
     return st;
 }
 
+/* The folds of the sample's rows. */
+static krein_status pick_folds(const search *t, int64_t folds, int32_t *out) {
+    krein_job *job = t->s->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int32_t *fold = NULL;
+    NEW(fold, job->n);
+    TRY(krein__krr_folds(job, folds, fold));
+    for (int64_t i = 0; i < t->rows.n; i++) out[i] = fold[t->s->some[i]];
+done:
+    krein__free(ctx, fold);
+    return st;
+}
+
 static krein_status begin(search *t) {
     krein_laprls *s = t->s;
     krein_job *job = s->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     int64_t m = s->nsome, D = t->view->D;
-    int32_t *fold = NULL;
     NEW(t->U, D * D);
     NEW(t->V, m * D);
     NEW(t->K, m * m);
     TRY(krein__subset_begin(ctx, &s->rows, &t->subset));
     t->rows = krein__subset_pick(&s->rows, s->some, m, &t->subset);
     if (job->folds > 0) {
-        NEW(fold, job->n);
         NEW(t->fold, m);
-        TRY(krein__krr_folds(job, job->folds, fold));
-        for (int64_t i = 0; i < m; i++) t->fold[i] = fold[s->some[i]];
+        TRY(pick_folds(t, job->folds, t->fold));
     }
 done:
+    return st;
+}
+
+/* Probabilities by scores of folds; rows of a fold that leaves too few to learn from count for
+ * nothing. */
+static krein_status score_folds(search *t, double share) {
+    krein_laprls *s = t->s;
+    krein_job *job = s->job;
+    krein_ctx *ctx = job->ctx;
+    krein_status st = KREIN_OK;
+    int64_t m = t->rows.n, k = t->rows.k, folds = krein__krr_calibration_folds(job->folds, true, m);
+    int32_t *fold = NULL;
+    double *score = NULL, *weight = NULL;
+    NEW(fold, m);
+    NEW(score, m * k);
+    NEW(weight, m);
+    TRY(pick_folds(t, folds, fold));
+    TRY(kernel_at(t, s->lambda_i / s->square / job->lambda));
+    TRY(krein__dual_folds_at(ctx, t->K, &t->rows, fold, folds, job->lambda / share, score));
+    for (int64_t i = 0; i < m; i++) {
+        weight[i] = isfinite(score[i * k]) ? s->weight[s->some[i]] : 0;
+        for (int64_t c = 0; c < k && weight[i] == 0; c++) score[i * k + c] = 0;
+    }
+    TRY(krein__krr_calibrate(job, folds, m, score, t->rows.class, t->rows.y, weight));
+done:
     krein__free(ctx, fold);
+    krein__free(ctx, score);
+    krein__free(ctx, weight);
+    return st;
+}
+
+static krein_status choose(search *t, double share) {
+    krein_laprls *s = t->s;
+    krein_job *job = s->job;
+    krein_status st = KREIN_OK;
+    bool lambda = job->lambda < 0, both = lambda && isnan(s->lambda_i);
+    double given = job->lambda;
+    krein_path alone = {0};
+    if (isnan(s->lambda_i))
+        TRY(over_rho(t, given > 0 ? given / share : -1));
+    else if (s->lambda_i == 0)
+        TRY(score(t, 0, &alone));
+    else
+        TRY(over_lambda(t, s->lambda_i / s->square / share));
+    for (int64_t l = 0; l < t->best.n; l++)
+        t->best.lambda[l] = krein__round_digits(t->best.lambda[l] * share, 3);
+    krein__krr_report(job, &t->best);
+    if (!lambda) job->lambda = given;
+    if (isnan(s->lambda_i)) s->lambda_i = krein__round_digits(t->rho * job->lambda * s->square, 3);
+    if (s->laplacian.g)
+        krein__log(job->ctx, KREIN_LOG_INFO, "%s: lambda %g, lambda_i %g: %s %.4g%s", s->name,
+                   job->lambda, s->lambda_i, t->fold ? "folds" : "leave-one-out", job->loo,
+                   both && s->lambda_i == 0 ? ", the best without the graph" : "");
+    if (both && s->lambda_i > 0 && isfinite(t->least))
+        krein__log(job->ctx, KREIN_LOG_INFO, "%s: without the graph %.4g", s->name, t->least);
+done:
     return st;
 }
 
 krein_status krein__laprls_choose(krein_laprls *s, const krein_laprls_view *view) {
-    krein_job *job = s->job;
-    krein_ctx *ctx = job->ctx;
+    krein_ctx *ctx = s->job->ctx;
     krein_status st = KREIN_OK;
-    bool lambda = job->lambda < 0, both = lambda && isnan(s->lambda_i);
     search t = {.s = s, .view = view, .least = NAN};
     TRY(begin(&t));
-    double given = job->lambda,
-           share = krein__total_weight(&t.rows) / krein__total_weight(&s->rows);
-    krein_path alone = {0};
-    if (isnan(s->lambda_i))
-        TRY(over_rho(&t, given > 0 ? given / share : -1));
-    else if (s->lambda_i == 0)
-        TRY(score(&t, 0, &alone));
-    else
-        TRY(over_lambda(&t, s->lambda_i / s->square / share));
-    for (int64_t l = 0; l < t.best.n; l++)
-        t.best.lambda[l] = krein__round_digits(t.best.lambda[l] * share, 3);
-    krein__krr_report(job, &t.best);
-    if (!lambda) job->lambda = given;
-    if (isnan(s->lambda_i)) s->lambda_i = krein__round_digits(t.rho * job->lambda * s->square, 3);
-    if (s->laplacian.g)
-        krein__log(ctx, KREIN_LOG_INFO, "laprls: lambda %g, lambda_i %g: %s %.4g%s", job->lambda,
-                   s->lambda_i, t.fold ? "folds" : "leave-one-out", job->loo,
-                   both && s->lambda_i == 0 ? ", the best without the graph" : "");
-    if (both && s->lambda_i > 0 && isfinite(t.least))
-        krein__log(ctx, KREIN_LOG_INFO, "laprls: without the graph %.4g", t.least);
+    double share = krein__total_weight(&t.rows) / krein__total_weight(&s->rows);
+    if (krein__laprls_open(s)) TRY(choose(&t, share));
+    if (krein__laprls_by_folds(s)) TRY(score_folds(&t, share));
 done:
     krein__subset_end(ctx, &t.subset);
     krein__free(ctx, t.fold);

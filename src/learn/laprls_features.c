@@ -30,16 +30,7 @@ static int64_t sample_of(int64_t all, int64_t D, int64_t times) {
     return krein__min(all, krein__max(times * D, CELLS / D));
 }
 
-typedef struct fit {
-    krein_laprls *s;
-    krein_ctx *ctx;
-    krein_blocks z;
-    krein_features features;
-    krein_basis basis; /* of landmarks whose values are the features; ctx NULL: none */
-    int64_t labels, edges;
-    float *sample; /* (labels + edges) x D: scaled rows of the preconditioner, raw */
-    double *GC, *GL, *F;
-} fit;
+typedef krein_laprls_nodes fit;
 
 /* ---- features of the nodes ---------------------------------------------- */
 
@@ -80,8 +71,9 @@ static krein_status open_features(fit *t) {
     double keep = 4 * (double)n * (double)D, other = 8 * 5 * (double)D * (double)D;
     if (s->solver != KREIN_LAPRLS_DIRECT && keep + other > left(ctx)) {
         krein__log(ctx, KREIN_LOG_INFO,
-                   "laprls: features are made again for every product: all of them would take "
-                   "more than there is memory for");
+                   "%s: features are made again for every product: all of them would take "
+                   "more than there is memory for",
+                   s->name);
         goto done;
     }
     float *kept = NULL;
@@ -96,8 +88,7 @@ done:
     return st;
 }
 
-/* Features of some nodes (m x D). */
-static krein_status features_of(fit *t, int64_t m, const int64_t *index, float *out) {
+krein_status krein__laprls_nodes_features(fit *t, int64_t m, const int64_t *index, float *out) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     int64_t D = t->features.D;
@@ -136,7 +127,7 @@ static krein_status sample_labels(fit *t) {
         krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), count, m,
         chosen);
     for (int64_t i = 0; i < m; i++) chosen[i] = all[chosen[i]];
-    TRY(features_of(t, m, chosen, t->sample));
+    TRY(krein__laprls_nodes_features(t, m, chosen, t->sample));
     for (int64_t i = 0; i < m; i++) {
         sum += share[chosen[i]];
         for (int64_t j = 0; j < D; j++) mean[j] += share[chosen[i]] * (double)t->sample[i * D + j];
@@ -152,17 +143,6 @@ done:
     return st;
 }
 
-/* The weight of an edge i < j in f'Lf = sum of them times (f_i s_i - f_j s_j)^2. */
-static double edge_weight(const krein_laplacian *l, int64_t i, int64_t e) {
-    int64_t j = l->g->col[e];
-    if (j <= i) return 0;
-    return l->g->val[e] * (l->count ? l->count[i] * l->count[j] : 1);
-}
-
-static double end_scale(const krein_laplacian *l, int64_t i) {
-    return !l->normalized ? 1 : l->degree[i] > 0 ? 1 / sqrt(l->degree[i]) : 0;
-}
-
 /* Rows of edges drawn by weight at equal distances from a random start, each counting as much. */
 static krein_status sample_edges(fit *t) {
     krein_ctx *ctx = t->ctx;
@@ -174,14 +154,15 @@ static krein_status sample_edges(fit *t) {
     NEW(end, 2 * m);
     NEW(z, 2 * ROWS * D);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) total += edge_weight(l, i, e);
+        for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++)
+            total += krein__laplacian_edge(l, i, e);
     double each = total / (double)m,
            start = krein__rng_uniform(
                krein__substream(t->s->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), 0,
                0);
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = l->g->ptr[i]; e < l->g->ptr[i + 1]; e++) {
-            sum += edge_weight(l, i, e);
+            sum += krein__laplacian_edge(l, i, e);
             while (at < m && ((double)at + start) * each < sum) {
                 end[2 * at] = i;
                 end[2 * at++ + 1] = l->g->col[e];
@@ -190,11 +171,11 @@ static krein_status sample_edges(fit *t) {
     t->edges = m = at;
     for (int64_t first = 0; first < m; first += ROWS) {
         int64_t some = krein__min(ROWS, m - first);
-        TRY(features_of(t, 2 * some, end + 2 * first, z));
+        TRY(krein__laprls_nodes_features(t, 2 * some, end + 2 * first, z));
         for (int64_t i = 0; i < some; i++) {
             const float *a = z + 2 * i * D, *b = a + D;
-            double root = sqrt(each), sa = root * end_scale(l, end[2 * (first + i)]),
-                   sb = root * end_scale(l, end[2 * (first + i) + 1]);
+            double root = sqrt(each), sa = root * krein__laplacian_factor(l, end[2 * (first + i)]),
+                   sb = root * krein__laplacian_factor(l, end[2 * (first + i) + 1]);
             for (int64_t j = 0; j < D; j++)
                 rows[(first + i) * D + j] = (float)(sa * (double)a[j] - sb * (double)b[j]);
         }
@@ -290,7 +271,7 @@ static krein_status choose(fit *t) {
     NEW(wide, m * D);
     NEW(view.Z, m * d);
     for (int64_t i = 0; i < m; i++) index[i] = s->points.node[s->some[i]];
-    TRY(features_of(t, m, index, z));
+    TRY(krein__laprls_nodes_features(t, m, index, z));
     for (int64_t e = 0; e < m * D; e++) wide[e] = (double)z[e];
     if (t->basis.ctx) krein__basis_from_raw(&t->basis, m, wide);
     for (int64_t i = 0; i < m; i++)
@@ -342,28 +323,92 @@ done:
     return st;
 }
 
+/* The factor of the system, or of what stands for it. */
+static krein_status make_factor(fit *t) {
+    krein_laprls *s = t->s;
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = t->features.D;
+    TRY(make_grams(t, s->job->lambda));
+    if (!t->F) NEW(t->F, D * D);
+    TRY(krein__manifold_factor(ctx, D, t->GC, t->GL, s->job->lambda, s->form.mu, t->F));
+done:
+    return st;
+}
+
+/* Nodes in the coordinates of the factor, and f less its intercept by weights in the same. */
+typedef struct fitted {
+    fit *t;
+    const double *w; /* D x k */
+    float *z;        /* of the most nodes that were asked for */
+    int64_t room;
+} fitted;
+
+static krein_status at_nodes(void *user, int64_t m, const int64_t *node, double *z, double *g) {
+    fitted *f = user;
+    krein_ctx *ctx = f->t->ctx;
+    krein_status st = KREIN_OK;
+    int64_t D = f->t->features.D, k = f->t->s->rows.k;
+    if (m > f->room) {
+        krein__free(ctx, f->z);
+        f->room = 0;
+        NEW(f->z, m * D);
+        f->room = m;
+    }
+    TRY(krein__laprls_nodes_features(f->t, m, node, f->z));
+    for (int64_t e = 0; e < m * D; e++) z[e] = (double)f->z[e];
+    if (f->t->basis.ctx) krein__basis_from_raw(&f->t->basis, m, z);
+    krein__pgemm(ctx, false, false, m, k, D, 1, z, D, f->w, k, 0, g, k);
+done:
+    return st;
+}
+
+static krein_status calibrate(fit *t, const double *w) {
+    krein_status st = KREIN_OK;
+    fitted f = {.t = t, .w = w};
+    if (!t->F) TRY(make_factor(t));
+    TRY(krein__laprls_calibrate(t->s, t->features.D, at_nodes, &f, t->F,
+                                t->s->job->model->intercept));
+done:
+    krein__free(t->ctx, f.z);
+    return st;
+}
+
+krein_status krein__laprls_nodes_begin(krein_laprls *s, krein_laprls_nodes *t) {
+    krein_job *job = s->job;
+    krein_status st = KREIN_OK;
+    bool look = krein__laprls_looks(s);
+    *t = (fit){.s = s, .ctx = job->ctx};
+    TRY(open_features(t));
+    if (job->model->map->unmixed) TRY(krein__krr_basis(job, &t->z, &t->basis));
+    double first = job->lambda > 0         ? job->lambda
+                   : job->lambda_start > 0 ? job->lambda_start
+                                           : 1e-6 * t->basis.size;
+    if (look || s->solver != KREIN_LAPRLS_CG) TRY(make_grams(t, first));
+    if (look) TRY(choose(t));
+done:
+    return st;
+}
+
+void krein__laprls_nodes_end(krein_laprls_nodes *t) {
+    if (!t->ctx) return;
+    void *all[] = {t->features.kept, t->sample, t->GC, t->GL, t->F};
+    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(t->ctx, all[i]);
+    krein__basis_clear(&t->basis);
+    krein__blocks_end(&t->z);
+    *t = (fit){0};
+}
+
 static krein_status run(fit *t) {
     krein_laprls *s = t->s;
     krein_job *job = s->job;
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
-    const krein_map *map = job->model->map;
-    bool open = krein__laprls_open(s), factor = s->solver != KREIN_LAPRLS_CG;
-    int64_t D;
+    int64_t D = t->features.D;
     double *w = NULL;
-    TRY(open_features(t));
-    D = t->features.D;
-    if (map->unmixed) TRY(krein__krr_basis(job, &t->z, &t->basis));
-    double first = job->lambda > 0         ? job->lambda
-                   : job->lambda_start > 0 ? job->lambda_start
-                                           : 1e-6 * t->basis.size;
-    if (open || factor) TRY(make_grams(t, first));
-    if (open) TRY(choose(t));
     s->form.mu = s->lambda_i / s->square;
-    if (factor) {
-        TRY(make_grams(t, job->lambda));
-        NEW(t->F, D * D);
-        TRY(krein__manifold_factor(ctx, D, t->GC, t->GL, job->lambda, s->form.mu, t->F));
+    if (s->solver != KREIN_LAPRLS_CG) {
+        TRY(make_factor(t));
     } else if (t->basis.ctx) {
         bool changed;
         TRY(krein__basis_factor(&t->basis, job->lambda, &changed));
@@ -371,6 +416,7 @@ static krein_status run(fit *t) {
     NEW(w, D * job->model->k);
     TRY(krein__manifold_features_cg(&s->form, &t->features, t->basis.ctx ? &t->basis : NULL, t->F,
                                     job->lambda, &s->limits, w, job->model->intercept, &s->result));
+    if (job->probabilities) TRY(calibrate(t, w));
     TRY(hand_over(t, w));
 done:
     krein__free(ctx, w);
@@ -378,12 +424,10 @@ done:
 }
 
 krein_status krein__laprls_features(krein_laprls *s) {
-    fit t = {.s = s, .ctx = s->job->ctx};
-    krein_status st = run(&t);
-    void *all[] = {t.features.kept, t.sample, t.GC, t.GL, t.F};
-    for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(t.ctx, all[i]);
-    krein__basis_clear(&t.basis);
-    krein__blocks_end(&t.z);
+    krein_laprls_nodes t;
+    krein_status st = krein__laprls_nodes_begin(s, &t);
+    if (st == KREIN_OK) st = run(&t);
+    krein__laprls_nodes_end(&t);
     return st;
 }
 
@@ -395,7 +439,8 @@ double krein__laprls_features_bytes(const krein_map *map, krein_laprls_solver so
     double base = krein__blocks_bytes(map, n) + 16 * N * K +
                   8 * (3 * D * D + (map->unmixed ? 2 * D * D : 0)) + 4.0 * ROWS * D +
                   krein__cg_bytes((int64_t)D, k) + KREIN_LAPRLS_CHOICE_ROWS * D * 12 +
-                  krein__laprls_choose_bytes(n, krein__min((int64_t)D, CHOICE));
+                  krein__laprls_choose_bytes(n, krein__min((int64_t)D, CHOICE)) +
+                  krein__laprls_calibrate_bytes(n, (int64_t)D, k);
     if (solver == KREIN_LAPRLS_DIRECT)
         return base + 4 * N * D + krein__manifold_gram_bytes(n, (int64_t)D, map->ctx->threads);
     base += 4 * sample * D + 4 * D * D;

@@ -129,6 +129,7 @@ static krein_status solve_closed(closed *c, const double *K) {
     } else {
         labelled(s, rows, NULL, K, small);
     }
+    if (s->job->probabilities) TRY(krein__laprls_calibrate_kernel(s, small));
     TRY(krein__dual_solve(ctx, small, &s->rows, s->job->lambda, a, m->intercept));
     memset(m->w, 0, (size_t)(n * k) * sizeof *m->w);
     if (rho > 0) {
@@ -157,7 +158,7 @@ static krein_status direct(krein_laprls *s) {
     NEW(K, c.n * c.n);
     TRY(krein__gram_full(ctx, s->job->model->map->kernel, &s->points.x, &s->points.x, K));
     if (s->laplacian.g && s->lambda_i != 0) TRY(make_closed(&c, K));
-    if (krein__laprls_open(s)) TRY(choose_closed(&c, K));
+    if (krein__laprls_looks(s)) TRY(choose_closed(&c, K));
     TRY(solve_closed(&c, K));
 done:
     krein__free(ctx, K);
@@ -212,17 +213,50 @@ done:
     return st;
 }
 
+/* Nodes in the coordinates of the Nystrom approximation, and g = K alpha there. */
+typedef struct fitted {
+    const krein_nystrom *B;
+    const double *g; /* of all nodes */
+    int64_t k;
+} fitted;
+
+static krein_status at_nodes(void *user, int64_t m, const int64_t *node, double *z, double *g) {
+    const fitted *f = user;
+    int64_t D = f->B->m;
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < D; j++) z[i * D + j] = (double)f->B->B[node[i] * D + j];
+        for (int64_t c = 0; c < f->k; c++) g[i * f->k + c] = f->g[node[i] * f->k + c];
+    }
+    return KREIN_OK;
+}
+
+static krein_status calibrate(krein_laprls *s, krein_kernel_product *K, const krein_nystrom *B,
+                              const double *F) {
+    krein_model *model = s->job->model;
+    krein_ctx *ctx = s->job->ctx;
+    krein_status st = KREIN_OK;
+    double *g = NULL;
+    NEW(g, s->points.nodes * model->k);
+    TRY(krein__kernel_product(K, model->w, g));
+    fitted f = {B, g, model->k};
+    TRY(krein__laprls_calibrate(s, B->m, at_nodes, &f, F, model->intercept));
+done:
+    krein__free(ctx, g);
+    return st;
+}
+
 static krein_status iterate(krein_laprls *s) {
     krein_job *job = s->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     const krein_kernel *kernel = job->model->map->kernel;
     int64_t n = s->points.nodes, m = landmarks_of(n), *index = NULL;
-    bool pcg = s->solver == KREIN_LAPRLS_PCG, graph = s->laplacian.g != NULL;
+    bool pcg = s->solver == KREIN_LAPRLS_PCG, graph = s->laplacian.g != NULL,
+         levers = job->probabilities && !krein__laprls_by_folds(s);
     krein_nystrom B = {0};
     krein_kernel_product *K = NULL;
     double *GC = NULL, *GL = NULL, *F = NULL;
-    if (pcg || krein__laprls_open(s)) {
+    if (pcg || levers || krein__laprls_looks(s)) {
         NEW(index, m);
         NEW(GC, m * m);
         if (graph) NEW(GL, m * m);
@@ -231,9 +265,9 @@ static krein_status iterate(krein_laprls *s) {
         TRY(krein__manifold_labels_gram(&s->form, m, B.B, GC));
         if (graph) TRY(krein__manifold_laplacian_gram(ctx, &s->laplacian, m, B.B, GL));
     }
-    if (krein__laprls_open(s)) TRY(choose_on(s, &B, GL));
+    if (krein__laprls_looks(s)) TRY(choose_on(s, &B, GL));
     s->form.mu = s->lambda_i / s->square;
-    if (pcg) {
+    if (pcg || levers) {
         NEW(F, m * m);
         TRY(krein__manifold_factor(ctx, m, GC, GL, job->lambda, s->form.mu, F));
     }
@@ -243,8 +277,9 @@ static krein_status iterate(krein_laprls *s) {
     double room = (double)ctx->budget - (double)atomic_load(&ctx->held) -
                   2 * krein__cg_bytes(n + 1, job->model->k);
     TRY(krein__kernel_product_create(ctx, kernel, &s->points.x, job->model->k, room, &K));
-    TRY(krein__manifold_kernel_cg(&s->form, K, &B, F, job->lambda, &s->limits, job->model->w,
-                                  job->model->intercept, &s->result));
+    TRY(krein__manifold_kernel_cg(&s->form, K, &B, pcg ? F : NULL, job->lambda, &s->limits,
+                                  job->model->w, job->model->intercept, &s->result));
+    if (levers) TRY(calibrate(s, K, &B, F));
 done:
     krein__kernel_product_destroy(K);
     krein__nystrom_clear(&B);
@@ -263,8 +298,10 @@ double krein__laprls_kernel_bytes(const krein_map *map, krein_laprls_solver solv
                                   int64_t k) {
     double N = (double)n, M = (double)landmarks_of(n), room = (double)map->ctx->budget / 2;
     int64_t d = map->sparse ? krein__min(map->d, 1024) : map->d;
-    if (solver == KREIN_LAPRLS_DIRECT) return 8 * 8 * N * N + 64 * N * (double)k;
-    return 4 * N * M + 8 * 4 * M * M +
+    if (solver == KREIN_LAPRLS_DIRECT)
+        return 8 * 8 * N * N + 64 * N * (double)k + krein__krr_calibration_bytes(n, k);
+    return 4 * N * M + 8 * 4 * M * M + 8 * N * (double)k +
+           krein__laprls_calibrate_bytes(n, (int64_t)M, k) +
            krein__manifold_gram_bytes(n, (int64_t)M, map->ctx->threads) +
            krein__laprls_choose_bytes(n, (int64_t)M) + 2 * krein__cg_bytes(n + 1, k) +
            krein__kernel_product_bytes(map->kernel, n, d, k, map->ctx->threads, room);

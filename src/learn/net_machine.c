@@ -151,7 +151,7 @@ static const char *measure(const krein_net_machine *m) {
     return krein__job_classes(m->job) ? "error" : "rmse";
 }
 
-static void report(const krein_net_machine *m) {
+void krein__net_machine_report(const krein_net_machine *m) {
     krein_ctx *ctx = m->job->ctx;
     const krein_fit_report *r = &m->r;
     char error[96] = "", best[96] = "the start";
@@ -181,17 +181,16 @@ static void report(const krein_net_machine *m) {
                r->end == KREIN_FIT_PATIENCE ? ", nothing better came" : "", best, error);
 }
 
-/* Scores of the rows held out, and their error. */
-static krein_status measure_held(krein_net_machine *m) {
+krein_status krein__net_machine_measure(krein_net_machine *m) {
     krein_ctx *ctx = m->job->ctx;
     krein_status st = KREIN_OK;
     krein_net_work work = {0};
-    double mean, error;
-    m->error = NAN;
+    double error;
+    m->mean = m->error = NAN;
     if (m->w.held == 0) return KREIN_OK;
-    NEW(m->scores, m->w.held * m->w.k);
+    if (!m->scores) NEW(m->scores, m->w.held * m->w.k);
     TRY(krein__net_work_begin(&m->net, m->o.batch, true, &work));
-    TRY(krein__net_measure(&work, &m->w.fit.held, m->o.loss, &mean, &error, m->scores));
+    TRY(krein__net_measure(&work, &m->w.fit.held, m->o.loss, &m->mean, &error, m->scores));
     m->error = krein__windows_error(&m->w, m->o.loss, m->scores);
 done:
     krein__net_work_end(&work);
@@ -312,8 +311,8 @@ krein_status krein__net_machine_train(krein_net_machine *m) {
     krein_status st = KREIN_OK;
     if (m->refit && m->o.deadline > 0) TRY(leave_time(m->job, &m->o.deadline));
     TRY(krein__windows_fit(&m->w, &m->net, &m->o, &m->r));
-    TRY(measure_held(m));
-    report(m);
+    TRY(krein__net_machine_measure(m));
+    krein__net_machine_report(m);
 done:
     return st;
 }

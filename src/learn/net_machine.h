@@ -100,8 +100,8 @@ typedef struct krein_net_machine {
     krein_fit_report r;
     bool refit;
     /* private */
-    float *scores; /* of the rows held out, by the net */
-    double error;  /* of these; NaN: there are none */
+    float *scores;      /* of the rows held out, by the net */
+    double mean, error; /* of these: loss and error; NaN: there are none */
 } krein_net_machine;
 
 const krein_loss_class *krein__net_loss(const krein_net_machine *m, const krein_values *v,
@@ -119,6 +119,10 @@ krein_status krein__net_machine_begin(krein_net_machine *m, krein_values *values
 void krein__net_machine_pace(krein_net_machine *m, const krein_values *values, int64_t l);
 /* Trains the net on the windows, both ready, and says what came out. */
 krein_status krein__net_machine_train(krein_net_machine *m);
+/* Parts of that: scores, loss and error of the rows held out, NaN where there are none; what is
+ * said of m->r and of that error. */
+krein_status krein__net_machine_measure(krein_net_machine *m);
+void krein__net_machine_report(const krein_net_machine *m);
 /* After that: weights of the model by ridge regression on the map as it is now, where there is a
  * refit that time allows; else give() makes them from the net. Probabilities follow. */
 typedef krein_status krein_give_fn(krein_net_machine *m);

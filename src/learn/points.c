@@ -155,7 +155,6 @@ krein_status krein__job_points(krein_job *job, krein_points *out) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     builder b = {.ctx = ctx, .p = out};
-    char lone[64] = "";
     memset(out, 0, sizeof *out);
     TRY(take(&b, job->rows));
     out->labelled = out->n;
@@ -163,9 +162,8 @@ krein_status krein__job_points(krein_job *job, krein_points *out) {
     out->own.n = out->nodes;
     out->x = krein__matrix_rows(&out->own);
     if (out->nodes < out->n)
-        snprintf(lone, sizeof lone, ", %lld of them distinct", (long long)out->nodes);
-    krein__log(ctx, KREIN_LOG_INFO, "%lld rows%s; %lld have labels (%.3g %%)", (long long)out->n,
-               lone, (long long)out->labelled, 100 * (double)out->labelled / (double)out->n);
+        krein__log(ctx, KREIN_LOG_INFO, "%lld of the %lld rows are distinct", (long long)out->nodes,
+                   (long long)out->n);
 done:
     krein__free(ctx, b.slot);
     krein__free(ctx, b.hash);

@@ -17,7 +17,7 @@ typedef struct krein_points {
     krein_matrix own;
 } krein_points;
 
-/* The labelled rows, then those of job->unlabelled; says how many of each. */
+/* The labelled rows, then those of job->unlabelled; says how many are distinct. */
 krein_status krein__job_points(krein_job *job, krein_points *out);
 void krein__points_clear(krein_ctx *ctx, krein_points *p);
 /* Bytes of n rows. */

@@ -1,13 +1,17 @@
 /* fit.c -- mini-batches, steps and epochs
  *
- *     J = mean of w_i loss(f(x_i), y_i) + lambda_a penalty(W) + lambda_b mean |z(x_i)|^2
+ *     J = mean of w_i loss(f(x_i), y_i) + lambda_a penalty(W) + lambda_w |W|^2
+ *         + lambda_b mean |z(x_i)|^2 + pairs.scale sum of |f(a) - f(b)|^2 over pairs of rows
  *
- * W the weights of the last layer, z the output of the first. An epoch visits every row once, in
+ * W the weights of the last layer, z the output of the first. The pairs of a step go through the
+ * net behind the rows of its batch: their gradient is part of the step's, and as random as that. An
+ * epoch visits every row once, in
  * an order that is drawn anew (Philox, by seed, epoch and window), in batches of nearly the same
  * size. A step is
  *     forwards; loss and its gradient; backwards from the last layer: the gradient below a layer,
  *     then its own, part by part, each used by the optimiser while it is in the cache; then the
  *     proximal step of the penalty, where it has one: W <- prox(W, rate lambda_a).
+ * With momentum a gradient that stays moves W by rate / (1 - momentum), and so does that step.
  * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
  * does not change a bit. With a clip the whole gradient is made first, since its length decides.
  *
@@ -214,7 +218,34 @@ static int64_t progress(const fit *f) {
     return krein__max(f->at.step, (int64_t)fmin(late, (double)f->steps - 1));
 }
 
-/* *loss: sum over the rows; *activity: value of the penalty on z. */
+/* The pairs of a step, behind n rows of the batch. */
+static krein_status load_pairs(fit *f, int64_t n) {
+    const krein_fit_pairs *p = &f->o->pairs;
+    if (p->n == 0) return KREIN_OK;
+    float *x = f->work.x + n * f->net->in;
+    krein_status st = p->draw(p->user, f->at.step, x);
+    if (st == KREIN_OK) krein__net_round_input(f->net, 2 * p->n, x);
+    return st;
+}
+
+/* The value of their term, and its gradient. */
+static double pull_together(fit *f, int64_t n, const float *scores) {
+    const krein_fit_pairs *p = &f->o->pairs;
+    int64_t k = krein__net_out(f->net);
+    float *g = f->work.gradient[head(f)] + n * k;
+    double sum = 0;
+    scores += n * k;
+    for (int64_t i = 0; i < p->n; i++, scores += 2 * k, g += 2 * k)
+        for (int64_t c = 0; c < k; c++) {
+            double off = (double)scores[c] - (double)scores[k + c];
+            sum += off * off;
+            g[c] = (float)(2 * p->scale * off);
+            g[k + c] = -g[c];
+        }
+    return p->scale * sum;
+}
+
+/* *loss: sum over the rows; *activity: value of the terms beside it, but that of W. */
 static krein_status make_step(fit *f, const krein_window *w, const int64_t *index, int64_t n,
                               double *loss, double *activity) {
     const krein_fit_options *o = f->o;
@@ -228,15 +259,19 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
     }
     double rate = o->rate * krein__schedule(o->schedule, progress(f), f->steps);
     f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->at.step, rate);
-    f->decayed.decay = (float)krein__penalty_decay(o->penalty, o->lambda_a);
+    f->decayed.decay = (float)(krein__penalty_decay(o->penalty, o->lambda_a) + 2 * o->lambda_w);
     krein__net_load(&f->work, &w->x, index, n);
-    const float *scores = krein__net_forward(&f->work, n);
+    krein_status st = load_pairs(f, n);
+    if (st != KREIN_OK) return st;
+    const float *scores = krein__net_forward(&f->work, n + 2 * o->pairs.n);
     *loss = krein__loss_rows(o->loss, n, k, scores, &a, 1 / (double)n, f->work.gradient[head(f)]);
     if (!isfinite(*loss)) return KREIN_OK;
-    *activity = descend(f, n);
+    double pulled = pull_together(f, n, scores);
+    *activity = descend(f, n) + pulled;
     float *W = head_weights(f, &rows, &columns);
-    krein_status st =
-        krein__penalty_prox(f->net->ctx, o->penalty, rate * o->lambda_a, rows, columns, W);
+    double reach = f->plain.reach > 0 ? (double)f->plain.reach : 1;
+    st = krein__penalty_prox(f->net->ctx, o->penalty, o->theta, rate * reach * o->lambda_a, rows,
+                             columns, W);
     krein__net_round(f->net);
     return st;
 }
@@ -397,13 +432,15 @@ static krein_status look(fit *f, krein_fit_state *s) {
     double value = 0;
     float *W = head_weights(f, &rows, &columns);
     s->held = s->error = NAN;
-    st = krein__penalty_value(ctx, f->o->penalty, f->o->lambda_a, rows, columns, W, &value);
+    st = krein__penalty_value(ctx, f->o->penalty, f->o->theta, f->o->lambda_a, rows, columns, W,
+                              &value);
     if (st == KREIN_ENUMERIC) { /* not finite: the next loss shows it */
         ctx->message[0] = 0;
         ctx->status = st = KREIN_OK;
         value = INFINITY;
     }
     TRY(st);
+    if (f->o->lambda_w > 0) value += f->o->lambda_w * sum_of_squares(rows * columns, W);
     s->objective += value;
     if (f->rows->held.x.n > 0)
         TRY(krein__net_measure(&f->work, &f->rows->held, f->o->loss, &s->held, &s->error, NULL));
@@ -423,7 +460,7 @@ static krein_status begin(fit *f) {
     krein_status st = KREIN_OK;
     const krein_fit_options *o = f->o;
     int64_t k = krein__net_out(f->net), count = f->net->count;
-    TRY(krein__net_work_begin(f->net, o->batch, true, &f->work));
+    TRY(krein__net_work_begin(f->net, o->batch + 2 * o->pairs.n, true, &f->work));
     ZNEW(f->s, count);
     if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
     if (o->clip > 0) ZNEW(f->g, count);
@@ -454,7 +491,8 @@ static void end_fit(fit *f) {
 
 double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
     double copies = 1 + o->optimizer.cls->states + (o->clip > 0);
-    return krein__net_work_bytes(net, o->batch, true) + 4 * copies * (double)net->count +
+    return krein__net_work_bytes(net, o->batch + 2 * o->pairs.n, true) +
+           4 * copies * (double)net->count +
            (double)o->batch * (4 * (double)krein__net_out(net) + 8) + 4096;
 }
 
@@ -471,7 +509,7 @@ static krein_status end_epoch(fit *f, bool *ended) {
     out->last = now;
     if (f->o->report == 0) note(f, &now);
     tell(f, &now, at->step);
-    if (better(&now, &out->best) && all_finite(f->net->count, f->net->p)) {
+    if ((f->o->last || better(&now, &out->best)) && all_finite(f->net->count, f->net->p)) {
         out->best = now;
         memcpy(f->best, f->net->p, (size_t)f->net->count * sizeof *f->best);
     } else if (!*ended && f->o->patience > 0 && at->epoch - out->best.epoch >= f->o->patience) {

@@ -24,17 +24,31 @@ typedef struct krein_fit_rows {
     krein_window held; /* rows that are not trained on and say when to stop; x.n 0: none */
 } krein_fit_rows;
 
+/* A term of the objective on pairs of rows beside those of the data, drawn anew for every step:
+ * scale times the sum over a step's pairs of |f(a) - f(b)|^2. */
+typedef struct krein_fit_pairs {
+    int64_t n; /* pairs of a step; 0: there is no such term */
+    double scale;
+    /* The rows of a step's pairs, a behind b (2 n x in, of the net). By the number of the step. */
+    krein_status (*draw)(void *user, int64_t step, float *x);
+    void *user;
+} krein_fit_pairs;
+
 typedef struct krein_fit_options {
     const krein_loss_class *loss;
     krein_optimizer optimizer;
     double rate;
     krein_schedule_kind schedule;
     int64_t epochs, batch;
+    bool last;        /* the state of the last epoch is left, not of the best */
     int64_t patience; /* epochs without a better state before the end; 0: all epochs */
     int64_t report;   /* steps between two lines in the log; 0: one an epoch */
     double clip;      /* the gradient is made no longer than that; 0: as it is */
     krein_penalty penalty;
-    double lambda_a;               /* of that, on the weights of the last layer */
+    double lambda_a; /* of that, on the weights of the last layer */
+    int64_t theta;   /* of that (penalty.h) */
+    double lambda_w; /* times |W|^2, W the same weights, beside the penalty */
+    krein_fit_pairs pairs;
     double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
     bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
     double pace[KREIN_NET_LAYERS]; /* factors of the rate in each layer; 0: 1 */
@@ -95,8 +109,8 @@ typedef struct krein_fit_keeper {
 } krein_fit_keeper;
 
 /* Trains from the parameters that the net has, and leaves those of the best epoch: of the least
- * error on the rows held out (of equal ones the least loss), without any of the least objective.
- */
+ * error on the rows held out (of equal ones the least loss), without any of the least objective; or
+ * with `last` of the last. */
 krein_status krein__net_fit(krein_net *net, const krein_fit_rows *rows,
                             const krein_fit_options *options, krein_fit_report *out);
 /* Bytes beside the rows and the net itself. */

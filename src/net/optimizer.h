@@ -10,6 +10,8 @@ typedef struct krein_step {
     float rate;
     float decay; /* 2 lambda of the penalty lambda |p|^2: decay times p is added to the gradient */
     float a, b, c; /* the optimiser's own */
+    float reach;   /* gradients that stay move p by so many rates a step in the long run; 0: one, or
+                      it is not known */
 } krein_step;
 
 typedef struct krein_optimizer krein_optimizer;

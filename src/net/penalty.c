@@ -2,6 +2,10 @@
  *     l1      V_ij = sign(W_ij) max(0, |W_ij| - tau)
  *     group   row i times max(0, 1 - tau / |row i|)
  *     trace   U diag(max(0, s - tau)) X' for W = U diag(s) X'                       (cai2010)
+ *     tail    the same for all but the theta largest s, which stay                  (oh2016)
+ * theta = 0 is the trace norm. With theta > 0 the penalty is not convex; this is a global minimum
+ * of the proximal problem still: for fixed singular values V has the singular vectors of W and the
+ * same order of values (von Neumann), so that the problem falls apart into one for each value.
  *
  * The singular values come from the Gram matrix of the shorter side, in float64: with W'W = X
  * diag(s^2) X',  V = W X diag(max(0, 1 - tau / s)) X'. Squares lose the digits of singular values
@@ -33,8 +37,9 @@ static krein_status gram(krein_ctx *ctx, int64_t rows, int64_t columns, const fl
     return KREIN_OK;
 }
 
-static krein_status sum_of_singular(krein_ctx *ctx, int64_t rows, int64_t columns, const float *W,
-                                    double *out) {
+/* Of all but the theta largest. */
+static krein_status sum_of_singular(krein_ctx *ctx, int64_t theta, int64_t rows, int64_t columns,
+                                    const float *W, double *out) {
     krein_status st = KREIN_OK;
     int64_t m = krein__min(rows, columns);
     double *wide = NULL, *G = NULL, *s = NULL;
@@ -44,7 +49,7 @@ static krein_status sum_of_singular(krein_ctx *ctx, int64_t rows, int64_t column
     *out = 0;
     TRY(gram(ctx, rows, columns, W, wide, G));
     TRY(krein__eigenvalues(ctx, m, G, m, s));
-    for (int64_t i = 0; i < m; i++) *out += sqrt(fmax(0, s[i]));
+    for (int64_t i = 0; i < m - theta; i++) *out += sqrt(fmax(0, s[i])); /* ascending */
 done:
     krein__free(ctx, wide);
     krein__free(ctx, G);
@@ -58,11 +63,12 @@ static double row_length(int64_t columns, const float *row) {
     return sqrt(sum);
 }
 
-krein_status krein__penalty_value(krein_ctx *ctx, krein_penalty kind, double lambda, int64_t rows,
-                                  int64_t columns, const float *W, double *out) {
+krein_status krein__penalty_value(krein_ctx *ctx, krein_penalty kind, int64_t theta, double lambda,
+                                  int64_t rows, int64_t columns, const float *W, double *out) {
     krein_status st = KREIN_OK;
     double sum = 0;
-    if (kind == KREIN_PENALTY_TRACE) st = sum_of_singular(ctx, rows, columns, W, &sum);
+    if (kind == KREIN_PENALTY_TRACE && lambda > 0)
+        st = sum_of_singular(ctx, theta, rows, columns, W, &sum);
     for (int64_t i = 0; i < rows; i++) {
         const float *row = W + i * columns;
         if (kind == KREIN_PENALTY_GROUP) sum += row_length(columns, row);
@@ -74,8 +80,8 @@ krein_status krein__penalty_value(krein_ctx *ctx, krein_penalty kind, double lam
     return st;
 }
 
-static krein_status threshold_singular(krein_ctx *ctx, double tau, int64_t rows, int64_t columns,
-                                       float *W) {
+static krein_status threshold_singular(krein_ctx *ctx, int64_t theta, double tau, int64_t rows,
+                                       int64_t columns, float *W) {
     krein_status st = KREIN_OK;
     bool tall = columns <= rows;
     int64_t m = krein__min(rows, columns);
@@ -90,6 +96,7 @@ static krein_status threshold_singular(krein_ctx *ctx, double tau, int64_t rows,
     TRY(krein__eigen(ctx, m, G, m, s)); /* row j of G: the j-th vector */
     for (int64_t j = 0; j < m; j++) {
         double size = sqrt(fmax(0, s[j])), keep = size > tau ? 1 - tau / size : 0;
+        if (j >= m - theta) keep = 1;
         for (int64_t i = 0; i < m; i++) X[j * m + i] = keep * G[j * m + i];
     }
     krein__pgemm(ctx, true, false, m, m, m, 1, G, m, X, m, 0, P, m);
@@ -108,10 +115,10 @@ done:
     return st;
 }
 
-krein_status krein__penalty_prox(krein_ctx *ctx, krein_penalty kind, double tau, int64_t rows,
-                                 int64_t columns, float *W) {
+krein_status krein__penalty_prox(krein_ctx *ctx, krein_penalty kind, int64_t theta, double tau,
+                                 int64_t rows, int64_t columns, float *W) {
     if (!(tau > 0)) return KREIN_OK;
-    if (kind == KREIN_PENALTY_TRACE) return threshold_singular(ctx, tau, rows, columns, W);
+    if (kind == KREIN_PENALTY_TRACE) return threshold_singular(ctx, theta, tau, rows, columns, W);
     float t = (float)tau;
     for (int64_t i = 0; kind == KREIN_PENALTY_L1 && i < rows * columns; i++)
         W[i] = W[i] > t ? W[i] - t : W[i] < -t ? W[i] + t : 0;

@@ -1,11 +1,13 @@
-/* sgd -- gradient descent with momentum: v <- mu v + g,  p <- p - rate v. */
+/* sgd -- gradient descent with momentum: v <- mu v + g,  p <- p - rate v. A gradient that stays
+ * makes v = g / (1 - mu). */
 #include "net/optimizer.h"
 
 enum { MOMENTUM };
 
 static krein_step step(const krein_optimizer *o, int64_t t, double rate) {
+    double mu = o->values.number[MOMENTUM];
     (void)t;
-    return (krein_step){.rate = (float)rate, .a = (float)o->values.number[MOMENTUM]};
+    return (krein_step){.rate = (float)rate, .a = (float)mu, .reach = (float)(1 / (1 - mu))};
 }
 
 KREIN_UPDATE(update, {

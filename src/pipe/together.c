@@ -19,9 +19,12 @@ krein_status krein__training_together(const krein_training *t) {
     if (sum || !l->together)
         return krein__fail(
             ctx, KREIN_EARG,
-            "%s trains in one process, and there are %d; use krr, dckrr or sskrr, or "
+            "%s trains in one process, and there are %d%s; use krr, dckrr or sskrr, or "
             "start it without a launcher",
-            sum ? "mkl" : l->cls.name, size);
+            sum ? "mkl" : l->cls.name, size,
+            l->graph      ? ": its graph joins rows wherever they are"
+            : l->fits_map ? ": it holds all rows, those without labels too"
+                          : "");
     if (t->o.checkpoint)
         return krein__fail(ctx, KREIN_EARG,
                            "`checkpoint` keeps the state of one process, and there are %d; leave "

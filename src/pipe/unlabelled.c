@@ -51,8 +51,10 @@ krein_status krein__training_unlabelled(krein_training *t) {
     }
     u->n = u->here;
     TRY(krein__stream_before(t->pipe.job.rows, &u->n, &u->before));
-    if (u->streams > 0)
-        krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows without labels", (long long)u->n);
+    int64_t with = t->pipe.job.n, all = with + u->n;
+    if (u->streams > 0 || t->learner->fits_map)
+        krein__log(t->pipe.ctx, KREIN_LOG_INFO, "%lld rows; %lld have labels (%.3g %%)",
+                   (long long)all, (long long)with, 100 * (double)with / (double)all);
 done:
     return st;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rows without labels on a graph: labelprop, selftrain, files of graphs.
+# Rows without labels on a graph: labelprop, selftrain, laprls, vvr, files of graphs.
 # shellcheck source=lib.sh disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 "$KREIN" generate spiral -n 400 --noise 0.01 -o all.csv >/dev/null || fail "generate"
@@ -42,6 +42,44 @@ for learner in 'labelprop(method=spreading, alpha=0.9, near=descent)' 'labelprop
     ok "$learner"
     run predict d.krein all.csv
     ok "$learner: predict"
+done
+# ---- laprls and vvr: probabilities, several labels, new rows ----
+run train some.csv --learner laprls "${kernel[@]}" --graph-file g.graph --probabilities --json -o l.krein
+ok "laprls"
+has "laprls, the graph of labelprop" err 'g\.graph: the graph is read'
+has "laprls: says how many" err '400 rows; 80 have labels'
+has "laprls: probabilities" err 'calibrated on leave-one-out scores of 80 rows'
+run evaluate l.krein all.csv --json
+json "laprls: evaluate" 'j["metrics"]["error"] < 0.1 and j["metrics"]["log_loss"] < 0.4'
+run train some.csv --learner 'vvr(lambda_s=1e-5)' "${kernel[@]}" -m 'rff(D=200)' --graph-file g.graph --probabilities --json -o v.krein
+ok "vvr"
+has "vvr, the graph of labelprop" err 'g\.graph: the graph is read'
+has "vvr: says how many" err '400 rows; 80 have labels'
+json "vvr: report" 'j["n"] == 80 and j["unlabelled"] == 320 and j["learner"].startswith("vvr(lambda_a=") and j["cv"]["error"] < 0.3'
+run evaluate v.krein all.csv --json
+json "vvr: evaluate" 'j["metrics"]["error"] < 0.1 and j["metrics"]["log_loss"] < 0.5'
+run info v.krein
+ok "vvr: info"
+has "vvr: info" out 'vvr\(lambda_a='
+run plan some.csv --learner vvr "${kernel[@]}"
+ok "vvr: plan"
+run train some.csv --learner 'vvr(theta=3)' "${kernel[@]}" -D 50 -o c.krein
+status "vvr: theta" 2
+has "vvr: theta" err 'theta=3 leaves all singular values of W free'
+run train some.csv --learner vvr "${kernel[@]}" -m exact -o c.krein
+status "vvr: the kernel matrix" 2
+has "vvr: the kernel matrix" err 'nystrom'
+"$KREIN" generate multilabel -n 600 -o sets.csv >/dev/null || fail "generate"
+"$KREIN" generate multilabel -n 300 --seed 2 -o others.csv >/dev/null || fail "generate"
+head -201 sets.csv >labelled.csv
+(head -1 sets.csv && tail -400 sets.csv) >more.csv
+for learner in laprls 'vvr(lambda_s=0)'; do
+    run train labelled.csv --unlabeled more.csv --multilabel --learner "$learner" -k 'gaussian(sigma=1.5)' -m 'rff(D=200)' -o s.krein
+    ok "$learner: several labels"
+    has "$learner: several labels" err '600 rows; 200 have labels'
+    run evaluate s.krein others.csv --json
+    ok "$learner: several labels: evaluate"
+    json "$learner: several labels: evaluate" 'j["metrics"]["hamming_loss"] < 0.25 and j["metrics"]["micro_f1"] > 0.5 and "log_loss" in j["metrics"]'
 done
 run plan some.csv --learner labelprop "${kernel[@]}"
 ok "plan"

@@ -51,6 +51,9 @@ run predict b.krein b.csv --interval 0.9 --json
 json "classes: the best is in the set" 'all(p in s for p, s in zip(j["predictions"], j["sets"]))'
 run evaluate b.krein b.csv --json
 json "classes: coverage" 'j["metrics"]["coverage"] > .8 and j["metrics"]["width"] >= 1'
+run train b.csv --learner 'laprls(k=5)' "${kernel[@]}" --uncertainty -o s.krein
+run predict s.krein b.csv --interval 0.9
+ok "sets of laprls"
 run train b.csv --learner svm "${kernel[@]}" --uncertainty -o s.krein
 run predict s.krein b.csv --interval 0.9
 ok "sets of svm"
@@ -111,7 +114,7 @@ run train r.csv --learner svr "${kernel[@]}" --uncertainty -o x.krein
 status "svr" 2
 has "svr: way out" err 'use krr'
 run train b.csv --learner logistic --uncertainty -o x.krein
-has "logistic: way out" err 'krr, svm'
+has "logistic: way out" err 'krr, laprls, svm'
 run quantize r.krein --bits 8 -o q.krein
 has "few bits do not keep it" err 'does not keep --uncertainty'
 run predict q.krein t.csv --std

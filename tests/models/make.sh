@@ -183,6 +183,9 @@ ridge dckrr-exact numbers --learner 'dckrr(parts=3, order=shuffle)' -k "$gauss" 
 ridge sskrr numbers --learner sskrr --unlabeled "$work/unlabelled.data" -k "$gauss" -m 'orf(D=32)'
 ridge laprls numbers --learner laprls --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
 ridge laprls-landmarks three --learner 'laprls(lambda_i=1, k=4, solver=pcg)' -k "$gauss" -m 'nystrom(D=24)'
+ridge laprls-labels labels --multilabel --learner 'laprls(k=4)' -k "$gauss" -m 'orf(D=32)'
+model vvr targets train --targets 2 --learner 'vvr(lambda_a=1e-3, lambda_i=1, lambda_s=1e-4, k=4, epochs=60)' -k "$gauss" -m 'orf(D=32)'
+model vvr-softmax three train --probabilities --learner 'vvr(loss=softmax, lambda_s=1e-3, theta=1, k=4, epochs=60)' -k "$gauss" -m 'nystrom(D=24)'
 ridge sskrr-parts three --learner 'sskrr(parts=2)' -k "$gauss" -m 'orf(D=32)'
 ridge labelprop numbers --learner 'labelprop(k=4)' --unlabeled "$work/unlabelled.data" -k "$gauss" -m exact
 ridge labelprop-spreading three --learner 'labelprop(method=spreading, k=5)' -k "$gauss" -m 'orf(D=32)'

@@ -38,6 +38,12 @@ fails "checkpoint" 2 2 'checkpoint keeps the state of one process' train good.cs
 is "checkpoint: no state" "" "$(ls state 2>/dev/null)"
 fails "time limit" 2 2 'time-limit is for one process' train good.csv --time-limit 5
 fails "pcg" 2 2 'solver=pcg. runs in one process' train good.csv "${fixed[@]}" --learner 'krr(solver=pcg)'
+for learner in labelprop laprls vvr; do
+    fails "$learner" 2 2 "$learner trains in one process, and there are 2: its graph joins rows.*sskrr" \
+        train good.csv -k gaussian --learner "$learner"
+done
+fails "selftrain" 2 2 'selftrain trains in one process, and there are 2: it holds all rows.*sskrr' \
+    train good.csv -k gaussian --learner selftrain
 fails "shuffled parts" 2 2 'order=shuffle would move rows' train good.csv "${fixed[@]}" --learner 'dckrr(parts=8, order=shuffle)'
 fails "fewer parts than ranks" 2 3 'parts=2 on 3 processes' train good.csv "${fixed[@]}" --learner 'dckrr(parts=2)'
 fails "binning" 2 2 '^krein: .*binning' train good.csv -k 'laplacian(sigma=2)' -m 'binning(D=64)' -l 1e-3
