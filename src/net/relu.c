@@ -49,5 +49,7 @@ const krein_layer_class krein__layer_relu = {.cls = {"relu", "what is above 0", 
                                              .shape = shape,
                                              .forward = forward,
                                              .backward = backward,
+                                             .over_input = true,
+                                             .reads_output = true,
                                              .r_forward = r_forward,
                                              .r_backward = r_backward};
