@@ -27,7 +27,7 @@ enum {
     MOMENTUM,
     LOSS /* and the others of net_machine.h */
 };
-static const double RATE = 0.002; /* of adam */
+static const double RATE = 0.005; /* of adam */
 
 static const krein_option options[] = {
     [ARCH] = {.name = "arch",
@@ -48,7 +48,7 @@ static const krein_option options[] = {
                   .high = 1,
                   .high_open = true,
                   .help = "of optimizer=sgd; 0.9 when not given"},
-    [LOSS] = KREIN_NET_PLAIN_OPTIONS(64, "0.002 with adam, the optimiser's own with others"),
+    [LOSS] = KREIN_NET_PLAIN_OPTIONS(64, "0.005 with adam, the optimiser's own with others"),
     [LOSS + KREIN_NET_PLAIN] = {0}};
 
 /* ---- options ------------------------------------------------------------ */
