@@ -105,24 +105,7 @@ has "a time limit: said" err 'net: time limit: best of [0-9]+ epochs'
 epochs=60
 [[ $SANITIZED ]] && epochs=6
 long=(train a.x.npy "${labels[@]}" --learner "net(arch=\"convnet(2-6)\", epochs=$epochs, patience=0, optimizer=sgd)")
-run "${long[@]}" -o whole.krein
-ok "in one go"
-begun() { [[ -e state ]] && (($(stat -c %s state) > 3000)); }
-for signal in TERM KILL; do
-    rm -f state out err model.krein
-    "$KREIN" "${long[@]}" -o model.krein --checkpoint state --checkpoint-every 0.001 >out 2>err &
-    pid=$!
-    wait_for 60 begun
-    kill -$signal $pid 2>/dev/null
-    wait $pid 2>/dev/null
-    if [[ ! -e state ]]; then
-        skip "SIG$signal" "it was faster than the signal"
-        continue
-    fi
-    run "${long[@]}" -o model.krein --checkpoint state -j 1
-    ok "SIG$signal: goes on"
-    cmp -s whole.krein model.krein && pass || fail "SIG$signal: the same bytes"
-done
+goes_on 3000 "${long[@]}"
 
 # What is refused.
 images wide 20 4,16,2 u1 4
