@@ -258,6 +258,9 @@ typedef struct krein_data_options {
     int own_rows; /* rows in memory, after krein_ctx_join: 1: these are the rows of this process
                      alone, and the data are the rows of process 0, then of process 1, ...; 0: all
                      processes give the same rows */
+    const char *image; /* "32x32x3": the inputs of a row are an image, height x width x channels (of
+                          one channel: "28x28"), in this order, as in an .npy of n x h x w x c
+                          numbers, which needs no such word; NULL: as the file says */
 } krein_data_options;
 
 KREIN_API void krein_data_options_init_sized(krein_data_options *options, size_t size);
@@ -273,7 +276,8 @@ typedef enum krein_element {
     KREIN_FLOAT32 = 1,
     KREIN_FLOAT64 = 2,
     KREIN_INT32 = 3,
-    KREIN_INT64 = 4
+    KREIN_INT64 = 4,
+    KREIN_UINT8 = 5 /* of x and of columns */
 } krein_element;
 
 /* One column of a table: exactly one of numbers, texts and codes is set. */
@@ -608,6 +612,7 @@ typedef struct krein_array { /* stays as it is */
  *   frequencies.second  as frequencies: of the other term of learned features
  *   mixture.weights     1 x q, mixture.variances and mixture.means (over 2 pi) q x d: the spectral
  *                       mixture that frequencies were drawn from
+ *   conv.1, ...         1 x p: the parameters of that layer of a network, by its name and number
  * Maps side by side have "0.frequencies", "1.landmarks", ... */
 KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
 /* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */

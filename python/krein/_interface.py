@@ -87,6 +87,7 @@ KREIN_FLOAT32 = 1
 KREIN_FLOAT64 = 2
 KREIN_INT32 = 3
 KREIN_INT64 = 4
+KREIN_UINT8 = 5
 
 # krein_metric_kind
 KREIN_METRIC_NONE = 0
@@ -205,6 +206,7 @@ class krein_data_options(Structure):
         ("categories", c_int),
         ("types", c_int),
         ("own_rows", c_int),
+        ("image", c_char_p),
     ]
 
 

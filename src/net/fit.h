@@ -49,7 +49,8 @@ typedef struct krein_fit_options {
     int64_t theta;   /* of that (penalty.h) */
     double lambda_w; /* times |W|^2, W the same weights, beside the penalty */
     krein_fit_pairs pairs;
-    double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
+    double decay;    /* times the weights of the other layers is added to their gradient */
+    double lambda_b; /* times the mean of |z|^2, z the output of the first layer */
     bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
     double pace[KREIN_NET_LAYERS]; /* factors of the rate in each layer; 0: 1 */
     uint64_t seed;
