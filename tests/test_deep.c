@@ -6,7 +6,7 @@
 #include "map/deep.h"
 #include "model/model.h"
 #include "net/codes.h"
-#include "nets.h"
+#include "net/fit.h"
 
 static const int BITS[] = {8, 4, 2, 1};
 
@@ -66,7 +66,7 @@ static void reference_gradients(void) {
     work.gradient[2][0] = (float)off;
     for (int64_t l = 2; l >= 0; l--) {
         krein__net_backward(&work, l);
-        krein__net_gradient(&work, l, store_part, g);
+        krein__net_gradient(&work, l, krein__net_store_part, g);
     }
     for (int64_t l = 0; l < 2; l++)
         for (int64_t i = 0; i < net.layer[l].in; i++)
@@ -211,7 +211,7 @@ static void layers_in_codes(void) {
         float *g = test_new(net.count, sizeof *g);
         for (int64_t l = 2; l >= 0; l--) {
             krein__net_backward(&work, l);
-            krein__net_gradient(&work, l, store_part, g);
+            krein__net_gradient(&work, l, krein__net_store_part, g);
         }
         /* Beyond the range nothing leads further out. */
         double top = 0, worst = 0;

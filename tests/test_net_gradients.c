@@ -2,7 +2,7 @@
  * losses against differences of these. */
 #include "common.h"
 
-#include "nets.h"
+#include "net/fit.h"
 
 /* ---- layers, slowly ----------------------------------------------------- */
 
@@ -87,7 +87,7 @@ static void check_net(const char *const *spec, int64_t in, int64_t n) {
     memcpy(work.gradient[net.layers - 1], c, (size_t)(n * k) * sizeof *c);
     for (int64_t l = net.layers - 1; l >= 0; l--) {
         krein__net_backward(&work, l);
-        krein__net_gradient(&work, l, store_part, g);
+        krein__net_gradient(&work, l, krein__net_store_part, g);
     }
     double top = 0, worst = 0;
     int64_t trained = 0;

@@ -14,15 +14,19 @@ enum { WIDTH, INTERCEPT };
 static bool intercept(const krein_layer *l) { return l->values.number[INTERCEPT] > 0; }
 static int64_t bias_at(const krein_layer *l) { return l->first + l->in * l->out; }
 
-static void shape(krein_layer *l) {
+static krein_status shape(const struct krein_net *net, krein_layer *l) {
+    (void)net;
     l->out = (int64_t)l->values.number[WIDTH];
-    l->parameters = l->in * l->out + intercept(l) * l->out;
+    krein__weights_shape(l, l->in, intercept(l));
     l->parts = krein__net_parts(l->out);
-    l->weights_parts = krein__net_parts(l->in);
-    l->part_size = (krein__min(l->in, KREIN_NET_PART) + 1) * l->out;
     l->quantisers = l->out;
     l->even = true;
     l->flops = 2 * (double)l->in * (double)l->out;
+    return KREIN_OK;
+}
+
+static void start(const krein_layer *l, krein_rng g, float *p) {
+    krein__weights_start(l, l->in, g, p);
 }
 
 static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
@@ -30,7 +34,7 @@ static void forward(const krein_layer *l, const float *p, const krein_pass *b, i
     int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->out - from);
     float *out = b->out + row * l->out + from;
     (void)scratch;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !b->add; i++)
         if (intercept(l))
             memcpy(out + i * l->out, p + bias_at(l) + from, (size_t)m * sizeof *out);
         else
@@ -43,14 +47,11 @@ static void backward(const krein_layer *l, const float *p, const krein_pass *b, 
                      int64_t n, float *scratch) {
     (void)scratch;
     krein__sgemm(false, true, n, l->in, l->out, 1, b->gout + row * l->out, l->out, p + l->first,
-                 l->out, 0, b->gx + row * l->in, l->in);
+                 l->out, b->add, b->gx + row * l->in, l->in);
 }
 
 static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
-    int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->in - from);
-    out[0] = (krein_range){l->first + from * l->out, m, l->out, l->out, true};
-    out[1] = (krein_range){bias_at(l), 1, l->out, l->out, false};
-    return part == 0 && intercept(l) ? 2 : 1;
+    return krein__weights_ranges(l, l->in, intercept(l), part, out);
 }
 
 /* One for each number of the output. */
@@ -63,9 +64,9 @@ static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, fl
                      float *scratch) {
     int64_t from = part * KREIN_NET_PART, m = krein__min(KREIN_NET_PART, l->in - from);
     (void)scratch;
-    krein__sgemm(true, false, m, l->out, b->n, 1, b->x + from, l->in, b->gout, l->out, 0, g,
+    krein__sgemm(true, false, m, l->out, b->n, 1, b->x + from, l->in, b->gout, l->out, b->add, g,
                  l->out);
-    if (part > 0 || !intercept(l)) return;
+    if (part > 0 || !intercept(l) || b->add) return;
     for (int64_t c = 0; c < l->out; c++) {
         double sum = 0;
         for (int64_t i = 0; i < b->n; i++) sum += (double)b->gout[i * l->out + c];
@@ -88,8 +89,12 @@ static const krein_option options[] = {{.name = "width",
 const krein_layer_class krein__layer_affine = {
     .cls = {"affine", "weights and intercepts", "", options, NULL},
     .shape = shape,
+    .start = start,
     .forward = forward,
     .backward = backward,
     .ranges = ranges,
     .gradient = gradient,
+    .r_forward = krein__bilinear_r_forward,
+    .r_backward = krein__bilinear_r_backward,
+    .r_gradient = krein__bilinear_r_gradient,
     .quantiser = quantiser};

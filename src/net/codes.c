@@ -121,8 +121,12 @@ void krein__net_codes_clear(krein_net *net) {
     net->codes = NULL;
 }
 
+const float *krein__layer_uses(const krein_net *net, int64_t l, const float *p) {
+    return net->layer[l].bits > 0 ? net->codes->q : p;
+}
+
 const float *krein__layer_parameters(const krein_net *net, int64_t l) {
-    return net->layer[l].bits > 0 ? net->codes->q : net->p;
+    return krein__layer_uses(net, l, net->p);
 }
 
 /* ---- ranges ------------------------------------------------------------- */

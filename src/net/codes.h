@@ -20,6 +20,8 @@ void krein__net_round(krein_net *net);
 
 /* What layer l uses: net->p, or the rounded parameters. */
 const float *krein__layer_parameters(const krein_net *net, int64_t l);
+/* The same where the net works with parameters p. */
+const float *krein__layer_uses(const krein_net *net, int64_t l, const float *p);
 
 /* Inside net.c. */
 krein_status krein__net_codes_ready(krein_net *net);

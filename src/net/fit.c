@@ -79,6 +79,8 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
     int64_t k = krein__net_out(w->net), n = rows->x.n;
     double sum = 0, off = 0, total = 0;
     const krein_aims *all = &rows->aims;
+    krein_statistics was = w->statistics;
+    w->statistics = KREIN_STATISTICS_RUNNING;
     for (int64_t from = 0; from < n; from += w->rows) {
         int64_t m = krein__min(w->rows, n - from);
         krein_rows x = krein__rows_slice(&rows->x, from, m);
@@ -100,6 +102,7 @@ krein_status krein__net_measure(krein_net_work *w, const krein_window *rows,
     *mean = sum / total;
     *error = all->class ? off / total : sqrt(off / (total * (double)k));
 done:
+    w->statistics = was;
     return st;
 }
 
@@ -122,16 +125,6 @@ static void update(void *user, int64_t layer, int64_t ranges, const krein_range 
                                         f->r ? f->r + at : NULL);
         }
     }
-}
-
-/* A part of the gradient goes to its place in the whole. */
-static void store(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
-    const fit *f = user;
-    (void)layer;
-    for (int64_t q = 0; q < ranges; q++)
-        for (int64_t i = 0; i < range[q].rows; i++, g += range[q].columns)
-            memcpy(f->g + range[q].first + i * range[q].ld, g,
-                   (size_t)range[q].columns * sizeof *g);
 }
 
 /* In eight sums beside each other. */
@@ -213,7 +206,9 @@ static double descend(fit *f, int64_t n) {
             activity = add_activity(f, n, true);
             counted = true;
         }
-        if (!f->o->frozen[l]) krein__net_gradient(&f->work, l, f->g ? store : update, f);
+        if (!f->o->frozen[l])
+            krein__net_gradient(&f->work, l, f->g ? krein__net_store_part : update,
+                                f->g ? (void *)f->g : f);
     }
     if (!counted) activity = add_activity(f, n, false);
     if (f->o->subspace)
@@ -259,6 +254,7 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
     const float *scores = krein__net_forward(&f->work, n);
     *loss = krein__loss_rows(o->loss, n, k, scores, &a, 1 / (double)n, f->work.gradient[head(f)]);
     if (!isfinite(*loss)) return KREIN_OK;
+    krein__net_note_statistics(&f->work, KREIN_NET_MOMENTUM, f->net->p);
     *activity = descend(f, n);
     float *W = head_weights(f, &rows, &columns);
     krein_status st =

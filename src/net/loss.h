@@ -17,6 +17,9 @@ typedef struct krein_loss_class {
     bool probabilities; /* exp of the scores are odds */
     /* Of one row with k scores: its value, and the gradient g of that. */
     double (*row)(int64_t k, const float *f, const float *y, int32_t class, float *g);
+    /* The derivative of that gradient along r: h = (second derivative) r. */
+    void (*r_row)(int64_t k, const float *f, const float *y, int32_t class, const float *r,
+                  float *h);
 } krein_loss_class;
 
 #define LOSS(name) extern const krein_loss_class name;
@@ -28,5 +31,8 @@ extern const int64_t krein__loss_count;
 /* The sum over n rows, weighted, and the gradient of `scale` times that (n x k). */
 double krein__loss_rows(const krein_loss_class *loss, int64_t n, int64_t k, const float *f,
                         const krein_aims *aims, double scale, float *g);
+/* The derivative of this gradient where f moves along r (n x k). */
+void krein__loss_r_rows(const krein_loss_class *loss, int64_t n, int64_t k, const float *f,
+                        const krein_aims *aims, double scale, const float *r, float *h);
 
 #endif

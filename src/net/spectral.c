@@ -12,6 +12,11 @@
  * Kept: the derivatives of the waves, -s sin a, with sines also s cos a; n x PANEL of each
  * set, panel and wave.
  *
+ * Along a direction with frequencies U in the place of W (phases are not trained, and stay):
+ *     ra = R{x} W + x U,   R{z} = (derivatives of the waves) ra
+ *     R{ga} = R{g} . (-s sin a) - g . (s cos a) . ra     (sines: and the same of g_sin)
+ *     R{gW} = x'R{ga} + R{x}'ga,   R{gx} = R{ga} W' + ga U'
+ *
  * Frequencies are in radians, in x F in panels (panels.h); phases in turns. They stand in the order
  * W, V, b in the vector, with zeros up to whole panels. A part of the output is a panel of W and
  * the same of V; a part of the parameters is a block of rows of one panel. Cost: 2 in F (40 more
@@ -55,7 +60,8 @@ static float factor(const krein_layer *l) {
     return (float)(terms / sqrt((sines(l) ? 4 : 2) * M));
 }
 
-static void shape(krein_layer *l) {
+static krein_status shape(const struct krein_net *net, krein_layer *l) {
+    (void)net;
     int64_t width = (int64_t)l->values.number[WIDTH];
     l->out = sines(l) ? krein__max(1, width / 2) * 2 : width;
     l->parameters = sets(l) * set_size(l) + (sines(l) ? 0 : panels(l) * KREIN_PANEL);
@@ -64,10 +70,12 @@ static void shape(krein_layer *l) {
     l->weights_parts = sets(l) * panels(l) * blocks(l);
     l->part_size = block_rows(l) * KREIN_PANEL;
     l->scratch = 3 * KREIN_PANEL;
+    l->rkept = sets(l) * 2 * panels(l) * KREIN_PANEL;
     l->by_columns = true;
     l->quantisers = 1;
     l->most = (double)sets(l) * (double)factor(l);
     l->flops = (double)sets(l) * (double)frequencies(l) * (2 * (double)l->in + 40);
+    return KREIN_OK;
 }
 
 krein_spectrum_at krein__spectral_at(const krein_layer *l, float *p) {
@@ -196,6 +204,87 @@ static void gradient(const krein_layer *l, const krein_pass *b, int64_t part, fl
     krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, &ahead);
 }
 
+/* ---- derivatives along v ------------------------------------------------- */
+
+/* ra, and s cos a, of row i on. */
+static float *rkept_at(const krein_layer *l, const krein_pass *b, int64_t i, int64_t set,
+                       int64_t panel, int64_t which) {
+    return b->rkept + (((set * panels(l) + panel) * 2 + which) * b->n + i) * KREIN_PANEL;
+}
+
+static const float *panel_at(const krein_layer *l, const float *p, int64_t set, int64_t panel) {
+    return p + l->first + set * set_size(l) + panel * panel_size(l);
+}
+
+static void r_forward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
+                      int64_t row, int64_t n, int64_t part, float *scratch) {
+    int64_t size = n * KREIN_PANEL, m = in_panel(l, part), wide = waves(l);
+    for (int64_t set = 0; set < sets(l); set++) {
+        float *ra = rkept_at(l, b, row, set, part, 0), *c = rkept_at(l, b, row, set, part, 1);
+        const float *s = kept_at(l, b, row, set, part, 0);
+        angles(l, p, b, row, n, set, part, scratch);
+        krein__vsincos_apart(size, scratch, factor(l), c, scratch + size);
+        krein__sgemm(false, false, n, KREIN_PANEL, l->in, 1, b->x + row * l->in, l->in,
+                     panel_at(l, v, set, part), KREIN_PANEL, 0, ra, KREIN_PANEL);
+        if (!b->still)
+            krein__sgemm(false, false, n, KREIN_PANEL, l->in, 1, b->rx + row * l->in, l->in,
+                         panel_at(l, p, set, part), KREIN_PANEL, 1, ra, KREIN_PANEL);
+        for (int64_t i = 0; i < n; i++) {
+            float *out = b->rout + (row + i) * l->out + wide * part * KREIN_PANEL;
+            for (int64_t j = 0; j < m; j++) {
+                int64_t at = i * KREIN_PANEL + j;
+                out[wide * j] = (set > 0 ? out[wide * j] : 0) + s[at] * ra[at];
+                if (wide == 2) out[2 * j + 1] = (set > 0 ? out[2 * j + 1] : 0) + c[at] * ra[at];
+            }
+        }
+    }
+}
+
+/* R{ga} of a panel as through_waves makes ga. */
+static void r_through_waves(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                            int64_t set, int64_t panel, float *rga) {
+    krein_pass t = *b;
+    int64_t m = in_panel(l, panel), wide = waves(l);
+    const float *ra = rkept_at(l, b, row, set, panel, 0), *c = rkept_at(l, b, row, set, panel, 1);
+    const float *s = kept_at(l, b, row, set, panel, 0);
+    t.gout = b->rgout;
+    through_waves(l, &t, row, n, set, panel, rga);
+    for (int64_t i = 0; i < n; i++) {
+        const float *g = b->gout + (row + i) * l->out + wide * panel * KREIN_PANEL;
+        for (int64_t j = 0; j < m; j++) {
+            int64_t at = i * KREIN_PANEL + j;
+            rga[at] -= g[wide * j] * c[at] * ra[at];
+            if (wide == 2) rga[at] += g[2 * j + 1] * s[at] * ra[at];
+        }
+    }
+}
+
+static void r_backward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
+                       int64_t row, int64_t n, float *scratch) {
+    int64_t begun = 0;
+    float *ga = scratch + n * KREIN_PANEL;
+    for (int64_t set = 0; set < sets(l); set++)
+        for (int64_t panel = 0; panel < panels(l); panel++) {
+            r_through_waves(l, b, row, n, set, panel, scratch);
+            through_waves(l, b, row, n, set, panel, ga);
+            krein__sgemm(false, true, n, l->in, KREIN_PANEL, 1, scratch, KREIN_PANEL,
+                         panel_at(l, p, set, panel), KREIN_PANEL, begun++ > 0, b->rgx + row * l->in,
+                         l->in);
+            krein__sgemm(false, true, n, l->in, KREIN_PANEL, 1, ga, KREIN_PANEL,
+                         panel_at(l, v, set, panel), KREIN_PANEL, 1, b->rgx + row * l->in, l->in);
+        }
+}
+
+static void r_gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,
+                       float *scratch) {
+    block at = block_of(l, part);
+    r_through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
+    krein__panel_product(false, at.rows, b->n, b->x + at.from, l->in, scratch, g, NULL);
+    if (b->still) return;
+    through_waves(l, b, 0, b->n, at.set, at.panel, scratch);
+    krein__panel_product(true, at.rows, b->n, b->rx + at.from, l->in, scratch, g, NULL);
+}
+
 static const krein_option options[] = {
     {.name = "width",
      .type = KREIN_OPTION_INTEGER,
@@ -221,4 +310,7 @@ const krein_layer_class krein__layer_spectral = {
     .backward = backward,
     .ranges = ranges,
     .gradient = gradient,
+    .r_forward = r_forward,
+    .r_backward = r_backward,
+    .r_gradient = r_gradient,
     .quantiser = quantiser};

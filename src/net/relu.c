@@ -1,0 +1,54 @@
+/* relu -- out = max(0, x), gx = gout where x > 0
+ * Its second derivative is 0: R{out} and R{gx} are the same maps of R{x} and R{gout}. Parts: none,
+ * a tile is a few rows. A NaN comes out as one. */
+#include "net/layer.h"
+
+static krein_status shape(const struct krein_net *net, krein_layer *l) {
+    (void)net;
+    l->to = l->from;
+    l->parts = 1;
+    l->tile = krein__image_tile(l->in);
+    l->flops = (double)l->in;
+    return KREIN_OK;
+}
+
+static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
+                    int64_t n, int64_t part, float *scratch) {
+    const float *restrict x = b->x + row * l->in;
+    float *restrict out = b->out + row * l->in;
+    (void)p, (void)part, (void)scratch;
+    for (int64_t i = 0; i < n * l->in; i++) out[i] = x[i] < 0 ? 0 : x[i];
+}
+
+/* to <- from where the output is above 0. */
+static void pass(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                 const float *restrict from, float *restrict to) {
+    const float *restrict out = b->out + row * l->in;
+    from += row * l->in, to += row * l->in;
+    for (int64_t i = 0; i < n * l->in; i++) to[i] = out[i] > 0 ? from[i] : 0;
+}
+
+static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
+                     int64_t n, float *scratch) {
+    (void)p, (void)scratch;
+    pass(l, b, row, n, b->gout, b->gx);
+}
+
+static void r_forward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
+                      int64_t row, int64_t n, int64_t part, float *scratch) {
+    (void)p, (void)v, (void)part, (void)scratch;
+    pass(l, b, row, n, b->rx, b->rout);
+}
+
+static void r_backward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
+                       int64_t row, int64_t n, float *scratch) {
+    (void)p, (void)v, (void)scratch;
+    pass(l, b, row, n, b->rgout, b->rgx);
+}
+
+const krein_layer_class krein__layer_relu = {.cls = {"relu", "what is above 0", "", NULL, NULL},
+                                             .shape = shape,
+                                             .forward = forward,
+                                             .backward = backward,
+                                             .r_forward = r_forward,
+                                             .r_backward = r_backward};
