@@ -58,7 +58,6 @@ krein_status krein__episode_begin(krein_ctx *ctx, krein_episode_size size, int64
     NEW(e->query_label, queries);
     NEW(e->order, krein__max(1, krein__max(classes, rows)));
     for (int64_t i = 0; i < shots; i++) e->support_label[i] = (int32_t)(i / size.shots);
-    for (int64_t i = 0; i < queries; i++) e->query_label[i] = (int32_t)(i / size.queries);
 done:
     if (st != KREIN_OK) krein__episode_end(e);
     return st;
@@ -104,4 +103,5 @@ void krein__episode_draw(krein_episode *e, const krein_pool *pool, uint64_t seed
         for (int64_t i = 0; i < z.queries; i++)
             e->query[c * z.queries + i] = row[e->order[z.shots + i]];
     }
+    for (int64_t i = 0; i < z.ways * z.queries; i++) e->query_label[i] = (int32_t)(i / z.queries);
 }

@@ -40,7 +40,7 @@ typedef struct krein_episode_size {
 typedef struct krein_episode {
     krein_ctx *ctx;
     const krein_images *images;
-    krein_episode_size size;
+    krein_episode_size size;               /* queries may be fewer from one draw to the next */
     int64_t *class;                        /* ways, of the images */
     int64_t *support, *query;              /* ways x shots, ways x queries */
     int32_t *support_label, *query_label;

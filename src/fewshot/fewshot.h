@@ -20,7 +20,7 @@ typedef struct krein_bench {
     krein_fewshot *f;
     krein_episode e;
     krein_net_work support, query;
-    float *p;         /* parameters, like the net's */
+    float *p, *q;     /* parameters for support and queries, like the net's */
     float *v, *Hv;    /* like them */
     float *y;         /* zeros: what losses of classes do not read */
     double *th, *g, *a; /* m, m, s of krein__inner_step */
@@ -139,7 +139,7 @@ void krein__space_clear(krein_fewshot *f, krein_learned *l);
 /* The subspace of the path of a training from the start on those rows, classes 0 .. ways - 1. */
 krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot *f, const krein_images *im,
                                   int64_t n, const int64_t *row, const int32_t *label,
-                                  uint64_t seed, double **P, int64_t *s);
+                                  double **P, int64_t *s);
 /* meta and first-order. */
 krein_status krein__meta_learn(krein_fewshot *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out);

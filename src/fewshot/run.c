@@ -34,6 +34,8 @@ krein_status krein__each_task(krein_fewshot *f, krein_episode_use use, int64_t f
         krein_bench *b = &f->bench[omp_get_thread_num()];
         krein_ctx local = all.own;
         krein__worker_begin();
+        b->e.size.queries =
+            use == KREIN_EPISODE_TRAIN ? f->o.meta_queries : f->size.queries;
         krein__episode_draw(&b->e, pool_of(f, use), f->o.seed, use, first + i);
         krein_status own = fn(&local, user, b, i);
         krein__worker_end(compute);

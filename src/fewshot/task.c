@@ -16,6 +16,7 @@ void krein__bench_end(krein_bench *b) {
     krein__net_work_end(&b->support);
     krein__net_work_end(&b->query);
     krein__free(ctx, b->p);
+    krein__free(ctx, b->q);
     krein__free(ctx, b->v);
     krein__free(ctx, b->Hv);
     krein__free(ctx, b->y);
@@ -41,7 +42,9 @@ krein_status krein__bench_begin(krein_fewshot *f, krein_bench *b) {
     TRY(krein__net_work_second(&b->support));
     TRY(krein__net_work_begin(&f->net, queries, true, &b->query));
     NEW(b->p, count);
+    NEW(b->q, count);
     memcpy(b->p, f->net.p, (size_t)count * sizeof *b->p);
+    memcpy(b->q, f->net.p, (size_t)count * sizeof *b->q);
     ZNEW(b->v, count);
     ZNEW(b->Hv, count);
     ZNEW(b->y, krein__max(supports, queries) * ways);
@@ -60,12 +63,13 @@ void krein__bench_load(krein_bench *b) {
     krein__net_load(&b->query, &x, e->query, e->size.ways * e->size.queries);
 }
 
-static double loss_of(krein_bench *b, krein_net_work *w, const int32_t *label, int64_t n,
+/* p: parameters of that batch alone, since the Hessian of the support still needs its own. */
+static double loss_of(krein_bench *b, krein_net_work *w, float *p, const int32_t *label, int64_t n,
                       const double *th, double *g) {
     const krein_trained *t = &b->f->trained;
     krein_aims aims = {b->y, label, NULL};
-    krein__trained_scatter64(t, th, b->p);
-    double loss = krein__net_loss_gradient(w, b->p, &krein__loss_softmax, &aims, n, b->Hv);
+    krein__trained_scatter64(t, th, p);
+    double loss = krein__net_loss_gradient(w, p, &krein__loss_softmax, &aims, n, b->Hv);
     krein__trained_gather64(t, b->Hv, g);
     return loss;
 }
@@ -73,13 +77,13 @@ static double loss_of(krein_bench *b, krein_net_work *w, const int32_t *label, i
 static double support(void *user, const double *th, double *g) {
     krein_bench *b = user;
     const krein_episode *e = &b->e;
-    return loss_of(b, &b->support, e->support_label, e->size.ways * e->size.shots, th, g);
+    return loss_of(b, &b->support, b->p, e->support_label, e->size.ways * e->size.shots, th, g);
 }
 
 static double query(void *user, const double *th, double *g) {
     krein_bench *b = user;
     const krein_episode *e = &b->e;
-    return loss_of(b, &b->query, e->query_label, e->size.ways * e->size.queries, th, g);
+    return loss_of(b, &b->query, b->q, e->query_label, e->size.ways * e->size.queries, th, g);
 }
 
 static void hessian(void *user, const double *v, double *Hv) {
@@ -98,8 +102,8 @@ krein_task krein__bench_task(krein_bench *b) {
 double krein__bench_accuracy(krein_bench *b, const double *th) {
     const krein_episode *e = &b->e;
     int64_t n = e->size.ways * e->size.queries, k = e->size.ways, right = 0;
-    krein__trained_scatter64(&b->f->trained, th, b->p);
-    b->query.p = b->p;
+    krein__trained_scatter64(&b->f->trained, th, b->q);
+    b->query.p = b->q;
     const float *f = krein__net_forward(&b->query, n);
     for (int64_t i = 0; i < n; i++)
         right += !krein__net_wrong(k, f + i * k, b->y, e->query_label[i]);
