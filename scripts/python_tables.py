@@ -46,7 +46,7 @@ NAMES = {
 }
 
 # Options whose name is a keyword of all classes, with another meaning: what they are called here.
-RENAMED = {("askl", "clip"): "gradient_clip", ("deep", "clip"): "gradient_clip"}
+RENAMED = {(learner, "clip"): "gradient_clip" for learner in ("askl", "deep", "net")}
 
 # Checks of scikit-learn that a class does not pass, and why. check_sample_weights_invariance puts
 # the rows into another order and asks for the same numbers to 1e-7.
@@ -58,6 +58,8 @@ EXPLAINED = {
     "AsklClassifier": {"check_sample_weights_invariance": BATCHES},
     "DeepRegressor": {"check_sample_weights_invariance": BATCHES},
     "DeepClassifier": {"check_sample_weights_invariance": BATCHES},
+    "NetRegressor": {"check_sample_weights_invariance": BATCHES},
+    "NetClassifier": {"check_sample_weights_invariance": BATCHES},
     "SVC": {"check_sample_weights_invariance": ORDER},
     "SVR": {"check_sample_weights_invariance": ORDER},
     "LogisticRegression": {"check_sample_weights_invariance": ORDER},
@@ -129,6 +131,12 @@ COMMON = [
         "types",
         '{"auto", "plain"}',
         "Whether texts that are dates, times and amounts are read as such.",
+    ),
+    (
+        "image",
+        "str or tuple",
+        'Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels. Arrays '
+        "of n x h x w x c numbers need no such word.",
     ),
     ("holdout", "float", "Part of the rows that is kept out and evaluated (`report_.test`)."),
 ]

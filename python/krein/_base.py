@@ -253,6 +253,7 @@ def train(
     categories: Any = None,
     unknown: Any = None,
     types: Any = None,
+    image: Any = None,
     **options: Any,
 ) -> Tuple[Model, Report]:
     """krein_train of rows. Texts as y, sample_weight and groups name columns of a file or frame.
@@ -272,6 +273,7 @@ def train(
         categories=categories,
         unknown=unknown,
         types=types,
+        image=image,
         **columns,
     )
     if isinstance(y, np.ndarray) and y.ndim == 2 and task == "regression":

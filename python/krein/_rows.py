@@ -1,7 +1,7 @@
 """Rows for the library: arrays, sparse matrices, frames, blocks and files become a krein_data.
 
-Nothing is copied that the library can read as it is: float32, float64, int32 and int64 in any order
-and with any stride, compressed sparse rows, columns of a frame. Other numbers are converted, texts
+Nothing is copied that the library can read as it is: float32, float64, int32, int64 and uint8 in any
+order and with any stride, compressed sparse rows, columns of a frame. Other numbers are converted, texts
 become categories.
 """
 
@@ -27,6 +27,7 @@ ELEMENTS = {
     np.dtype(np.float64): c.KREIN_FLOAT64,
     np.dtype(np.int32): c.KREIN_INT32,
     np.dtype(np.int64): c.KREIN_INT64,
+    np.dtype(np.uint8): c.KREIN_UINT8,
 }
 _VIEW_SIZE = ctypes.sizeof(c.krein_rows_view)
 _COLUMN_SIZE = ctypes.sizeof(c.krein_column_view)
@@ -318,6 +319,8 @@ def as_table(X: Any) -> Any:
     if is_frame(X) or is_sparse(X):
         return X
     array = X if isinstance(X, np.ndarray) else _array(X)
+    if array.ndim in (3, 4) and array.shape[0] > 0:  # images
+        return array.reshape(array.shape[0], -1)
     if array.ndim != 2:
         raise ArgumentError(
             "Expected 2D array, got %s array instead: array of shape %s. Reshape your data either "
@@ -504,7 +507,19 @@ CHOICES = {
     "unknown": {"error": 0, "ignore": 1},
 }
 _FIELDS = {"unknown": "unknown_ignore"}
-_TEXTS = ("format", "label", "labels_file", "weights", "group", "id", "ignore")
+_TEXTS = ("format", "label", "labels_file", "weights", "group", "id", "ignore", "image")
+
+
+def image_of(X: Any) -> Optional[bytes]:
+    """The shape of rows that are images: an array of n x h x w or n x h x w x c numbers."""
+    if not isinstance(X, np.ndarray) or X.ndim not in (3, 4) or X.shape[0] == 0:
+        return None
+    return "x".join(map(str, X.shape[1:])).encode()
+
+
+def same_image(a: bytes, b: bytes) -> bool:
+    """Without a number of channels there is one."""
+    return (a + b"x1").split(b"x")[:3] == (b + b"x1").split(b"x")[:3]
 
 
 def data_options(**given: Any) -> Any:
@@ -521,7 +536,7 @@ def data_options(**given: Any) -> Any:
             setattr(made, _FIELDS.get(name, name), CHOICES[name][value])
         elif name in _TEXTS:
             if isinstance(value, (list, tuple)):
-                value = ",".join(map(str, value))
+                value = ("x" if name == "image" else ",").join(map(str, value))
             setattr(made, name, text(value, name))
         elif name == "delimiter":
             made.delimiter = (text(value, name) or b"")[:1]
@@ -643,6 +658,16 @@ class Data:
         self.source: Optional[Source] = None
         self.rows = -1  # unknown
         handle = ctypes.c_void_p()
+        image = image_of(X)
+        if image is not None:
+            options = data_options() if options is None else options
+            if options.image is None:
+                options.image = image
+            elif not same_image(options.image, image):
+                raise ArgumentError(
+                    "X has images of %s, and `image` says %s; leave it out"
+                    % (image.decode(), options.image.decode())
+                )
         given = ctypes.byref(options) if options is not None else None
         context.memory = not isinstance(X, (str, bytes, os.PathLike))
         if not context.memory:

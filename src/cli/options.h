@@ -69,7 +69,7 @@ typedef struct cli_args {
     int64_t threads;
     bool quiet, verbose, json, help;
     /* data */
-    const char *format, *label, *labels, *weights, *group, *ignore, *id;
+    const char *format, *label, *labels, *weights, *group, *ignore, *id, *image;
     int delimiter, header, task, missing, unknown, scale, categories, types;
     int64_t targets, max_exact;
     /* train */

@@ -16,6 +16,7 @@ krein_status cli_open_on(const cli_args *a, krein_ctx *ctx, const char *path, co
     o.header = a->header; /* -1: detected, in both */
     o.label = a->label;
     o.labels_file = labels;
+    o.image = a->image;
     o.weights = a->weights;
     o.group = a->group;
     o.id = a->id;

@@ -29,6 +29,8 @@ const cli_option cli_data_options[] = {
      .help = "label: name, number from 1, first, last or none"},
     {"labels", 0, "FILE", CLI_TEXT, AT(labels), .complete = "file",
      .help = "labels of an .npy in an .npy of their own"},
+    {"image", 0, "HxWxC", CLI_TEXT, AT(image),
+     .help = "a row is an image of this shape, e.g. 32x32x3"},
     {"weights", 0, "COL", CLI_TEXT, AT(weights),
      .help = "row weights: with weight 2 a row counts twice"},
     {"group", 0, "COL", CLI_TEXT, AT(group), .help = "column whose equal values stay in one fold"},

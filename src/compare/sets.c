@@ -26,6 +26,7 @@ static uint64_t mix_text(uint64_t h, const char *text) {
 
 static uint64_t mix_row(uint64_t h, const krein_raw *raw, int64_t ld, int64_t i) {
     if (raw->num) h = mix(h, raw->num + i * ld, (size_t)raw->nnum * sizeof *raw->num);
+    if (raw->byte) h = mix(h, raw->byte + i * ld, (size_t)raw->nnum);
     if (raw->cat) h = mix(h, raw->cat + i * raw->ncat, (size_t)raw->ncat * sizeof *raw->cat);
     if (raw->label)
         h = mix(h, raw->label + i * raw->nlabel, (size_t)raw->nlabel * sizeof *raw->label);

@@ -304,6 +304,33 @@ static void scale_texts(const krein_stats *t, int64_t cat, const krein_input *in
     }
 }
 
+/* The columns of a channel of an image are scaled as one. */
+static krein_status scale_channel(const krein_reader *r, const krein_stats *t, int64_t channel,
+                                  krein_encoding *e) {
+    int64_t step = e->image[2];
+    double count = 0, sum = 0, square = 0;
+    column c = {0, 0, INFINITY, -INFINITY, INFINITY, -INFINITY};
+    for (int64_t j = channel; j < e->d; j += step) {
+        if (t->count[j] == 0) continue;
+        count += t->count[j];
+        sum += t->count[j] * t->mean[j];
+        c.low = fmin(c.low, t->low[j]);
+        c.high = fmax(c.high, t->high[j]);
+        c.least = fmin(c.least, t->least[j]);
+        c.most = fmax(c.most, t->most[j]);
+    }
+    if (count == 0)
+        return krein__fail(r->ctx, KREIN_EDATA,
+                           "%s: channel %lld of the images has no value in any row", r->path,
+                           (long long)channel + 1);
+    c.mean = sum / count;
+    for (int64_t j = channel; j < e->d; j += step)
+        square += t->m2[j] + t->count[j] * (t->mean[j] - c.mean) * (t->mean[j] - c.mean);
+    c.variance = square / count;
+    for (int64_t j = channel; j < e->d; j += step) scale_column(e, j, c);
+    return KREIN_OK;
+}
+
 static krein_status scale_number(const krein_reader *r, const krein_stats *t, int64_t num,
                                  int64_t j, int64_t at, krein_encoding *e) {
     long long number = (long long)krein__reader_number(r, j);
@@ -327,8 +354,10 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
     ZNEW(e->fill, e->d);
     e->low = INFINITY;
     e->high = -INFINITY;
+    bool images = e->image[0] > 0;
     if (e->sparse) scale_sparse(t, e);
-    for (int64_t j = 0; !e->sparse && j < (e->ninput ? e->ninput : e->d); j++) {
+    for (int64_t c = 0; images && c < e->image[2]; c++) TRY(scale_channel(r, t, c, e));
+    for (int64_t j = 0; !e->sparse && !images && j < (e->ninput ? e->ninput : e->d); j++) {
         const krein_input *in = e->ninput ? &e->input[j] : NULL;
         if (in && in->left_out && in->text) cat++;
         if (in && in->left_out && !in->text) num += krein__input_values(in);
@@ -356,6 +385,11 @@ krein_metric_kind krein__encoding_metric(const krein_encoding *e) {
 
 bool krein__encoding_clips(const krein_encoding *e) {
     return e->clip > 0 && isfinite(e->clip) && !e->sparse && e->scale != KREIN_SCALE_UNIT;
+}
+
+bool krein__encoding_bytes(const krein_encoding *e) {
+    return e->image[0] > 0 && !e->log && !e->metric && !e->matrix && e->scale != KREIN_SCALE_UNIT &&
+           !krein__encoding_clips(e);
 }
 
 /* n numbers in place of those that are there; from NULL: none. */

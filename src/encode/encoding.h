@@ -11,6 +11,7 @@
  * float32, so that a large common offset costs no digits. Where the column has an offset c > 0 in
  * log, log(max(raw_j, 0) + c) takes the place of raw_j - shift_j (log.h). Sparse rows are only
  * multiplied.
+ * Columns of an image have one centre and one factor a channel, and no shift.
  * scale=unit divides the row by its length instead. Then, where they are set,
  *
  *     x_j := min(max(x_j, -clip), clip)    dense rows, not with scale=unit
@@ -57,7 +58,8 @@ typedef struct krein_encoding {
     int64_t ninput; /* columns of the training file; LIBSVM: 0 */
     krein_input *input;
     bool header, sparse;
-    int64_t d; /* encoded columns */
+    int64_t d;        /* encoded columns */
+    int64_t image[3]; /* a row is an image: height, width, channels, d = h w c; zeros: it is not */
     krein_scale scale;
     float *log;             /* d, or NULL: offsets of logarithms, 0: none is taken */
     float *centre, *factor; /* d each */
@@ -106,6 +108,8 @@ krein_status krein__encoding_set_matrix(krein_ctx *ctx, krein_encoding *e, const
 krein_metric_kind krein__encoding_metric(const krein_encoding *e);
 /* There is a clip, and it holds for these rows. */
 bool krein__encoding_clips(const krein_encoding *e);
+/* Rows that are images of bytes need no more than centres and factors. */
+bool krein__encoding_bytes(const krein_encoding *e);
 /* Bounds of the encoded inputs of the training rows. */
 void krein__encoding_bounds(const krein_encoding *e, double *low, double *high);
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);

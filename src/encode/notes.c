@@ -96,12 +96,25 @@ static krein_status dates(notes *t) {
     return KREIN_OK;
 }
 
+static krein_status images(notes *t) {
+    const krein_encoding *e = t->e;
+    char text[LENGTH];
+    if (e->image[0] == 0) return KREIN_OK;
+    snprintf(text, sizeof text, "images: %lld x %lld, %lld channel%s%s", (long long)e->image[0],
+             (long long)e->image[1], (long long)e->image[2], e->image[2] == 1 ? "" : "s",
+             e->scale == KREIN_SCALE_STANDARD || e->scale == KREIN_SCALE_MINMAX
+                 ? ", scaled by channel"
+                 : "");
+    return add(t, text);
+}
+
 krein_status krein__encoding_notes(krein_ctx *ctx, const krein_encoding *e, char ***note,
                                    int64_t *n) {
     krein_status st = KREIN_OK;
     notes t = {.ctx = ctx, .e = e};
     *note = NULL;
     *n = 0;
+    TRY(images(&t));
     TRY(dates(&t));
     TRY(list(&t, "times of day:", times, ": the hour"));
     TRY(list(&t, "truth values:", truths, ": 1 or 0"));

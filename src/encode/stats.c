@@ -132,8 +132,9 @@ krein_status krein__stats_add(krein_ctx *ctx, krein_stats *s, const krein_raw *r
     double w = raw->weight ? raw->weight[i] : 1;
     s->weight += w;
     if (raw->ptr) return add_sparse(ctx, s, raw, i, w);
-    if (s->nnum > 0)
-        memcpy(s->pending + s->fill * s->nnum, raw->num + i * ld, (size_t)s->nnum * sizeof(float));
+    float *to = s->pending + s->fill * s->nnum;
+    for (int64_t j = 0; raw->byte && j < s->nnum; j++) to[j] = (float)raw->byte[i * ld + j];
+    if (raw->num) memcpy(to, raw->num + i * ld, (size_t)s->nnum * sizeof *to);
     s->pending_weight[s->fill] = w;
     if (++s->fill == block_rows(s->nnum)) merge_block(s);
     for (int64_t k = 0; k < s->ncat; k++) {

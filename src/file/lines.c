@@ -372,7 +372,8 @@ krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_
     raw->from = (krein_mark){s->row, s->block.byte + (int64_t)s->block.begin, s->block.line, 0};
     if (s->nnum + s->ncat + s->nlabel > 0 && n > INT64_MAX / 16 / (s->nnum + s->ncat + s->nlabel))
         return krein__fail(r->ctx, KREIN_EMEMORY, "%s: rows too long", r->path);
-    TRY(room(r, raw, 0, &raw->num, s->nnum > 0, n * s->nnum, sizeof *raw->num));
+    bool some = s->nnum > 0, bytes = some && r->in_bytes;
+    TRY(room(r, raw, 0, &raw->num, some && !bytes, n * s->nnum, sizeof *raw->num));
     TRY(room(r, raw, 1, &raw->cat, s->ncat > 0, n * s->ncat, sizeof *raw->cat));
     TRY(room(r, raw, 2, &raw->label, s->nlabel > 0, n * s->nlabel, sizeof *raw->label));
     TRY(room(r, raw, 3, &raw->weight, s->weight, n, sizeof *raw->weight));
@@ -382,6 +383,7 @@ krein_status krein__rows_room(krein_reader *r, krein_raw *raw, int64_t n, int64_
     TRY(room(r, raw, 7, &raw->ptr, r->sparse, n + 1, sizeof *raw->ptr));
     TRY(room(r, raw, 8, &raw->col, r->sparse, nnz, sizeof *raw->col));
     TRY(room(r, raw, 9, &raw->val, r->sparse, nnz, sizeof *raw->val));
+    TRY(room(r, raw, 10, &raw->byte, bytes, n * s->nnum, sizeof *raw->byte));
 done:
     return st;
 }

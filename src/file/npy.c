@@ -4,6 +4,8 @@
  *   header := "{'descr': '<f8', 'fortran_order': False, 'shape': (n, d), }" padded with blanks
  *   data   := element (i, j) at (i d + j) size, or (j n + i) size in Fortran order
  *
+ * An array n x h x w x c (n x h x w: c = 1) is n rows of d = h w c numbers, which are images.
+ *
  * The header is not trusted: the size of the data must be exactly what type and shape say.
  */
 #include "file/npy.h"
@@ -40,7 +42,9 @@ static bool quoted(cursor *c, char *out, size_t room) {
     return eat(c, q);
 }
 
-/* A tuple of at most two numbers; *dims counts all of them. */
+enum { DIMS = 4 };
+
+/* A tuple of at most DIMS numbers; *dims counts all of them. */
 static bool shape(cursor *c, int64_t *extent, int *dims) {
     *dims = 0;
     if (!eat(c, '(')) return false;
@@ -52,7 +56,7 @@ static bool shape(cursor *c, int64_t *extent, int *dims) {
                 return false;
         if (c->p == start) return false;
         if (c->p < c->end && *c->p == 'L') c->p++; /* Python 2 */
-        if (*dims < 2) extent[*dims] = v;
+        if (*dims < DIMS) extent[*dims] = v;
         if (++*dims > 32) return false;
         if (!eat(c, ',') && peek(c) != ')') return false;
     }
@@ -93,11 +97,38 @@ static krein_status parse_type(krein_ctx *ctx, const char *path, krein_npy *a, c
     return KREIN_OK;
 }
 
+static krein_status take_shape(krein_ctx *ctx, const char *path, krein_npy *a,
+                               const int64_t *extent, int dims, bool fortran) {
+    int64_t bytes;
+    if (dims < 1 || dims > DIMS)
+        return krein__fail(ctx, KREIN_EFORMAT,
+                           "%s: the array has %d dimensions; rows need 1 or 2, images 3 or 4: for "
+                           "example x.reshape(len(x), -1)",
+                           path, dims);
+    a->n = extent[0];
+    a->d = 1;
+    for (int k = 1; k < dims; k++)
+        if (__builtin_mul_overflow(a->d, extent[k], &a->d))
+            return refuse(ctx, path, "the shape in the NPY header is too large");
+    if (dims > 2) memcpy(a->image, extent + 1, sizeof a->image);
+    if (fortran && dims > 2)
+        return refuse(ctx, path,
+                      "images in Fortran order are not read; save them by "
+                      "numpy.ascontiguousarray(x)");
+    a->fortran = fortran && a->d > 1;
+    if (a->n == 0) return refuse(ctx, path, "the array is empty: no rows");
+    if (a->d == 0) return refuse(ctx, path, "the array is empty: no columns");
+    if (__builtin_mul_overflow(a->n, a->d, &bytes) ||
+        __builtin_mul_overflow(bytes, a->size, &bytes) || bytes > INT64_MAX / 2)
+        return refuse(ctx, path, "the shape in the NPY header is too large");
+    return KREIN_OK;
+}
+
 static krein_status parse_header(krein_ctx *ctx, const char *path, krein_npy *a, const char *text,
                                  size_t length) {
     cursor c = {text, text + length};
     char key[32], descr[64] = "";
-    int64_t extent[2] = {1, 1}, bytes;
+    int64_t extent[DIMS] = {1, 1, 1, 1};
     int dims = -1, order = -1;
     const char *broken = "the NPY header is damaged";
     if (!eat(&c, '{')) return refuse(ctx, path, broken);
@@ -129,20 +160,7 @@ static krein_status parse_header(krein_ctx *ctx, const char *path, krein_npy *a,
         return refuse(ctx, path, broken);
     krein_status st = parse_type(ctx, path, a, descr);
     if (st) return st;
-    if (dims != 1 && dims != 2)
-        return krein__fail(ctx, KREIN_EFORMAT,
-                           "%s: the array has %d dimensions; rows need 1 or 2, for example "
-                           "x.reshape(len(x), -1)",
-                           path, dims);
-    a->n = extent[0];
-    a->d = dims == 2 ? extent[1] : 1;
-    a->fortran = order == 1 && dims == 2 && a->d > 1;
-    if (a->n == 0) return refuse(ctx, path, "the array is empty: no rows");
-    if (a->d == 0) return refuse(ctx, path, "the array is empty: no columns");
-    if (__builtin_mul_overflow(a->n, a->d, &bytes) ||
-        __builtin_mul_overflow(bytes, a->size, &bytes) || bytes > INT64_MAX / 2)
-        return refuse(ctx, path, "the shape in the NPY header is too large");
-    return KREIN_OK;
+    return take_shape(ctx, path, a, extent, dims, order == 1);
 }
 
 krein_status krein__npy_wrong_size(krein_ctx *ctx, const char *path, const krein_npy *a,

@@ -9,6 +9,7 @@ typedef struct krein_npy {
     int size;
     bool swap, fortran;
     int64_t n, d, offset; /* rows, columns (1 for a vector), where the data start */
+    int64_t image[3];     /* n x h x w or n x h x w x c: h, w and c, d = h w c; else zeros */
 } krein_npy;
 
 /* Reads the header at the beginning of a source. */

@@ -121,6 +121,11 @@ static krein_status unlike(krein_reader *r, const krein_reader *one) {
                            "same columns",
                            one->path, (long long)one->ncolumn, one->ncolumn == 1 ? "" : "s",
                            c->file[0], (long long)r->ncolumn);
+    if (memcmp(r->image, one->image, sizeof r->image) != 0)
+        return krein__fail(r->ctx, KREIN_EFORMAT,
+                           "%s has images of another shape than %s; files read together need the "
+                           "same",
+                           one->path, c->file[0]);
     if (r->header != one->header)
         return krein__fail(r->ctx, KREIN_EFORMAT,
                            "%s has %s, but %s has %s; files read together have it all or none: if "
@@ -271,6 +276,7 @@ static void adopt(krein_reader *r, krein_reader *first) {
     r->format = first->format;
     r->header = first->header;
     r->sparse = first->sparse;
+    memcpy(r->image, first->image, sizeof r->image);
     r->delimiter = first->delimiter;
     r->column = first->column;
     r->ncolumn = first->ncolumn;

@@ -1,8 +1,9 @@
 /* read_npy.c -- NumPy arrays: n x d or n numbers, C or Fortran order, either byte order.
  *
  * Nothing is mapped: a batch reads its rows (Fortran order: its part of every column) with pread,
- * so resident memory stays at one buffer. Gzipped arrays are read in sequence, in Fortran order
- * after unpacking into a temporary file. The format is in npy.c.
+ * so resident memory stays at one buffer. Images (n x h x w x c) are rows of h w c numbers; bytes
+ * stay bytes where no shift is taken from them. Gzipped arrays are read in sequence, in Fortran
+ * order after unpacking into a temporary file. The format is in npy.c.
  */
 #include "file/npy.h"
 #include "file/lines.h"
@@ -63,6 +64,10 @@ static bool take(krein_reader *r, krein_raw *raw, krein_piece *piece, int64_t i,
     if (isinf(v) && c->role != KREIN_ROLE_IGNORE) return fault(r, piece, i, j, v);
     switch (c->role) {
     case KREIN_ROLE_FEATURE: {
+        if (raw->byte) {
+            raw->byte[i * raw->nnum + (*num)++] = (uint8_t)v;
+            break;
+        }
         float f = (float)(v - c->shift);
         if (!(fabsf(f) <= FLT_MAX)) {
             if (!isnan(v) || !r->missing_ok) return fault(r, piece, i, j, v);
@@ -121,8 +126,17 @@ static bool take_run(const npy *a, int64_t j, const unsigned char *p, float *out
     return !bad;
 }
 
+/* Bytes that nothing is taken from stay as they are. */
+static bool in_bytes(const krein_reader *r, const npy *a) {
+    if (a->h.size != 1 || a->h.kind != 'u') return false;
+    for (int64_t j = 0; j < a->h.d; j++)
+        if (r->column[j].role == KREIN_ROLE_FEATURE && r->column[j].shift != 0) return false;
+    return true;
+}
+
 static void find_runs(const krein_reader *r, npy *a) {
-    bool plain = a->h.kind == 'f' && a->h.size >= 4 && !a->h.swap && !a->h.fortran;
+    bool plain =
+        (r->in_bytes || (a->h.kind == 'f' && a->h.size >= 4 && !a->h.swap)) && !a->h.fortran;
     for (int64_t j = a->h.d - 1; j >= 0; j--) {
         bool feature = plain && r->column[j].role == KREIN_ROLE_FEATURE;
         a->run[j] = !feature ? 0 : j + 1 < a->h.d ? a->run[j + 1] + 1 : 1;
@@ -140,6 +154,12 @@ static void convert(krein_reader *r, krein_raw *raw, krein_piece *piece, int64_t
         int64_t num = 0, label = 0;
         for (int64_t j = 0; j < a->h.d;) {
             int64_t n = a->run[j];
+            if (n > 0 && raw->byte) {
+                memcpy(raw->byte + i * raw->nnum + num, p + j, (size_t)n);
+                num += n;
+                j += n;
+                continue;
+            }
             if (n > 0 && take_run(a, j, p + j * sj, raw->num + i * raw->nnum + num)) {
                 num += n;
                 j += n;
@@ -227,6 +247,7 @@ static krein_status npy_begin(krein_reader *r) {
     char skip[512];
     size_t got;
     TRY(krein__rows_roles(r));
+    r->in_bytes = in_bytes(r, a);
     find_runs(r, a);
     TRY(krein__bytes_rewind(s->in));
     a->i = 0;
@@ -300,6 +321,7 @@ static krein_status npy_open(krein_reader *r, const krein_reader_options *option
     }
     if (!krein__bytes_gzip(in)) r->bytes = krein__bytes_size(in);
     r->n = a->h.n;
+    memcpy(r->image, a->h.image, sizeof r->image);
     TRY(krein__chunk_init(r, false, false));
     TRY(look(r));
 done:

@@ -21,6 +21,7 @@ static const krein_reader_class *const classes[] = {
 
 void krein__raw_clear(krein_ctx *ctx, krein_raw *raw) {
     krein__free(ctx, raw->num);
+    krein__free(ctx, raw->byte);
     krein__free(ctx, raw->cat);
     krein__free(ctx, raw->label);
     krein__free(ctx, raw->weight);

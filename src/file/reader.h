@@ -12,6 +12,7 @@
  * Cells
  *   numeric features  float32(value - shift) in num, row-major, in column order
  *                     a column with a `reading` may become several numbers
+ *                     in `byte` instead where all of them are bytes that nothing is taken from
  *   text features     codes in cat; the dictionary of the column grows in order of
  *                     first appearance in the file, up to KREIN_WORDS_MAX, or is frozen: a
  *                     word that is not in it gets code -2; of a frozen one that is an error
@@ -88,12 +89,13 @@ typedef struct krein_mark {
 
 enum { KREIN_WORDS_MAX = 1 << 18 }; /* of a text feature */
 
-enum { KREIN_RAW_ARRAYS = 10 };
+enum { KREIN_RAW_ARRAYS = 11 };
 
 typedef struct krein_raw {
     int64_t n;
     int64_t nnum, ncat, nlabel;
-    float *num;     /* n x nnum; NULL for sparse */
+    float *num;     /* n x nnum; NULL for sparse, and where there are bytes */
+    uint8_t *byte;  /* n x nnum: the same numbers; NULL: they are in num */
     int32_t *cat;   /* n x ncat */
     double *label;  /* n x nlabel */
     double *weight; /* n, or NULL when no column has the role */
@@ -113,6 +115,11 @@ typedef struct krein_raw {
  * zeroed): the next call then makes a new one, otherwise it reuses the arrays. */
 void krein__raw_clear(krein_ctx *ctx, krein_raw *raw);
 
+/* Number j of row i, of rows with the stride ld. */
+static inline float krein__raw_number(const krein_raw *raw, int64_t ld, int64_t i, int64_t j) {
+    return raw->byte ? (float)raw->byte[i * ld + j] : raw->num[i * ld + j];
+}
+
 typedef struct krein_reader krein_reader;
 
 struct krein_reader {
@@ -129,9 +136,11 @@ struct krein_reader {
     int64_t n;         /* rows if known beforehand (NPY), else -1 */
     int64_t bytes;     /* size of the file, -1 unknown: for progress and memory estimates */
     int64_t bytes_done;
-    bool memory; /* the caller's arrays, no file (stream/memory.c) */
-    bool alone;  /* read on the thread that entered the library only */
-    bool again;  /* reading costs little: rows need not be kept for the next pass */
+    int64_t image[3]; /* rows that the file says are images: height, width, channels; else 0 */
+    bool in_bytes;    /* since begin: batches have `byte`, all of them */
+    bool memory;      /* the caller's arrays, no file (stream/memory.c) */
+    bool alone;       /* read on the thread that entered the library only */
+    bool again;       /* reading costs little: rows need not be kept for the next pass */
     bool missing_ok, label_optional;
     bool known_only;                  /* a word that a frozen dictionary lacks is an error */
     double seconds;                   /* spent reading and parsing */

@@ -69,7 +69,7 @@ static void settle_rates(const krein_net_machine *m, krein_values *v, double rat
     if (c != &krein__optimizer_adam.cls) return;
     if (isnan(own[KREIN_NET_RATE]))
         own[KREIN_NET_RATE] = rate > 0 ? rate : krein__optimizer_adam.rate;
-    if (isnan(own[KREIN_NET_FREQUENCY_RATE]))
+    if (!m->plain && isnan(own[KREIN_NET_FREQUENCY_RATE]))
         own[KREIN_NET_FREQUENCY_RATE] = faster * own[KREIN_NET_RATE];
 }
 

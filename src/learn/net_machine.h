@@ -16,12 +16,21 @@ enum {
     KREIN_NET_PATIENCE,
     KREIN_NET_CLIP,
     KREIN_NET_REFIT,
-    KREIN_NET_FREQUENCY_RATE,
     KREIN_NET_REPORT,
-    KREIN_NET_OWN /* so many */
+    KREIN_NET_PLAIN,                            /* so many */
+    KREIN_NET_FREQUENCY_RATE = KREIN_NET_PLAIN, /* of nets with frequencies */
+    KREIN_NET_OWN                               /* so many with it */
 };
 /* own_rate, own_frequency: where these come from when they are not given. */
 #define KREIN_NET_OPTIONS(size_of_batch, own_rate, own_frequency)                                  \
+    KREIN_NET_PLAIN_OPTIONS(size_of_batch, own_rate), {                                            \
+        .name = "frequency_rate", .type = KREIN_OPTION_NUMBER, .value = NAN, .low = 0,             \
+        .low_open = true, .high = 1e30,                                                            \
+        .help = "length of the steps of frequencies, in units of their typical size at the "       \
+                "start; when not given " own_frequency " with adam, and with others the rate "     \
+                "itself in no unit"                                                                \
+    }
+#define KREIN_NET_PLAIN_OPTIONS(size_of_batch, own_rate)                                           \
     {.name = "loss",                                                                               \
      .type = KREIN_OPTION_WORD,                                                                    \
      .value = NAN,                                                                                 \
@@ -75,15 +84,6 @@ enum {
          .words = "no|yes",                                                                        \
          .help = "solve for the weights by ridge regression in the end; when not given: with "     \
                  "the square loss"},                                                               \
-        {.name = "frequency_rate",                                                                 \
-         .type = KREIN_OPTION_NUMBER,                                                              \
-         .value = NAN,                                                                             \
-         .low = 0,                                                                                 \
-         .low_open = true,                                                                         \
-         .high = 1e30,                                                                             \
-         .help = "length of the steps of frequencies, in units of their typical size at the "      \
-                 "start; when not given " own_frequency " with adam, and with others the rate "    \
-                 "itself in no unit"},                                                             \
     {                                                                                              \
         .name = "report", .type = KREIN_OPTION_INTEGER, .value = 0, .low = 0, .high = 1e9,         \
         .help = "steps between two lines with loss and held-out error in the log (-vv); 0: one "   \
@@ -99,6 +99,7 @@ typedef struct krein_net_machine {
     krein_fit_options o;
     krein_fit_report r;
     bool refit;
+    bool plain; /* it has no frequencies, and no option for them */
     /* private */
     float *scores; /* of the rows held out, by the net */
     double error;  /* of these; NaN: there are none */

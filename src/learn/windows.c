@@ -11,10 +11,10 @@ enum { FOLDS = 10, LEAST = 40, MOST_HELD = 10000 };
 /* Bytes that a window may take. */
 static double room(const krein_ctx *ctx) { return (double)ctx->budget / 3; }
 
-/* Rows of a window of n dense rows, in whole blocks. */
-static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d) {
+/* Rows of a window of n dense rows of d numbers of so many bytes, in whole blocks. */
+static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d, double size) {
     int64_t block = krein__block_rows(d);
-    double fit = room(ctx) / (4 * (double)d);
+    double fit = room(ctx) / (size * (double)d);
     if ((double)n <= fit) return n;
     return krein__max(1, (int64_t)(fit / (double)block)) * block;
 }
@@ -23,11 +23,33 @@ static int64_t window_rows(const krein_ctx *ctx, int64_t n, int64_t d) {
 double krein__windows_bytes(const krein_map *map, int64_t n, int64_t k) {
     double N = (double)n, K = (double)k, d = (double)map->d,
            block = (double)krein__block_rows(map->d);
-    double row = map->sparse ? 8 * fmin(d, 1024) + 8 : 4 * d;
-    double rows = fmin(N, (double)window_rows(map->ctx, n, map->d));
+    double size = map->in_bytes ? 1 : 4, row = map->sparse ? 8 * fmin(d, 1024) + 8 : size * d;
+    double rows = fmin(N, (double)window_rows(map->ctx, n, map->d, size));
     double x = map->sparse ? fmin(N * row, fmax(room(map->ctx), block * row)) + 4 * N : rows * row;
     double held = fmin(N / 5 + 1, MOST_HELD);
     return x + held * row + N * (12 * K + 64) + held * (8 * K + 72) + 8 * K + 8192;
+}
+
+/* ---- rows in bytes ------------------------------------------------------ */
+
+/* All streams give bytes, so that nothing need be scaled before a batch is made. */
+static bool bytes_throughout(const krein_windows *w, bool unlabelled) {
+    const krein_job *job = w->job;
+    bool all = krein__stream_in_bytes(job->rows);
+    for (int64_t i = 0; unlabelled && i < job->unlabelled.streams; i++)
+        all = all && krein__stream_in_bytes(job->unlabelled.rows[i]);
+    return all;
+}
+
+/* Room for n rows. */
+static krein_status begin_bytes(const krein_windows *w, int64_t n, krein_matrix *x) {
+    krein_ctx *ctx = w->job->ctx;
+    krein_status st = KREIN_OK;
+    const krein_encoding *e = &w->job->model->encoding;
+    *x = (krein_matrix){.d = e->d, .centre = e->centre, .factor = e->factor};
+    NEW(x->byte, n * x->d);
+done:
+    return st;
 }
 
 /* ---- rows held out ------------------------------------------------------ */
@@ -50,6 +72,27 @@ done:
     return st;
 }
 
+/* Rows of the job's stream as bytes. */
+static krein_status gather_bytes(krein_windows *w, krein_matrix *x) {
+    krein_stream *s = w->job->rows;
+    krein_ctx *ctx = w->job->ctx;
+    krein_status st = KREIN_OK;
+    krein_block b;
+    TRY(begin_bytes(w, w->held, x));
+    TRY(krein__stream_rewind(s));
+    for (x->n = 0; x->n < w->held;) {
+        TRY(krein__stream_next(s, &b));
+        if (b.x.n == 0) break;
+        for (; x->n < w->held && w->held_row[x->n] < b.first + b.x.n; x->n++)
+            memcpy(x->byte + x->n * x->d, b.byte + (w->held_row[x->n] - b.first) * x->d,
+                   (size_t)x->d);
+    }
+    if (x->n < w->held) TRY(krein__stream_changed(s));
+done:
+    if (st != KREIN_OK) krein__matrix_clear(ctx, x);
+    return st;
+}
+
 static krein_status gather_held(krein_windows *w) {
     krein_ctx *ctx = w->job->ctx;
     krein_status st = KREIN_OK;
@@ -58,7 +101,10 @@ static krein_status gather_held(krein_windows *w) {
     NEW(w->held_row, w->held);
     for (int64_t i = 0; i < w->job->n; i++)
         if (w->is_held[i]) w->held_row[m++] = i;
-    TRY(krein__stream_gather(w->job->rows, w->held_row, w->held, &w->held_x, NULL, NULL, NULL));
+    if (w->in_bytes)
+        TRY(gather_bytes(w, &w->held_x));
+    else
+        TRY(krein__stream_gather(w->job->rows, w->held_row, w->held, &w->held_x, NULL, NULL, NULL));
     w->fit.held =
         (krein_window){krein__matrix_rows(&w->held_x), {w->held_y, w->held_class, w->held_weight}};
 done:
@@ -161,6 +207,10 @@ static krein_stream *stream_of(const krein_windows *w, int64_t i) {
 static krein_status append(krein_windows *w, int64_t i) {
     const krein_rows *from = &w->block.x;
     krein_matrix *x = &w->x;
+    if (w->in_bytes) {
+        memcpy(x->byte + i * x->d, w->block.byte + w->next * x->d, (size_t)x->d);
+        return KREIN_OK;
+    }
     if (!from->ptr) {
         memcpy(x->x + i * x->d, from->x + w->next * from->ld, (size_t)x->d * sizeof *x->x);
         return KREIN_OK;
@@ -277,9 +327,12 @@ done:
 static krein_status size_dense(krein_windows *w) {
     krein_ctx *ctx = w->job->ctx;
     krein_status st = KREIN_OK;
-    w->rows = window_rows(ctx, w->n, w->x.d);
+    w->rows = window_rows(ctx, w->n, w->x.d, w->in_bytes ? 1 : 4);
     TRY(krein__windows_recall(w));
-    NEW(w->x.x, w->rows * w->x.d);
+    if (w->in_bytes)
+        TRY(begin_bytes(w, w->rows, &w->x));
+    else
+        NEW(w->x.x, w->rows * w->x.d);
 done:
     return st;
 }
@@ -289,6 +342,7 @@ krein_status krein__windows_open(krein_job *job, bool unlabelled, krein_windows 
     krein_status st = KREIN_OK;
     const krein_encoding *e = &job->model->encoding;
     *w = (krein_windows){.job = job, .k = job->model->k, .at = -1, .before = -1};
+    w->in_bytes = bytes_throughout(w, unlabelled);
     NEW(w->unit, w->k);
     ZNEW(w->is_held, job->n);
     TRY(find_aims(w, unlabelled));

@@ -2,7 +2,8 @@
  *
  * A window is what is in memory at a time: all rows where they take at most a third of the memory
  * budget, else rows that follow each other in the data, read again in every epoch. Rows without
- * labels stand behind those with labels, with weight 0.
+ * labels stand behind those with labels, with weight 0. Images that are bytes stay bytes until a
+ * batch is made of them.
  *
  * A net that is trained on windows has checkpoints: its state, and the size of the windows, are
  * parts of the job's file (net_state.c). */
@@ -16,6 +17,7 @@ typedef struct krein_windows {
     krein_job *job;
     int64_t k, n, held; /* outputs; rows that are trained on, with and without labels; held out */
     int64_t rows;       /* of a window, at most */
+    bool in_bytes;      /* these are bytes */
     int64_t entries;    /* of a window, at most, where rows are sparse */
     krein_fit_rows fit; /* as krein__net_fit takes them */
     double *unit;       /* k: numbers are divided by it, so that they have variance one */

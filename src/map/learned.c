@@ -109,8 +109,21 @@ static krein_status open_file(krein_ctx *ctx, const char *path, krein_archive **
     if (krein__archive_has(*a, "learned.W")) return KREIN_OK;
     return krein__fail(ctx, KREIN_EARG,
                        "learned(file): %.300s has no learned frequencies; give a model that was "
-                       "trained with learner=askl, or with map=learned",
+                       "trained with learner=askl or learner=net, or with map=learned",
                        path);
+}
+
+/* A network has a map of its own. */
+static char *instead(krein_ctx *ctx, const krein_values *values) {
+    const char *path = values->text[FILE_SLOT];
+    krein_ctx quiet = krein__ctx_share(ctx, 1);
+    krein_archive *a = NULL;
+    char *spec = NULL;
+    if (path && krein__archive_load(&quiet, path, &a) == KREIN_OK &&
+        krein__archive_has(a, "network.arch"))
+        spec = krein__format(ctx, "network(file=\"%s\")", path);
+    krein__archive_destroy(a);
+    return spec;
 }
 
 /* How many features the model has; 0 where it cannot be read, which the fit will say. */
@@ -380,7 +393,8 @@ static const krein_option options[] = {
      .help = "cos and sin pairs instead of cosines with phases"},
     {.name = "file",
      .type = KREIN_OPTION_TEXT,
-     .help = "the frequencies of this model, with its D, spectrum and form"},
+     .help = "the frequencies of this model, with its D, spectrum and form; of a model of the "
+             "learner net the map network"},
     {0}};
 
 const krein_map_class krein__map_learned = {
@@ -395,6 +409,7 @@ const krein_map_class krein__map_learned = {
     .time = "n d D",
     .traits = KREIN_MAP_TRAINED,
     .own_traits = own_traits,
+    .instead = instead,
     .accepts = accepts,
     .features = features,
     .cost = cost,

@@ -15,17 +15,40 @@ const krein_class *const krein__maps[] = {
 };
 const int64_t krein__map_count = KREIN__COUNT(krein__maps);
 
-krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
-                               int64_t D, uint64_t seed, krein_map **out) {
+/* The class and the options of a spec; fresh: not of a model, which is what it is. */
+static krein_status parse(krein_ctx *ctx, const char *spec, bool fresh, const krein_map_class **cls,
+                          krein_values *values) {
+    int64_t which;
+    krein_status st =
+        krein__parse_spec(ctx, spec, "map", krein__maps, krein__map_count, &which, values);
+    if (st != KREIN_OK) return st;
+    *cls = (const krein_map_class *)krein__maps[which];
+    char *other = fresh && (*cls)->instead ? (*cls)->instead(ctx, values) : NULL;
+    if (!other) return KREIN_OK;
+    krein__values_clear(ctx, values);
+    st = parse(ctx, other, false, cls, values);
+    krein__free(ctx, other);
+    return st;
+}
+
+const char *krein__map_kernel(krein_ctx *ctx, const char *spec) {
+    krein_ctx quiet = krein__ctx_share(ctx, 1);
+    const krein_map_class *cls = NULL;
+    krein_values values = {0};
+    bool known = spec && parse(&quiet, spec, true, &cls, &values) == KREIN_OK;
+    krein__values_clear(&quiet, &values);
+    return known ? cls->kernel : NULL;
+}
+
+static krein_status create(krein_ctx *ctx, const char *spec, bool fresh, const krein_kernel *kernel,
+                           int64_t D, uint64_t seed, krein_map **out) {
     krein_status st = KREIN_OK;
     krein_map *map = NULL;
-    int64_t which;
     *out = NULL;
     ZNEW(map, 1);
     map->ctx = ctx;
     map->seed = seed;
-    TRY(krein__parse_spec(ctx, spec, "map", krein__maps, krein__map_count, &which, &map->values));
-    map->cls = (const krein_map_class *)krein__maps[which];
+    TRY(parse(ctx, spec, fresh, &map->cls, &map->values));
     TRY(krein__kernel_copy(ctx, kernel, &map->kernel));
     krein__map_ask(map, D);
     TRY(map->cls->accepts(ctx, kernel));
@@ -34,6 +57,11 @@ krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_ker
 done:
     krein__map_destroy(map);
     return st;
+}
+
+krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
+                               int64_t D, uint64_t seed, krein_map **out) {
+    return create(ctx, spec, true, kernel, D, seed, out);
 }
 
 void krein__map_ask(krein_map *map, int64_t D) {
@@ -170,7 +198,7 @@ krein_status krein__map_io(krein_ctx *ctx, krein_archive *a, int64_t expected_d,
             st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its kernel is incomplete)");
             goto done;
         }
-        TRY(krein__map_create(ctx, spec, kernel, 0, (uint64_t)seed, &map));
+        TRY(create(ctx, spec, false, kernel, 0, (uint64_t)seed, &map));
         krein__values_old(&map->cls->cls, &map->values);
         map->d = d;
         map->sparse = sparse;

@@ -69,6 +69,10 @@ typedef struct krein_map_class {
     int64_t terms;       /* most terms of a sum that it makes features of at once; 0: one */
     const char *kernels; /* the families it is for, in a few words, for `krein list` */
     const char *time;    /* its cost in n, d, D: "n d D" */
+    const char *kernel;  /* that it is for where none is asked for; NULL: any, chosen as usual */
+    /* The options stand for another map, whose spec this writes, owned by the caller; NULL: they do
+     * not. The context keeps no error. */
+    char *(*instead)(krein_ctx *ctx, const krein_values *values);
     /* KREIN_ESPEC with the reason and an alternative where the map does not apply. */
     krein_status (*accepts)(krein_ctx *ctx, const krein_kernel *kernel);
     /* Number of features made when D are asked for on n rows. */
@@ -133,6 +137,8 @@ struct krein_map {
     int64_t negative; /* features with sign -1 */
     int64_t scratch;  /* elements of scratch per thread */
     bool sparse;      /* rows are CSR */
+    bool in_bytes;    /* rows are bytes as far as those who train are concerned */
+    int64_t image[3]; /* rows are images: height, width, channels; zeros: they are not */
     bool unmixed;     /* set before the fit: raw features are enough, and a map of KREIN_MAP_VALUES
                          need not make the mix of a positive definite kernel (then D = R) */
     void *state;
@@ -147,6 +153,9 @@ extern const int64_t krein__map_count;
 /* Parses the spec; D = 0 leaves the map's own default or choice. The kernel is copied. */
 krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
                                int64_t D, uint64_t seed, krein_map **out);
+/* The kernel that the map of that spec is for where none is asked for; NULL: any, or there is no
+ * such map. */
+const char *krein__map_kernel(krein_ctx *ctx, const char *spec);
 /* Asks a map that has a D, and is not fitted, for another. */
 void krein__map_ask(krein_map *map, int64_t D);
 krein_status krein__map_fit(krein_map *map, int64_t d, bool sparse, krein_stream *rows, int64_t n);

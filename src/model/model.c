@@ -280,6 +280,20 @@ krein_status krein__scaling_io(krein_archive *a, krein_ctx *ctx, krein_encoding 
     return scaling_io(a, ctx, e);
 }
 
+/* The shape of rows that are images. */
+static krein_status image_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    static const char *const name[] = {"encoding.height", "encoding.width", "encoding.channels"};
+    krein_status st = KREIN_OK;
+    if (krein__archive_reading(a) ? !krein__archive_has(a, name[0]) : e->image[0] == 0)
+        return KREIN_OK;
+    krein__archive_needs(a, 2);
+    for (int k = 0; k < 3; k++) TRY(krein__archive_int(a, name[k], &e->image[k], 1, 1 << 16));
+    if (e->sparse || e->image[0] * e->image[1] * e->image[2] != e->d)
+        st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its images are wrong)");
+done:
+    return st;
+}
+
 krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
     int scale = (int)e->scale, missing = (int)e->missing, task = (int)e->task;
@@ -295,6 +309,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     e->task = (krein_task)task;
     TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
+    TRY(image_io(a, ctx, e));
     TRY(scaling_io(a, ctx, e));
     const bool labels = e->task == KREIN_TASK_MULTILABEL;
     if (e->task != KREIN_TASK_CLASSIFICATION && !labels) goto done;

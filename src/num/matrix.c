@@ -13,6 +13,8 @@ krein_rows krein__rows_slice(const krein_rows *r, int64_t first, int64_t n) {
         s.ptr = r->ptr + first;
     } else if (r->x) {
         s.x = r->x + first * r->ld;
+    } else if (r->byte) {
+        s.byte = r->byte + first * r->ld;
     }
     return s;
 }
@@ -22,8 +24,16 @@ krein_rows krein__rows_dense(int64_t n, int64_t d, const float *x, int64_t ld) {
 }
 
 krein_rows krein__matrix_rows(const krein_matrix *m) {
-    return (krein_rows){
-        .n = m->n, .d = m->d, .x = m->x, .ld = m->d, .ptr = m->ptr, .col = m->col, .val = m->val};
+    return (krein_rows){.n = m->n,
+                        .d = m->d,
+                        .x = m->x,
+                        .ld = m->d,
+                        .ptr = m->ptr,
+                        .col = m->col,
+                        .val = m->val,
+                        .byte = m->byte,
+                        .centre = m->centre,
+                        .factor = m->factor};
 }
 
 void krein__matrix_clear(krein_ctx *ctx, krein_matrix *m) {
@@ -31,6 +41,7 @@ void krein__matrix_clear(krein_ctx *ctx, krein_matrix *m) {
     krein__free(ctx, m->ptr);
     krein__free(ctx, m->col);
     krein__free(ctx, m->val);
+    krein__free(ctx, m->byte);
     *m = (krein_matrix){0};
 }
 
@@ -79,6 +90,11 @@ krein_status krein__matrix_gather(krein_ctx *ctx, const krein_rows *r, const int
 }
 
 void krein__row_copy(const krein_rows *r, int64_t i, float *out) {
+    if (r->byte) {
+        const uint8_t *byte = r->byte + i * r->ld;
+        for (int64_t j = 0; j < r->d; j++) out[j] = ((float)byte[j] - r->centre[j]) * r->factor[j];
+        return;
+    }
     if (!krein__rows_sparse(r)) {
         if (r->d > 0) memcpy(out, r->x + i * r->ld, (size_t)r->d * sizeof *out);
         return;

@@ -16,6 +16,10 @@ typedef struct krein_rows {
     const int64_t *ptr; /* CSR: row i is entries ptr[i] .. ptr[i+1]-1 */
     const int32_t *col; /* ascending within a row */
     const float *val;
+    /* Dense rows that are bytes (x is NULL): (byte - centre) factor, column by column. For those
+     * who take rows by krein__row_copy alone. */
+    const uint8_t *byte;
+    const float *centre, *factor;
 } krein_rows;
 
 static inline bool krein__rows_sparse(const krein_rows *r) { return r->ptr != NULL; }
@@ -30,6 +34,8 @@ typedef struct krein_matrix {
     int64_t *ptr;
     int32_t *col;
     float *val;
+    uint8_t *byte; /* in place of x; centre and factor are somebody else's */
+    const float *centre, *factor;
 } krein_matrix;
 
 krein_rows krein__matrix_rows(const krein_matrix *m);

@@ -15,8 +15,8 @@ typedef struct krein_strips {
     int64_t a_next, a_row, a_term, b_next, b_row;
 } krein_strips;
 
-/* C (m x columns, stride ldc) = A B, or C + A B; columns at most KREIN_PANEL. Each number is summed
- * in the order of the pieces and of the k, whatever m is. */
+/* C (m x columns, stride ldc) = A B, or C + A B; columns at most KREIN_PANEL. One of a_row and
+ * a_term is 1. Each number is summed in the order of the pieces and of the k, whatever m is. */
 void krein__strips(bool add, int64_t m, int64_t columns, const krein_strips *s, float *c,
                    int64_t ldc);
 

@@ -69,6 +69,9 @@ static krein_status create(const krein_pipe *p, const char *spec, int64_t D, kre
     if (st != KREIN_OK) return st;
     (*out)->d = encoding(p)->d;
     (*out)->sparse = encoding(p)->sparse;
+    (*out)->in_bytes =
+        p->job.data && p->job.data->reader->in_bytes && krein__encoding_bytes(encoding(p));
+    memcpy((*out)->image, encoding(p)->image, sizeof(*out)->image);
     return KREIN_OK;
 }
 
@@ -179,7 +182,9 @@ done:
 static krein_status count_rows(krein_pipe *p) {
     const krein_data *data = p->job.data;
     int64_t here = data->share.on ? data->here[KREIN_PART_TRAIN] : p->rows;
-    p->rows_bytes = data->in_memory ? 4 * (double)here * (double)encoding(p)->d : data->batch_bytes;
+    double size = data->reader->in_bytes ? 1 : 4;
+    p->rows_bytes =
+        data->in_memory ? size * (double)here * (double)encoding(p)->d : data->batch_bytes;
     p->rows_bytes += (double)atomic_load(&p->ctx->held);
     return krein__stream_most(p->job.rows, 1, &p->rows_bytes);
 }

@@ -264,6 +264,8 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     TRY(krein__learner_parse(ctx, t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT, &t->learner,
                              &t->values, &t->weighing));
     TRY(take_own_map(t));
+    if (!t->o.kernel && !t->o.kernels && !t->weighing.cls)
+        t->o.kernel = krein__map_kernel(ctx, t->o.map);
     TRY(krein__tuning_begin(t));
     t->pipe.purpose.matrix = t->learner->matrix;
     if (t->learner->map) t->pipe.purpose.features = NULL;
@@ -388,7 +390,8 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     TRY(krein__training_unlabelled(t));
     t->pipe.rows = job->n + job->unlabelled.n;
     if (plan) /* train would keep the rows in memory where they are few */
-        data->in_memory = data->in_memory || 4.0 * (double)job->n * (double)m->encoding.d <
+        data->in_memory = data->in_memory || (data->reader->in_bytes ? 1.0 : 4.0) * (double)job->n *
+                                                     (double)m->encoding.d <
                                                  (double)t->pipe.ctx->budget / 3;
 done:
     return st;

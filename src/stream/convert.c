@@ -77,6 +77,11 @@ static krein_status bad_number(krein_reader *r, const krein_memory *s, const kre
         body;                                                                                      \
         break;                                                                                     \
     }                                                                                              \
+    case KREIN_UINT8: {                                                                            \
+        const uint8_t *p = (array);                                                                \
+        body;                                                                                      \
+        break;                                                                                     \
+    }                                                                                              \
     }
 
 static void dense_row(const krein_memory *s, int64_t i, int64_t n, float *out) {
@@ -86,6 +91,13 @@ static void dense_row(const krein_memory *s, int64_t i, int64_t n, float *out) {
         for (int64_t k = 0; k < n; k++)
             out[k] = (float)((double)p[at + s->input[k] * step] - s->shift[k]);
     })
+}
+
+/* Bytes that stay bytes. */
+static void byte_row(const krein_memory *s, int64_t i, int64_t n, uint8_t *out) {
+    const krein_rows_view *v = &s->view;
+    const uint8_t *p = (const uint8_t *)v->x + i * v->row_stride;
+    for (int64_t k = 0; k < n; k++) out[k] = p[s->input[k] * v->column_stride];
 }
 
 static void table_column(const krein_cells *c, int64_t from, int64_t m, double shift, float *out,
@@ -123,6 +135,10 @@ static krein_status numbers(krein_reader *r, const krein_memory *s, int64_t m, k
     int64_t n = raw->nnum, bad = INT64_MAX, labels = krein__view_labels(&s->first);
     bool table = s->view.columns != NULL, missing = false, missing_ok = r->missing_ok;
     int threads = m * n > 65536 ? r->ctx->threads : 1;
+    if (r->in_bytes) {
+        for (int64_t i = 0; i < m; i++) byte_row(s, s->at + i, n, raw->byte + i * n);
+        return KREIN_OK;
+    }
     for (int64_t k = 0; table && k < n;) {
         int64_t j = labels + s->input[k];
         const krein_column *c = &r->column[j];

@@ -18,7 +18,7 @@ void krein_data_options_init_sized(krein_data_options *given, size_t size) {
     krein__options_give(given, size, options);
 }
 
-enum { OWN_GROUP = 7 }; /* of krein_data.owned: the name of the groups of rows in memory */
+enum { OWN_GROUP = 8 }; /* of krein_data.owned: the name of the groups of rows in memory */
 
 /* The struct and its strings are copied: a caller's options may be gone when they are used. */
 static krein_status copy_options(krein_data *data, const krein_data_options *given) {
@@ -28,8 +28,8 @@ static krein_status copy_options(krein_data *data, const krein_data_options *giv
     krein_data_options_init(o);
     TRY(krein__options_copy(ctx, given, o, "krein_data_options"));
     const char **text[] = {&o->format, &o->label, &o->labels_file, &o->weights,
-                           &o->group,  &o->id,    &o->ignore};
-    for (int k = 0; k < 7; k++)
+                           &o->group,  &o->id,    &o->ignore,      &o->image};
+    for (int k = 0; k < KREIN__COUNT(text); k++)
         if (*text[k]) {
             DUP(data->owned[k], *text[k]);
             *text[k] = data->owned[k];
@@ -75,6 +75,7 @@ krein_status krein_data_open(krein_ctx *ctx, const char *path, const krein_data_
         goto done;
     }
     TRY(krein__reader_open(ctx, path, &reading, &data->reader));
+    TRY(krein__data_image(data));
     if (data->options.labels_file) {
         krein_reader_options plain = {.header = -1};
         TRY(krein__reader_open(ctx, data->options.labels_file, &plain, &data->labels));
@@ -147,6 +148,7 @@ static krein_status memory_opened(krein_data *data, krein_status st) {
     if (st == KREIN_OK) {
         const krein_memory *m = data->reader->state->own;
         st = memory_options(data, &m->first);
+        if (st == KREIN_OK) st = krein__data_image(data);
     }
     if (st != KREIN_OK) krein_data_close(data);
     return st;
@@ -373,7 +375,7 @@ krein_status krein__data_label_role(krein_data *data) {
         data->has_label = true;
         return KREIN_OK;
     }
-    bool none = o->label && strcmp(o->label, "none") == 0;
+    bool none = o->label ? strcmp(o->label, "none") == 0 : krein__data_image_alone(data);
     if (r->memory && (none || !o->label)) {
         given_labels(data, !none);
         return KREIN_OK;

@@ -24,7 +24,7 @@ struct krein_data {
     krein_ctx *ctx;
     char *name; /* path or "(memory)" */
     krein_data_options options;
-    char *owned[8];       /* copies of the option strings */
+    char *owned[9];       /* copies of the option strings */
     krein_reader *reader; /* of a file, or of the caller's rows (memory.h) */
     krein_reader *labels; /* --labels FILE.npy */
     krein_segment *segment;
@@ -32,7 +32,8 @@ struct krein_data {
     bool in_memory;  /* all rows are in segments */
     bool share_rows; /* the next scan or match: the processes read a part of the rows each */
     krein_share share;
-    int64_t nrows; /* rows of the file, once known, else -1 */
+    int64_t image[3]; /* the inputs are images: height, width, channels; zeros: they are not */
+    int64_t nrows;    /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
     int64_t nlabel;
     int64_t label_column;        /* in the reader, -1 none */
@@ -70,6 +71,13 @@ static inline void krein__data_labels(const krein_data *data, const krein_encodi
 }
 
 /* Inside the room: roles of the columns, one batch, memory of batches. */
+/* What the options and the file say of images; that the inputs are as many numbers (image.c). */
+krein_status krein__data_image(krein_data *data);
+krein_status krein__data_image_check(const krein_data *data);
+/* The columns that are inputs so far are an image, and nothing else. */
+bool krein__data_image_alone(const krein_data *data);
+/* Images of these data are for an encoding of others. */
+krein_status krein__data_image_match(const krein_data *data, const krein_encoding *e);
 /* Rows that a pass over the raw rows gives, once known. */
 int64_t krein__data_rows_here(const krein_data *data);
 /* The number among the rows of all processes of a row of a raw batch, from 0; after the scan. */
@@ -162,6 +170,7 @@ bool krein__data_unknown(const krein_data *data, const krein_encoding *e);
 /* Encoded rows, in file order. */
 typedef struct krein_block {
     krein_rows x;
+    const uint8_t *byte;  /* n x d, where krein__stream_in_bytes: x is (byte - centre) factor */
     const double *label;  /* n x nlabel: targets, or class codes; NULL without labels */
     const double *weight; /* n, or NULL */
     const int32_t *group; /* n, or NULL */
@@ -190,6 +199,9 @@ void krein__stream_tell(const krein_stream *s, krein_place *out);
 krein_status krein__stream_seek(krein_stream *s, const krein_place *to);
 void krein__stream_close(krein_stream *s);
 krein_data *krein__stream_data(const krein_stream *s);
+/* The rows are bytes, and x_j = (byte_j - centre_j) factor_j with the numbers of the encoding:
+ * images that need no more than scaling. Blocks have the bytes, too. */
+bool krein__stream_in_bytes(const krein_stream *s);
 /* The processes have a part of the rows each: what is added up over a stream is put together with
  * the others' (stream/together.h). Not with NULL: a plan has no stream. */
 bool krein__stream_shared(const krein_stream *s);

@@ -257,6 +257,7 @@ krein_status krein__data_match(krein_data *data, const krein_encoding *e, bool n
                            "ones; convert one of them",
                            r->path, e->sparse ? "sparse (LIBSVM)" : "dense",
                            r->sparse ? "sparse" : "dense");
+    TRY(krein__data_image_match(data, e));
     TRY(krein__data_side_roles(data));
     if (e->header && r->header) TRY(input_names(ctx, e, &inputs));
     data->label_column = -1;

@@ -412,6 +412,8 @@ static krein_status memory_begin(krein_reader *r) {
         }
     }
     if (r->sparse) r->d = r->max_index > 0 ? r->max_index : s->first.d;
+    r->in_bytes = !s->source.next && s->view.x && !r->sparse && s->view.type == KREIN_UINT8;
+    for (int64_t k = 0; k < n; k++) r->in_bytes = r->in_bytes && s->shift[k] == 0;
 done:
     return st;
 }

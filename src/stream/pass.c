@@ -190,7 +190,7 @@ static krein_status next_ahead(krein_raw_pass *p, krein_raw **raw) {
 }
 
 static double raw_bytes(const krein_raw *raw) {
-    static const int size[KREIN_RAW_ARRAYS] = {4, 4, 8, 8, 4, 8, 1, 8, 4, 4};
+    static const int size[KREIN_RAW_ARRAYS] = {4, 4, 8, 8, 4, 8, 1, 8, 4, 4, 1};
     double bytes = 0;
     for (int k = 0; k < KREIN_RAW_ARRAYS; k++) bytes += (double)size[k] * (double)raw->room[k];
     return bytes;

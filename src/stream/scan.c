@@ -262,11 +262,13 @@ static krein_status no_inputs(const krein_data *data) {
                                                  : "other options name all of them");
 }
 
-/* Sparse rows have no cells that could be left empty: NaN there is a mistake until said otherwise.
+/* Sparse rows and images have no cells that could be left empty: NaN there is a mistake until said
+ * otherwise.
  */
 static krein_missing missing_of(const krein_data *data) {
     krein_missing missing = data->options.missing;
-    return missing == KREIN_MISSING_AUTO && data->reader->sparse ? KREIN_MISSING_ERROR : missing;
+    bool none = data->reader->sparse || data->image[0] > 0;
+    return missing == KREIN_MISSING_AUTO && none ? KREIN_MISSING_ERROR : missing;
 }
 
 /* Texts that look like something else are read as that: features as anything, labels as amounts. */
@@ -298,7 +300,9 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
         data->has_label = false;
         data->nlabel = 0;
     }
-    bool affine = o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX;
+    TRY(krein__data_image_check(data));
+    bool affine =
+        (o->scale == KREIN_SCALE_STANDARD || o->scale == KREIN_SCALE_MINMAX) && data->image[0] == 0;
     for (int64_t j = 0; j < r->ncolumn; j++) {
         krein_column *c = &r->column[j];
         c->frozen = c->open = false;
@@ -398,6 +402,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     krein__data_reset(data);
     data->label_most = 0;
     e->scale = data->options.scale;
+    memcpy(e->image, data->image, sizeof e->image);
     e->missing = missing_of(data);
     e->unknown_ignore = data->options.unknown_ignore;
     /* What the processes have agreed on is for the scan that they make together. */
@@ -501,6 +506,7 @@ static bool same_data(const krein_data *data, const krein_encoding *e) {
     const bool words = from->column[data->labels ? 0 : data->label_column].text;
     bool same = e->sparse == r->sparse && e->ninput == (r->sparse ? 0 : r->ncolumn) &&
                 e->scale == o->scale && e->missing == missing_of(data) &&
+                memcmp(e->image, data->image, sizeof e->image) == 0 &&
                 e->unknown_ignore == o->unknown_ignore && e->task != KREIN_TASK_AUTO &&
                 e->outputs == data->nlabel && (!classes || data->nlabel == 1) &&
                 words == e->label_text;

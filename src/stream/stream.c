@@ -43,7 +43,8 @@ struct krein_stream {
     int64_t words;           /* text labels of a scanned file: how many there are; else -1 */
 
     float *x;
-    float *tile; /* threads x KREIN_TILE x d, once a full metric needs it */
+    uint8_t *byte; /* of a block, where krein__stream_in_bytes */
+    float *tile;   /* threads x KREIN_TILE x d, once a full metric needs it */
     double *label, *weight;
     int32_t *group;
     bool *dropped;
@@ -115,6 +116,7 @@ krein_status krein__stream_open(krein_data *data, const krein_encoding *e, int p
     if (!e->sparse) {
         TRY(make_slots(s));
         NEW(s->x, s->rows * e->d);
+        if (e->image[0] > 0) NEW(s->byte, s->rows * e->d);
         NEW(s->blank, e->d);
         for (int64_t j = 0; j < e->d; j++) s->blank[j] = -e->centre[j] * e->factor[j];
     } else {
@@ -190,13 +192,16 @@ void krein__stream_close(krein_stream *s) {
     krein__raw_end(&s->pass);
     free_ids(s);
     krein__matrix_clear(ctx, &s->csr);
-    void *all[] = {s->num,    s->cat,   s->blank, s->x,       s->tile, s->label,
-                   s->weight, s->group, s->id,    s->dropped, s->pick};
+    void *all[] = {s->num,   s->cat,    s->blank, s->x,  s->byte,    s->tile,
+                   s->label, s->weight, s->group, s->id, s->dropped, s->pick};
     for (int64_t k = 0; k < KREIN__COUNT(all); k++) krein__free(ctx, all[k]);
     krein__free(ctx, s);
 }
 
 krein_data *krein__stream_data(const krein_stream *s) { return s->data; }
+bool krein__stream_in_bytes(const krein_stream *s) {
+    return s->byte && s->data->reader->in_bytes && s->contiguous && krein__encoding_bytes(s->e);
+}
 bool krein__stream_shared(const krein_stream *s) { return s && s->data->share.on; }
 int krein__stream_root(const krein_stream *s) {
     return s->data->share.on && s->part >= 0 ? s->data->root[s->part] : 0;
@@ -260,12 +265,14 @@ static void encode_means(const krein_stream *s, const slot *to, int64_t code, in
 
 /* Numbers whose logarithm is taken. What is below zero, as no number of the training rows was,
  * counts as zero. */
-static void encode_logs(const krein_stream *s, const float *num, float *x) {
+static void encode_logs(const krein_stream *s, const krein_raw *raw, int64_t ld, int64_t i,
+                        float *x) {
     const krein_encoding *e = s->e;
     for (int64_t j = 0; j < s->nnum; j++) {
         int64_t at = s->num[j].at;
         if (at < 0 || !(e->log[at] > 0)) continue;
-        double v = (double)(isnan(num[j]) ? e->fill[at] : num[j]) + s->num[j].shift;
+        float num = krein__raw_number(raw, ld, i, j);
+        double v = (double)(isnan(num) ? e->fill[at] : num) + s->num[j].shift;
         x[at] = ((float)log(fmax(v, 0) + (double)e->log[at]) - e->centre[at]) * e->factor[at];
     }
 }
@@ -274,16 +281,19 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
                        float *x) {
     const krein_encoding *e = s->e;
     const float *num = raw->num ? raw->num + i * ld : NULL; /* none where all columns are text */
-    if (s->contiguous && !raw->any_missing) {
+    if (s->contiguous && raw->byte) {
+        const uint8_t *byte = raw->byte + i * ld;
+        for (int64_t j = 0; j < e->d; j++) x[j] = ((float)byte[j] - e->centre[j]) * e->factor[j];
+    } else if (s->contiguous && !raw->any_missing) {
         for (int64_t j = 0; j < e->d; j++) x[j] = (num[j] - e->centre[j]) * e->factor[j];
     } else {
         memcpy(x, s->blank, (size_t)e->d * sizeof *x);
         for (int64_t j = 0; j < s->nnum; j++) {
             int64_t at = s->num[j].at;
             if (at < 0) continue;
-            float v = isnan(num[j]) ? e->fill[at] : num[j];
-            x[at] = (v - e->centre[at]) * e->factor[at];
-            if (isnan(num[j])) set_flag(e, s->num[j].flag, x);
+            float v = krein__raw_number(raw, ld, i, j);
+            x[at] = ((isnan(v) ? e->fill[at] : v) - e->centre[at]) * e->factor[at];
+            if (isnan(v)) set_flag(e, s->num[j].flag, x);
         }
         for (int64_t k = 0; k < s->ncat; k++) {
             int64_t at = s->cat[k].at, code = raw->cat[i * s->ncat + k];
@@ -298,7 +308,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
                 x[at + c] = (e->fill[at + c] - e->centre[at + c]) * e->factor[at + c];
         }
     }
-    if (e->log) encode_logs(s, num, x);
+    if (e->log) encode_logs(s, raw, ld, i, x);
     if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
     if (s->clips) clip_row(x, e->d, e->clip);
     for (int64_t j = 0; e->metric && j < e->d; j++) x[j] *= e->metric[j];
@@ -312,6 +322,8 @@ static void encode_dense(krein_stream *s, int64_t to, int64_t m) {
     int threads = m * d > 65536 ? s->ctx->threads : 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < m; i++) encode_row(s, raw, ld, s->pick[i], s->x + (to + i) * d);
+    for (int64_t i = 0; s->byte && raw->byte && i < m; i++)
+        memcpy(s->byte + (to + i) * d, raw->byte + s->pick[i] * ld, (size_t)d);
 }
 
 static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
@@ -499,6 +511,7 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
     if (s->e->matrix) TRY(full_metric(s, n));
     out->x = s->e->sparse ? (krein_rows){n, s->e->d, NULL, 0, s->csr.ptr, s->csr.col, s->csr.val}
                           : krein__rows_dense(n, s->e->d, s->x, s->e->d);
+    if (krein__stream_in_bytes(s)) out->byte = s->byte;
     out->label = s->data->nlabel ? s->label : NULL;
     out->weight = s->data->has_weight ? s->weight : NULL;
     out->group = s->data->options.group ? s->group : NULL;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_number(krein_element t) { return t >= KREIN_FLOAT32 && t <= KREIN_INT64; }
+static bool is_number(krein_element t) { return t >= KREIN_FLOAT32 && t <= KREIN_UINT8; }
 static bool is_whole(krein_element t) { return t == KREIN_INT32 || t == KREIN_INT64; }
 
 /* The columns may come from a caller with an older, smaller struct. */
@@ -24,7 +24,7 @@ static krein_status check_dense(krein_ctx *ctx, krein_rows_view *v) {
     if (!is_number(v->type))
         return krein__fail(ctx, KREIN_EARG,
                            "`type` says what the elements of x are: KREIN_FLOAT32, KREIN_FLOAT64, "
-                           "KREIN_INT32 or KREIN_INT64");
+                           "KREIN_INT32, KREIN_INT64 or KREIN_UINT8");
     if (v->row_stride == 0 && v->column_stride != 0 && v->n > 1)
         return krein__fail(ctx, KREIN_EARG, "`row_stride` must be given where `column_stride` is");
     if (v->column_stride == 0) v->column_stride = 1;
@@ -170,7 +170,9 @@ int64_t krein__view_labels(const krein_rows_view *v) {
 
 int64_t krein__view_inputs(const krein_rows_view *v) { return v->indptr ? 0 : v->d; }
 
-static size_t size_of(krein_element t) { return t == KREIN_FLOAT32 || t == KREIN_INT32 ? 4 : 8; }
+static size_t size_of(krein_element t) {
+    return t == KREIN_UINT8 ? 1 : t == KREIN_FLOAT32 || t == KREIN_INT32 ? 4 : 8;
+}
 
 krein_cells krein__view_label(const krein_rows_view *v, int64_t k) {
     if (v->class_names) return (krein_cells){.text = v->class_names, .is_text = true};
@@ -218,6 +220,8 @@ double krein__cells_number(const krein_cells *c, int64_t i) {
         return (double)((const int32_t *)c->number)[at];
     case KREIN_INT64:
         return (double)((const int64_t *)c->number)[at];
+    case KREIN_UINT8:
+        return (double)((const uint8_t *)c->number)[at];
     }
     return NAN;
 }
