@@ -58,11 +58,11 @@ void krein_fewshot_report_clear(krein_ctx *ctx, krein_fewshot_report *report) {
 /* ---- options ------------------------------------------------------------ */
 
 typedef struct setup {
-    krein_fewshot f;
-    int64_t *which;    /* method of each result */
+    krein_fewshot_run f;
+    int64_t *which; /* method of each result */
     int64_t *variant;
     int64_t results;
-    int64_t *classes;  /* of the three pools */
+    int64_t *classes; /* of the three pools */
 } setup;
 
 static krein_status check_counts(krein_ctx *ctx, const krein_fewshot_options *o) {
@@ -99,7 +99,8 @@ static krein_status find_methods(krein_ctx *ctx, setup *s) {
     const krein_fewshot_options *o = &s->f.o;
     int64_t most = 0;
     if (o->nmethods < 1)
-        return krein__fail(ctx, KREIN_EARG, "few-shot learning needs a `method`, such as meta or ridge");
+        return krein__fail(ctx, KREIN_EARG,
+                           "few-shot learning needs a `method`, such as meta or ridge");
     for (int64_t k = 0; k < krein__fewshot_method_count; k++)
         most += ((const krein_fewshot_method *)krein__fewshot_methods[k])->variants;
     most *= o->nmethods;
@@ -124,7 +125,7 @@ done:
 /* ---- classes ------------------------------------------------------------ */
 
 /* How many classes go to each of the three pools. */
-static krein_status divide(const krein_fewshot *f, bool two, int64_t *count) {
+static krein_status divide(const krein_fewshot_run *f, bool two, int64_t *count) {
     int64_t n = f->images[0].classes, tests = two ? f->images[1].classes : 0;
     const int64_t *split = f->o.split;
     memcpy(count, split, 3 * sizeof *count);
@@ -136,16 +137,17 @@ static krein_status divide(const krein_fewshot *f, bool two, int64_t *count) {
         count[2] = tests;
     }
     if (count[0] + count[1] + (two ? 0 : count[2]) > n || (two && count[2] > tests))
-        return krein__fail(f->ctx, KREIN_EDATA,
-                           "the classes cannot be divided into %lld, %lld and %lld: there are %lld%s",
-                           (long long)count[0], (long long)count[1], (long long)count[2],
-                           (long long)(two && count[2] > tests ? tests : n),
-                           two ? (count[2] > tests ? " for tests" : " for training and validation") : "");
+        return krein__fail(
+            f->ctx, KREIN_EDATA,
+            "the classes cannot be divided into %lld, %lld and %lld: there are %lld%s",
+            (long long)count[0], (long long)count[1], (long long)count[2],
+            (long long)(two && count[2] > tests ? tests : n),
+            two ? (count[2] > tests ? " for tests" : " for training and validation") : "");
     return KREIN_OK;
 }
 
 static krein_status make_pools(setup *s, bool two) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t count[3], n = f->images[0].classes;
@@ -168,22 +170,23 @@ done:
 }
 
 /* A class of tests must be no class of the training. */
-static krein_status check_apart(const krein_fewshot *f) {
+static krein_status check_apart(const krein_fewshot_run *f) {
     const krein_images *a = &f->images[0], *b = &f->images[1];
     for (int64_t i = 0; i < a->classes; i++)
         for (int64_t j = 0; j < b->classes; j++)
             if (strcmp(a->name[i], b->name[j]) == 0) {
-                krein__log(f->ctx, KREIN_LOG_WARNING,
-                           "class %s is in both files: names are taken for different classes; tests "
-                           "are honest only where they are",
-                           a->name[i]);
+                krein__log(
+                    f->ctx, KREIN_LOG_WARNING,
+                    "class %s is in both files: names are taken for different classes; tests "
+                    "are honest only where they are",
+                    a->name[i]);
                 return KREIN_OK;
             }
     return KREIN_OK;
 }
 
 static krein_status read_images(setup *s, krein_data *train, krein_data *test) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_shape *a = &f->images[0].shape, *b = &f->images[1].shape;
@@ -213,7 +216,7 @@ done:
 /* ---- the network -------------------------------------------------------- */
 
 /* Every step up to 10 and those of the training; then further and further apart. */
-static krein_status make_points(krein_fewshot *f) {
+static krein_status make_points(krein_fewshot_run *f) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t last = krein__max(f->o.test_steps, f->o.steps);
@@ -228,7 +231,7 @@ done:
 }
 
 static krein_status make_network(setup *s) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_shape shape = f->images[0].shape;
@@ -253,7 +256,7 @@ done:
 }
 
 static void setup_clear(setup *s) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein__state_close(f->state);
     krein__features_clear(f);
@@ -294,7 +297,7 @@ static void summarise(krein_fewshot_result *r, int64_t tasks, int64_t points, in
 
 static krein_status measure_method(setup *s, const krein_fewshot_method *m, krein_learned *l,
                                    krein_fewshot_result *r) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t tasks = f->o.tasks;
@@ -333,7 +336,7 @@ static void take_looks(krein_learned *l, krein_fewshot_result *r) {
 
 /* Of the time that is left a method gets its share, and two thirds of that for learning. */
 static void share_time(setup *s, int64_t at, double start) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     double now = krein__clock(), left = start + f->o.time_limit - now;
     f->deadline = f->end = 0;
     if (f->o.time_limit <= 0) return;
@@ -343,7 +346,7 @@ static void share_time(setup *s, int64_t at, double start) {
 }
 
 static krein_status run_method(setup *s, int64_t at, krein_fewshot_result *r) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     const krein_fewshot_method *m =
@@ -364,7 +367,7 @@ done:
 }
 
 static krein_status run_all(setup *s, krein_fewshot_report *r, double start) {
-    krein_fewshot *f = &s->f;
+    krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     NEW(r->results, krein__max(1, s->results));
@@ -386,7 +389,7 @@ done:
 }
 
 static krein_status fill(const setup *s, krein_fewshot_report *r) {
-    const krein_fewshot *f = &s->f;
+    const krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_shape shape = f->images[0].shape;

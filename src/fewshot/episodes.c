@@ -29,11 +29,11 @@ krein_status krein__pool_check(krein_ctx *ctx, const krein_pool *pool, krein_epi
                                const char *what) {
     int64_t need = size.shots + size.queries;
     if (pool->n < size.ways)
-        return krein__fail(ctx, KREIN_EDATA,
-                           "%lld %s class%s: tasks of ways=%lld need as many; give fewer `ways`, or "
-                           "more classes",
-                           (long long)pool->n, what, pool->n == 1 ? "" : "es",
-                           (long long)size.ways);
+        return krein__fail(
+            ctx, KREIN_EDATA,
+            "%lld %s class%s: tasks of ways=%lld need as many; give fewer `ways`, or "
+            "more classes",
+            (long long)pool->n, what, pool->n == 1 ? "" : "es", (long long)size.ways);
     for (int64_t i = 0; i < pool->n; i++)
         if (rows_of(pool->images, pool->class[i]) < need)
             return krein__fail(ctx, KREIN_EDATA,

@@ -10,10 +10,10 @@ typedef struct krein_images {
     krein_ctx *ctx;
     int64_t n, classes;
     krein_shape shape;
-    krein_matrix x;    /* n rows */
-    int64_t *start;    /* classes + 1 */
-    int64_t *row;      /* rows of class c: row[start[c]] .. row[start[c + 1] - 1], ascending */
-    char **name;       /* classes */
+    krein_matrix x; /* n rows */
+    int64_t *start; /* classes + 1 */
+    int64_t *row;   /* rows of class c: row[start[c]] .. row[start[c + 1] - 1], ascending */
+    char **name;    /* classes */
 } krein_images;
 void krein__images_clear(krein_images *im);
 
@@ -40,11 +40,11 @@ typedef struct krein_episode_size {
 typedef struct krein_episode {
     krein_ctx *ctx;
     const krein_images *images;
-    krein_episode_size size;               /* queries may be fewer from one draw to the next */
-    int64_t *class;                        /* ways, of the images */
-    int64_t *support, *query;              /* ways x shots, ways x queries */
+    krein_episode_size size;  /* queries may be fewer from one draw to the next */
+    int64_t *class;           /* ways, of the images */
+    int64_t *support, *query; /* ways x shots, ways x queries */
     int32_t *support_label, *query_label;
-    int64_t *order;                        /* for drawing */
+    int64_t *order; /* for drawing */
 } krein_episode;
 krein_status krein__episode_begin(krein_ctx *ctx, krein_episode_size size, int64_t classes,
                                   int64_t rows, krein_episode *e);

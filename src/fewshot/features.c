@@ -1,9 +1,9 @@
 /* features.c -- a network trained to tell all training classes apart, for its features
  *
- * The usual training by mini-batches (net/fit.c): adam, softmax, a rate that falls to 0. Features are
- * what the last affine layer gets, by running statistics, each row made of length one. Behind every
- * epoch the queries of validation tasks go to the class with the nearest mean of its support's
- * features; the epoch with the best accuracy is kept. */
+ * The usual training by mini-batches (net/fit.c): adam, softmax, a rate that falls to 0. Features
+ * are what the last affine layer gets, by running statistics, each row made of length one. Behind
+ * every epoch the queries of validation tasks go to the class with the nearest mean of its
+ * support's features; the epoch with the best accuracy is kept. */
 #include "fewshot/fewshot.h"
 
 #include "net/fit.h"
@@ -21,18 +21,18 @@ typedef struct krein_feature_net {
 } feature_net;
 
 typedef struct training {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     feature_net *own;
     krein_net_work work;
     int64_t epoch; /* steps of one */
     float *best;
     double accuracy;
-    int64_t kept; /* epoch */
+    int64_t kept;  /* epoch */
     double *found; /* accuracies of the validation tasks */
     krein_window all;
 } training;
 
-void krein__features_clear(krein_fewshot *f) {
+void krein__features_clear(krein_fewshot_run *f) {
     feature_net *own = f->features;
     if (!own) return;
     for (int k = 0; k < 2; k++) krein__matrix_clear(f->ctx, &own->z[k]);
@@ -41,7 +41,7 @@ void krein__features_clear(krein_fewshot *f) {
     f->features = NULL;
 }
 
-krein_rows krein__task_space(const krein_fewshot *f, const krein_images *im, bool features) {
+krein_rows krein__task_space(const krein_fewshot_run *f, const krein_images *im, bool features) {
     if (!features) return krein__matrix_rows(&im->x);
     return krein__matrix_rows(&f->features->z[im - f->images]);
 }
@@ -70,8 +70,7 @@ static krein_status embed(training *t, const float *p, const krein_images *im, c
             for (int64_t j = 0; j < width; j++)
                 sum += (double)out[i * width + j] * (double)out[i * width + j];
             float scale = sum > 0 ? (float)(1 / sqrt(sum)) : 0;
-            for (int64_t j = 0; j < width; j++)
-                z[list[i] * width + j] = scale * out[i * width + j];
+            for (int64_t j = 0; j < width; j++) z[list[i] * width + j] = scale * out[i * width + j];
         }
     }
 done:
@@ -152,7 +151,7 @@ done:
 
 static krein_status record(void *user, int64_t step, const float *p) {
     training *t = user;
-    krein_fewshot *f = t->f;
+    krein_fewshot_run *f = t->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t n, tasks = f->o.validation_tasks, *row = NULL;
@@ -185,7 +184,7 @@ static krein_status window(void *user, int64_t which, krein_window *out) {
 }
 
 static krein_status train(training *t) {
-    krein_fewshot *f = t->f;
+    krein_fewshot_run *f = t->f;
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_optimizer adam = {0};
@@ -215,8 +214,7 @@ static krein_status train(training *t) {
                            .record = record,
                            .record_user = t};
     TRY(krein__net_fit(&t->own->net, &rows, &o, &report));
-    if (t->kept > 0)
-        memcpy(t->own->net.p, t->best, (size_t)t->own->net.count * sizeof *t->best);
+    if (t->kept > 0) memcpy(t->own->net.p, t->best, (size_t)t->own->net.count * sizeof *t->best);
     krein__log(ctx, KREIN_LOG_INFO,
                "features: %lld epochs over %lld rows of %lld classes; best: epoch %lld, accuracy "
                "%.4g on %lld validation tasks by class means",
@@ -231,7 +229,7 @@ done:
     return st;
 }
 
-krein_status krein__features_learn(krein_fewshot *f) {
+krein_status krein__features_learn(krein_fewshot_run *f) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     training t = {.f = f, .accuracy = -1};

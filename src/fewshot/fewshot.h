@@ -12,26 +12,26 @@
 #include "fewshot/inner.h"
 #include "net/trail.h"
 
-typedef struct krein_fewshot krein_fewshot;
+typedef struct krein_fewshot_run krein_fewshot_run;
 typedef struct krein_fewshot_state krein_fewshot_state;
 
 /* A task on a network: what one thread works with. */
 typedef struct krein_bench {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     krein_episode e;
     krein_net_work support, query;
-    float *p, *q;     /* parameters for support and queries, like the net's */
-    float *v, *Hv;    /* like them */
-    float *y;         /* zeros: what losses of classes do not read */
+    float *p, *q;       /* parameters for support and queries, like the net's */
+    float *v, *Hv;      /* like them */
+    float *y;           /* zeros: what losses of classes do not read */
     double *th, *g, *a; /* m, m, s of krein__inner_step */
-    double *room;     /* of krein__meta_task, or NULL */
+    double *room;       /* of krein__meta_task, or NULL */
 } krein_bench;
 
-struct krein_fewshot {
+struct krein_fewshot_run {
     krein_ctx *ctx;
     krein_fewshot_options o;
-    krein_images images[2];         /* of the first file, of the second */
-    float *centre, *factor;         /* scaling of their columns, by the training classes */
+    krein_images images[2]; /* of the first file, of the second */
+    float *centre, *factor; /* scaling of their columns, by the training classes */
     krein_pool train, validate, test;
     krein_episode_size size;
     char *arch;
@@ -40,9 +40,9 @@ struct krein_fewshot {
     double *start; /* m: the trained parameters there */
     int64_t benches;
     krein_bench *bench;
-    int64_t points, *point; /* steps on a task behind which accuracies are measured */
-    double deadline;        /* of the method that learns now; 0: none */
-    double end;             /* of the tasks that are measured; 0: none */
+    int64_t points, *point;             /* steps on a task behind which accuracies are measured */
+    double deadline;                    /* of the method that learns now; 0: none */
+    double end;                         /* of the tasks that are measured; 0: none */
     struct krein_feature_net *features; /* shared by methods, once it was wanted */
     krein_fewshot_state *state;         /* of a checkpoint, or NULL */
     krein_subspace learned;             /* the last one; m = 0: none */
@@ -57,7 +57,7 @@ typedef struct krein_learned {
     int64_t chosen; /* the one that counts */
     int64_t looks, *look_step, kept;
     double *look_loss, *look_accuracy;
-    void *own;      /* the method's */
+    void *own; /* the method's */
 } krein_learned;
 
 typedef struct krein_fewshot_method {
@@ -65,10 +65,10 @@ typedef struct krein_fewshot_method {
     int64_t variants; /* results that it has, at least 1 */
     bool learns;      /* over tasks or rows of the training classes: it gets a share of the time */
     /* Learns and chooses. */
-    krein_status (*learn)(krein_fewshot *f, int64_t variant, krein_learned *out);
+    krein_status (*learn)(krein_fewshot_run *f, int64_t variant, krein_learned *out);
     /* Accuracies on the task b->e, `points` of them. Called on several threads. */
     krein_status (*solve)(krein_ctx *ctx, const krein_learned *l, krein_bench *b, double *accuracy);
-    void (*clear)(krein_fewshot *f, krein_learned *l);
+    void (*clear)(krein_fewshot_run *f, krein_learned *l);
 } krein_fewshot_method;
 
 #define METHOD(name) extern const krein_fewshot_method name;
@@ -82,10 +82,10 @@ extern const int64_t krein__fewshot_method_count;
 /* What is done with a task on a bench; ctx has no callbacks. */
 typedef krein_status krein_each_fn(krein_ctx *ctx, void *user, krein_bench *b, int64_t which);
 /* For tasks first .. first + n - 1 of that use, drawn before. what: for the progress, or NULL. */
-krein_status krein__each_task(krein_fewshot *f, krein_episode_use use, int64_t first, int64_t n,
+krein_status krein__each_task(krein_fewshot_run *f, krein_episode_use use, int64_t first, int64_t n,
                               const char *what, krein_each_fn *fn, void *user);
 /* Accuracies of the method on tasks 0 .. n - 1 of that use: n x points. */
-krein_status krein__measure(krein_fewshot *f, const krein_fewshot_method *method,
+krein_status krein__measure(krein_fewshot_run *f, const krein_fewshot_method *method,
                             const krein_learned *l, krein_episode_use use, int64_t n,
                             const char *what, double *accuracy);
 /* The mean over tasks of each of the points. */
@@ -93,10 +93,10 @@ void krein__means(int64_t n, int64_t points, const double *accuracy, double *mea
 
 /* ---- task.c ------------------------------------------------------------- */
 
-krein_status krein__bench_begin(krein_fewshot *f, krein_bench *b);
+krein_status krein__bench_begin(krein_fewshot_run *f, krein_bench *b);
 void krein__bench_end(krein_bench *b);
 /* The task b->e as functions of the m trained parameters. */
-krein_task krein__bench_task(krein_bench *b);
+krein_fewshot_task krein__bench_task(krein_bench *b);
 /* The rows of the task go into the buffers. */
 void krein__bench_load(krein_bench *b);
 /* Share of queries whose class the scores at th say. */
@@ -109,8 +109,8 @@ void krein__bench_descend(krein_bench *b, const krein_inner *in, double *accurac
 typedef struct krein_outer {
     const char *what; /* for progress and messages */
     int64_t size;
-    double *x;        /* start in, best state out */
-    double rate;      /* of adam */
+    double *x;   /* start in, best state out */
+    double rate; /* of adam */
     int64_t steps;
     krein_status (*gradient)(void *user, int64_t step, const double *x, double *loss, double *g);
     krein_status (*settle)(void *user, double *x); /* behind a step; or NULL */
@@ -118,7 +118,7 @@ typedef struct krein_outer {
     void *user;
 } krein_outer;
 /* Fills looks and kept of *out. */
-krein_status krein__outer_run(krein_fewshot *f, krein_outer *o, krein_learned *out);
+krein_status krein__outer_run(krein_fewshot_run *f, krein_outer *o, krein_learned *out);
 void krein__learned_clear(krein_ctx *ctx, krein_learned *l);
 
 /* ---- space.c: methods that take gradient steps on a task ----------------- */
@@ -130,36 +130,37 @@ typedef struct krein_space {
 } krein_space;
 /* Chooses the rate (of `rates`, times the option's) and the number of steps; out->own is the space
  * s, which is taken over. */
-krein_status krein__space_choose(krein_fewshot *f, const krein_fewshot_method *method,
+krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
                                  krein_space *s, int64_t n, const double *rates,
                                  krein_learned *out);
 krein_status krein__space_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
                                 double *accuracy);
-void krein__space_clear(krein_fewshot *f, krein_learned *l);
+void krein__space_clear(krein_fewshot_run *f, krein_learned *l);
 /* The subspace of the path of a training from the start on those rows, classes 0 .. ways - 1. */
-krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot *f, const krein_images *im,
-                                  int64_t n, const int64_t *row, const int32_t *label,
-                                  double **P, int64_t *s);
+krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot_run *f,
+                                  const krein_images *im, int64_t n, const int64_t *row,
+                                  const int32_t *label, double **P, int64_t *s);
 /* meta and first-order. */
-krein_status krein__meta_learn(krein_fewshot *f, const krein_fewshot_method *method, bool exact,
+krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out);
 
 /* ---- features.c: a network trained on the training classes --------------- */
 
 /* Learns it, once, and makes the features of all rows of both files: rows of length one. */
-krein_status krein__features_learn(krein_fewshot *f);
-void krein__features_clear(krein_fewshot *f);
+krein_status krein__features_learn(krein_fewshot_run *f);
+void krein__features_clear(krein_fewshot_run *f);
 /* Rows of the images of a task: pixels as they are scaled, or features. */
-krein_rows krein__task_space(const krein_fewshot *f, const krein_images *im, bool features);
+krein_rows krein__task_space(const krein_fewshot_run *f, const krein_images *im, bool features);
 
 /* ---- ridge_tasks.c: kernel ridge regression on a task --------------------- */
 
-/* Chooses one of n kernels (specs without free parameters) and lambda on validation tasks. features:
- * of the network; else pixels. */
-krein_status krein__ridge_choose(krein_fewshot *f, const krein_fewshot_method *method, int64_t n,
-                                 const char *const *kernels, bool features, krein_learned *out);
+/* Chooses one of n kernels (specs without free parameters) and lambda on validation tasks.
+ * features: of the network; else pixels. */
+krein_status krein__ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
+                                 int64_t n, const char *const *kernels, bool features,
+                                 krein_learned *out);
 krein_status krein__ridge_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
                                 double *accuracy);
-void krein__ridge_clear(krein_fewshot *f, krein_learned *l);
+void krein__ridge_clear(krein_fewshot_run *f, krein_learned *l);
 
 #endif

@@ -2,7 +2,7 @@
  * depend on where they are taken. Cheaper, and not the gradient. */
 #include "fewshot/fewshot.h"
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     (void)variant;
     return krein__meta_learn(f, &krein__fewshot_first_order, false, out);
 }

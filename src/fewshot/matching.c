@@ -12,7 +12,7 @@
 static const double SHARPNESS = 10, RATE = 0.001;
 
 typedef struct matching {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     const krein_fewshot_method *method;
     krein_net net;
     krein_trained trained;
@@ -20,8 +20,8 @@ typedef struct matching {
     krein_net_work *work; /* of each bench */
     float **p;            /* of each bench */
     float **g;
-    double **z;           /* rows x width: unit vectors, and the gradient by these */
-    float *gradient;      /* tasks x m */
+    double **z;      /* rows x width: unit vectors, and the gradient by these */
+    float *gradient; /* tasks x m */
     double *loss, *accuracy;
 } matching;
 
@@ -47,7 +47,7 @@ static void clear_all(matching *t) {
     krein__free(ctx, t);
 }
 
-static krein_status make(krein_fewshot *f, matching *t) {
+static krein_status make(krein_fewshot_run *f, matching *t) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t rows = f->size.ways * (f->size.shots + f->size.queries);
@@ -183,8 +183,7 @@ static krein_status gradient(void *user, int64_t step, const double *x, double *
     memset(g, 0, (size_t)m * sizeof *g);
     for (int64_t k = 0; k < tasks; k++) {
         *loss += t->loss[k] / (double)tasks;
-        for (int64_t i = 0; i < m; i++)
-            g[i] += (double)t->gradient[k * m + i] / (double)tasks;
+        for (int64_t i = 0; i < m; i++) g[i] += (double)t->gradient[k * m + i] / (double)tasks;
     }
 done:
     return st;
@@ -222,7 +221,7 @@ done:
     return st;
 }
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     matching *t;
@@ -246,7 +245,7 @@ done:
     return st;
 }
 
-static void clear(krein_fewshot *f, krein_learned *l) {
+static void clear(krein_fewshot_run *f, krein_learned *l) {
     (void)f;
     if (l->own) clear_all(l->own);
     l->own = NULL;

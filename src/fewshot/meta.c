@@ -13,15 +13,15 @@
 #include <string.h>
 
 typedef struct meta {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     const krein_fewshot_method *method;
     krein_inner in;
     bool exact;
-    int64_t first;       /* task of the step */
+    int64_t first;        /* task of the step */
     double *left, *right; /* terms of all tasks */
     double *loss;
     double *accuracy, *mean;
-    krein_learned as;    /* the state as a method, for the validation */
+    krein_learned as; /* the state as a method, for the validation */
     krein_space space;
 } meta;
 
@@ -29,7 +29,7 @@ static krein_status one(krein_ctx *ctx, void *user, krein_bench *b, int64_t whic
     meta *t = user;
     int64_t terms = 2 * t->in.steps;
     krein_meta_terms out = {t->left + which * terms * t->in.s, t->right + which * terms * t->in.m};
-    krein_task task = krein__bench_task(b);
+    krein_fewshot_task task = krein__bench_task(b);
     (void)ctx;
     krein__bench_load(b);
     t->loss[which] = krein__meta_task(&t->in, &task, t->f->start, t->exact, &out, b->room);
@@ -58,7 +58,7 @@ static krein_status settle(void *user, double *x) {
 static krein_status validate(void *user, const double *x, double *accuracy) {
     krein_status st = KREIN_OK;
     meta *t = user;
-    krein_fewshot *f = t->f;
+    krein_fewshot_run *f = t->f;
     int64_t n = f->o.validation_tasks, points = f->points, last = 0;
     t->space.in = t->in;
     t->space.in.P = x;
@@ -75,7 +75,7 @@ static krein_status validate(void *user, const double *x, double *accuracy) {
 }
 
 /* Random directions. */
-static krein_status start(const krein_fewshot *f, int64_t s, double *P) {
+static krein_status start(const krein_fewshot_run *f, int64_t s, double *P) {
     int64_t m = f->trained.m;
     krein_rng g = {f->o.seed, KREIN_STREAM_DIRECTIONS};
     for (int64_t j = 0; j < s; j++)
@@ -85,7 +85,7 @@ static krein_status start(const krein_fewshot *f, int64_t s, double *P) {
 }
 
 /* The subspace, for a file. */
-static krein_status give(krein_fewshot *f, int64_t s, const double *P) {
+static krein_status give(krein_fewshot_run *f, int64_t s, const double *P) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_subspace *to = &f->learned;
@@ -102,7 +102,7 @@ done:
     return st;
 }
 
-krein_status krein__meta_learn(krein_fewshot *f, const krein_fewshot_method *method, bool exact,
+krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out) {
     static const double RATES[] = {1};
     krein_ctx *ctx = f->ctx;
@@ -147,7 +147,7 @@ done:
     return st;
 }
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     (void)variant;
     return krein__meta_learn(f, &krein__fewshot_meta, true, out);
 }

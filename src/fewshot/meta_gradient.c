@@ -6,8 +6,8 @@
  *
  *     dP  -= eta (lam (P'g)' + g u'),      lam -= eta H(th_{t-1}) P u
  *
- * lam ends as dL/dth_0. The thesis gives no gradient and starts tasks where others ended: here every
- * task starts from th_0 in every step. Without the Hessian (first order) lam stays as it is.
+ * lam ends as dL/dth_0. The thesis gives no gradient and starts tasks where others ended: here
+ * every task starts from th_0 in every step. Without the Hessian (first order) lam stays as it is.
  *
  * dP is not made for each task: the 2 T terms of a task are kept, and all of them are one product.
  * The Hessian needs the state of th_{t-1}: the gradient there is made again, but for the last. */
@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-double krein__inner_step(const krein_inner *in, const krein_task *task, double *th, double *g,
-                         double *a) {
+double krein__inner_step(const krein_inner *in, const krein_fewshot_task *task, double *th,
+                         double *g, double *a) {
     double loss = task->support(task->user, th, g);
     if (!in->P) {
         for (int64_t i = 0; i < in->m; i++) th[i] -= in->rate * g[i];
@@ -32,7 +32,7 @@ double krein__inner_step(const krein_inner *in, const krein_task *task, double *
 /* th of every step, lam, P u and H P u. */
 int64_t krein__meta_room(const krein_inner *in) { return (in->steps + 4) * in->m; }
 
-double krein__meta_task(const krein_inner *in, const krein_task *task, const double *th0,
+double krein__meta_task(const krein_inner *in, const krein_fewshot_task *task, const double *th0,
                         bool exact, krein_meta_terms *out, double *room) {
     int64_t m = in->m, s = in->s, T = in->steps;
     size_t bytes = (size_t)m * sizeof *room;
@@ -59,6 +59,6 @@ double krein__meta_task(const krein_inner *in, const krein_task *task, const dou
 
 void krein__meta_gradient(krein_ctx *ctx, const krein_inner *in, int64_t tasks, const double *left,
                           const double *right, double *dP) {
-    krein__pgemm(ctx, true, false, in->s, in->m, 2 * in->steps * tasks,
-                 -in->rate / (double)tasks, left, in->s, right, in->m, 0, dP, in->m);
+    krein__pgemm(ctx, true, false, in->s, in->m, 2 * in->steps * tasks, -in->rate / (double)tasks,
+                 left, in->s, right, in->m, 0, dP, in->m);
 }

@@ -4,7 +4,7 @@
 
 enum { PIXELS, FEATURES, VARIANTS };
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     if (variant == FEATURES) TRY(krein__features_learn(f));

@@ -4,7 +4,7 @@
  * costs less than they do. */
 #include "fewshot/fewshot.h"
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const char *const KERNELS[] = {"ntk(depth=1)", "ntk(depth=3)", "ntk(depth=6)"};
     (void)variant;
     return krein__ridge_choose(f, &krein__fewshot_ntk, KREIN__COUNT(KERNELS), KERNELS, false, out);

@@ -1,7 +1,7 @@
 /* original -- gradient steps on all parameters: what a network does with few rows by itself. */
 #include "fewshot/fewshot.h"
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const double RATES[] = {0.1, 0.3, 1, 3};
     krein_space all = {0};
     (void)variant;

@@ -19,7 +19,7 @@ void krein__learned_clear(krein_ctx *ctx, krein_learned *l) {
 }
 
 typedef struct run {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     krein_outer *o;
     krein_learned *out;
     krein_optimizer adam;
@@ -78,8 +78,9 @@ static krein_status look(run *r) {
     out->look_accuracy[out->looks++] = accuracy;
     k->loss = 0;
     k->seen = 0;
-    krein__log(r->f->ctx, KREIN_LOG_DEBUG, "%s: step %lld: loss %.4g, accuracy %.4g on %lld validation tasks",
-               r->o->what, (long long)k->step, loss, accuracy, (long long)r->f->o.validation_tasks);
+    krein__log(r->f->ctx, KREIN_LOG_DEBUG,
+               "%s: step %lld: loss %.4g, accuracy %.4g on %lld validation tasks", r->o->what,
+               (long long)k->step, loss, accuracy, (long long)r->f->o.validation_tasks);
     if (out->looks > 1 && !(accuracy > k->accuracy)) goto done;
     k->accuracy = accuracy;
     out->kept = k->step;
@@ -101,10 +102,11 @@ static krein_status step(run *r) {
     }
     k->step++;
     if (!good) {
-        st = krein__fail(r->f->ctx, KREIN_ENUMERIC,
-                         "%s: the loss is no number any more in step %lld; give a smaller `rate` or "
-                         "`meta_rate`",
-                         o->what, (long long)k->step);
+        st =
+            krein__fail(r->f->ctx, KREIN_ENUMERIC,
+                        "%s: the loss is no number any more in step %lld; give a smaller `rate` or "
+                        "`meta_rate`",
+                        o->what, (long long)k->step);
         goto done;
     }
     k->loss += loss;
@@ -130,14 +132,14 @@ static void tell(const run *r) {
 
 static krein_status steps(run *r) {
     krein_status st = KREIN_OK;
-    krein_fewshot *f = r->f;
+    krein_fewshot_run *f = r->f;
     krein_outer_kept *k = &r->now;
     if (r->out->looks == 0) TRY(look(r));
     while (k->step < r->o->steps) {
         TRY(krein__poll(f->ctx));
         if (krein__late(f->deadline)) {
-            krein__log(f->ctx, KREIN_LOG_WARNING, "%s: time limit: best of %lld steps",
-                       r->o->what, (long long)k->step);
+            krein__log(f->ctx, KREIN_LOG_WARNING, "%s: time limit: best of %lld steps", r->o->what,
+                       (long long)k->step);
             break;
         }
         if (krein__state_due(f->state)) TRY(krein__state_keep(f->state, k, false));
@@ -150,7 +152,7 @@ done:
     return st;
 }
 
-krein_status krein__outer_run(krein_fewshot *f, krein_outer *o, krein_learned *out) {
+krein_status krein__outer_run(krein_fewshot_run *f, krein_outer *o, krein_learned *out) {
     krein_status st = KREIN_OK;
     run r = {.f = f, .o = o, .out = out};
     TRY(begin(&r));
@@ -162,8 +164,9 @@ krein_status krein__outer_run(krein_fewshot *f, krein_outer *o, krein_learned *o
     }
     TRY(st);
     memcpy(o->x, r.now.best, (size_t)o->size * sizeof *o->x);
-    krein__log(f->ctx, KREIN_LOG_INFO, "%s: %lld steps; best: step %lld, accuracy %.4g on %lld validation tasks",
-               o->what, (long long)r.now.step, (long long)out->kept, r.now.accuracy,
+    krein__log(f->ctx, KREIN_LOG_INFO,
+               "%s: %lld steps; best: step %lld, accuracy %.4g on %lld validation tasks", o->what,
+               (long long)r.now.step, (long long)out->kept, r.now.accuracy,
                (long long)f->o.validation_tasks);
 done:
     end(&r);

@@ -25,9 +25,9 @@ static krein_status record(void *user, int64_t step, const float *p) {
     return krein__trail_note(user, step, p);
 }
 
-krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot *f, const krein_images *im,
-                                  int64_t n, const int64_t *row, const int32_t *label, double **P,
-                                  int64_t *s) {
+krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot_run *f,
+                                  const krein_images *im, int64_t n, const int64_t *row,
+                                  const int32_t *label, double **P, int64_t *s) {
     krein_status st = KREIN_OK;
     krein_net net = {0};
     krein_trail trail = {0};

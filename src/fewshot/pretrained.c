@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static krein_status make_space(krein_fewshot *f, krein_space *space) {
+static krein_status make_space(krein_fewshot_run *f, krein_space *space) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_episode *e = &f->bench[0].e;
@@ -27,7 +27,7 @@ done:
     return st;
 }
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const double RATES[] = {0.1, 0.3, 1, 3, 10};
     krein_space space = {0};
     (void)variant;

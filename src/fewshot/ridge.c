@@ -2,7 +2,7 @@
  * (features.c), which have length one. */
 #include "fewshot/fewshot.h"
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const char *const KERNELS[] = {"linear", "gaussian(sigma=0.3)", "gaussian(sigma=0.6)",
                                           "gaussian(sigma=1.2)"};
     (void)variant;

@@ -1,6 +1,7 @@
 /* ridge_tasks.c -- kernel ridge regression on the support of a task
  *
- *     f_c(x) = b_c + k(x)' (K + lambda n I)^{-1} (Y_c - b_c),   Y = 1 for the class, else 0, b = 1/ways
+ *     f_c(x) = b_c + k(x)' (K + lambda n I)^{-1} (Y_c - b_c),   Y = 1 for the class, else 0, b =
+ * 1/ways
  *
  * K of all n support rows; a query goes to the largest score. Kernel and lambda are those that do
  * best on validation tasks. */
@@ -18,11 +19,11 @@ enum { LAMBDAS = KREIN__COUNT(LAMBDA) };
 typedef struct ridge {
     krein_kernel *kernel;
     bool features;
-    bool path;     /* all lambdas, for the choice */
+    bool path; /* all lambdas, for the choice */
     double lambda;
 } ridge;
 
-void krein__ridge_clear(krein_fewshot *f, krein_learned *l) {
+void krein__ridge_clear(krein_fewshot_run *f, krein_learned *l) {
     ridge *r = l->own;
     if (!r) return;
     krein__kernel_destroy(f->ctx, r->kernel);
@@ -86,8 +87,9 @@ done:
     return st;
 }
 
-krein_status krein__ridge_choose(krein_fewshot *f, const krein_fewshot_method *method, int64_t n,
-                                 const char *const *kernels, bool features, krein_learned *out) {
+krein_status krein__ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
+                                 int64_t n, const char *const *kernels, bool features,
+                                 krein_learned *out) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t tasks = f->o.validation_tasks, kernel = 0;
@@ -103,8 +105,8 @@ krein_status krein__ridge_choose(krein_fewshot *f, const krein_fewshot_method *m
         TRY(krein__kernel_parse(ctx, kernels[i], &r->kernel));
         r->path = true;
         out->points = LAMBDAS;
-        TRY(krein__measure(f, method, out, KREIN_EPISODE_VALIDATE, tasks, "choosing kernel and lambda",
-                           accuracy));
+        TRY(krein__measure(f, method, out, KREIN_EPISODE_VALIDATE, tasks,
+                           "choosing kernel and lambda", accuracy));
         krein__means(tasks, LAMBDAS, accuracy, mean);
         for (int64_t k = 0; k < LAMBDAS; k++)
             if (mean[k] > best) {

@@ -13,12 +13,12 @@ const krein_class *const krein__fewshot_methods[] = {
 };
 const int64_t krein__fewshot_method_count = KREIN__COUNT(krein__fewshot_methods);
 
-static const krein_pool *pool_of(const krein_fewshot *f, krein_episode_use use) {
+static const krein_pool *pool_of(const krein_fewshot_run *f, krein_episode_use use) {
     if (use == KREIN_EPISODE_VALIDATE) return &f->validate;
     return use == KREIN_EPISODE_TEST ? &f->test : &f->train;
 }
 
-krein_status krein__each_task(krein_fewshot *f, krein_episode_use use, int64_t first, int64_t n,
+krein_status krein__each_task(krein_fewshot_run *f, krein_episode_use use, int64_t first, int64_t n,
                               const char *what, krein_each_fn *fn, void *user) {
     krein_ctx *ctx = f->ctx;
     krein_workers all;
@@ -34,15 +34,13 @@ krein_status krein__each_task(krein_fewshot *f, krein_episode_use use, int64_t f
         krein_bench *b = &f->bench[omp_get_thread_num()];
         krein_ctx local = all.own;
         krein__worker_begin();
-        b->e.size.queries =
-            use == KREIN_EPISODE_TRAIN ? f->o.meta_queries : f->size.queries;
+        b->e.size.queries = use == KREIN_EPISODE_TRAIN ? f->o.meta_queries : f->size.queries;
         krein__episode_draw(&b->e, pool_of(f, use), f->o.seed, use, first + i);
         krein_status own = fn(&local, user, b, i);
         krein__worker_end(compute);
         krein__workers_note(&all, own, &local);
         made++;
-        if (what && omp_get_thread_num() == 0)
-            krein__progress(ctx, what, (double)made, (double)n);
+        if (what && omp_get_thread_num() == 0) krein__progress(ctx, what, (double)made, (double)n);
         krein__workers_stopped(&all);
     }
     krein__compute_end(compute);
@@ -60,7 +58,7 @@ static krein_status measure(krein_ctx *ctx, void *user, krein_bench *b, int64_t 
     return m->method->solve(ctx, m->l, b, m->accuracy + which * m->l->points);
 }
 
-krein_status krein__measure(krein_fewshot *f, const krein_fewshot_method *method,
+krein_status krein__measure(krein_fewshot_run *f, const krein_fewshot_method *method,
                             const krein_learned *l, krein_episode_use use, int64_t n,
                             const char *what, double *accuracy) {
     measuring m = {method, l, accuracy};

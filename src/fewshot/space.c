@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein__space_clear(krein_fewshot *f, krein_learned *l) {
+void krein__space_clear(krein_fewshot_run *f, krein_learned *l) {
     krein_space *s = l->own;
     if (!s) return;
     krein__free(f->ctx, s->P);
@@ -70,7 +70,7 @@ done:
     return st;
 }
 
-krein_status krein__space_choose(krein_fewshot *f, const krein_fewshot_method *method,
+krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
                                  krein_space *space, int64_t n, const double *rates,
                                  krein_learned *out) {
     krein_ctx *ctx = f->ctx;
@@ -100,8 +100,8 @@ krein_status krein__space_choose(krein_fewshot *f, const krein_fewshot_method *m
         }
     }
     own->in.rate = rate;
-    out->detail = krein__format(ctx, "rate=%.3g, steps=%lld", rate,
-                                (long long)f->point[out->chosen]);
+    out->detail =
+        krein__format(ctx, "rate=%.3g, steps=%lld", rate, (long long)f->point[out->chosen]);
     if (!out->detail) st = ctx->status;
 done:
     krein__free(ctx, accuracy);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct krein_fewshot_state {
-    krein_fewshot *f;
+    krein_fewshot_run *f;
     krein_fewshot_report *r;
     char *job;
     krein_archive *from; /* what was read, until it is used; or NULL */
@@ -37,11 +37,10 @@ static uint64_t hash_images(uint64_t h, const krein_images *im) {
     return hash(h, im->row, (size_t)im->start[im->classes] * sizeof *im->row);
 }
 
-static char *job_text(const krein_fewshot *f) {
+static char *job_text(const krein_fewshot_run *f) {
     const krein_fewshot_options *o = &f->o;
     uint64_t h = hash_images(hash_images(0xcbf29ce484222325u, &f->images[0]), &f->images[1]);
-    for (int64_t i = 0; i < o->nmethods; i++)
-        h = hash(h, o->methods[i], strlen(o->methods[i]) + 1);
+    for (int64_t i = 0; i < o->nmethods; i++) h = hash(h, o->methods[i], strlen(o->methods[i]) + 1);
     return krein__format(
         f->ctx,
         "%s ways=%lld shots=%lld queries=%lld tasks=%lld dimensions=%lld steps=%lld rate=%.17g "
@@ -143,7 +142,7 @@ done:
     return st;
 }
 
-krein_status krein__state_open(krein_fewshot *f, krein_fewshot_report *r,
+krein_status krein__state_open(krein_fewshot_run *f, krein_fewshot_report *r,
                                krein_fewshot_state **out) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;

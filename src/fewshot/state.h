@@ -17,7 +17,7 @@ typedef struct krein_outer_kept {
 
 /* Reads the file that the options name, if it is there; that of another job is refused. *out is
  * NULL where none is named. */
-krein_status krein__state_open(krein_fewshot *f, krein_fewshot_report *r,
+krein_status krein__state_open(krein_fewshot_run *f, krein_fewshot_report *r,
                                krein_fewshot_state **out);
 void krein__state_close(krein_fewshot_state *s);
 /* The other functions take NULL. Results of the report are kept from the next write on; which: the

@@ -27,14 +27,14 @@ void krein__bench_end(krein_bench *b) {
     *b = (krein_bench){0};
 }
 
-krein_status krein__bench_begin(krein_fewshot *f, krein_bench *b) {
+krein_status krein__bench_begin(krein_fewshot_run *f, krein_bench *b) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t m = f->trained.m, count = f->net.count, ways = f->size.ways;
     int64_t supports = ways * f->size.shots, queries = ways * f->size.queries;
-    int64_t rows = krein__max(krein__pool_most_rows(&f->train),
-                              krein__max(krein__pool_most_rows(&f->validate),
-                                         krein__pool_most_rows(&f->test)));
+    int64_t rows =
+        krein__max(krein__pool_most_rows(&f->train), krein__max(krein__pool_most_rows(&f->validate),
+                                                                krein__pool_most_rows(&f->test)));
     int64_t classes = krein__max(f->train.n, krein__max(f->validate.n, f->test.n));
     *b = (krein_bench){.f = f};
     TRY(krein__episode_begin(ctx, f->size, classes, rows, &b->e));
@@ -95,8 +95,8 @@ static void hessian(void *user, const double *v, double *Hv) {
     krein__trained_gather64(t, b->Hv, Hv);
 }
 
-krein_task krein__bench_task(krein_bench *b) {
-    return (krein_task){b->f->trained.m, support, hessian, query, b};
+krein_fewshot_task krein__bench_task(krein_bench *b) {
+    return (krein_fewshot_task){b->f->trained.m, support, hessian, query, b};
 }
 
 double krein__bench_accuracy(krein_bench *b, const double *th) {
@@ -111,8 +111,8 @@ double krein__bench_accuracy(krein_bench *b, const double *th) {
 }
 
 void krein__bench_descend(krein_bench *b, const krein_inner *in, double *accuracy) {
-    const krein_fewshot *f = b->f;
-    krein_task task = krein__bench_task(b);
+    const krein_fewshot_run *f = b->f;
+    krein_fewshot_task task = krein__bench_task(b);
     memcpy(b->th, f->start, (size_t)in->m * sizeof *b->th);
     for (int64_t t = 0, at = 0; at < f->points; t++) {
         if (f->point[at] == t) accuracy[at++] = krein__bench_accuracy(b, b->th);

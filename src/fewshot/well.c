@@ -4,7 +4,7 @@
  * not among them. */
 #include "fewshot/fewshot.h"
 
-static krein_status learn(krein_fewshot *f, int64_t variant, krein_learned *out) {
+static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const double RATES[] = {0.3, 1, 3, 10};
     krein_space space = {.by_task = true};
     (void)variant;

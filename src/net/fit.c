@@ -10,10 +10,10 @@
  *     proximal step of the penalty, where it has one: W <- prox(W, rate lambda_a).
  * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
  * does not change a bit. With a clip the whole gradient is made first, since its length decides; so
- * is it where the steps stay in a subspace with the orthonormal basis P (P-SGD, 4.17 of the thesis):
- *     a = P'g;   the optimiser makes a step c of a;   th <- th + P c
- * which for gradient descent is th <- th - eta P P'g. An optimiser with states has them in the
- * coordinates of the subspace, so that its steps do not leave it either.
+ * is it where the steps stay in a subspace with the orthonormal basis P (P-SGD, 4.17 of the
+ * thesis): a = P'g;   the optimiser makes a step c of a;   th <- th + P c which for gradient
+ * descent is th <- th - eta P P'g. An optimiser with states has them in the coordinates of the
+ * subspace, so that its steps do not leave it either.
  *
  * With a deadline the rate falls by the clock where that is ahead of the steps. The result then
  * depends on it.
@@ -35,12 +35,12 @@ typedef struct fit {
     const krein_fit_options *o;
     const krein_fit_rows *rows;
     krein_net_work work;
-    float *s, *r;      /* states of the optimiser */
-    float *g;          /* the whole gradient, with a clip or a subspace; else NULL */
+    float *s, *r;          /* states of the optimiser */
+    float *g;              /* the whole gradient, with a clip or a subspace; else NULL */
     krein_trained trained; /* with a subspace */
     float *inside;         /* its m parameters or gradients, and twice s numbers behind them */
-    float *best;       /* parameters */
-    float *weight, *y; /* of a batch */
+    float *best;           /* parameters */
+    float *weight, *y;     /* of a batch */
     int32_t *class;
     int64_t *order;
     int64_t room; /* of order */
@@ -482,8 +482,8 @@ static void end_fit(fit *f) {
 }
 
 double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
-    double copies = 1 + o->optimizer.cls->states + (o->clip > 0 || o->subspace) +
-                    2 * (o->subspace != NULL);
+    double copies =
+        1 + o->optimizer.cls->states + (o->clip > 0 || o->subspace) + 2 * (o->subspace != NULL);
     return krein__net_work_bytes(net, o->batch, true) + 4 * copies * (double)net->count +
            (double)o->batch * (4 * (double)krein__net_out(net) + 8) + 4096;
 }

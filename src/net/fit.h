@@ -42,8 +42,8 @@ typedef struct krein_fit_options {
     uint64_t seed;
     double deadline;                       /* krein__clock(); 0: none */
     const struct krein_fit_keeper *keeper; /* of the state on the way; NULL: it is not kept */
-    /* Steps stay in it (P-SGD): the optimiser works on its coordinates, whose gradient is P'g. NULL:
-     * in the whole space. Without penalties, frozen layers and paces. */
+    /* Steps stay in it (P-SGD): the optimiser works on its coordinates, whose gradient is P'g.
+     * NULL: in the whole space. Without penalties, frozen layers and paces. */
     const krein_subspace *subspace;
     /* Called with the parameters at the start (step 0) and behind every step; or NULL. */
     krein_status (*record)(void *user, int64_t step, const float *p);

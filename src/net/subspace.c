@@ -103,8 +103,7 @@ void krein__subspace_move(const krein_subspace *s, int threads, const float *c, 
     for (int64_t i = 0; i < s->m; i += BLOCK) {
         krein__worker_begin();
         int64_t n = krein__min(BLOCK, s->m - i);
-        for (int64_t j = 0; j < s->s; j++)
-            krein__saxpy(n, c[j], s->basis + j * s->m + i, th + i);
+        for (int64_t j = 0; j < s->s; j++) krein__saxpy(n, c[j], s->basis + j * s->m + i, th + i);
         krein__worker_end(state);
     }
     krein__compute_end(state);

@@ -4,8 +4,8 @@
  *
  * the first s of them, by the small matrix G (k x k); shares e_i / trace G. (The thesis divides the
  * sum of the k snapshots by s instead of k.) Snapshots are float32, in memory or, where they do not
- * fit there, in a temporary file; C is read in panels of a few thousand columns, G and the products are
- * float64 and do not depend on where the snapshots are.
+ * fit there, in a temporary file; C is read in panels of a few thousand columns, G and the products
+ * are float64 and do not depend on where the snapshots are.
  *
  * Components whose eigenvalue is no more than the rounding errors of the snapshots are left out. */
 #include "net/trail.h"
@@ -24,7 +24,9 @@ krein_status krein__trail_begin(krein_ctx *ctx, const krein_net *net, int64_t ev
                                 krein_trail *t) {
     krein_status st = KREIN_OK;
     *t = (krein_trail){.ctx = ctx, .every = every, .file = -1, .most = most};
-    if (most <= 0) t->most = 0.25 * (double)(ctx->budget - krein__min((int64_t)ctx->held, (int64_t)ctx->budget));
+    if (most <= 0)
+        t->most =
+            0.25 * (double)(ctx->budget - krein__min((int64_t)ctx->held, (int64_t)ctx->budget));
     TRY(krein__trained_find(ctx, net, &t->trained));
     NEW(t->row, krein__max(1, t->trained.m));
 done:
@@ -192,8 +194,9 @@ krein_status krein__trail_components(krein_trail *t, const krein_net_kind *kind,
     s = krein__min(krein__min(s, n - 1), m);
     while (s > 0 && !(e[n - s] > least)) s--;
     if (s == 0) {
-        st = krein__fail(ctx, KREIN_ENUMERIC,
-                         "the parameters did not move in the training: it has no path; give a larger rate");
+        st = krein__fail(
+            ctx, KREIN_ENUMERIC,
+            "the parameters did not move in the training: it has no path; give a larger rate");
         goto done;
     }
     NEW(V, s * n);

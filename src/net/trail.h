@@ -7,15 +7,15 @@
 typedef struct krein_trail {
     krein_ctx *ctx;
     krein_trained trained;
-    int64_t every;   /* steps between two snapshots */
-    int64_t last;    /* step behind which none is taken; 0: never */
-    int64_t room;    /* snapshots in memory */
-    int64_t n;       /* snapshots */
-    float *kept;     /* room x m */
-    float *start;    /* m: before the first step; NULL: not seen */
-    float *row;      /* m */
-    int file;        /* of those that have no room, or -1 */
-    double most;     /* bytes of snapshots in memory */
+    int64_t every; /* steps between two snapshots */
+    int64_t last;  /* step behind which none is taken; 0: never */
+    int64_t room;  /* snapshots in memory */
+    int64_t n;     /* snapshots */
+    float *kept;   /* room x m */
+    float *start;  /* m: before the first step; NULL: not seen */
+    float *row;    /* m */
+    int file;      /* of those that have no room, or -1 */
+    double most;   /* bytes of snapshots in memory */
 } krein_trail;
 
 /* The net is ready. most: bytes of snapshots in memory; 0: by the budget. */
