@@ -107,11 +107,10 @@ static krein_status find_methods(krein_ctx *ctx, setup *s) {
     NEW(s->which, most);
     NEW(s->variant, most);
     for (int64_t i = 0; i < o->nmethods; i++) {
-        krein_values none = {0};
+        krein_cursor at = {o->methods[i], o->methods[i], "method"};
         int64_t k = 0;
-        TRY(krein__parse_spec(ctx, o->methods[i], "method", krein__fewshot_methods,
-                              krein__fewshot_method_count, &k, &none));
-        krein__values_clear(ctx, &none);
+        TRY(krein__find_class(ctx, &at, o->methods[i], krein__fewshot_methods,
+                              krein__fewshot_method_count, &k));
         const krein_fewshot_method *m = (const krein_fewshot_method *)krein__fewshot_methods[k];
         for (int64_t v = 0; v < m->variants; v++) {
             s->which[s->results] = k;

@@ -156,11 +156,11 @@ krein_rows krein__task_space(const krein_fewshot_run *f, const krein_images *im,
 
 /* Chooses one of n kernels (specs without free parameters) and lambda on validation tasks.
  * features: of the network; else pixels. */
-krein_status krein__ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
-                                 int64_t n, const char *const *kernels, bool features,
-                                 krein_learned *out);
-krein_status krein__ridge_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
-                                double *accuracy);
-void krein__ridge_clear(krein_fewshot_run *f, krein_learned *l);
+krein_status krein__task_ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
+                                      int64_t n, const char *const *kernels, bool features,
+                                      krein_learned *out);
+krein_status krein__task_ridge_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
+                                     double *accuracy);
+void krein__task_ridge_clear(krein_fewshot_run *f, krein_learned *l);
 
 #endif

@@ -11,11 +11,6 @@ static krein_status check(const krein_data *data, const krein_encoding *e) {
             "%s: few-shot learning takes images: an .npy of n x h x w x c numbers, or "
             "rows of h w c numbers and their shape in `image`, such as 32x32x3",
             data->name);
-    if (e->task != KREIN_TASK_CLASSIFICATION)
-        return krein__fail(data->ctx, KREIN_EDATA,
-                           "%s: the labels are numbers, not classes; `task=classification` takes "
-                           "them for classes",
-                           data->name);
     return KREIN_OK;
 }
 
@@ -67,6 +62,7 @@ krein_status krein__images_read(krein_ctx *ctx, krein_data *data, krein_images *
     int32_t *class = NULL;
     *im = (krein_images){.ctx = ctx};
     data->options.scale = KREIN_SCALE_NONE; /* scaling is by the training classes, see below */
+    data->options.task = KREIN_TASK_CLASSIFICATION;
     TRY(krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, &e));
     TRY(check(data, &e));
     TRY(krein__stream_open(data, &e, KREIN_PART_TRAIN, &rows));

@@ -7,7 +7,8 @@
 static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
     static const char *const KERNELS[] = {"ntk(depth=1)", "ntk(depth=3)", "ntk(depth=6)"};
     (void)variant;
-    return krein__ridge_choose(f, &krein__fewshot_ntk, KREIN__COUNT(KERNELS), KERNELS, false, out);
+    return krein__task_ridge_choose(f, &krein__fewshot_ntk, KREIN__COUNT(KERNELS), KERNELS, false,
+                                    out);
 }
 
 const krein_fewshot_method krein__fewshot_ntk = {
@@ -15,5 +16,5 @@ const krein_fewshot_method krein__fewshot_ntk = {
             NULL},
     .variants = 1,
     .learn = learn,
-    .solve = krein__ridge_solve,
-    .clear = krein__ridge_clear};
+    .solve = krein__task_ridge_solve,
+    .clear = krein__task_ridge_clear};

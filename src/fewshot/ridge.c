@@ -8,7 +8,8 @@ static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *
     (void)variant;
     krein_status st = krein__features_learn(f);
     if (st != KREIN_OK) return st;
-    return krein__ridge_choose(f, &krein__fewshot_ridge, KREIN__COUNT(KERNELS), KERNELS, true, out);
+    return krein__task_ridge_choose(f, &krein__fewshot_ridge, KREIN__COUNT(KERNELS), KERNELS, true,
+                                    out);
 }
 
 const krein_fewshot_method krein__fewshot_ridge = {
@@ -16,5 +17,5 @@ const krein_fewshot_method krein__fewshot_ridge = {
     .variants = 1,
     .learns = true,
     .learn = learn,
-    .solve = krein__ridge_solve,
-    .clear = krein__ridge_clear};
+    .solve = krein__task_ridge_solve,
+    .clear = krein__task_ridge_clear};

@@ -23,7 +23,7 @@ typedef struct ridge {
     double lambda;
 } ridge;
 
-void krein__ridge_clear(krein_fewshot_run *f, krein_learned *l) {
+void krein__task_ridge_clear(krein_fewshot_run *f, krein_learned *l) {
     ridge *r = l->own;
     if (!r) return;
     krein__kernel_destroy(f->ctx, r->kernel);
@@ -43,8 +43,8 @@ static double share_right(const krein_episode *e, const double *score) {
     return (double)right / (double)n;
 }
 
-krein_status krein__ridge_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
-                                double *accuracy) {
+krein_status krein__task_ridge_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
+                                     double *accuracy) {
     krein_status st = KREIN_OK;
     const ridge *r = l->own;
     const krein_episode *e = &b->e;
@@ -87,9 +87,9 @@ done:
     return st;
 }
 
-krein_status krein__ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
-                                 int64_t n, const char *const *kernels, bool features,
-                                 krein_learned *out) {
+krein_status krein__task_ridge_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
+                                      int64_t n, const char *const *kernels, bool features,
+                                      krein_learned *out) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t tasks = f->o.validation_tasks, kernel = 0;

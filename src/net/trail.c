@@ -24,9 +24,7 @@ krein_status krein__trail_begin(krein_ctx *ctx, const krein_net *net, int64_t ev
                                 krein_trail *t) {
     krein_status st = KREIN_OK;
     *t = (krein_trail){.ctx = ctx, .every = every, .file = -1, .most = most};
-    if (most <= 0)
-        t->most =
-            0.25 * (double)(ctx->budget - krein__min((int64_t)ctx->held, (int64_t)ctx->budget));
+    if (most <= 0) t->most = 0.25 * fmax(0, (double)ctx->budget - (double)ctx->held);
     TRY(krein__trained_find(ctx, net, &t->trained));
     NEW(t->row, krein__max(1, t->trained.m));
 done:
