@@ -47,10 +47,11 @@ static krein_status check_name(krein_ctx *ctx, const char *name) {
                        name, LONGEST);
 }
 
-/* Scores are a linear function of the encoded row. With codes they are one of the codes: of a
+/* Scores are a linear function of the encoded row; not where the kernel is one of the map's own
+ * features. With codes they are one of the codes: of a
  * unit vector, which may lie outside their range, nothing follows. */
 static bool is_linear(const krein_map *map) {
-    return krein__is_linear(map->kernel) && !krein__map_has_codes(map);
+    return krein__is_linear(map->kernel) && !krein__map_has_codes(map) && !map->cls->kernel;
 }
 
 /* How the scores are made; NULL: they cannot be. */

@@ -7,8 +7,8 @@
  * a model (network(file=..)). w and b are the last layer, and the weights of the model. Factors and
  * offsets of normalising layers, and intercepts, have no penalty.
  *
- * Batch normalisation (ioffe2015) uses the means and variances of the batch while it is trained, and
- * notes them: th_mean <- 0.9 th_mean + 0.1 mean of the batch; rows that are held out, and the
+ * Batch normalisation (ioffe2015) uses the means and variances of the batch while it is trained,
+ * and notes them: th_mean <- 0.9 th_mean + 0.1 mean of the batch; rows that are held out, and the
  * model, are predicted with the noted ones.
  *
  * How rows are held out, and the refit, stand in net_machine.c. Images that are bytes stay bytes
@@ -153,8 +153,7 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     krein_ctx quiet = krein__ctx_share(map->ctx, 1);
     krein_net_machine m = {.name = "net", .first = LOSS, .plain = true};
     char *arch = krein__network_choice(&quiet, map);
-    if (arch &&
-        krein__net_arch(&quiet, arch, krein__network_shape(map), k, &m.net) == KREIN_OK) {
+    if (arch && krein__net_arch(&quiet, arch, krein__network_shape(map), k, &m.net) == KREIN_OK) {
         m.net.ctx = map->ctx; /* its threads */
         krein__net_machine_cost(&m, map, values, n, k, path, frozen, out, passes);
         m.net.ctx = &quiet;

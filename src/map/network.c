@@ -11,8 +11,8 @@
  * through GROUP at a time, always as many, so that the bits of a row do not depend on those that
  * came with it.
  *
- * Where no architecture is named it is convnet(c-32-..-32) for images of c channels, with up to four
- * convolutions, as many as the pools leave room for, and mlp(64-64) for tables.
+ * Where no architecture is named it is convnet(c-32-..-32) for images of c channels, with up to
+ * four convolutions, as many as the pools leave room for, and mlp(64-64) for tables.
  *
  * Cost: 2 (numbers of an output) (weights that make one) a convolution and a row. */
 #include "map/network.h"

@@ -54,8 +54,20 @@ done:
     return st;
 }
 
+/* Convolutions have nothing to go over in a row of a table. */
+static krein_status need_image(const krein_net *net, const char *name) {
+    if (net->image.h > 1 || net->image.w > 1) return KREIN_OK;
+    return krein__fail(
+        net->ctx, KREIN_EDATA,
+        "%s needs images, and the rows have no such shape; give their shape, such as "
+        "`image=32x32x3`, or an .npy of n x h x w x c numbers; mlp(64-64) takes any "
+        "columns",
+        name);
+}
+
 static krein_status convnet(krein_net *net, const int64_t *number, int64_t count) {
     krein_status st = KREIN_OK;
+    TRY(need_image(net, "convnet"));
     if (number[0] != net->image.c)
         return krein__fail(net->ctx, KREIN_ESPEC,
                            "convnet(%lld-...): the images have %lld channels; begin with "
@@ -72,6 +84,7 @@ done:
 static krein_status resnet(krein_net *net, const int64_t *number, int64_t count) {
     krein_status st = KREIN_OK;
     int64_t blocks = (number[0] - 2) / 6, most = (KREIN_NET_LAYERS - 5) / 21;
+    TRY(need_image(net, "resnet"));
     if (count != 1 || number[0] != 6 * blocks + 2 || blocks < 1 || blocks > most)
         return krein__fail(net->ctx, KREIN_ESPEC,
                            "resnet has 6 m + 2 layers, m from 1 to %lld: resnet(8), resnet(14), "
@@ -102,25 +115,41 @@ done:
     return st;
 }
 
-krein_status krein__net_arch(krein_ctx *ctx, const char *arch, krein_shape image, int64_t scores,
-                             krein_net *net) {
+typedef krein_status make_fn(krein_net *net, const int64_t *number, int64_t count);
+
+static krein_status find(krein_ctx *ctx, const char *arch, make_fn **make, int64_t *number,
+                         int64_t *count) {
     static const struct {
         const char *name;
-        krein_status (*make)(krein_net *net, const int64_t *number, int64_t count);
+        make_fn *make;
     } known[] = {{"convnet", convnet}, {"resnet", resnet}, {"mlp", mlp}};
-    krein_status st = KREIN_OK;
-    char name[32], spec[64];
-    int64_t number[MOST], count;
+    char name[32];
     size_t which = 0;
-    krein__net_begin_image(ctx, image, net);
-    TRY(parse(ctx, arch, name, sizeof name, number, &count));
+    krein_status st = parse(ctx, arch, name, sizeof name, number, count);
+    if (st != KREIN_OK) return st;
     while (which < KREIN__COUNT(known) && strcmp(known[which].name, name) != 0) which++;
-    if (which == KREIN__COUNT(known)) {
-        st =
-            krein__fail(ctx, KREIN_ESPEC, "no network %s; there are convnet, resnet and mlp", name);
-        goto done;
-    }
-    TRY(known[which].make(net, number, count));
+    if (which == KREIN__COUNT(known))
+        return krein__fail(ctx, KREIN_ESPEC, "no network %s; there are convnet, resnet and mlp",
+                           name);
+    *make = known[which].make;
+    return KREIN_OK;
+}
+
+krein_status krein__net_arch_check(krein_ctx *ctx, const char *arch) {
+    int64_t number[MOST], count;
+    make_fn *make;
+    return find(ctx, arch, &make, number, &count);
+}
+
+krein_status krein__net_arch(krein_ctx *ctx, const char *arch, krein_shape image, int64_t scores,
+                             krein_net *net) {
+    krein_status st = KREIN_OK;
+    char spec[64];
+    int64_t number[MOST], count;
+    make_fn *make;
+    krein__net_begin_image(ctx, image, net);
+    TRY(find(ctx, arch, &make, number, &count));
+    TRY(make(net, number, count));
     if (scores > 0) {
         snprintf(spec, sizeof spec, "affine(width=%lld)", (long long)scores);
         TRY(krein__net_add(net, spec));

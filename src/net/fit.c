@@ -15,6 +15,9 @@
  * descent is th <- th - eta P P'g. An optimiser with states has them in the coordinates of the
  * subspace, so that its steps do not leave it either.
  *
+ * Normalising layers use the means and variances of the batch in a step, and note them; rows that
+ * are measured see the noted ones.
+ *
  * With a deadline the rate falls by the clock where that is ahead of the steps. The result then
  * depends on it.
  *
@@ -43,8 +46,8 @@ typedef struct fit {
     float *weight, *y;     /* of a batch */
     int32_t *class;
     int64_t *order;
-    int64_t room; /* of order */
-    krein_step plain, decayed;
+    int64_t room;                     /* of order */
+    krein_step plain, decayed, below; /* intercepts; weights of the last layer, of the others */
     krein_fit_place at;
     int64_t steps;            /* of all epochs */
     krein_fit_report *report; /* so far */
@@ -114,7 +117,7 @@ static int64_t head(const fit *f) { return f->net->layers - 1; }
 static void update(void *user, int64_t layer, int64_t ranges, const krein_range *range, float *g) {
     const fit *f = user;
     for (int64_t q = 0; q < ranges; q++) {
-        krein_step u = layer == head(f) && range[q].weights ? f->decayed : f->plain;
+        krein_step u = !range[q].weights ? f->plain : layer == head(f) ? f->decayed : f->below;
         if (f->o->pace[layer] > 0) u.rate *= (float)f->o->pace[layer];
         bool compact = range[q].columns == range[q].ld;
         int64_t rows = compact ? 1 : range[q].rows;
@@ -248,7 +251,8 @@ static krein_status make_step(fit *f, const krein_window *w, const int64_t *inde
         if (all->weight) f->weight[i] = all->weight[index[i]];
     }
     double rate = o->rate * krein__schedule(o->schedule, progress(f), f->steps);
-    f->plain = f->decayed = o->optimizer.cls->step(&o->optimizer, ++f->at.step, rate);
+    f->plain = f->decayed = f->below = o->optimizer.cls->step(&o->optimizer, ++f->at.step, rate);
+    f->below.decay = (float)o->decay;
     f->decayed.decay = (float)krein__penalty_decay(o->penalty, o->lambda_a);
     krein__net_load(&f->work, &w->x, index, n);
     const float *scores = krein__net_forward(&f->work, n);

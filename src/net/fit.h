@@ -35,8 +35,9 @@ typedef struct krein_fit_options {
     int64_t report;   /* steps between two lines in the log; 0: one an epoch */
     double clip;      /* the gradient is made no longer than that; 0: as it is */
     krein_penalty penalty;
-    double lambda_a;               /* of that, on the weights of the last layer */
-    double lambda_b;               /* times the mean of |z|^2, z the output of the first layer */
+    double lambda_a; /* of that, on the weights of the last layer */
+    double decay;    /* times the weights of the other layers is added to their gradient */
+    double lambda_b; /* times the mean of |z|^2, z the output of the first layer */
     bool frozen[KREIN_NET_LAYERS]; /* their parameters stay */
     double pace[KREIN_NET_LAYERS]; /* factors of the rate in each layer; 0: 1 */
     uint64_t seed;

@@ -110,7 +110,7 @@ double krein__net_bytes(const krein_net *net) {
 /* ---- buffers ------------------------------------------------------------ */
 
 /* Scratch of a thread: of a layer, and a part of its gradient. */
-static int64_t scratch_of(const krein_net *net, int64_t rows) {
+int64_t krein__net_scratch(const krein_net *net, int64_t rows) {
     int64_t most = 0, part = 0, fixed = 0;
     for (int64_t l = 0; l < net->layers; l++) {
         most = krein__max(most, net->layer[l].scratch);
@@ -131,14 +131,15 @@ double krein__net_work_bytes(const krein_net *net, int64_t rows, bool back) {
         once += (double)(at->whole + KREIN_NET_GROUPS * at->sums);
     }
     return 4 * ((double)rows * floats + once + (double)(tiles_of(rows) * KREIN_NET_TILE) * tiled +
-                (double)net->ctx->threads * (double)scratch_of(net, rows));
+                (double)net->ctx->threads * (double)krein__net_scratch(net, rows));
 }
 
 krein_status krein__net_work_begin(const krein_net *net, int64_t rows, bool back,
                                    krein_net_work *w) {
     krein_ctx *ctx = net->ctx;
     krein_status st = KREIN_OK;
-    *w = (krein_net_work){.net = net, .rows = rows, .each = scratch_of(net, rows), .p = net->p};
+    *w = (krein_net_work){
+        .net = net, .rows = rows, .each = krein__net_scratch(net, rows), .p = net->p};
     NEW(w->x, rows * net->in);
     for (int64_t l = 0; l < net->layers; l++) {
         const krein_layer *at = &net->layer[l];

@@ -35,6 +35,8 @@ void krein__net_start(krein_net *net, uint64_t seed);
  * without it): "convnet(3-32-32-32)", "resnet(20)", "mlp(64-64)". See arch.c. */
 krein_status krein__net_arch(krein_ctx *ctx, const char *arch, krein_shape image, int64_t scores,
                              krein_net *net);
+/* There is such a name, with numbers; whether they suit the rows is seen with these. */
+krein_status krein__net_arch_check(krein_ctx *ctx, const char *arch);
 
 /* Buffers for batches of at most n rows. Works of one net may be used by several threads at the
  * same time, one each: inside a parallel region they use one thread. */
@@ -55,6 +57,8 @@ typedef struct krein_net_work {
 krein_status krein__net_work_begin(const krein_net *net, int64_t rows, bool back,
                                    krein_net_work *out);
 void krein__net_work_end(krein_net_work *w);
+/* Floats that a thread needs for layers on batches of so many rows. */
+int64_t krein__net_scratch(const krein_net *net, int64_t rows);
 double krein__net_work_bytes(const krein_net *net, int64_t rows, bool back);
 
 /* Rows index[0 .. n-1] of x (dense or CSR) become the batch; NULL: the first n. */

@@ -72,8 +72,7 @@ const float *krein__net_run(const krein_net *net, int64_t rows, float *x, float 
         b->columns = columns;
         b->whole = whole;
         b->sums = sums;
-        if (net->layer[l].back > 0)
-            b->aside = source(net, l) >= 0 ? w.pass[source(net, l)].out : x;
+        if (net->layer[l].back > 0) b->aside = source(net, l) >= 0 ? w.pass[source(net, l)].out : x;
     }
     return krein__net_forward(&w, rows);
 }

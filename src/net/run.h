@@ -1,4 +1,5 @@
-/* run.h -- a net that is used and not trained: forwards on one thread, in memory of the caller's. */
+/* run.h -- a net that is used and not trained: forwards on one thread, in memory of the caller's.
+ */
 #ifndef KREIN_NET_RUN_H
 #define KREIN_NET_RUN_H
 

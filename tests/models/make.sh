@@ -65,12 +65,18 @@ rows() {
             sparse = sprintf("%d:%.4f %d:%.4f", 1 + i % 3, a, 4 + i % 5, b)
             if (kind == "sparse") printf "%.4f %s\n", a * b, sparse
             if (kind == "sparse3") print class " " sparse
+            if (kind == "images") {
+                printf "%s", i % 2 ? "up" : "across"
+                for (j = 0; j < 32; j++) # 4 x 4 pixels of two channels: stripes
+                    printf ",%d", 128 + 90 * sin(i + 2.5 * (i % 2 ? int(j / 8) : int(j / 2) % 4)) + 20 * sin(7 * i + 3 * j)
+                print ""
+            }
             if (kind == "index") printf "%s,%d\n", y, i - 1
         }
     }'
 }
 train_rows=36 predict_first=101 predict_last=108
-for kind in numbers bare weighted colours holes two three blobs targets labels sparse sparse3; do
+for kind in numbers bare weighted colours holes two three blobs targets labels images sparse sparse3; do
     rows $kind 1 $train_rows >"$work/$kind.data"
     rows $kind $predict_first $predict_last >"$work/$kind.rows"
 done
@@ -216,6 +222,9 @@ fi
 ridge deep numbers --learner 'deep(layers=2, width=12, epochs=3)' -k "$gauss"
 model deep-8 three train --learner 'deep(layers=3, width=10, bits=8, epochs=3)' -k "$gauss"
 model deep-1 numbers train --learner 'deep(layers=2, width=10, bits=1, epochs=3)' -k "$gauss"
+ridge net numbers --learner 'net(arch="mlp(8-6)", epochs=3)'
+model net-convnet images train --learner 'net(arch="convnet(2-4)", epochs=20, batch=8)' --image 4x4x2
+model net-resnet images train --learner 'net(arch="resnet(8)", epochs=3, batch=12)' --image 4x4x2
 model askl-softmax three train --learner 'askl(D=24, epochs=3)' -k "$gauss"
 ridge logistic two --learner logistic -k "$gauss" -m 'orf(D=32)'
 
