@@ -136,6 +136,8 @@ krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_metho
 krein_status krein__space_solve(krein_ctx *ctx, const krein_learned *l, krein_bench *b,
                                 double *accuracy);
 void krein__space_clear(krein_fewshot_run *f, krein_learned *l);
+/* Rows of the task's classes that are no queries, and their labels; their number. */
+int64_t krein__task_rest(const krein_episode *e, int64_t *row, int32_t *label);
 /* The subspace of the path of a training from the start on those rows, classes 0 .. ways - 1. */
 krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot_run *f,
                                   const krein_images *im, int64_t n, const int64_t *row,

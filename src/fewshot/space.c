@@ -19,8 +19,7 @@ void krein__space_clear(krein_fewshot_run *f, krein_learned *l) {
     l->own = NULL;
 }
 
-/* Rows of the task's classes that are no queries, and their labels; their number. */
-static int64_t rest_of(const krein_episode *e, int64_t *row, int32_t *label) {
+int64_t krein__task_rest(const krein_episode *e, int64_t *row, int32_t *label) {
     const krein_images *im = e->images;
     int64_t n = 0;
     for (int64_t c = 0; c < e->size.ways; c++)
@@ -45,7 +44,7 @@ static krein_status space_of_task(krein_ctx *ctx, krein_bench *b, double **P, in
         most += im->start[e->class[c] + 1] - im->start[e->class[c]];
     NEW(row, most);
     NEW(label, most);
-    int64_t n = rest_of(e, row, label);
+    int64_t n = krein__task_rest(e, row, label);
     TRY(krein__path_subspace(ctx, b->f, im, n, row, label, P, s));
 done:
     krein__free(ctx, row);

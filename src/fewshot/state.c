@@ -77,7 +77,7 @@ static krein_status result_io(krein_archive *a, krein_fewshot_result *r) {
         TRY(krein__archive_array(a, "result.step", KREIN_TYPE_I64, &r->step, r->points));
         TRY(krein__archive_array(a, "result.curve", KREIN_TYPE_F64, &r->curve, r->points));
     }
-    if (r->looks > 1) {
+    if (r->looks > 0) {
         TRY(krein__archive_array(a, "result.look_step", KREIN_TYPE_I64, &r->look_step, r->looks));
         TRY(krein__archive_array(a, "result.look_loss", KREIN_TYPE_F64, &r->look_loss, r->looks));
         TRY(krein__archive_array(a, "result.look_accuracy", KREIN_TYPE_F64, &r->look_accuracy,
@@ -124,6 +124,12 @@ done:
 
 /* ---- the file ----------------------------------------------------------- */
 
+/* The first look has no loss, and a file has no NaN. */
+static void first_losses(const krein_fewshot_report *r, double to) {
+    for (int64_t i = 0; i < r->count; i++)
+        if (r->results[i]->looks > 0) r->results[i]->look_loss[0] = to;
+}
+
 static krein_status read_results(krein_fewshot_state *s) {
     krein_ctx *ctx = s->f->ctx;
     krein_status st = KREIN_OK;
@@ -138,6 +144,7 @@ static krein_status read_results(krein_fewshot_state *s) {
         krein__archive_leave(s->from);
         TRY(st);
     }
+    first_losses(s->r, NAN);
 done:
     return st;
 }
@@ -194,6 +201,7 @@ static krein_status write_file(krein_fewshot_state *s, krein_outer_kept *now) {
     krein_archive *a = NULL;
     int64_t n = s->r->count;
     bool outer = now != NULL;
+    first_losses(s->r, 0);
     TRY(krein__archive_create(s->f->ctx, &a));
     TRY(krein__archive_text(a, "fewshot.job", &s->job));
     TRY(krein__archive_int(a, "fewshot.results", &n, 0, MOST));
@@ -208,6 +216,7 @@ static krein_status write_file(krein_fewshot_state *s, krein_outer_kept *now) {
     TRY(krein__archive_save(a, s->f->o.checkpoint));
 done:
     krein__archive_destroy(a);
+    first_losses(s->r, NAN);
     s->last = krein__clock();
     return st;
 }
