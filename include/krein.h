@@ -10,9 +10,9 @@
  *     messages, callbacks and threads are then those of the context that is given.
  *     The context that a model was made on counts its memory until the model is
  *     destroyed, which is up to one thread, when no other uses the model any more.
- *   - Structs that cross this interface begin with their size; fields are only ever appended.
- * Options are filled by their _init macro, which hands over the size that the caller's header has;
- * a report begins as KREIN_SIZED(krein_report) and is filled as far as the caller's header knows
+ *   - Structs that cross this interface begin with their size; fields are only ever appended. Options
+ *     are filled by their _init macro, which hands over the size that the caller's header has; a
+ *     report begins as KREIN_SIZED(krein_report) and is filled as far as the caller's header knows
  *     it. NULL options mean the defaults, a NULL report is not wanted. A size of 0 is refused, and
  *     so is a field of a newer header, which this library does not know, that is not zero.
  *   - Specs are small strings, name(key=value, ...), the same as on the command
@@ -120,8 +120,7 @@ typedef struct krein_ctx_options {
 
 KREIN_API void krein_ctx_options_init_sized(krein_ctx_options *options, size_t size);
 #define krein_ctx_options_init(options) krein_ctx_options_init_sized((options), sizeof *(options))
-/* KREIN_EARG: the options were not initialised, or have a field of a newer header; KREIN_EMEMORY.
- */
+/* KREIN_EARG: the options were not initialised, or have a field of a newer header; KREIN_EMEMORY. */
 KREIN_API krein_status krein_ctx_create(const krein_ctx_options *options, krein_ctx **out);
 KREIN_API void krein_ctx_destroy(krein_ctx *ctx);
 /* What went wrong in the last call that failed; never NULL. */
@@ -139,13 +138,12 @@ KREIN_API uint64_t krein_ctx_peak_bytes(const krein_ctx *ctx);
  * forms), krein_evaluate and krein_select, in the same order with the same options. They divide the
  * rows of files among them. Rows in the caller's arrays, or of a source, are either the same on all
  * processes, and each computes with all of them; or each process gives rows of its own (own_rows in
- * krein_data_options), the same columns on all, and the data are those of process 0, then of
- * process 1, ...: the model is that of one process with all of these rows. A process may have none
- * (n = 0, or a source that ends at once), and its columns then do not matter. Every process gets
- * the same status, report and model; of a file the first one alone gets the predictions, of rows of
- * its own each gets those of its own, numbered from 0. When one fails all return its status and
- * message. Other calls are as before: each process works by itself, with its own rows where it gave
- * such.
+ * krein_data_options), the same columns on all, and the data are those of process 0, then of process
+ * 1, ...: the model is that of one process with all of these rows. A process may have none (n = 0,
+ * or a source that ends at once), and its columns then do not matter. Every process gets the same
+ * status, report and model; of a file the first one alone gets the predictions, of rows of its own
+ * each gets those of its own, numbered from 0. When one fails all return its status and message.
+ * Other calls are as before: each process works by itself, with its own rows where it gave such.
  *
  * Threads and memory that the options did not give become this process's share of its machine,
  * until it leaves. One context of a process at a time may have joined. */
@@ -189,8 +187,8 @@ KREIN_API int krein_list(int64_t i, krein_entry *out);
 KREIN_API int krein_list_option(int64_t i, int64_t k, krein_option_info *out);
 
 /* The least and the greatest value of an option of the structs below, by the name of its field; 0:
- * it has no bounds. holdout is less than its greatest value, and lambda is finite. Values that
- * stand for a default (0, or a lambda below 0, where the field says so) are outside of them. */
+ * it has no bounds. holdout is less than its greatest value, and lambda is finite. Values that stand
+ * for a default (0, or a lambda below 0, where the field says so) are outside of them. */
 KREIN_API int krein_limit(const char *option, double *low, double *high);
 
 /* A spec of the named table ("maps", "learners", ...), a kernel expression, and all that can be
@@ -220,15 +218,14 @@ typedef enum krein_missing {
 } krein_missing;
 
 typedef enum krein_categories {
-    KREIN_CATEGORIES_AUTO = 0, /* one-hot up to 1,000 values, then target, or hash without labels */
+    KREIN_CATEGORIES_AUTO = 0,   /* one-hot up to 1,000 values, then target, or hash without labels */
     KREIN_CATEGORIES_ONEHOT = 1, /* a column for each category */
     KREIN_CATEGORIES_TARGET = 2, /* the mean of the target by category, out of fold */
     KREIN_CATEGORIES_HASH = 3    /* hashed into 256 columns */
 } krein_categories;
 
 typedef enum krein_types {
-    KREIN_TYPES_AUTO =
-        0,                /* dates, times, truth values, amounts with signs are read as numbers;
+    KREIN_TYPES_AUTO = 0, /* dates, times, truth values, amounts with signs are read as numbers;
                              where the kernel is chosen, heavy-tailed columns may become logarithms */
     KREIN_TYPES_PLAIN = 1 /* what is no plain number is a text; numbers stay as they are */
 } krein_types;
@@ -334,8 +331,8 @@ typedef struct krein_rows_view {
 /* Rows in memory. They are neither copied nor changed: the arrays (not the structs and names) must
  * live and keep their values as long as the data. The same numbers in a file, with the labels in
  * its first columns, give the same model. Of the options those about files do not apply; label,
- * weights, group and ignore may name columns of a table or of named dense rows. Where processes
- * work together, own_rows says whose rows they are. */
+ * weights, group and ignore may name columns of a table or of named dense rows. Where processes work
+ * together, own_rows says whose rows they are. */
 KREIN_API krein_status krein_data_from_rows(krein_ctx *ctx, const krein_rows_view *view,
                                             const krein_data_options *options, krein_data **out);
 
@@ -384,11 +381,11 @@ typedef struct krein_train_options {
     double holdout;    /* 0: none; fraction of rows kept out and evaluated */
     krein_data *test;  /* evaluated after training, or NULL */
     int probabilities;
-    const char *kernels;    /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
-                               combines; not with kernel */
-    krein_data *unlabeled;  /* rows without labels, for learners that use them (sskrr, labelprop,
-                               selftrain, askl), or NULL; rows of the data with a missing label (NaN)
-                               count too */
+    const char *kernels;   /* "k1; k2; ...", of which the best by `select` is taken, or that mkl
+                              combines; not with kernel */
+    krein_data *unlabeled; /* rows without labels, for learners that use them (sskrr, labelprop,
+                              selftrain, askl), or NULL; rows of the data with a missing label (NaN)
+                              count too */
     const char *checkpoint; /* file with the state of a long training, or NULL. Where it exists, the
                                same training goes on from it; it stays when training ends, so that a
                                model that could not be saved is not lost: remove it then */
@@ -402,13 +399,12 @@ typedef struct krein_train_options {
     const char *graph_file; /* learners with a graph of neighbours (labelprop): file of the graph,
                                or NULL. Read where it exists, else written; the graph of other rows
                                is refused */
-    int uncertainty;        /* keep what deviations, intervals, sets of classes and novelty need
-                               (krein_predict_options); classes get probabilities with it */
+    int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
+                        (krein_predict_options); classes get probabilities with it */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
-#define krein_train_options_init(options)                                                          \
-    krein_train_options_init_sized((options), sizeof *(options))
+#define krein_train_options_init(options) krein_train_options_init_sized((options), sizeof *(options))
 
 /* Strings in reports belong to the report; free with krein_*_clear. Numbers that
  * do not apply are NaN (double) or -1 (integers). */
@@ -434,8 +430,7 @@ typedef struct krein_metrics {
     double interval, coverage, width;
 } krein_metrics;
 
-/* A kernel of a combination; this struct stays as it is. Weights sum to one and belong to kernels
- * of unit mean diagonal. */
+/* A kernel of a combination; this struct stays as it is. Weights sum to one and belong to kernels of unit mean diagonal. */
 typedef struct krein_kernel_weight {
     char *kernel;
     double weight;
@@ -462,7 +457,7 @@ typedef struct krein_report {
     /* Complete specs: given back, with lambda and metric "file=MODEL", they reproduce the model.
      * krein_plan: a kernel that will be chosen is the list "k1; k2; ..." that it is chosen from. */
     char *learner, *kernel, *map;
-    double lambda; /* NaN: the learner has none */
+    double lambda;                /* NaN: the learner has none */
     double seconds_read, seconds_select, seconds_fit, seconds_total;
     double loo; /* held-out rmse, or error for classification; of several labels a row the rmse of
                    their codes -1 and +1 (of svm and logistic: of the decided ones); NaN when not
@@ -476,18 +471,18 @@ typedef struct krein_report {
                         of the rows was held out */
     int64_t kernels; /* of a combination (mkl), in the order given; 0: there is one kernel */
     krein_kernel_weight *weights; /* kernels of them; NULL where nothing was trained (krein_plan) */
-    int64_t tried_count;          /* candidates, in the order tried */
+    int64_t tried_count; /* candidates, in the order tried */
     krein_tried *tried;
     krein_metric_kind metric; /* krein_plan: the most that can come out */
     int64_t factors;          /* of the metric: d, or d x d */
     double *factor;
-    double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by
-                     the weights that were then solved for, without them; NaN where they were not */
+    double refit; /* askl: loo is the held-out error of the net, this is that of the same rows by the
+                     weights that were then solved for, without them; NaN where they were not */
     int64_t unlabelled; /* rows without labels that took part; n are those with labels */
     int64_t iterations; /* of conjugate gradients (laprls); 0: there were none */
     double residual;    /* they end with: a bound of the predictions' error, in deviations of the
                            labels; NaN: there were none */
-    double condition; /* number that they have seen, not above that of the system; NaN: not known */
+    double condition;   /* number that they have seen, not above that of the system; NaN: not known */
 } krein_report;
 
 KREIN_API void krein_report_clear(krein_ctx *ctx, krein_report *report);
@@ -526,9 +521,9 @@ typedef struct krein_model_info {
     size_t size;
     krein_task task;
     int64_t n, d, D;
-    int64_t inputs;      /* columns of the file that the model takes; d after encoding */
-    int64_t outputs;     /* scores of a row; 0: the model ends at its features (krein_fit) */
-    int64_t classes;     /* or labels, of which a row has several */
+    int64_t inputs;  /* columns of the file that the model takes; d after encoding */
+    int64_t outputs; /* scores of a row; 0: the model ends at its features (krein_fit) */
+    int64_t classes; /* or labels, of which a row has several */
     int64_t bytes;       /* of the file or memory it was loaded from, else 0 */
     const char *learner; /* "none" where it ends at its features */
     const char *kernel, *map, *scale;
@@ -582,8 +577,8 @@ typedef enum krein_type {
 
 /* Row-major; at lives as long as the model and must not be written to. */
 typedef struct krein_array { /* stays as it is */
-    size_t bytes;            /* of the array */
-    int type;                /* KREIN_TYPE_... */
+    size_t bytes; /* of the array */
+    int type;    /* KREIN_TYPE_... */
     int64_t rows, columns;
     const void *at;
 } krein_array;
@@ -596,23 +591,28 @@ typedef struct krein_array { /* stays as it is */
  *   thresholds          1 x outputs, of labels: a row has those with larger scores; none: 0 for all
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
- *   path.lambda         1 x n, and path.error: values of lambda that the learner compared,
- * ascending, and the held-out rmse or share of errors of each; not there where lambda was given,
- * and in files of version 0.1 encoding.log        1 x d, where there is one: an input x with a
- * number c > 0 there becomes log(max(x, 0) + c), and has no shift encoding.shift      1 x d each:
- * an input x becomes (x - shift - centre) * factor, of sparse encoding.centre     rows x * factor.
- * There is no shift where nothing is taken off; fill encoding.factor     stands for the x - shift
- * of a missing cell encoding.fill encoding.clip       1 x 1, where there is one: the result is then
- * cut to [-clip, clip] encoding.metric     1 x d, where there is one: and then multiplied by this
+ *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
+ *                       and the held-out rmse or share of errors of each; not there where lambda was
+ *                       given, and in files of version 0.1
+ *   encoding.log        1 x d, where there is one: an input x with a number c > 0 there becomes
+ *                       log(max(x, 0) + c), and has no shift
+ *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
+ *   encoding.centre     rows x * factor. There is no shift where nothing is taken off; fill
+ *   encoding.factor     stands for the x - shift of a missing cell
+ *   encoding.fill
+ *   encoding.clip       1 x 1, where there is one: the result is then cut to [-clip, clip]
+ *   encoding.metric     1 x d, where there is one: and then multiplied by this
  *   encoding.matrix     d x d, where there is one: and the row x of all of them becomes matrix x
  *   signs               1 x D: -1 or 1 for each feature; not there where all are 1
- *   mix                 R x D: features are mix' times the raw ones; not there where they are
- * these, and in a trained model that was loaded: prediction does without it landmarks           R x
- * d, encoded rows; sparse ones as landmarks.ptr, .col and .val frequencies         d x F, in turns
- * (over 2 pi), a row more with phases where there are any; frequencies.factor  1 x F
+ *   mix                 R x D: features are mix' times the raw ones; not there where they are these,
+ *                       and in a trained model that was loaded: prediction does without it
+ *   landmarks           R x d, encoded rows; sparse ones as landmarks.ptr, .col and .val
+ *   frequencies         d x F, in turns (over 2 pi), a row more with phases where there are any;
+ *   frequencies.factor  1 x F
  *   frequencies.second  as frequencies: of the other term of learned features
  *   mixture.weights     1 x q, mixture.variances and mixture.means (over 2 pi) q x d: the spectral
  *                       mixture that frequencies were drawn from
+ *   conv.1, ...         1 x p: the parameters of that layer of a network, by its name and number
  * Maps side by side have "0.frequencies", "1.landmarks", ... */
 KREIN_API int krein_model_array(const krein_model *model, const char *name, krein_array *out);
 /* The name of the i-th; NULL past the last. It lives until the next call on the same thread. */
@@ -670,8 +670,7 @@ typedef struct krein_predict_options {
     int novelty;
 } krein_predict_options;
 KREIN_API void krein_predict_options_init_sized(krein_predict_options *options, size_t size);
-#define krein_predict_options_init(options)                                                        \
-    krein_predict_options_init_sized((options), sizeof *(options))
+#define krein_predict_options_init(options) krein_predict_options_init_sized((options), sizeof *(options))
 KREIN_API krein_status krein_predict_with(krein_ctx *ctx, const krein_model *model,
                                           krein_data *data, const krein_predict_options *options,
                                           krein_predict_fn fn, void *user);
@@ -695,8 +694,7 @@ typedef struct krein_prediction_arrays {
     int std_of_mean;       /* std is without the noise */
 } krein_prediction_arrays;
 
-#define krein_prediction_arrays_init(arrays)                                                       \
-    ((void)(*(arrays) = KREIN_SIZED(krein_prediction_arrays)))
+#define krein_prediction_arrays_init(arrays) ((void)(*(arrays) = KREIN_SIZED(krein_prediction_arrays)))
 KREIN_API krein_status krein_predict_into(krein_ctx *ctx, const krein_model *model,
                                           krein_data *data, krein_prediction_arrays *out);
 /* scores: n x (outputs), row-major; for rows of d raw numeric columns. */
@@ -719,8 +717,7 @@ typedef struct krein_export_options {
     int stored;         /* frequencies are stored also where drawing them again takes less room */
 } krein_export_options;
 KREIN_API void krein_export_options_init_sized(krein_export_options *options, size_t size);
-#define krein_export_options_init(options)                                                         \
-    krein_export_options_init_sized((options), sizeof *(options))
+#define krein_export_options_init(options) krein_export_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_export_report {
     size_t size;
@@ -737,8 +734,7 @@ typedef struct krein_export_report {
  * x: the raw input columns in the order of krein_model_column, categories by their number, missing
  * cells NaN; the result is the number of the class, or 0 for numbers; scores get the decision
  * values, or the prediction. Of several labels a row the result is how many it has: those with
- * scores above 0, which are less their thresholds here. KREIN_EDATA where the model cannot be
- * written so. */
+ * scores above 0, which are less their thresholds here. KREIN_EDATA where the model cannot be written so. */
 KREIN_API krein_status krein_model_export(krein_ctx *ctx, const krein_model *model,
                                           const char *path, const krein_export_options *options,
                                           krein_export_report *report);
@@ -827,8 +823,7 @@ typedef struct krein_approx_options {
     int64_t max_exact;
 } krein_approx_options;
 KREIN_API void krein_approx_options_init_sized(krein_approx_options *options, size_t size);
-#define krein_approx_options_init(options)                                                         \
-    krein_approx_options_init_sized((options), sizeof *(options))
+#define krein_approx_options_init(options) krein_approx_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_approx_result {
     size_t size;
@@ -870,8 +865,7 @@ typedef struct krein_select_options {
     double time_limit; /* seconds; 0: none. The best so far when it has passed */
 } krein_select_options;
 KREIN_API void krein_select_options_init_sized(krein_select_options *options, size_t size);
-#define krein_select_options_init(options)                                                         \
-    krein_select_options_init_sized((options), sizeof *(options))
+#define krein_select_options_init(options) krein_select_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_select_score {
     size_t size;
@@ -882,10 +876,10 @@ typedef struct krein_select_score {
 
 typedef struct krein_select_ranking {
     size_t size;
-    char *criterion;             /* complete spec */
-    int larger;                  /* the larger the better */
+    char *criterion;            /* complete spec */
+    int larger;                 /* the larger the better */
     krein_select_score **scores; /* one a kernel */
-    int64_t best;                /* the first of the best, or -1 */
+    int64_t best;               /* the first of the best, or -1 */
 } krein_select_ranking;
 
 typedef struct krein_select_report {
@@ -900,7 +894,7 @@ typedef struct krein_select_report {
     int64_t nrankings;
     double seconds;
     char **maps; /* complete specs of the kernels' maps, by features; NULL: was not scored so */
-    int exact;   /* 1: by the kernels themselves, not by features */
+    int exact; /* 1: by the kernels themselves, not by features */
 } krein_select_report;
 KREIN_API void krein_select_report_clear(krein_ctx *ctx, krein_select_report *report);
 /* Scores kernels by criteria. Labels are needed unless all criteria do without. */
@@ -926,15 +920,15 @@ typedef struct krein_compare_options {
     const char *const *names; /* of the data sets */
     krein_open_fn open;
     void *user; /* handed to open */
-    /* Lists "a; b; ..."; methods are all combinations. NULL: that of krein_train with no option,
-     * and so is the word "default" in a list. A range of a kernel makes a family. Kernels in
-     * braces, {k1; k2}, are the `kernels` of krein_train. */
+    /* Lists "a; b; ..."; methods are all combinations. NULL: that of krein_train with no option, and
+     * so is the word "default" in a list. A range of a kernel makes a family. Kernels in braces,
+     * {k1; k2}, are the `kernels` of krein_train. */
     const char *learners, *kernels, *maps;
     /* Other programs, ncommands of "NAME: SHELL COMMAND" with {train}, {test}, {out} and, where
-     * wanted, {model} for names of files. The first two are CSV without a header: labels first,
-     * then the inputs; {test} has no labels. The command writes a prediction a line to {out}; for
-     * logloss and auc, behind it and commas, the probabilities of the classes in the order of
-     * krein_metrics. {model} is a name for a file or folder of its own. */
+     * wanted, {model} for names of files. The first two are CSV without a header: labels first, then
+     * the inputs; {test} has no labels. The command writes a prediction a line to {out}; for logloss
+     * and auc, behind it and commas, the probabilities of the classes in the order of krein_metrics.
+     * {model} is a name for a file or folder of its own. */
     const char *const *commands;
     int64_t ncommands;
     int64_t repeats; /* splits; 30 */
@@ -945,14 +939,12 @@ typedef struct krein_compare_options {
                             data and options are taken; or NULL */
     int64_t parallel;    /* trainings at one time, each on one thread; 0: as many as there are
                             threads; 1: one after the other, each on all threads */
-    const krein_train_options
-        *train; /* what the methods share: lambda, select, seed, time_limit, ...;
-                   not learner, kernel, kernels, map, data. NULL: defaults.
-                   Split r is that of krein_train with holdout and seed + r */
+    const krein_train_options *train; /* what the methods share: lambda, select, seed, time_limit, ...;
+                                         not learner, kernel, kernels, map, data. NULL: defaults.
+                                         Split r is that of krein_train with holdout and seed + r */
 } krein_compare_options;
 KREIN_API void krein_compare_options_init_sized(krein_compare_options *options, size_t size);
-#define krein_compare_options_init(options)                                                        \
-    krein_compare_options_init_sized((options), sizeof *(options))
+#define krein_compare_options_init(options) krein_compare_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_compare_set {
     size_t size;
@@ -964,12 +956,12 @@ typedef struct krein_compare_set {
 typedef struct krein_compare_result {
     size_t size;
     int64_t set, method;
-    double mean, sd;   /* of the measure over the splits; NaN: some split failed */
-    double half;       /* the mean lies within mean +- half at confidence 1 - level, overlap of the
-                          splits included */
-    double rank;       /* on this set, 1 is the best */
-    double p;          /* corrected resampled t test against the best; NaN: it is the best */
-    int best, similar; /* similar: not worse than the best at that level */
+    double mean, sd; /* of the measure over the splits; NaN: some split failed */
+    double half;     /* the mean lies within mean +- half at confidence 1 - level, overlap of the
+                        splits included */
+    double rank;     /* on this set, 1 is the best */
+    double p;        /* corrected resampled t test against the best; NaN: it is the best */
+    int best, similar;          /* similar: not worse than the best at that level */
     int64_t wins, ties, losses; /* against the other methods, by the same test */
     double seconds;             /* of a training and its predictions, the median of the splits */
     double bytes; /* the most that one took: through the context, or the processes of a command */
@@ -985,9 +977,9 @@ typedef struct krein_compare_method {
     char *learner, *kernel, *map; /* as asked for; NULL: the default */
     char *command;                /* of another program; else NULL */
     /* Over all data sets; NaN where it failed on one of them, or there is one only. */
-    double rank;       /* mean of the ranks among the methods that failed nowhere */
-    double p;          /* Wilcoxon signed rank test against the one of the best mean rank */
-    int best, similar; /* similar: within the critical difference of the best */
+    double rank;                /* mean of the ranks among the methods that failed nowhere */
+    double p;                   /* Wilcoxon signed rank test against the one of the best mean rank */
+    int best, similar;          /* similar: within the critical difference of the best */
     int64_t wins, ties, losses; /* over all data sets */
     double seconds, bytes;      /* sum over the sets; the most */
 } krein_compare_method;
@@ -1027,8 +1019,7 @@ typedef struct krein_advise_options {
     int64_t max_exact;
 } krein_advise_options;
 KREIN_API void krein_advise_options_init_sized(krein_advise_options *options, size_t size);
-#define krein_advise_options_init(options)                                                         \
-    krein_advise_options_init_sized((options), sizeof *(options))
+#define krein_advise_options_init(options) krein_advise_options_init_sized((options), sizeof *(options))
 
 /* This struct stays as it is. */
 typedef struct krein_advise_point {
@@ -1125,17 +1116,16 @@ typedef struct krein_cluster_options {
                                written; that of other rows is refused */
 } krein_cluster_options;
 KREIN_API void krein_cluster_options_init_sized(krein_cluster_options *options, size_t size);
-#define krein_cluster_options_init(options)                                                        \
-    krein_cluster_options_init_sized((options), sizeof *(options))
+#define krein_cluster_options_init(options) krein_cluster_options_init_sized((options), sizeof *(options))
 
 typedef struct krein_cluster_report {
     size_t size;
     int64_t n, d, D; /* D -1: no features */
     krein_cluster_method method;
     int64_t clusters;
-    int64_t *sizes;    /* rows of the clusters, the largest first (with row weights: by them) */
-    double inertia;    /* k-means: sum of squared distances to the centres */
-    double silhouette; /* mean over silhouette_rows rows, in the kernel's distance */
+    int64_t *sizes;          /* rows of the clusters, the largest first (with row weights: by them) */
+    double inertia;          /* k-means: sum of squared distances to the centres */
+    double silhouette;       /* mean over silhouette_rows rows, in the kernel's distance */
     int64_t silhouette_rows; /* a seeded sample where there are more than 2,000 */
     double ari, nmi;         /* against the labels; NaN: no labels, or they are numbers */
     int64_t classes;         /* of the labels, or -1 */
@@ -1250,8 +1240,7 @@ typedef struct krein_generate_options {
     uint64_t seed;
 } krein_generate_options;
 KREIN_API void krein_generate_options_init_sized(krein_generate_options *options, size_t size);
-#define krein_generate_options_init(options)                                                       \
-    krein_generate_options_init_sized((options), sizeof *(options))
+#define krein_generate_options_init(options) krein_generate_options_init_sized((options), sizeof *(options))
 /* Writes a data set; the format follows the name: .csv .npy .libsvm, then .gz. */
 KREIN_API krein_status krein_generate(krein_ctx *ctx, const char *spec,
                                       const krein_generate_options *options, const char *path);

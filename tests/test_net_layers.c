@@ -3,8 +3,8 @@
  * formulas and reference values of the tanh network (FORMULAS 15). */
 #include "common.h"
 
+#include "net/codes.h"
 #include "net/fit.h"
-#include "num/strips.h"
 
 /* ---- a net, slowly ------------------------------------------------------- */
 
@@ -255,7 +255,9 @@ static void check(krein_net *net, int64_t n, setting o, const char *name) {
     CHECK_REL(mean, want, 1e-5);
     s.fixed = true;
     double worst = 0, worst2 = 0, top1 = 0, top2 = 0, h = 1e-4;
-    int64_t step = krein__max(1, free_ones / 40);
+    double flops = 0;
+    for (int64_t l = 0; l < net->layers; l++) flops += net->layer[l].flops;
+    int64_t step = krein__max(1, free_ones / (flops > 1e5 ? 8 : 40));
     for (int64_t i = 0; i < free_ones; i += step) {
         double value[4];
         for (int j = 0; j < 4; j++) { /* +-h e_i, along +-h v */
@@ -558,6 +560,252 @@ static void bad_networks(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* ---- bits, threads, memory ---------------------------------------------------- */
+
+enum { ROWS = 21 };
+
+/* Loss, gradient and Hessian times vector of a net from its start. */
+static double both(const krein_net *net, krein_net_work *w, const float *p, float *g, float *Hv) {
+    float *x = test_dense(ROWS, net->in, 0.2), *y = test_new(ROWS * 3, sizeof *y);
+    float *v = test_dense(1, net->count, 1.1);
+    int32_t class[ROWS];
+    for (int32_t i = 0; i < ROWS; i++) class[i] = i % 3;
+    krein_rows rows = krein__rows_dense(ROWS, net->in, x, net->in);
+    krein_aims aims = {y, class, NULL};
+    krein__net_load(w, &rows, NULL, ROWS);
+    double loss = krein__net_loss_gradient(w, p, &krein__loss_softmax, &aims, ROWS, g);
+    krein__net_hessian_vector(w, &krein__loss_softmax, &aims, v, Hv);
+    free(x), free(y), free(v);
+    return loss;
+}
+
+/* The same on one thread, on three, and on several works of one net at the same time. */
+static void same_bits(void) {
+    static const char *const archs[] = {"convnet(3-16-19)", "resnet(8)", "mlp(40-30)"};
+    for (size_t a = 0; a < KREIN__COUNT(archs); a++) {
+        enum { TASKS = 4 };
+        float *g[TASKS + 2], *Hv[TASKS + 2];
+        double loss[TASKS + 2];
+        for (int t = 0; t < 2; t++) {
+            krein_ctx *ctx = test_ctx(t == 0 ? 1 : 3);
+            krein_net net;
+            krein_net_work w[TASKS + 1];
+            size_t bytes;
+            CHECK(krein__net_arch(ctx, archs[a], (krein_shape){8, 8, 3}, 3, &net) == KREIN_OK);
+            krein__net_start(&net, 2);
+            bytes = (size_t)net.count * sizeof *net.p;
+            for (int i = 0; i <= (t == 0 ? 0 : TASKS); i++) {
+                CHECK(krein__net_work_begin(&net, ROWS, true, &w[i]) == KREIN_OK);
+                CHECK(krein__net_work_second(&w[i]) == KREIN_OK);
+                g[t + i] = test_new(net.count, sizeof *net.p);
+                Hv[t + i] = test_new(net.count, sizeof *net.p);
+            }
+            loss[t] = both(&net, &w[0], net.p, g[t], Hv[t]);
+            if (t == 1) {
+#pragma omp parallel for num_threads(3)
+                for (int i = 1; i <= TASKS; i++)
+                    loss[1 + i] = both(&net, &w[i], net.p, g[1 + i], Hv[1 + i]);
+                for (int i = 1; i < TASKS + 2; i++)
+                    CHECK(loss[i] == loss[0] && memcmp(g[i], g[0], bytes) == 0 &&
+                          memcmp(Hv[i], Hv[0], bytes) == 0);
+            }
+            for (int i = 0; i <= (t == 0 ? 0 : TASKS); i++) krein__net_work_end(&w[i]);
+            krein__net_clear(&net);
+            krein_ctx_destroy(ctx);
+        }
+        for (int i = 0; i < TASKS + 2; i++) free(g[i]), free(Hv[i]);
+    }
+}
+
+/* A net is made and used with the k-th allocation failing, k = 0, 1, ... */
+static void every_allocation(void) {
+    test_memory m;
+    krein_ctx *ctx = test_ctx_with(1, &m);
+    TEST_EVERY_ALLOCATION(&m, k) {
+        krein_net net;
+        krein_net_work w = {0};
+        krein_status st = krein__net_arch(ctx, "convnet(3-4)", (krein_shape){4, 4, 3}, 3, &net);
+        if (st == KREIN_OK) st = krein__net_work_begin(&net, ROWS, true, &w);
+        if (st == KREIN_OK) st = krein__net_work_second(&w);
+        if (st == KREIN_OK) {
+            float *g = test_new(net.count, sizeof *g), *Hv = test_new(net.count, sizeof *Hv);
+            krein__net_start(&net, 1);
+            CHECK(both(&net, &w, net.p, g, Hv) > 0);
+            free(g), free(Hv);
+        } else {
+            CHECK(st == KREIN_EMEMORY);
+        }
+        krein__net_work_end(&w);
+        krein__net_clear(&net);
+    }
+    krein_ctx_destroy(ctx);
+}
+
+static void no_second_derivatives_of_codes(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_net net;
+    krein_net_work w;
+    krein__net_begin(ctx, 3, &net);
+    CHECK(krein__net_add(&net, "affine(width=2)") == KREIN_OK);
+    CHECK(krein__net_in_codes(&net, 4) == KREIN_OK && krein__net_ready(&net) == KREIN_OK);
+    CHECK(krein__net_work_begin(&net, 5, true, &w) == KREIN_OK);
+    CHECK(krein__net_work_second(&w) == KREIN_EARG);
+    CHECK_HAS(krein_message(ctx), "second derivatives");
+    krein__net_work_end(&w);
+    krein__net_clear(&net);
+    CHECK(atomic_load(&ctx->held) == 0);
+    krein_ctx_destroy(ctx);
+}
+
+/* ---- the tanh network of FORMULAS 15 ------------------------------------------ */
+
+enum { D = 3, H = 4, K = 3, SIZE = D * H + H + H * K + K, S = 5 };
+
+/* Order of the formulas to that of the net, whose layers begin on cache lines. */
+static int64_t place(const krein_net *net, int64_t i) {
+    return i < D * H + H ? i : net->layer[2].first + i - (D * H + H);
+}
+
+/* Hessian times vector by the closed formula. */
+static void slow_tanh(const double *th, const double *v, int64_t n, const float *x, double *Hv) {
+    const double *b1 = th + D * H, *W2 = b1 + H, *b2 = W2 + H * K, *c1 = v + D * H, *V2 = c1 + H,
+                 *c2 = V2 + H * K;
+    memset(Hv, 0, SIZE * sizeof *Hv);
+    for (int64_t i = 0; i < n; i++) {
+        double h[H], rh[H], z[K], rz[K], p[K], e[K], re[K], sum = 0, mean = 0;
+        for (int j = 0; j < H; j++) {
+            double a = b1[j], ra = c1[j];
+            for (int d = 0; d < D; d++) {
+                a += (double)x[i * D + d] * th[d * H + j];
+                ra += (double)x[i * D + d] * v[d * H + j];
+            }
+            h[j] = tanh(a), rh[j] = (1 - h[j] * h[j]) * ra;
+        }
+        for (int c = 0; c < K; c++) {
+            z[c] = b2[c], rz[c] = c2[c];
+            for (int j = 0; j < H; j++) {
+                z[c] += h[j] * W2[j * K + c];
+                rz[c] += rh[j] * W2[j * K + c] + h[j] * V2[j * K + c];
+            }
+            sum += exp(z[c]);
+        }
+        for (int c = 0; c < K; c++) mean += exp(z[c]) / sum * rz[c];
+        for (int c = 0; c < K; c++) {
+            p[c] = exp(z[c]) / sum;
+            e[c] = (p[c] - (c == i % K)) / (double)n;
+            re[c] = p[c] * (rz[c] - mean) / (double)n;
+        }
+        for (int j = 0; j < H; j++) {
+            double back = 0, ra = 0, slope = 1 - h[j] * h[j];
+            for (int c = 0; c < K; c++) {
+                back += e[c] * W2[j * K + c];
+                ra += (re[c] * W2[j * K + c] + e[c] * V2[j * K + c]) * slope;
+                Hv[D * H + H + j * K + c] += rh[j] * e[c] + h[j] * re[c];
+            }
+            ra -= 2 * back * h[j] * rh[j];
+            for (int d = 0; d < D; d++) Hv[d * H + j] += (double)x[i * D + d] * ra;
+            Hv[D * H + j] += ra;
+        }
+        for (int c = 0; c < K; c++) Hv[D * H + H + H * K + c] += re[c];
+    }
+}
+
+/* Orthonormal columns of det(31, 5, .4). */
+static void columns_of_p(double P[S][SIZE]) {
+    for (int s = 0; s < S; s++) {
+        for (int i = 0; i < SIZE; i++) P[s][i] = det(i, s, 0.4);
+        for (int twice = 0; twice < 2; twice++)
+            for (int t = 0; t < s; t++) {
+                double dot = 0;
+                for (int i = 0; i < SIZE; i++) dot += P[t][i] * P[s][i];
+                for (int i = 0; i < SIZE; i++) P[s][i] -= dot * P[t][i];
+            }
+        double norm = 0;
+        for (int i = 0; i < SIZE; i++) norm += P[s][i] * P[s][i];
+        for (int i = 0; i < SIZE; i++) P[s][i] /= sqrt(norm);
+    }
+}
+
+/* The closed formula, and the meta loss and the norm of its gradient by P after T inner steps. */
+static void tanh_reference(void) {
+    static const double loss[] = {1.046077127701, 1.056378795841, 1.071178617131};
+    static const double norm[] = {.120030950634, .347713887713, .565233107308};
+    enum { N = 6, Q = 5 };
+    static double P[S][SIZE];
+    krein_ctx *ctx = test_ctx(1);
+    krein_net net;
+    krein_net_work w;
+    float *x = test_dense(N, D, 0), *query = test_dense(Q, D, 0.9), y[N * K] = {0};
+    int32_t class[N], next[Q];
+    for (int32_t i = 0; i < N; i++) class[i] = i % 3;
+    for (int32_t i = 0; i < Q; i++) next[i] = (i + 1) % 3;
+    krein_aims aims = {y, class, NULL}, after = {y, next, NULL};
+    krein_rows rows = krein__rows_dense(N, D, x, D), rest = krein__rows_dense(Q, D, query, D);
+    columns_of_p(P);
+    CHECK(krein__net_arch(ctx, "mlp(4)", (krein_shape){1, 1, D}, K, &net) == KREIN_OK);
+    CHECK(krein__net_work_begin(&net, N, true, &w) == KREIN_OK);
+    CHECK(krein__net_work_second(&w) == KREIN_OK);
+    int64_t count = net.count;
+    float *p = test_new(6 * count, sizeof *p), *g = test_new(6 * count, sizeof *g);
+    float *v = test_new(count, sizeof *v), *Hv = test_new(count, sizeof *Hv);
+    double th[SIZE], wide[SIZE], want[SIZE];
+    for (int i = 0; i < SIZE; i++) th[i] = 0.5 * det(0, i, 0.2);
+    for (int i = 0; i < SIZE; i++) p[place(&net, i)] = (float)th[i];
+    for (int i = 0; i < SIZE; i++) wide[i] = det(1, i, 0.5), v[place(&net, i)] = (float)wide[i];
+    krein__net_load(&w, &rows, NULL, N);
+    krein__net_loss_gradient(&w, p, &krein__loss_softmax, &aims, N, g);
+    krein__net_hessian_vector(&w, &krein__loss_softmax, &aims, v, Hv);
+    slow_tanh(th, wide, N, x, want);
+    for (int i = 0; i < SIZE; i++) CHECK_ABS((double)Hv[place(&net, i)], want[i], 1e-6);
+    for (int T = 1; T <= 5; T += 2) {
+        double lambda[SIZE], dP[S][SIZE] = {{0}}, square = 0;
+        for (int t = 0; t < T; t++) {
+            krein__net_load(&w, &rows, NULL, N);
+            krein__net_loss_gradient(&w, p + t * count, &krein__loss_softmax, &aims, N,
+                                     g + t * count);
+            memcpy(p + (t + 1) * count, p + t * count, (size_t)count * sizeof *p);
+            for (int s = 0; s < S; s++) {
+                double dot = 0;
+                for (int i = 0; i < SIZE; i++)
+                    dot += P[s][i] * (double)g[t * count + place(&net, i)];
+                for (int i = 0; i < SIZE; i++)
+                    p[(t + 1) * count + place(&net, i)] -= (float)(0.7 * dot * P[s][i]);
+            }
+        }
+        krein__net_load(&w, &rest, NULL, Q);
+        CHECK_ABS(krein__net_loss_gradient(&w, p + T * count, &krein__loss_softmax, &after, Q, v),
+                  loss[T / 2], 2e-6);
+        for (int i = 0; i < SIZE; i++) lambda[i] = (double)v[place(&net, i)];
+        krein__net_load(&w, &rows, NULL, N);
+        for (int t = T - 1; t >= 0; t--) {
+            double u[SIZE] = {0};
+            krein__net_loss_gradient(&w, p + t * count, &krein__loss_softmax, &aims, N,
+                                     g + t * count);
+            for (int s = 0; s < S; s++) {
+                double a = 0, b = 0; /* P'lambda, P'g */
+                for (int i = 0; i < SIZE; i++) {
+                    a += P[s][i] * lambda[i];
+                    b += P[s][i] * (double)g[t * count + place(&net, i)];
+                }
+                for (int i = 0; i < SIZE; i++) {
+                    dP[s][i] -= 0.7 * (lambda[i] * b + (double)g[t * count + place(&net, i)] * a);
+                    u[i] += a * P[s][i];
+                }
+            }
+            for (int i = 0; i < SIZE; i++) v[place(&net, i)] = (float)u[i];
+            krein__net_hessian_vector(&w, &krein__loss_softmax, &aims, v, Hv);
+            for (int i = 0; i < SIZE; i++) lambda[i] -= 0.7 * (double)Hv[place(&net, i)];
+        }
+        for (int s = 0; s < S; s++)
+            for (int i = 0; i < SIZE; i++) square += dP[s][i] * dP[s][i];
+        CHECK_ABS(sqrt(square), norm[T / 2], 2e-6);
+    }
+    krein__net_work_end(&w);
+    krein__net_clear(&net);
+    krein_ctx_destroy(ctx);
+    free(x), free(query), free(p), free(g), free(v), free(Hv);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -572,5 +820,9 @@ int main(int argc, char **argv) {
     RUN(whole_networks);
     RUN(starts);
     RUN(bad_networks);
+    RUN(same_bits);
+    RUN(every_allocation);
+    RUN(no_second_derivatives_of_codes);
+    RUN(tanh_reference);
     return DONE();
 }

@@ -3,75 +3,64 @@
  * follows from x and out again. */
 #include "net/pool.h"
 
+#include "num/largest.h"
+
 #include <string.h>
 
 static krein_status shape(const struct krein_net *net, krein_layer *l) {
     int64_t size = (int64_t)l->values.number[0];
-    l->fixed = l->from.c;
     return krein__pool_shape(net, l, size, size);
+}
+
+/* A row of windows at a time, rows row .. row + n - 1: `from` and `to` are those of largest.h. */
+typedef void rows_fn(const krein_squares *w, const float *x, float *out, const float *from,
+                     float *to);
+static void each_row(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                     rows_fn *use, const float *from, bool from_in, float *to, bool to_in) {
+    int64_t size = (int64_t)l->values.number[0];
+    krein_squares w = {l->to.w, size, l->to.c, l->from.w * l->from.c};
+    for (int64_t i = row; i < row + n; i++)
+        for (int64_t y = 0; y < l->to.h; y++) {
+            int64_t in = krein__pool_in(l, i, y * size, 0), out = krein__pool_out(l, i, y, 0);
+            if (use)
+                use(&w, b->x + in, b->out + out, from + (from_in ? in : out),
+                    to + (to_in ? in : out));
+            else
+                krein__largest(&w, b->x + in, b->out + out);
+        }
 }
 
 static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                     int64_t n, int64_t part, float *scratch) {
-    int64_t size = (int64_t)l->values.number[0], c = l->to.c;
     (void)p, (void)part, (void)scratch;
-    for (int64_t i = row; i < row + n; i++)
-        for (int64_t y = 0; y < l->to.h; y++)
-            for (int64_t x = 0; x < l->to.w; x++) {
-                float *restrict out = b->out + krein__pool_out(l, i, y, x);
-                for (int64_t q = 0; q < size * size; q++) {
-                    const float *restrict in =
-                        b->x + krein__pool_in(l, i, y * size + q / size, x * size + q % size);
-                    if (q == 0)
-                        memcpy(out, in, (size_t)c * sizeof *out);
-                    else
-                        for (int64_t j = 0; j < c; j++) out[j] = in[j] > out[j] ? in[j] : out[j];
-                }
-            }
+    each_row(l, b, row, n, NULL, NULL, false, NULL, false);
 }
 
-/* gx <- gout at the largest, 0 elsewhere; or gout <- gx there. `left` has c numbers. */
-static void route(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
-                  const float *down, float *gx, const float *up, float *gout, float *left) {
-    int64_t size = (int64_t)l->values.number[0], c = l->to.c;
-    if (gx) memset(gx + row * l->in, 0, (size_t)(n * l->in) * sizeof *gx);
-    for (int64_t i = row; i < row + n; i++)
-        for (int64_t y = 0; y < l->to.h; y++)
-            for (int64_t x = 0; x < l->to.w; x++) {
-                int64_t to = krein__pool_out(l, i, y, x);
-                const float *restrict out = b->out + to;
-                for (int64_t j = 0; j < c; j++) left[j] = 1;
-                for (int64_t q = 0; q < size * size; q++) {
-                    int64_t at = krein__pool_in(l, i, y * size + q / size, x * size + q % size);
-                    const float *restrict in = b->x + at;
-                    for (int64_t j = 0; j < c; j++) {
-                        float here = in[j] == out[j] ? left[j] : 0;
-                        left[j] -= here;
-                        if (gx)
-                            gx[at + j] = here * down[to + j];
-                        else
-                            gout[to + j] = (q > 0 ? gout[to + j] : 0) + here * up[at + j];
-                    }
-                }
-            }
+/* gx: g at the largest, 0 elsewhere. */
+static void spread(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
+                   const float *g, float *gx) {
+    int64_t size = (int64_t)l->values.number[0];
+    if (l->from.h % size || l->from.w % size)
+        memset(gx + row * l->in, 0, (size_t)(n * l->in) * sizeof *gx);
+    each_row(l, b, row, n, krein__largest_spread, g, false, gx, true);
 }
 
 static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                      int64_t n, float *scratch) {
-    (void)p;
-    route(l, b, row, n, b->gout, b->gx, NULL, NULL, scratch);
+    (void)p, (void)scratch;
+    spread(l, b, row, n, b->gout, b->gx);
 }
 
 static void r_forward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
                       int64_t row, int64_t n, int64_t part, float *scratch) {
-    (void)p, (void)v, (void)part;
-    route(l, b, row, n, NULL, NULL, b->rx, b->rout, scratch);
+    (void)p, (void)v, (void)part, (void)scratch;
+    each_row(l, b, row, n, krein__largest_collect, b->rx, true, b->rout, false);
 }
 
 static void r_backward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
                        int64_t row, int64_t n, float *scratch) {
-    (void)p, (void)v;
-    route(l, b, row, n, b->rgout, b->rgx, NULL, NULL, scratch);
+    (void)p, (void)v, (void)scratch;
+    spread(l, b, row, n, b->rgout, b->rgx);
 }
 
 static const krein_option options[] = {{.name = "size",

@@ -25,7 +25,10 @@ static void pass(const krein_layer *l, const krein_pass *b, int64_t row, int64_t
                  const float *restrict from, float *restrict to) {
     const float *restrict out = b->out + row * l->in;
     from += row * l->in, to += row * l->in;
-    for (int64_t i = 0; i < n * l->in; i++) to[i] = out[i] > 0 ? from[i] : 0;
+    for (int64_t i = 0; i < n * l->in; i++) {
+        float f = from[i];
+        to[i] = out[i] > 0 ? f : 0;
+    }
 }
 
 static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
