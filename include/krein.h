@@ -1148,6 +1148,91 @@ KREIN_API krein_status krein_cluster_labels(krein_ctx *ctx, krein_data *data,
                                             int64_t room, krein_cluster_report *report,
                                             krein_model **model);
 
+/* ---- few-shot learning -------------------------------------------------- */
+
+/* Small tasks (episodes): of so many classes, with a few rows of each to learn from (the support)
+ * and some to be told the class of (the queries). See docs/fewshot.md. */
+typedef struct krein_fewshot_options {
+    size_t size;
+    const char *const *methods; /* "meta", "ridge", ...; `krein list methods` has them */
+    int64_t nmethods;
+    int64_t ways, shots, queries; /* of a task: classes, and rows of each; 5, 1, 15 */
+    int64_t tasks;                /* that are measured; 100 */
+    const char *arch;             /* network; NULL: convnet(C-32-32-32) with the images' channels */
+    int64_t dimensions;           /* of the subspace; 40 */
+    int64_t steps;                /* on a task in meta training; 5 */
+    double rate;                  /* of these steps */
+    int64_t test_steps;           /* on a task that is measured, at most; the number is chosen on
+                                     validation tasks */
+    int64_t meta_steps;           /* 1000 */
+    int64_t meta_tasks;           /* of a meta step; 4 */
+    double meta_rate;             /* of adam on the subspace; 0.001 */
+    int64_t meta_queries;         /* queries of a class in meta training; 0: as queries */
+    int64_t epochs;               /* over the training classes, of the network of features */
+    int64_t path_epochs;          /* of a training whose path makes a subspace */
+    int64_t validation_tasks;     /* for each choice; 20 */
+    int64_t validate_every;       /* meta steps between two looks at them; 50 */
+    int64_t split[3]; /* classes for training, validation, tests; 0 0 0: all of two files, of which a
+                         fifth of those of the first for validation; 64, 16, 20 % of one */
+    uint64_t seed;
+    double time_limit;         /* seconds; 0: none */
+    const char *checkpoint;    /* file of the state of the training, or NULL */
+    double checkpoint_seconds; /* between two writes; 0: 30 */
+    const char *output;        /* file for the subspace of the last method that learns one, or NULL */
+} krein_fewshot_options;
+KREIN_API void krein_fewshot_options_init_sized(krein_fewshot_options *options, size_t size);
+#define krein_fewshot_options_init(options) krein_fewshot_options_init_sized((options), sizeof *(options))
+
+/* This struct and the one below it only grow at the end; they are reached by pointers. */
+typedef struct krein_fewshot_result {
+    char *method;
+    char *detail;    /* what was chosen, or the space of the distances; or NULL */
+    int64_t tasks;
+    double accuracy; /* mean over the tasks, 0 to 1 */
+    double sd;       /* over the tasks */
+    double interval; /* the mean lies within +- this at 95 % */
+    double seconds;
+    double *values;  /* accuracy of each task */
+    int64_t points;  /* of the curve: mean accuracy behind so many steps on a task; 0: none */
+    int64_t *step;
+    double *curve;
+    int64_t looks;   /* of the meta training: step, mean loss since the last, validation accuracy */
+    int64_t *look_step;
+    double *look_loss, *look_accuracy;
+    int64_t kept;    /* the step whose state is kept; -1: nothing was learned over tasks */
+} krein_fewshot_result;
+
+typedef struct krein_fewshot_report {
+    size_t size;
+    int64_t ways, shots, queries;
+    int64_t height, width, channels;
+    int64_t classes[3];  /* training, validation, tests */
+    int64_t parameters;  /* trained, of the network */
+    char *arch;
+    int64_t count;
+    krein_fewshot_result **results;
+    double seconds;
+} krein_fewshot_report;
+KREIN_API void krein_fewshot_report_clear(krein_ctx *ctx, krein_fewshot_report *report);
+/* Learns on tasks of the classes of `train`, and measures the methods on tasks of those of `test`,
+ * which are others; test NULL: the classes of train are divided. Both are images with labels. */
+KREIN_API krein_status krein_fewshot(krein_ctx *ctx, krein_data *train, krein_data *test,
+                                     const krein_fewshot_options *options,
+                                     krein_fewshot_report *report);
+
+/* What is in the file of a subspace. */
+typedef struct krein_subspace_info {
+    size_t size;
+    char *arch;
+    int64_t height, width, channels, scores;
+    int64_t parameters, dimensions;
+    int64_t snapshots; /* of the path; 0: it was learned over tasks */
+    double *share;     /* of the path's variance, each dimension; NULL: there is no path */
+} krein_subspace_info;
+KREIN_API krein_status krein_subspace_read(krein_ctx *ctx, const char *path,
+                                           krein_subspace_info *info);
+KREIN_API void krein_subspace_info_clear(krein_ctx *ctx, krein_subspace_info *info);
+
 typedef struct krein_generate_options {
     size_t size;
     int64_t n, d; /* d = 0: the generator's default */

@@ -18,7 +18,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-rooms='base num dist file generate encode share stream kernel graph net map solve model export learn select combine pipe compare'
+rooms='base num dist file generate encode share stream kernel graph net map solve model export learn select combine pipe compare fewshot'
 
 passed=0 failed=0 skipped=0
 outcome() { # name violations

@@ -1,5 +1,6 @@
 /* list.c -- the public walk over all tables, for help, completion and other languages; checks of
  * specs by them. */
+#include "fewshot/fewshot.h"
 #include "generate/generate.h"
 #include "base/sized.h"
 #include "pipe/training.h"
@@ -18,7 +19,8 @@ static const struct {
               {"criteria", "criterion", krein__criteria, &krein__criterion_count},
               {"weighings", "weighing", krein__weighings, &krein__weighing_count},
               {"solvers", "solver", krein__solvers, &krein__solver_count},
-              {"generators", "generator", krein__generators, &krein__generator_count}};
+              {"generators", "generator", krein__generators, &krein__generator_count},
+              {"fewshot", "method", krein__fewshot_methods, &krein__fewshot_method_count}};
 
 static const krein_class *entry(int64_t i, const char **table) {
     for (int64_t t = 0; i >= 0 && t < KREIN__COUNT(tables); t++) {

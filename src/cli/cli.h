@@ -231,6 +231,7 @@ int cli_cmd_compare(cli_app *app);
 int cli_cmd_pca(cli_app *app);
 int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);
+int cli_cmd_fewshot(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_export(cli_app *app);
 int cli_cmd_quantize(cli_app *app);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const cli_tables[] = {"kernels",   "maps",    "learners",   "criteria",
-                                  "weighings", "solvers", "generators", NULL};
+                                  "weighings", "solvers", "generators", "fewshot", NULL};
 
 /* What a kernel is, or a map is for, stands on a second line where they alone are listed. */
 static void print_more(FILE *f, const krein_entry *e) {
@@ -70,7 +70,7 @@ int cli_cmd_list(cli_app *app) {
         return cli_error(CLI_USAGE, "list: there is no '%s'; %s%s%s", table,
                          near ? "did you mean "
                               : "choose from kernels, maps, learners, criteria, "
-                                "weighings, solvers, generators",
+                                "weighings, solvers, generators, fewshot",
                          near ? near : "", near ? "?" : "");
     }
     if (app->args.json)

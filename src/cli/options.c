@@ -25,7 +25,7 @@ void cli_defaults(cli_args *args) {
     args->max_exact = -1;
     args->lambda = -1;
     args->noise = -1;
-    args->method = args->graph = args->measure = args->table = -1;
+    args->method = args->graph = args->measure = args->table = args->subspace_start = -1;
 }
 
 /* ---- finding ------------------------------------------------------------ */

@@ -110,6 +110,14 @@ typedef struct cli_args {
     int measure, table;
     double level;
     int64_t parallel;
+    /* fewshot, subspace */
+    cli_texts methods;
+    cli_counts split;
+    const char *arch, *subspace;
+    int64_t ways, shots, queries, tasks, dimensions, steps, test_steps, meta_steps, meta_tasks,
+        meta_queries, epochs, path_epochs, validation_tasks, validate_every, every;
+    double rate, meta_rate;
+    int subspace_start;
 
     const char *operand[CLI_OPERANDS];
     int operands;

@@ -319,6 +319,60 @@ static const cli_option cluster_map_options[] = {
      .help = "number of features: the map's D (1,024)"},
     END};
 
+static const cli_option fewshot_options[] = {
+    {"method", 0, "NAME", CLI_TEXTS, AT(methods), .complete = "fewshot",
+     .help = "how tasks are learned; may be repeated (required)"},
+    {"ways", 0, "N", CLI_INTEGER, AT(ways), .limit = "ways", .help = "classes of a task (5)"},
+    {"shots", 0, "K", CLI_INTEGER, AT(shots), .limit = "shots",
+     .help = "rows of each class to learn from (1)"},
+    {"queries", 0, "Q", CLI_INTEGER, AT(queries), .limit = "queries",
+     .help = "rows of each class to be told (15)"},
+    {"tasks", 0, "M", CLI_INTEGER, AT(tasks), .limit = "tasks",
+     .help = "test tasks that are measured (100)"},
+    {"class-split", 0, "A,B,C", CLI_COUNTS, AT(split), .low = 1, .high = 1e6,
+     .help = "classes for training, validation, tests (64,16,20 %)"},
+    {"test-labels", 0, "FILE", CLI_TEXT, AT(test_labels), .complete = "file",
+     .help = "labels of TEST, where that is an .npy of inputs"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "file for the subspace that meta learns"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw accuracy against steps, and the meta training"},
+    END};
+
+static const cli_option fewshot_training_options[] = {
+    {"arch", 0, "NET", CLI_TEXT, AT(arch), .help = "network (convnet(C-32-32-32), C channels)"},
+    {"dimensions", 0, "S", CLI_INTEGER, AT(dimensions), .limit = "dimensions",
+     .help = "of the subspace (40)"},
+    {"steps", 0, "T", CLI_INTEGER, AT(steps), .limit = "steps",
+     .help = "on a task in meta training (5)"},
+    {"rate", 0, "X", CLI_NUMBER, AT(rate), .limit = "rate",
+     .help = "of these steps; tests try others too (0.1)"},
+    {"test-steps", 0, "T", CLI_INTEGER, AT(test_steps), .limit = "test_steps",
+     .help = "on a test task, at most (20)"},
+    {"meta-steps", 0, "N", CLI_INTEGER, AT(meta_steps), .limit = "meta_steps",
+     .help = "of the training over tasks (1,000)"},
+    {"meta-tasks", 0, "M", CLI_INTEGER, AT(meta_tasks), .limit = "meta_tasks",
+     .help = "of each of these (4)"},
+    {"meta-rate", 0, "X", CLI_NUMBER, AT(meta_rate), .limit = "meta_rate",
+     .help = "of adam on the subspace (0.001)"},
+    {"meta-queries", 0, "Q", CLI_INTEGER, AT(meta_queries), .limit = "queries",
+     .help = "rows of each class in the meta loss (as queries)"},
+    {"epochs", 0, "N", CLI_INTEGER, AT(epochs), .limit = "epochs",
+     .help = "of the network for features (20)"},
+    {"path-epochs", 0, "N", CLI_INTEGER, AT(path_epochs), .limit = "path_epochs",
+     .help = "of a training whose path makes a subspace (20)"},
+    {"validation-tasks", 0, "M", CLI_INTEGER, AT(validation_tasks), .limit = "validation_tasks",
+     .help = "for every choice (20)"},
+    {"validate-every", 0, "N", CLI_INTEGER, AT(validate_every), .limit = "validate_every",
+     .help = "meta steps between two looks at them (50)"},
+    {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
+     .help = "of all methods, which share it"},
+    {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
+     .help = "state of a long training, to go on from it"},
+    {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
+     .help = "time between two writes of that file (30)"},
+    END};
+
 static const cli_option generate_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
      .help = "name in .csv, .npy or .libsvm, then .gz (required)"},
@@ -556,6 +610,26 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_cluster,
      {{"Clusters", cluster_options}, {"Kernel", cluster_map_options}, DATA, EVERYWHERE},
+     "file"},
+    {"fewshot",
+     "TRAIN [TEST]",
+     "learning from few examples over many tasks",
+     "Tasks of a few classes (--ways), with a few rows of each to learn from (--shots)\n"
+     "and others to be told (--queries). Methods learn on tasks of TRAIN's classes,\n"
+     "choose by tasks of validation classes, and are measured on tasks of TEST's\n"
+     "classes, or of a part of TRAIN's where there is no TEST. Rows are images: an .npy\n"
+     "of n x h x w x c numbers, or rows with --image; 'krein list fewshot' has the\n"
+     "methods.",
+     "krein fewshot x.npy --labels y.npy --image 32x32x3 --class-split 128,32,40 \\\n"
+     "    --method original --method meta --ways 5 --shots 5\n"
+     "krein fewshot train.npy test.npy --labels train-y.npy --test-labels test-y.npy \\\n"
+     "    --method ridge --json",
+     1,
+     2,
+     true,
+     false,
+     cli_cmd_fewshot,
+     {{"Tasks", fewshot_options}, {"Training", fewshot_training_options}, DATA, EVERYWHERE},
      "file"},
     {"generate",
      "NAME",

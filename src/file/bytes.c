@@ -96,23 +96,22 @@ static int write_all(int fd, const void *buf, size_t count) {
     return 0;
 }
 
-/* A file that nobody else sees and that vanishes with its descriptor. */
-static krein_status temporary(krein_bytes *b, int *out) {
+krein_status krein__temporary_file(krein_ctx *ctx, const char *what, int *out) {
     const char *dir = getenv("TMPDIR");
     if (!dir || !*dir) dir = "/tmp";
-    char *name = krein__format(b->ctx, "%s/krein-XXXXXX", dir);
-    if (!name) return b->ctx->status;
+    char *name = krein__format(ctx, "%s/krein-XXXXXX", dir);
+    if (!name) return ctx->status;
     krein_status st = KREIN_OK;
     *out = mkstemp(name);
     if (*out < 0) {
-        st = krein__fail(b->ctx, KREIN_EIO,
+        st = krein__fail(ctx, KREIN_EIO,
                          "%s: no temporary file in %s: %s; name a writable folder in TMPDIR",
-                         b->path, dir, strerror(errno));
+                         what, dir, strerror(errno));
     } else {
         unlink(name);
         fcntl(*out, F_SETFD, FD_CLOEXEC);
     }
-    krein__free(b->ctx, name);
+    krein__free(ctx, name);
     return st;
 }
 
@@ -124,7 +123,7 @@ static krein_status spool(krein_bytes *b, int64_t most) {
     int fd = -1;
     int64_t size = 0;
     size_t got = 1;
-    TRY(temporary(b, &fd));
+    TRY(krein__temporary_file(ctx, b->path, &fd));
     NEW(buf, SPOOL);
     while (got > 0 && size < most) {
         TRY(krein__bytes_read(b, buf, (size_t)krein__min(SPOOL, most - size), &got));

@@ -28,5 +28,8 @@ bool krein__bytes_gzip(const krein_bytes *b);
 int64_t krein__bytes_size(const krein_bytes *b); /* of the file, compressed if it is */
 int64_t krein__bytes_done(const krein_bytes *b); /* of that size, read so far */
 void krein__bytes_close(krein_bytes *b);
+/* A file in $TMPDIR or /tmp that nobody else sees and that vanishes with its descriptor; what: for
+ * the message. */
+krein_status krein__temporary_file(krein_ctx *ctx, const char *what, int *out);
 
 #endif

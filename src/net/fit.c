@@ -13,7 +13,11 @@
  *     proximal step of the penalty, where it has one: W <- prox(W, rate lambda_a).
  * With momentum a gradient that stays moves W by rate / (1 - momentum), and so does that step.
  * The pieces of work are fixed (layer.h), and sums over rows have one order: the number of threads
- * does not change a bit. With a clip the whole gradient is made first, since its length decides.
+ * does not change a bit. With a clip the whole gradient is made first, since its length decides; so
+ * is it where the steps stay in a subspace with the orthonormal basis P (P-SGD, 4.17 of the
+ * thesis): a = P'g;   the optimiser makes a step c of a;   th <- th + P c which for gradient
+ * descent is th <- th - eta P P'g. An optimiser with states has them in the coordinates of the
+ * subspace, so that its steps do not leave it either.
  *
  * Normalising layers use the means and variances of the batch in a step, and note them; rows that
  * are measured see the noted ones.
@@ -38,10 +42,12 @@ typedef struct fit {
     const krein_fit_options *o;
     const krein_fit_rows *rows;
     krein_net_work work;
-    float *s, *r;      /* states of the optimiser */
-    float *g;          /* the whole gradient, with a clip; else NULL */
-    float *best;       /* parameters */
-    float *weight, *y; /* of a batch */
+    float *s, *r;          /* states of the optimiser */
+    float *g;              /* the whole gradient, with a clip or a subspace; else NULL */
+    krein_trained trained; /* with a subspace */
+    float *inside;         /* its m parameters or gradients, and twice s numbers behind them */
+    float *best;           /* parameters */
+    float *weight, *y;     /* of a batch */
     int32_t *class;
     int64_t *order;
     int64_t room;                     /* of order */
@@ -161,6 +167,23 @@ static void update_clipped(fit *f) {
     }
 }
 
+/* The whole gradient, projected to the subspace, and a step there. */
+static void update_projected(fit *f) {
+    const krein_subspace *sub = f->o->subspace;
+    int threads = f->net->ctx->threads;
+    float *a = f->inside + sub->m, *c = a + sub->s;
+    krein__trained_gather(&f->trained, f->g, f->inside);
+    krein__subspace_project(sub, threads, f->inside, a);
+    double length = sqrt(sum_of_squares(sub->s, a));
+    if (f->o->clip > 0 && length > f->o->clip)
+        for (int64_t j = 0; j < sub->s; j++) a[j] *= (float)(f->o->clip / length);
+    memset(c, 0, (size_t)sub->s * sizeof *c);
+    f->o->optimizer.cls->update(&f->plain, sub->s, c, a, f->s, f->r);
+    krein__trained_gather(&f->trained, f->net->p, f->inside);
+    krein__subspace_move(sub, threads, c, f->inside);
+    krein__trained_scatter(&f->trained, f->inside, f->net->p);
+}
+
 /* Nothing below layer l is trained. */
 static bool rest_frozen(const fit *f, int64_t l) {
     for (int64_t i = 0; i < l; i++)
@@ -195,7 +218,10 @@ static double descend(fit *f, int64_t n) {
                                 f->g ? (void *)f->g : f);
     }
     if (!counted) activity = add_activity(f, n, false);
-    if (f->g) update_clipped(f);
+    if (f->o->subspace)
+        update_projected(f);
+    else if (f->g)
+        update_clipped(f);
     return activity;
 }
 
@@ -403,6 +429,7 @@ static krein_status run_window(fit *f, bool *ended) {
         at->activity += part;
         at->seen += m;
         at->batches++;
+        if (f->o->record) TRY(f->o->record(f->o->record_user, at->step, f->net->p));
         TRY(report_steps(f));
         if (at->step % 16 == 0) tell(f, &f->report->last, at->step);
         *ended = krein__late(f->o->deadline) || krein__enough(ctx);
@@ -463,7 +490,11 @@ static krein_status begin(fit *f) {
     TRY(krein__net_work_begin(f->net, o->batch + 2 * o->pairs.n, true, &f->work));
     ZNEW(f->s, count);
     if (o->optimizer.cls->states > 1) ZNEW(f->r, count);
-    if (o->clip > 0) ZNEW(f->g, count);
+    if (o->clip > 0 || o->subspace) ZNEW(f->g, count);
+    if (o->subspace) {
+        TRY(krein__trained_find(ctx, f->net, &f->trained));
+        NEW(f->inside, o->subspace->m + 2 * o->subspace->s);
+    }
     for (int64_t l = 0; l < f->net->layers && !f->g; l++) {
         const float **ahead = f->work.pass[l].ahead;
         ahead[0] = f->net->p, ahead[1] = f->s, ahead[2] = f->r;
@@ -482,6 +513,8 @@ static void end_fit(fit *f) {
     krein__free(ctx, f->s);
     krein__free(ctx, f->r);
     krein__free(ctx, f->g);
+    krein__free(ctx, f->inside);
+    krein__trained_clear(&f->trained);
     krein__free(ctx, f->best);
     krein__free(ctx, f->y);
     krein__free(ctx, f->weight);
@@ -490,7 +523,8 @@ static void end_fit(fit *f) {
 }
 
 double krein__net_fit_bytes(const krein_net *net, const krein_fit_options *o) {
-    double copies = 1 + o->optimizer.cls->states + (o->clip > 0);
+    double copies =
+        1 + o->optimizer.cls->states + (o->clip > 0 || o->subspace) + 2 * (o->subspace != NULL);
     return krein__net_work_bytes(net, o->batch + 2 * o->pairs.n, true) +
            4 * copies * (double)net->count +
            (double)o->batch * (4 * (double)krein__net_out(net) + 8) + 4096;
@@ -550,6 +584,7 @@ static krein_status run(fit *f) {
     krein__net_round(f->net);
     if (!found) {
         f->at = (krein_fit_place){.epoch = 1};
+        if (f->o->record) TRY(f->o->record(f->o->record_user, 0, f->net->p));
         out->last.loss = out->last.objective = NAN;
         TRY(look(f, &out->last));
         out->best = out->last;

@@ -7,6 +7,7 @@
 #include "net/optimizer.h"
 #include "net/penalty.h"
 #include "net/schedule.h"
+#include "net/subspace.h"
 
 /* Rows with what they aim at. */
 typedef struct krein_window {
@@ -56,6 +57,12 @@ typedef struct krein_fit_options {
     uint64_t seed;
     double deadline;                       /* krein__clock(); 0: none */
     const struct krein_fit_keeper *keeper; /* of the state on the way; NULL: it is not kept */
+    /* Steps stay in it (P-SGD): the optimiser works on its coordinates, whose gradient is P'g.
+     * NULL: in the whole space. Without penalties, frozen layers and paces. */
+    const krein_subspace *subspace;
+    /* Called with the parameters at the start (step 0) and behind every step; or NULL. */
+    krein_status (*record)(void *user, int64_t step, const float *p);
+    void *record_user;
 } krein_fit_options;
 
 typedef enum krein_fit_end {
