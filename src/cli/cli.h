@@ -5,6 +5,7 @@
 #include "krein.h"
 #include "base/target.h"
 #include "cli/options.h"
+#include "draw/svg.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -155,29 +156,10 @@ char *cli_model_name(const char *data);
 /* Exit status 0 when a plot can go to --plot; a message otherwise. input: as above. */
 int cli_check_plot(const cli_app *app);
 
-/* ---- figure.c: two plots beside each other, as SVG ---------------------- */
-
-typedef struct cli_point {
-    double x, y, bar; /* bar: half the length of the error bar, 0 or NaN: none */
-} cli_point;
-typedef struct cli_series {
-    const char *name;
-    int64_t n;
-    const cli_point *points;
-} cli_series;
-typedef struct cli_plot {
-    const char *x_title, *y_title;
-    int64_t n;
-    const cli_series *series; /* the i-th series of both plots has the same name and look */
-    bool linear;              /* axes are linear, that of y from 0 on; else logarithmic */
-    bool whole;               /* the x of a linear plot are whole numbers */
-} cli_plot;
-/* Points that are not positive are left out of log axes. */
-void cli_figure(FILE *f, const char *title, const cli_plot plots[2]);
-/* The same to the file of --plot (file.c); the exit status. */
-int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]);
-/* The same with what a function draws. */
-int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what);
+/* What a function draws goes to the file of --plot; the exit status. */
+int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what), const void *what);
+/* The same with two plots beside each other (draw/svg.h). */
+int cli_figure_write(cli_app *app, const char *title, const krein_svg_plot plots[2]);
 
 /* ---- spectrum_chart.c: the frequencies of a model, for --plot ------------ */
 
@@ -193,7 +175,7 @@ typedef enum cli_table {
 } cli_table;
 void cli_compare_table(FILE *f, const krein_compare_report *r, cli_table form);
 const char *cli_measure_name(krein_measure measure);
-void cli_compare_chart(FILE *f, const krein_compare_report *r);
+void cli_compare_chart(krein_buffer *f, const krein_compare_report *r);
 
 /* ---- commands ----------------------------------------------------------- */
 

@@ -172,26 +172,34 @@ int cli_check_plot(const cli_app *app) {
     return cli_check_output(&app->args, plot);
 }
 
-int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what) {
+int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what),
+                   const void *what) {
     cli_file file;
-    if (!cli_file_open(app, &file, app->args.plot)) return CLI_FAILED;
-    draw(file.stream, what);
-    if (cli_file_commit(&file)) return CLI_OK;
-    cli_file_abort(&file);
-    return CLI_FAILED;
+    krein_buffer text = {.ctx = app->ctx};
+    int status = CLI_FAILED;
+    draw(&text, what);
+    if (text.status != KREIN_OK)
+        status = cli_failure(app, text.status);
+    else if (cli_file_open(app, &file, app->args.plot)) {
+        fwrite(text.text, 1, text.size, file.stream);
+        if (cli_file_commit(&file)) status = CLI_OK;
+        cli_file_abort(&file);
+    }
+    krein__buffer_end(&text);
+    return status;
 }
 
 typedef struct figure {
     const char *title;
-    const cli_plot *plots;
+    const krein_svg_plot *plots;
 } figure;
 
-static void draw_figure(FILE *f, const void *what) {
+static void draw_figure(krein_buffer *f, const void *what) {
     const figure *one = what;
-    cli_figure(f, one->title, one->plots);
+    krein__svg_figure(f, one->title, one->plots);
 }
 
-int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]) {
+int cli_figure_write(cli_app *app, const char *title, const krein_svg_plot plots[2]) {
     const figure one = {title, plots};
     return cli_plot_write(app, draw_figure, &one);
 }

@@ -48,7 +48,7 @@ static void draw_address(krein_source *s, const krein_map *map, uint64_t stream)
 
 /* static float turn(int i, int j): column j of frequency i. */
 static krein_status draw_function(krein_source *s, const krein_map *map, int64_t F) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     krein_term *terms = NULL;
     int64_t n = 0;
@@ -78,7 +78,7 @@ done:
 }
 
 krein_status krein__source_waves(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     krein_waves w = {0};
     double *weight = NULL;
@@ -218,7 +218,7 @@ static void expression(krein_source *s, const krein_kernel *k, int *leaves) {
 
 krein_status krein__source_values(krein_source *s, const krein_model *m) {
     krein_rows rows = krein__map_landmarks(m->map);
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int64_t d = m->map->d, n = rows.n;
     float *at = NULL;
@@ -264,7 +264,7 @@ done:
 
 /* What map/coded.c does: inner products in whole numbers, kernel values in float, their codes. */
 krein_status krein__source_coded(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_coded *c = krein__coded(m->map);
     krein_rows rows = krein__map_landmarks(m->map);
@@ -366,7 +366,7 @@ done:
 
 /* The scores of zero and of unit vectors say all. */
 krein_status krein__source_linear(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int64_t d = m->map->d, k = m->k;
     float *x = NULL;
