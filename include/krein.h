@@ -447,6 +447,18 @@ typedef struct krein_tried {
     double error; /* on other rows: root mean square, or share of wrong classes */
 } krein_tried;
 
+/* A value of a free parameter of a kernel that was tried; this struct stays as it is. */
+typedef struct krein_searched {
+    char *kernel;    /* complete spec, with the value */
+    char *parameter; /* its name, as "sigma" */
+    char *criterion; /* by which it was scored: a spec, as "loo" */
+    krein_metric_kind metric;
+    int64_t rows; /* of the sample */
+    double value;
+    double lambda; /* of the ridge regression behind the score; NaN: none */
+    double score;  /* of loo and cv the held-out root mean square, or share of wrong classes */
+} krein_searched;
+
 typedef struct krein_report {
     size_t size;
     int64_t n, d, D, passes;
@@ -552,8 +564,17 @@ KREIN_API int64_t krein_model_column_number(const krein_model *model, int64_t j)
  * where the file had no header. Cut short to size - 1 bytes. 0 past the last, else 1. */
 KREIN_API int krein_model_encoded_name(const krein_model *model, int64_t j, char *text,
                                        size_t size);
+/* Range of the j-th input column over the training rows, in the numbers of the file to about seven
+ * digits: of dates days since 1970-01-01, of times hours, of truth values 0 and 1, of percent
+ * hundredths. 0: there is none, for it has texts, or the file is of a version before 0.3; else 1. */
+KREIN_API int krein_model_range(const krein_model *model, int64_t j, double *low, double *high);
 /* What was decided about the columns at training, the i-th line of it; NULL past the last. */
 KREIN_API const char *krein_model_note(const krein_model *model, int64_t i);
+/* The i-th candidate that was tried before the training, in the order tried; the i-th value of a free
+ * kernel parameter. NULL past the last, and for files of versions before 0.3. They live as long as
+ * the model. The values of lambda are arrays, path.lambda and path.error. */
+KREIN_API const krein_tried *krein_model_tried(const krein_model *model, int64_t i);
+KREIN_API const krein_searched *krein_model_searched(const krein_model *model, int64_t i);
 /* What the fitted map tells of itself: masses, errors, what it chose. */
 typedef struct krein_fact { /* stays as it is */
     const char *name;
@@ -589,8 +610,8 @@ typedef struct krein_array { /* stays as it is */
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
- *                       and the held-out rmse or share of errors of each; not there where lambda was
- *                       given, and in files of version 0.1
+ *                       and the held-out rmse or share of errors of each, of some an estimate from
+ *                       one nearby; not there where lambda was given, and in files of version 0.1
  *   encoding.log        1 x d, where there is one: an input x with a number c > 0 there becomes
  *                       log(max(x, 0) + c), and has no shift
  *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse

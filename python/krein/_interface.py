@@ -334,6 +334,19 @@ class krein_tried(Structure):
     ]
 
 
+class krein_searched(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("parameter", c_char_p),
+        ("criterion", c_char_p),
+        ("metric", c_int),
+        ("rows", c_int64),
+        ("value", c_double),
+        ("lambda", c_double),
+        ("score", c_double),
+    ]
+
+
 class krein_report(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -953,7 +966,10 @@ FUNCTIONS = {
     "krein_model_column": (c_char_p, [c_void_p, c_int64]),
     "krein_model_column_number": (c_int64, [c_void_p, c_int64]),
     "krein_model_encoded_name": (c_int, [c_void_p, c_int64, c_char_p, c_size_t]),
+    "krein_model_range": (c_int, [c_void_p, c_int64, c_void_p, c_void_p]),
     "krein_model_note": (c_char_p, [c_void_p, c_int64]),
+    "krein_model_tried": (POINTER(krein_tried), [c_void_p, c_int64]),
+    "krein_model_searched": (POINTER(krein_searched), [c_void_p, c_int64]),
     "krein_model_fact": (c_int, [c_void_p, c_int64, POINTER(krein_fact)]),
     "krein_model_array": (c_int, [c_void_p, c_char_p, POINTER(krein_array)]),
     "krein_model_array_name": (c_char_p, [c_void_p, c_int64]),

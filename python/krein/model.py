@@ -130,6 +130,14 @@ class Model:
         What was decided about the columns at training.
     encoded_names : list of str
         Names of the encoded inputs; inputs without a name are x0, x1, ...
+    ranges : ndarray
+        Least and greatest value of each input in the training rows, one row an input; NaN for inputs
+        that are texts, and in models of versions before 0.3.
+    candidates : list of Report
+        What was tried before the training: kernel, map, learner, metric, rows, error.
+    searched : list of Report
+        Values of free kernel parameters that were tried: kernel, parameter, criterion, metric, rows,
+        value, lambda, score. Values of lambda are in `arrays`, path.lambda and path.error.
     facts : dict
         What the fitted map tells of itself.
     arrays : Mapping
@@ -298,6 +306,32 @@ class Model:
             if line is None:
                 return lines
             lines.append(self._renamed(line.decode("utf-8", "replace")))
+
+    @property
+    def ranges(self) -> np.ndarray:
+        low, high = ctypes.c_double(), ctypes.c_double()
+        known = np.full((self.n_features_in, 2), np.nan)
+        for j in range(self.n_features_in):
+            if _lib.krein_model_range(self._handle, j, ctypes.byref(low), ctypes.byref(high)):
+                known[j] = low.value, high.value
+        return known
+
+    @property
+    def candidates(self) -> List[Report]:
+        return self._listed(_lib.krein_model_tried)
+
+    @property
+    def searched(self) -> List[Report]:
+        return self._listed(_lib.krein_model_searched)
+
+    def _listed(self, ask: Any) -> List[Report]:
+        """All that a function of the library gives one by one."""
+        known: List[Report] = []
+        while True:
+            one = ask(self._handle, len(known))
+            if not one:
+                return known
+            known.append(read(one.contents))
 
     @property
     def facts(self) -> Dict[str, Any]:

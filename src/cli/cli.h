@@ -190,6 +190,16 @@ void cli_trained_clear(cli_app *app, cli_trained *out);
 /* What was decided about the columns. */
 void cli_print_notes(FILE *f, const krein_model *model);
 json_t *cli_json_notes(const krein_model *model);
+
+/* What was tried before the training (tried.c); nothing is printed where there is nothing. */
+void cli_print_tried(FILE *f, const krein_model *model);
+json_t *cli_json_tried(const krein_model *model);
+json_t *cli_json_searched(const krein_model *model);
+void cli_print_path(FILE *f, const krein_model *model); /* values of lambda */
+json_t *cli_json_path(const krein_model *model);
+/* Ranges of the input columns, at most so many. */
+void cli_print_ranges(FILE *f, const krein_model *model, int64_t inputs, int64_t most);
+json_t *cli_json_ranges(const krein_model *model, int64_t inputs);
 void cli_print_report(FILE *f, const cli_trained *trained);
 
 /* Entries of a table as text; NULL: all tables. Returns how many there are. */
