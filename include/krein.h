@@ -724,6 +724,35 @@ KREIN_API krein_status krein_evaluate_interval(krein_ctx *ctx, const krein_model
                                                krein_data *data, double interval,
                                                krein_metrics *out);
 
+/* ---- reports ------------------------------------------------------------- */
+
+typedef struct krein_page_options {
+    size_t size;
+    const char *title; /* NULL: the name of the data */
+    krein_data *train; /* the rows that the model was trained on, or NULL. With them: rows that are
+                          in both, baselines that are made from them, and `curve` */
+    int curve;         /* a learning curve: the model is trained again on parts of `train` */
+    int64_t rows;      /* sampled for inputs and kernel, at most; 2,000 */
+    uint64_t seed;
+} krein_page_options;
+KREIN_API void krein_page_options_init_sized(krein_page_options *options, size_t size);
+#define krein_page_options_init(options) krein_page_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_page {
+    size_t size;
+    char *html, *json; /* the page, and all of its numbers as one object; both end with a zero */
+    int64_t html_bytes, json_bytes;
+    double seconds;
+} krein_page;
+KREIN_API void krein_page_clear(krein_ctx *ctx, krein_page *page);
+/* A page about a model on rows: what it is, how good with intervals and beside baselines, which
+ * inputs matter, what is odd, the kernel; of clusters and components their plane. One HTML file that
+ * asks for no other. The rows have labels where the model predicts some. page begins as
+ * KREIN_SIZED(krein_page). */
+KREIN_API krein_status krein_model_report(krein_ctx *ctx, const krein_model *model,
+                                          krein_data *data, const krein_page_options *options,
+                                          krein_page *page);
+
 /* ---- programs ------------------------------------------------------------ */
 
 typedef struct krein_export_options {

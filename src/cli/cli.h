@@ -225,6 +225,7 @@ int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_export(cli_app *app);
+int cli_cmd_report(cli_app *app);
 int cli_cmd_quantize(cli_app *app);
 int cli_cmd_info(cli_app *app);
 int cli_cmd_list(cli_app *app);

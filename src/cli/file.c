@@ -126,7 +126,7 @@ int cli_check_place(const char *path) {
 
 int cli_check_output(const cli_args *a, const char *path) {
     struct stat out;
-    const char *const others[] = {a->labels, a->data, a->test, a->unlabeled};
+    const char *const others[] = {a->labels, a->data, a->test, a->unlabeled, a->train};
     bool input = false;
     if (strcmp(path, "-") != 0 && stat(path, &out) == 0) {
         for (int k = 0; k < a->operands; k++) input |= is_input(a->operand[k], &out);

@@ -144,6 +144,18 @@ static const cli_option quantize_options[] = {
      .help = "rows to round for, and to measure on"},
     END};
 
+static const cli_option report_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file", .help = "the page, HTML"},
+    {"train", 0, "FILE", CLI_TEXT, AT(train), .complete = "file",
+     .help = "the rows it was trained on: duplicates, baselines"},
+    {"train-labels", 0, "FILE", CLI_TEXT, AT(train_labels), .complete = "file",
+     .help = "labels of these, of an .npy"},
+    {"curve", 0, NULL, CLI_FLAG, AT(curve), .help = "learning curve: trains on parts of --train"},
+    {"rows", 0, "N", CLI_INTEGER, AT(rows), .limit = "rows",
+     .help = "sampled for inputs and kernel, at most (2,000)"},
+    {"title", 0, "TEXT", CLI_TEXT, AT(title), .help = "of the page (the model's file)"},
+    END};
+
 static const cli_option export_options[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file", .help = "the C file"},
     {"name", 0, "NAME", CLI_TEXT, AT(name), .help = "of the function: NAME_predict (model)"},
@@ -611,6 +623,24 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_quantize,
      {{"Bits", quantize_options}, DATA, EVERYWHERE},
+     "file"},
+    {"report",
+     "MODEL DATA",
+     "an HTML page about a model",
+     "What the model is and what else was tried; how good it is on DATA, with intervals\n"
+     "and beside a constant and a linear model; which inputs matter; which rows are odd;\n"
+     "the kernel on these rows. Of clusters and principal components their plane. One\n"
+     "file that asks for no other, for screens, phones and paper. DATA has labels where\n"
+     "the model predicts some, and should not be what it was trained on. --json prints\n"
+     "all numbers; then -o may be left out.",
+     "krein report model.krein test.csv -o report.html\n"
+     "krein report model.krein test.csv --train train.csv --curve -o report.html",
+     2,
+     2,
+     true,
+     false,
+     cli_cmd_report,
+     {{"Page", report_options}, DATA, EVERYWHERE},
      "file"},
     {"export",
      "MODEL",

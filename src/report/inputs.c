@@ -81,11 +81,14 @@ int64_t krein__report_number_column(const krein_reporting *r, const krein_input_
 
 bool krein__report_trained_range(const krein_reporting *r, const krein_input_numbers *in,
                                  double *low, double *high) {
-    (void)r, (void)in, (void)low, (void)high;
-    return false;
+    return krein__encoding_range(&r->model->encoding, in->column, low, high);
 }
 
+/* The value was made from an encoded one in float32: within that it is not outside. */
 bool krein__report_outside(const krein_reporting *r, const krein_input_numbers *in, double value) {
-    (void)r, (void)in, (void)value;
-    return false;
+    const double slack = 2e-6 * (fabs(value) + (in->trained_high - in->trained_low));
+    const double middle = (in->trained_low + in->trained_high) / 2;
+    const double nearer =
+        value > middle ? fmax(middle, value - slack) : fmin(middle, value + slack);
+    return krein__encoding_outside(&r->model->encoding, in->column, nearer);
 }

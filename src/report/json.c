@@ -104,17 +104,18 @@ static void begin(krein_buffer *b, const char *name, char bracket) {
     open_at(b, bracket);
 }
 
+const char *const krein__metric_names[] = {"none", "diagonal", "full"};
+
 /* ---- the model ---------------------------------------------------------- */
 
 static void put_model(krein_buffer *b, const krein_report_numbers *n) {
     krein_model_info info = KREIN_SIZED(krein_model_info);
-    static const char *const metrics[] = {"none", "diagonal", "full"};
     krein_model_describe(n->model, &info);
     begin(b, "model", '{');
     key_text(b, "learner", info.learner);
     key_text(b, "kernel", info.kernel);
     key_text(b, "map", info.map);
-    key_text(b, "metric", metrics[info.metric]);
+    key_text(b, "metric", krein__metric_names[info.metric]);
     key_number(b, "lambda", info.lambda);
     key_whole(b, "n", info.n);
     key_whole(b, "inputs", info.inputs);
@@ -134,6 +135,31 @@ static void put_model(krein_buffer *b, const krein_report_numbers *n) {
 /* What was compared before the model was trained. */
 static void put_tried(krein_buffer *b, const krein_report_numbers *n) {
     const krein_held_out *path = &n->model->path;
+    const krein_tried *c;
+    const krein_searched *s;
+    begin(b, "candidates", '[');
+    for (int64_t i = 0; (c = krein_model_tried(n->model, i)); i++) {
+        open_at(b, '{');
+        key_text(b, "kernel", c->kernel);
+        key_text(b, "map", c->map);
+        key_text(b, "learner", c->learner);
+        key_text(b, "metric", krein__metric_names[c->metric]);
+        key_whole(b, "rows", c->rows);
+        key_number(b, "error", c->error);
+        close_at(b, '}');
+    }
+    close_at(b, ']');
+    begin(b, "searched", '[');
+    for (int64_t i = 0; (s = krein_model_searched(n->model, i)); i++) {
+        open_at(b, '{');
+        key_text(b, "kernel", s->kernel);
+        key_text(b, "parameter", s->parameter);
+        key_number(b, "value", s->value);
+        key_text(b, "criterion", s->criterion);
+        key_number(b, "score", s->score);
+        close_at(b, '}');
+    }
+    close_at(b, ']');
     begin(b, "path", '[');
     for (int64_t i = 0; i < path->n; i++) {
         open_at(b, '{');

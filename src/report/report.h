@@ -288,6 +288,7 @@ krein_status krein__report_clusters(krein_reporting *r);
 
 /* ---- what is made of the numbers ---------------------------------------- */
 
+extern const char *const krein__metric_names[]; /* by krein_metric_kind */
 krein_status krein__report_json(const krein_report_numbers *n, krein_buffer *out);
 krein_status krein__report_page(const krein_report_numbers *n, const char *title,
                                 krein_buffer *out);
