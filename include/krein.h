@@ -409,6 +409,7 @@ typedef struct krein_train_options {
                                is refused */
     int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
                         (krein_predict_options); classes get probabilities with it */
+    const krein_model *metric_from; /* as metric "file=MODEL" with the file of this model; NULL: none */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);

@@ -29,6 +29,8 @@ void krein__svg_text(krein_buffer *f, const char *text) {
             krein__buffer_put(f, "&gt;");
         else if (*text == '&')
             krein__buffer_put(f, "&amp;");
+        else if (*text == '"')
+            krein__buffer_put(f, "&quot;");
         else if ((unsigned char)*text >= ' ')
             krein__buffer_put_bytes(f, text, 1);
     }
@@ -65,7 +67,7 @@ static void put_even_ticks(krein_buffer *f, const krein_svg_axis *a, const krein
                            bool across) {
     double low = a->linear ? a->low : pow(10, a->low),
            high = a->linear ? a->high : pow(10, a->high);
-    double rough = (high - low) / 8;
+    double rough = (high - low) / (a->ticks > 0 ? a->ticks : 8);
     double power = pow(10, floor(log10(rough))), ratio = rough / power;
     double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
     if (a->whole) step = fmax(step, 1);

@@ -18,6 +18,7 @@ typedef struct krein_svg_axis {
     bool linear, whole;  /* else logarithmic; whole: no ticks between whole numbers */
     double low, high;    /* of what krein__svg_scaled gives */
     double from, length; /* pixels; the length is negative where it goes up */
+    int ticks;           /* about so many, where they are even; 0: 8 */
 } krein_svg_axis;
 
 double krein__svg_scaled(const krein_svg_axis *a, double value);
