@@ -65,11 +65,21 @@ static bool add(chart *c, item one) {
     return true;
 }
 
+/* The learner of the first candidate, or of the model where there are none, needs no name. */
+static bool usual(const chart *c, const char *learner) {
+    krein_model_info info = KREIN_SIZED(krein_model_info);
+    const krein_tried *first = krein_model_tried(c->model, 0);
+    krein_model_describe(c->model, &info);
+    const char *as = first ? first->learner : info.learner;
+    const size_t length = strcspn(as, "(");
+    return strcspn(learner, "(") == length && memcmp(learner, as, length) == 0;
+}
+
 static bool add_candidates(chart *c) {
     bool good = true;
     const krein_tried *t;
     for (int64_t i = 0; good && (t = krein_model_tried(c->model, i)); i++) {
-        const char *learner = strncmp(t->learner, "krr", 3) == 0 ? NULL : t->learner;
+        const char *learner = usual(c, t->learner) ? NULL : t->learner;
         const char *map = strchr(t->map, '(') ? t->map : NULL;
         const int s = series_of(c, t->kernel, t->metric, learner, map);
         good = add(c, (item){CANDIDATES, s, 0, (double)(i + 1), t->error});
@@ -108,8 +118,8 @@ static bool add_lambdas(chart *c) {
     if (!krein_model_array(c->model, "path.lambda", &lambda) ||
         !krein_model_array(c->model, "path.error", &error) || lambda.columns < 2)
         return true;
-    const int s = series_of(c, info.kernel, info.metric,
-                            strncmp(info.learner, "krr", 3) == 0 ? NULL : info.learner, NULL);
+    const int s =
+        series_of(c, info.kernel, info.metric, usual(c, info.learner) ? NULL : info.learner, NULL);
     for (int64_t i = 0; good && i < lambda.columns; i++)
         good = add(c, (item){LAMBDAS, s, 0, ((const double *)lambda.at)[i],
                              ((const double *)error.at)[i]});
@@ -143,44 +153,34 @@ static void place(chart *c) {
     }
 }
 
-/* "leave-one-out rmse", or the name of a criterion that is no error. */
-static const char *score_name(const chart *c, const char *error, char *text, size_t size) {
-    const krein_searched *s = krein_model_searched(c->model, 0);
-    if (!s || strncmp(s->criterion, "loo", 3) == 0)
-        snprintf(text, size, "leave-one-out %s", error);
-    else if (strncmp(s->criterion, "cv", 2) == 0)
-        snprintf(text, size, "cross-validated %s", error);
-    else
-        snprintf(text, size, "%.60s", s->criterion);
-    return text;
-}
-
 static int draw(cli_app *app, chart *c) {
     krein_model_info info = KREIN_SIZED(krein_model_info);
     krein_svg_plot plots[PLOTS];
     int n = 0;
     bool there[PLOTS] = {false};
-    char score[96], held[64], title[200], number[32];
+    char score[96] = "", held[64], title[200], number[32];
     krein_model_describe(c->model, &info);
     const char *error = info.task == KREIN_TASK_CLASSIFICATION ? "share of wrong classes" : "rmse";
     const krein_searched *first = krein_model_searched(c->model, 0);
     snprintf(held, sizeof held, "held-out %s", error);
+    if (first)
+        snprintf(score, sizeof score, "score by %.*s", (int)strcspn(first->criterion, "("),
+                 first->criterion);
     for (int64_t i = 0; i < c->n; i++) there[c->items[i].plot] = true;
     for (int p = 0; p < PLOTS; p++) {
         if (!there[p]) continue;
-        plots[n++] = (krein_svg_plot){
-            .x_title = p == CANDIDATES ? "candidates, in the order tried"
-                       : p == LAMBDAS  ? "lambda, on all rows"
-                       : first         ? first->parameter
-                                       : "value",
-            .y_title = p == VALUES ? score_name(c, error, score, sizeof score) : held,
-            .n = c->series,
-            .series = c->all + p * c->series,
-            .linear = p == CANDIDATES,
-            .whole = p == CANDIDATES,
-            .semilog = p != CANDIDATES,
-            .marks = p == CANDIDATES,
-            .loose = true};
+        plots[n++] = (krein_svg_plot){.x_title = p == CANDIDATES ? "candidates, in the order tried"
+                                                 : p == LAMBDAS  ? "lambda, on all rows"
+                                                 : first         ? first->parameter
+                                                                 : "value",
+                                      .y_title = p == VALUES ? score : held,
+                                      .n = c->series,
+                                      .series = c->all + p * c->series,
+                                      .linear = p == CANDIDATES,
+                                      .whole = p == CANDIDATES,
+                                      .semilog = p != CANDIDATES,
+                                      .marks = p == CANDIDATES,
+                                      .loose = true};
     }
     snprintf(title, sizeof title, "What was tried on %s rows; chosen: %.80s%s%s",
              cli_count_text(info.n, number), info.kernels > 0 ? "a sum" : info.kernel,
