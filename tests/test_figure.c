@@ -82,6 +82,17 @@ static void plots(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Names are bytes of the user: markup, control characters, what is no UTF-8. */
+static void names(void) {
+    krein_ctx *ctx = test_ctx(1);
+    krein_buffer text = {.ctx = ctx};
+    krein__svg_text(&text, "a<b>&\"c\" \xc3\xa4 \xe4 \x01\x1b[1m\xef\xbf\xbf\xed\xa0\x80 \xc3");
+    CHECK(text.text && strcmp(text.text, "a&lt;b&gt;&amp;&quot;c&quot; \xc3\xa4 &#228; [1m"
+                                         "&#237;&#160;&#128; &#195;") == 0);
+    krein__buffer_end(&text);
+    krein_ctx_destroy(ctx);
+}
+
 /* One value, all values equal, and none at all. */
 static void few_points(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -120,6 +131,7 @@ static void no_memory(void) {
 
 int main(void) {
     RUN(plots);
+    RUN(names);
     RUN(few_points);
     RUN(no_memory);
     return DONE();

@@ -4,12 +4,13 @@
 
 #include "base/base.h"
 #include "base/rng.h"
+#include "draw/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 2000, GROUPS = 20, NAME = 48 };
+enum { SHOWN = 2000, GROUPS = 20, LETTERS = 30, NAME = 4 * LETTERS + 4 };
 
 krein_status cli_plane_take(void *user, const krein_prediction *p) {
     cli_plane *to = user;
@@ -56,13 +57,14 @@ static void name_series(chart *c) {
     const cli_plane *p = c->plane;
     const int64_t named = p->groups <= GROUPS ? p->groups : GROUPS - 1;
     bool without = false;
+    char shortened[NAME];
     c->series = 1;
     if (!p->group || p->groups == 0) return; /* one series without a name */
     for (int64_t i = 0; i < p->n; i++) without = without || p->group[i] < 0;
     c->series = named;
     for (int64_t k = 0; k < named; k++) {
         if (p->names)
-            snprintf(c->name[k], NAME, "%.40s", p->names[k]);
+            snprintf(c->name[k], NAME, "%s", krein__chart_short(p->names[k], LETTERS, shortened));
         else
             snprintf(c->name[k], NAME, "%s %lld", p->what, (long long)k + 1);
     }

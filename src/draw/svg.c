@@ -1,7 +1,10 @@
 /* svg.c -- see svg.h. */
 #include "draw/svg.h"
 
+#include "base/text.h"
+
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 /* Okabe and Ito's palette, black apart (it is the ink), in an order of contrast. */
@@ -22,8 +25,11 @@ double krein__svg_at(const krein_svg_axis *a, double value) {
 
 /* XML text: names and kernels are the user's. */
 void krein__svg_text(krein_buffer *f, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<')
+    for (int n; *text; text += n > 0 ? n : 1) {
+        n = krein__utf8(text);
+        if (n == 0) /* taken as Latin-1 */
+            krein__buffer_add(f, "&#%d;", (unsigned char)*text);
+        else if (*text == '<')
             krein__buffer_put(f, "&lt;");
         else if (*text == '>')
             krein__buffer_put(f, "&gt;");
@@ -31,8 +37,9 @@ void krein__svg_text(krein_buffer *f, const char *text) {
             krein__buffer_put(f, "&amp;");
         else if (*text == '"')
             krein__buffer_put(f, "&quot;");
-        else if ((unsigned char)*text >= ' ')
-            krein__buffer_put_bytes(f, text, 1);
+        else if ((unsigned char)*text >= ' ' &&
+                 !(n == 3 && memcmp(text, "\xef\xbf", 2) == 0 && (unsigned char)text[2] >= 0xbe))
+            krein__buffer_put_bytes(f, text, (size_t)n); /* XML has no U+FFFE and U+FFFF */
     }
 }
 
