@@ -83,7 +83,7 @@ int main(void) {
     krein_ctx *ctx = NULL;
     if (krein_ctx_create(NULL, &ctx) != KREIN_OK) return 1;
     krein_buffer text = {.ctx = ctx};
-    krein__svg_figure(&text, d.title, d.plots);
+    krein__svg_figure(&text, d.title, 2, d.plots);
     const bool written =
         text.status == KREIN_OK && fwrite(text.text, 1, text.size, stdout) == text.size;
     krein__buffer_end(&text);

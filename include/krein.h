@@ -358,6 +358,18 @@ KREIN_API krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t 
                                              const krein_data_options *options, krein_data **out);
 KREIN_API void krein_data_close(krein_data *data);
 
+/* The classes of the rows, where the data have labels that are classes. */
+typedef struct krein_classes {
+    size_t size;
+    int64_t n;       /* rows of the data */
+    int64_t classes; /* 0: there are no labels, or they are numbers, or sets of labels */
+    int32_t *class_of; /* n, or NULL: the number of the class; -1 where the label is missing */
+    char **names;    /* classes of them, ascending */
+} krein_classes;
+KREIN_API void krein_classes_clear(krein_ctx *ctx, krein_classes *classes);
+/* Reads the data twice. */
+KREIN_API krein_status krein_data_classes(krein_ctx *ctx, krein_data *data, krein_classes *out);
+
 /* ---- training ----------------------------------------------------------- */
 
 typedef struct krein_model krein_model;

@@ -258,6 +258,16 @@ class krein_rows_source(Structure):
     ]
 
 
+class krein_classes(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n", c_int64),
+        ("classes", c_int64),
+        ("class_of", c_void_p),
+        ("names", POINTER(c_char_p)),
+    ]
+
+
 class krein_train_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -933,6 +943,8 @@ FUNCTIONS = {
         ],
     ),
     "krein_data_close": (None, [c_void_p]),
+    "krein_classes_clear": (None, [c_void_p, POINTER(krein_classes)]),
+    "krein_data_classes": (c_int, [c_void_p, c_void_p, POINTER(krein_classes)]),
     "krein_train_options_init_sized": (None, [POINTER(krein_train_options), c_size_t]),
     "krein_report_clear": (None, [c_void_p, POINTER(krein_report)]),
     "krein_metrics_clear": (None, [c_void_p, POINTER(krein_metrics)]),

@@ -158,8 +158,29 @@ int cli_check_plot(const cli_app *app);
 
 /* What a function draws goes to the file of --plot; the exit status. */
 int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what), const void *what);
-/* The same with two plots beside each other (draw/svg.h). */
-int cli_figure_write(cli_app *app, const char *title, const krein_svg_plot plots[2]);
+/* The same with n plots, two in a row (draw/svg.h). */
+int cli_figure_write(cli_app *app, const char *title, int n, const krein_svg_plot *plots);
+
+/* ---- figures for --plot: each writes its file; the exit status ---------- */
+
+/* What was tried before a training (tried_chart.c). Nothing to draw: a message. */
+int cli_tried_chart(cli_app *app, const krein_model *model);
+/* The scores of kernels by each criterion (select_chart.c). */
+int cli_select_chart(cli_app *app, const krein_select_report *r);
+
+/* Rows in the plane of two principal components, by group (plane_chart.c). */
+typedef struct cli_plane {
+    int64_t n, room;
+    double *x, *y;        /* n; NaN: dropped */
+    const int32_t *group; /* n, below groups, or -1; NULL: none */
+    int64_t groups;
+    char *const *names; /* of the groups; NULL: numbers from 1 */
+    const char *what;   /* the groups are: "class", "cluster" */
+} cli_plane;
+/* Takes values of krein_predict; user is the plane. */
+krein_status cli_plane_take(void *user, const krein_prediction *prediction);
+int cli_plane_chart(cli_app *app, const krein_pca_report *r, const cli_plane *plane);
+void cli_plane_end(cli_plane *plane);
 
 /* ---- spectrum_chart.c: the frequencies of a model, for --plot ------------ */
 

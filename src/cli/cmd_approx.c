@@ -102,9 +102,12 @@ static int write_plot(cli_app *app, const krein_approx_report *r) {
         snprintf(title, sizeof title, "%s, %lld rows, %lld draws", r->kernel, (long long)r->rows,
                  (long long)r->repeats);
         const krein_svg_plot plots[2] = {
-            {"features D", "relative error", n, series, false, false},
-            {"seconds to transform the rows", "relative error", n, series + n, false, false}};
-        status = cli_figure_write(app, title, plots);
+            {.x_title = "features D", .y_title = "relative error", .n = n, .series = series},
+            {.x_title = "seconds to transform the rows",
+             .y_title = "relative error",
+             .n = n,
+             .series = series + n}};
+        status = cli_figure_write(app, title, 2, plots);
     }
     free(points);
     free(series);

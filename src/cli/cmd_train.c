@@ -155,6 +155,10 @@ int cli_cmd_train(cli_app *app) {
         (status = cli_check_output(a, a->graph_file)) == CLI_OK &&
         (status = cli_check_apart(a->graph_file, a->checkpoint)) == CLI_OK)
         status = cli_check_apart(a->graph_file, output);
+    if (status == CLI_OK && a->plot && (status = cli_check_plot(app)) == CLI_OK &&
+        (status = cli_check_apart(a->plot, a->checkpoint)) == CLI_OK &&
+        (status = cli_check_apart(a->plot, a->graph_file)) == CLI_OK)
+        status = cli_check_apart(a->plot, output);
     if (status != CLI_OK) {
         free(output);
         return status;
@@ -176,7 +180,10 @@ int cli_cmd_train(cli_app *app) {
         cli_line(stdout, "model", "%s (%s)", output,
                  krein__bytes_text((double)trained.bytes, size));
     }
-    if (status == CLI_OK) cli_trained_clear(app, &trained);
+    if (status == CLI_OK) {
+        if (a->plot && !cli_silent()) status = cli_tried_chart(app, trained.model);
+        cli_trained_clear(app, &trained);
+    }
     free(output);
     return status;
 }

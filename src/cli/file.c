@@ -191,15 +191,16 @@ int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what)
 
 typedef struct figure {
     const char *title;
+    int n;
     const krein_svg_plot *plots;
 } figure;
 
 static void draw_figure(krein_buffer *f, const void *what) {
     const figure *one = what;
-    krein__svg_figure(f, one->title, one->plots);
+    krein__svg_figure(f, one->title, one->n, one->plots);
 }
 
-int cli_figure_write(cli_app *app, const char *title, const krein_svg_plot plots[2]) {
-    const figure one = {title, plots};
+int cli_figure_write(cli_app *app, const char *title, int n, const krein_svg_plot *plots) {
+    const figure one = {title, n, plots};
     return cli_plot_write(app, draw_figure, &one);
 }

@@ -74,10 +74,18 @@ static int draw(cli_app *app, chart *c, const char *map) {
         c->series[SETS + s] = (krein_svg_series){name, BINS, c->by_length[s]};
     }
     snprintf(title, sizeof title, "%" PRId64 " frequencies of %.400s", c->n, map);
-    const krein_svg_plot plots[2] = {
-        {"encoded input", "mean |w_j|", c->sets, c->series, true, true},
-        {"length |w|", "share of the frequencies", c->sets, c->series + SETS, true, false}};
-    return cli_figure_write(app, title, plots);
+    const krein_svg_plot plots[2] = {{.x_title = "encoded input",
+                                      .y_title = "mean |w_j|",
+                                      .n = c->sets,
+                                      .series = c->series,
+                                      .linear = true,
+                                      .whole = true},
+                                     {.x_title = "length |w|",
+                                      .y_title = "share of the frequencies",
+                                      .n = c->sets,
+                                      .series = c->series + SETS,
+                                      .linear = true}};
+    return cli_figure_write(app, title, 2, plots);
 }
 
 int cli_spectrum_chart(cli_app *app, const krein_model *model) {

@@ -16,8 +16,8 @@ void krein__chart_begin(krein_chart *c, krein_buffer *f, const char *alt, double
                        .bottom = height - BOTTOM};
     krein__buffer_add(f,
                       "<svg class=\"chart\" viewBox=\"0 0 %d %.0f\" role=\"img\" tabindex=\"0\" "
-                      "aria-label=\"",
-                      KREIN_CHART_WIDTH, height);
+                      "data-frame=\"%.0f %.0f %.0f %.0f\" aria-label=\"",
+                      KREIN_CHART_WIDTH, height, c->left, c->top, c->right, c->bottom);
     krein__svg_text(f, alt);
     krein__buffer_put(f, "\">\n");
 }

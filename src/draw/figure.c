@@ -1,22 +1,35 @@
-/* figure.c -- two plots beside each other with one legend, as SVG; log-log, or linear. */
+/* figure.c -- plots beside and below each other with one legend, as SVG: lines or marks, log-log,
+ * linear, or linear over a logarithmic axis. One plot alone is larger. */
 #include "draw/svg.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
     WIDTH = 400,
     HEIGHT = 300,
+    WIDTH_ALONE = 620,
+    HEIGHT_ALONE = 440,
     LEFT = 66,
     TOP = 40,
     GAP = 90,
-    BELOW = 56,
+    BELOW = 56, /* a plot: ticks and the title of its axis */
     ROW = 18,
-    MARKED = 64 /* points of a linear plot that have markers */
+    LETTER = 8,  /* at most, of 12 pixels */
+    MARKED = 64, /* points of a linear plot that have markers */
+    DENSE = 150, /* of a plot of marks: above this they are small */
+    TOLD = 400   /* points of a plot up to which each has a text */
 };
 
-static bool drawn(const krein_svg_point *p, const krein_svg_axis *x) {
-    return isfinite(p->x) && isfinite(p->y) && (x->linear || (p->x > 0 && p->y > 0));
+/* Where the plots are. */
+typedef struct layout {
+    int columns, rows, width, height; /* of plots; of one of them, in pixels */
+    int across;                       /* pixels from the left end to the right end of all frames */
+} layout;
+
+static bool drawn(const krein_svg_point *p, const krein_svg_axis *x, const krein_svg_axis *y) {
+    return isfinite(p->x) && isfinite(p->y) && (x->linear || p->x > 0) && (y->linear || p->y > 0);
 }
 
 /* The lower end of an error bar may reach zero or below, which a log krein_svg_axis does not have.
@@ -30,16 +43,18 @@ static void widen(krein_svg_axis *a, double value) {
 }
 
 static void ranges(const krein_svg_plot *plot, krein_svg_axis *x, krein_svg_axis *y) {
-    x->linear = y->linear = plot->linear;
+    x->linear = plot->linear;
+    y->linear = plot->linear || plot->semilog;
     x->whole = plot->whole;
     y->whole = false;
     x->low = y->low = INFINITY;
     x->high = y->high = -INFINITY;
-    if (plot->linear) widen(y, 0);
+    const bool from_zero = plot->linear && !plot->loose;
+    if (from_zero) widen(y, 0);
     for (int64_t s = 0; s < plot->n; s++)
         for (int64_t i = 0; i < plot->series[s].n; i++) {
             const krein_svg_point *p = &plot->series[s].points[i];
-            if (!drawn(p, x)) continue;
+            if (!drawn(p, x, y)) continue;
             widen(x, p->x);
             widen(y, p->y);
             if (p->bar > 0) {
@@ -51,95 +66,127 @@ static void ranges(const krein_svg_plot *plot, krein_svg_axis *x, krein_svg_axis
     for (int k = 0; k < 2; k++) {
         if (!(both[k]->low <= both[k]->high)) both[k]->low = both[k]->high = 0; /* no point */
         double span = both[k]->high - both[k]->low;
-        double least = !plot->linear ? 0.06 : span > 0 ? 0 : 0.5 + fabs(both[k]->high) / 2;
+        double least = !both[k]->linear ? 0.06
+                       : span > 0       ? 0
+                       : plot->semilog  ? fmax(0.1 * fabs(both[k]->high), 1e-9)
+                                        : 0.5 + fabs(both[k]->high) / 2;
         double space = fmax(0.05 * span, least);
-        if (!plot->linear || both[k] == x) both[k]->low -= space;
+        if (!from_zero || both[k] == x) both[k]->low -= space;
         both[k]->high += space;
     }
 }
 
-static void put_series(krein_buffer *f, const krein_svg_series *s, int look,
-                       const krein_svg_axis *x, const krein_svg_axis *y) {
-    bool first = true;
+/* A point that is not drawn ends the line, and the next begins another. */
+static void put_line(krein_buffer *f, const krein_svg_series *s, int look, const krein_svg_axis *x,
+                     const krein_svg_axis *y) {
+    bool any = false, broken = true;
     for (int64_t i = 0; i < s->n; i++) {
         const krein_svg_point *p = &s->points[i];
-        if (!drawn(p, x)) continue;
-        krein__buffer_add(f, first ? "<path class=\"line s%d d%d\" d=\"M" : "L",
-                          look % KREIN_SVG_COLOURS, krein__svg_dash(look));
-        krein__buffer_add(f, "%.1f %.1f", krein__svg_at(x, p->x), krein__svg_at(y, p->y));
-        first = false;
+        const bool on = drawn(p, x, y);
+        if (on && !any)
+            krein__buffer_add(f, "<path class=\"line s%d d%d\" d=\"", look % KREIN_SVG_COLOURS,
+                              krein__svg_dash(look));
+        if (on)
+            krein__buffer_add(f, "%c%.1f %.1f", broken ? 'M' : 'L', krein__svg_at(x, p->x),
+                              krein__svg_at(y, p->y));
+        any = any || on;
+        broken = !on;
     }
-    if (first) return;
-    krein__buffer_put(f, "\"/>\n");
-    if (x->linear && s->n > MARKED) return;
+    if (any) krein__buffer_put(f, "\"/>\n");
+}
+
+static void put_marks(krein_buffer *f, const krein_svg_plot *plot, const krein_svg_series *s,
+                      int look, const krein_svg_axis *x, const krein_svg_axis *y, int64_t count) {
+    const bool small = plot->marks && count > DENSE;
+    if (small) krein__buffer_put(f, "<g opacity=\"0.7\">\n");
     for (int64_t i = 0; i < s->n; i++) {
         const krein_svg_point *p = &s->points[i];
-        if (!drawn(p, x)) continue;
-        double here = krein__svg_at(x, p->x);
+        char tip[400] = "";
+        if (!drawn(p, x, y)) continue;
+        const double here = krein__svg_at(x, p->x);
         if (p->bar > 0)
             krein__buffer_add(
                 f, "<path class=\"bar s%d\" d=\"M%.1f %.1fV%.1fM%.1f %.1fh6M%.1f %.1fh6\"/>\n",
                 look % KREIN_SVG_COLOURS, here, krein__svg_at(y, bar_low(p)),
                 krein__svg_at(y, p->y + p->bar), here - 3, krein__svg_at(y, bar_low(p)), here - 3,
                 krein__svg_at(y, p->y + p->bar));
-        krein__svg_marker(f, look, here, krein__svg_at(y, p->y));
+        if (count <= TOLD) snprintf(tip, sizeof tip, "%.300s: %.4g, %.4g", s->name, p->x, p->y);
+        krein__svg_mark(f, look, small, here, krein__svg_at(y, p->y), tip);
     }
+    if (small) krein__buffer_put(f, "</g>\n");
 }
 
-static void put_plot(krein_buffer *f, const krein_svg_plot *plot, double left) {
+static void put_plot(krein_buffer *f, const krein_svg_plot *plot, const layout *l, int number) {
     krein_svg_axis x, y;
+    const int left = LEFT + number % l->columns * (l->width + GAP);
+    const int top = TOP + number / l->columns * (l->height + BELOW);
+    int64_t count = 0;
     ranges(plot, &x, &y);
     x.from = left;
-    x.length = WIDTH;
-    y.from = TOP + HEIGHT;
-    y.length = -HEIGHT;
+    x.length = l->width;
+    y.from = top + l->height;
+    y.length = -l->height;
     krein__svg_ticks(f, &x, &y, true);
     krein__svg_ticks(f, &y, &x, false);
-    krein__buffer_add(f, "<rect class=\"frame\" x=\"%.0f\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
-                      left, TOP, WIDTH, HEIGHT);
-    for (int64_t s = 0; s < plot->n; s++) put_series(f, &plot->series[s], (int)s, &x, &y);
-    krein__buffer_add(f, "<text class=\"title\" x=\"%.0f\" y=\"%d\">", left + WIDTH / 2.0,
-                      TOP + HEIGHT + 38);
+    krein__buffer_add(f, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+                      left, top, l->width, l->height);
+    for (int64_t s = 0; s < plot->n; s++) count += plot->series[s].n;
+    for (int64_t s = 0; s < plot->n; s++) {
+        const krein_svg_series *one = &plot->series[s];
+        if (!plot->marks) put_line(f, one, (int)s, &x, &y);
+        if (plot->marks || !x.linear || one->n <= MARKED)
+            put_marks(f, plot, one, (int)s, &x, &y, count);
+    }
+    krein__buffer_add(f, "<text class=\"title\" x=\"%d\" y=\"%d\">", left + l->width / 2,
+                      top + l->height + 38);
     krein__svg_text(f, plot->x_title);
-    krein__buffer_add(
-        f, "</text>\n<text class=\"title\" transform=\"translate(%.0f %d) rotate(-90)\">",
-        left - 50, TOP + HEIGHT / 2);
+    krein__buffer_add(f,
+                      "</text>\n<text class=\"title\" transform=\"translate(%d %d) rotate(-90)\">",
+                      left - 50, top + l->height / 2);
     krein__svg_text(f, plot->y_title);
     krein__buffer_put(f, "</text>\n");
 }
 
-static int per_row(const krein_svg_plot *plot) {
+static int per_row(const krein_svg_plot *plot, const layout *l) {
     size_t longest = 0;
     for (int64_t s = 0; s < plot->n; s++) {
         size_t length = strlen(plot->series[s].name);
         longest = length > longest ? length : longest;
     }
-    int n = (2 * WIDTH + GAP) / (int)(8 * longest + 50);
+    int n = l->across / (int)(LETTER * longest + 50);
     return n < 1 ? 1 : n;
 }
 
-static void put_legend(krein_buffer *f, const krein_svg_plot *plot) {
-    int columns = per_row(plot), step = (2 * WIDTH + GAP) / columns;
+static void put_legend(krein_buffer *f, const krein_svg_plot *plot, const layout *l) {
+    const int columns = per_row(plot, l), step = l->across / columns;
+    krein__buffer_put(f, "<g class=\"legend\">\n");
     for (int64_t s = 0; s < plot->n; s++) {
-        int look = (int)s;
-        int x = LEFT + (int)(s % columns) * step;
-        int y = TOP + HEIGHT + BELOW + (int)(s / columns) * ROW;
-        krein__buffer_add(f, "<path class=\"line s%d d%d\" d=\"M%d %dh28\"/>\n",
-                          look % KREIN_SVG_COLOURS, krein__svg_dash(look), x, y);
-        krein__svg_marker(f, look, x + 14, y);
+        const int look = (int)s, x = LEFT + (int)(s % columns) * step;
+        const int y = TOP + l->rows * (l->height + BELOW) + (int)(s / columns) * ROW;
+        if (!plot->marks)
+            krein__buffer_add(f, "<path class=\"line s%d d%d\" d=\"M%d %dh28\"/>\n",
+                              look % KREIN_SVG_COLOURS, krein__svg_dash(look), x, y);
+        krein__svg_mark(f, look, false, x + 14, y, "");
         krein__buffer_add(f, "<text x=\"%d\" y=\"%d\">", x + 36, y + 4);
         krein__svg_text(f, plot->series[s].name);
         krein__buffer_put(f, "</text>\n");
     }
+    krein__buffer_put(f, "</g>\n");
 }
 
-void krein__svg_figure(krein_buffer *f, const char *title, const krein_svg_plot plots[2]) {
-    int columns = per_row(&plots[0]);
-    int rows = (int)((plots[0].n + columns - 1) / columns);
-    int width = LEFT + 2 * WIDTH + GAP + 24, height = TOP + HEIGHT + BELOW + rows * ROW + 6;
+void krein__svg_figure(krein_buffer *f, const char *title, int n, const krein_svg_plot *plots) {
+    const bool alone = n == 1;
+    layout l = {.columns = alone ? 1 : 2,
+                .rows = (n + 1) / 2,
+                .width = alone ? WIDTH_ALONE : WIDTH,
+                .height = alone ? HEIGHT_ALONE : HEIGHT};
+    l.across = l.columns * l.width + (l.columns - 1) * GAP;
+    const int columns = per_row(&plots[0], &l);
+    const int rows = (int)((plots[0].n + columns - 1) / columns);
+    const int width = LEFT + l.across + 24,
+              height = TOP + l.rows * (l.height + BELOW) + rows * ROW + 6;
     krein__svg_begin(f, title, width, height);
-    put_plot(f, &plots[0], LEFT);
-    put_plot(f, &plots[1], LEFT + WIDTH + GAP);
-    put_legend(f, &plots[0]);
+    for (int k = 0; k < n; k++) put_plot(f, &plots[k], &l, k);
+    if (plots[0].n > 1 || plots[0].series[0].name[0]) put_legend(f, &plots[0], &l);
     krein__svg_end(f);
 }

@@ -1,7 +1,10 @@
 /* svg.c -- see svg.h. */
 #include "draw/svg.h"
 
+#include "base/text.h"
+
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 /* Okabe and Ito's palette, black apart (it is the ink), in an order of contrast. */
@@ -22,8 +25,11 @@ double krein__svg_at(const krein_svg_axis *a, double value) {
 
 /* XML text: names and kernels are the user's. */
 void krein__svg_text(krein_buffer *f, const char *text) {
-    for (; *text; text++) {
-        if (*text == '<')
+    for (int n; *text; text += n > 0 ? n : 1) {
+        n = krein__utf8(text);
+        if (n == 0) /* taken as Latin-1 */
+            krein__buffer_add(f, "&#%d;", (unsigned char)*text);
+        else if (*text == '<')
             krein__buffer_put(f, "&lt;");
         else if (*text == '>')
             krein__buffer_put(f, "&gt;");
@@ -31,8 +37,9 @@ void krein__svg_text(krein_buffer *f, const char *text) {
             krein__buffer_put(f, "&amp;");
         else if (*text == '"')
             krein__buffer_put(f, "&quot;");
-        else if ((unsigned char)*text >= ' ')
-            krein__buffer_put_bytes(f, text, 1);
+        else if ((unsigned char)*text >= ' ' &&
+                 !(n == 3 && memcmp(text, "\xef\xbf", 2) == 0 && (unsigned char)text[2] >= 0xbe))
+            krein__buffer_put_bytes(f, text, (size_t)n); /* XML has no U+FFFE and U+FFFF */
     }
 }
 
@@ -90,9 +97,21 @@ void krein__svg_ticks(krein_buffer *f, const krein_svg_axis *a, const krein_svg_
             put_tick(f, a, other, across, steps[k] * pow(10, e));
 }
 
+void krein__svg_mark(krein_buffer *f, int look, bool small, double x, double y, const char *tip) {
+    krein__buffer_add(f, "<use href=\"#%s%d\" x=\"%.1f\" y=\"%.1f\" class=\"mark m%d\"",
+                      small ? "dot" : "mark", (look + look / KREIN_SVG_COLOURS) % 4, x, y,
+                      look % KREIN_SVG_COLOURS);
+    if (*tip) {
+        krein__buffer_put(f, "><title>");
+        krein__svg_text(f, tip);
+        krein__buffer_put(f, "</title></use>\n");
+    } else {
+        krein__buffer_put(f, "/>\n");
+    }
+}
+
 void krein__svg_marker(krein_buffer *f, int look, double x, double y) {
-    krein__buffer_add(f, "<use href=\"#mark%d\" x=\"%.1f\" y=\"%.1f\" class=\"mark m%d\"/>\n",
-                      (look + look / KREIN_SVG_COLOURS) % 4, x, y, look % KREIN_SVG_COLOURS);
+    krein__svg_mark(f, look, false, x, y, "");
 }
 
 static void put_style(krein_buffer *f) {
@@ -120,6 +139,10 @@ static void put_style(krein_buffer *f) {
                          "<rect id=\"mark1\" x=\"-3.3\" y=\"-3.3\" width=\"6.6\" height=\"6.6\"/>\n"
                          "<path id=\"mark2\" d=\"M0-4.4L4.2 3.2H-4.2Z\"/>\n"
                          "<path id=\"mark3\" d=\"M0-4.8L4.8 0L0 4.8L-4.8 0Z\"/>\n"
+                         "<circle id=\"dot0\" r=\"2.2\"/>\n"
+                         "<rect id=\"dot1\" x=\"-2\" y=\"-2\" width=\"4\" height=\"4\"/>\n"
+                         "<path id=\"dot2\" d=\"M0-2.7L2.6 2H-2.6Z\"/>\n"
+                         "<path id=\"dot3\" d=\"M0-2.9L2.9 0L0 2.9L-2.9 0Z\"/>\n"
                          "</defs>\n");
 }
 

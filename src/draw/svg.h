@@ -37,8 +37,10 @@ void krein__svg_label(krein_buffer *f, double x, double y, const char *class, co
 /* Of the i-th series: colours come round first, then dash and marker differ. */
 int krein__svg_dash(int look);
 void krein__svg_marker(krein_buffer *f, int look, double x, double y);
+/* The same, or a smaller one, with a text that is shown under the pointer; "": none. */
+void krein__svg_mark(krein_buffer *f, int look, bool small, double x, double y, const char *tip);
 
-/* ---- figure.c: two plots beside each other ------------------------------ */
+/* ---- figure.c: plots beside each other ---------------------------------- */
 
 typedef struct krein_svg_point {
     double x, y, bar; /* bar: half the length of the error bar, 0 or NaN: none */
@@ -54,8 +56,12 @@ typedef struct krein_svg_plot {
     const krein_svg_series *series; /* the i-th series of both plots has the same name and look */
     bool linear;                    /* axes are linear, that of y from 0 on; else logarithmic */
     bool whole;                     /* the x of a linear plot are whole numbers */
+    bool semilog;                   /* the axis of x is logarithmic, that of y linear */
+    bool marks;                     /* no lines */
+    bool loose;                     /* the axis of y of a linear plot need not have 0 */
 } krein_svg_plot;
-/* Points that are not positive are left out of log axes. */
-void krein__svg_figure(krein_buffer *f, const char *title, const krein_svg_plot plots[2]);
+/* n plots, two in a row. Points that are not finite, and on log axes not positive, are left out,
+ * and lines are broken there. The legend is that of the first plot. */
+void krein__svg_figure(krein_buffer *f, const char *title, int n, const krein_svg_plot *plots);
 
 #endif

@@ -1,6 +1,8 @@
 /* json.c -- all numbers of a report as one JSON object. NaN is null. */
 #include "report/report.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -35,20 +37,6 @@ static void whole(krein_buffer *b, int64_t n) {
     krein__buffer_add(b, "%lld", (long long)n);
 }
 
-/* Bytes of the character of UTF-8 that begins here, 0: it is none. */
-static int utf8(const unsigned char *p) {
-    int n = p[0] < 0x80                   ? 1
-            : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
-            : p[0] >= 0xE0 && p[0] < 0xF0 ? 3
-            : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
-                                          : 0;
-    for (int k = 1; k < n; k++)
-        if ((p[k] & 0xC0) != 0x80) return 0;
-    if (n == 3 && ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F))) return 0;
-    if (n == 4 && ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))) return 0;
-    return n;
-}
-
 /* Names are the user's bytes: what is not UTF-8 is taken as Latin-1. */
 static void text(krein_buffer *b, const char *s) {
     separate(b);
@@ -58,7 +46,7 @@ static void text(krein_buffer *b, const char *s) {
     }
     krein__buffer_put(b, "\"");
     for (const unsigned char *p = (const unsigned char *)s; *p;) {
-        int n = utf8(p);
+        int n = krein__utf8((const char *)p);
         if (n == 0 || *p < ' ')
             krein__buffer_add(b, "\\u%04x", (unsigned)*p);
         else if (*p == '"' || *p == '\\')
