@@ -15,7 +15,7 @@ quiet_make = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 build = $(quiet_make) cmake --build build -j $(JOBS) --target
 
 .NOTPARALLEL:
-.PHONY: all configure tests python demo check check-python-current asan tsan bench bench-tabular format lint install clean help
+.PHONY: all configure tests python demo check check-python-current asan tsan bench bench-tabular report-examples format lint install clean help
 
 all: configure ## build the program and the libraries into build/ (the default)
 	@$(build) product
@@ -41,6 +41,7 @@ demo: ## install what is missing, build, and take the two-minute tour
 check: ## install what is missing, then build and test everything, again under sanitizers
 	@scripts/deps.sh wheel python test
 	@scripts/deps.sh mpi || echo "going on without MPI"
+	@scripts/deps.sh browser || echo "going on without a browser"
 	@scripts/check.sh
 
 check-python-current: all ## the Python package with the newest NumPy, SciPy, scikit-learn and pandas, from the package index
@@ -61,6 +62,10 @@ bench: ## build the benchmark programs into build/bench/ and run bench/run.sh
 	@$(MAKE) --no-print-directory configure CMAKE_FLAGS="$(CMAKE_FLAGS) -DKREIN_BENCH=ON"
 	@$(build) product bench
 	@KREIN="$(CURDIR)/build/krein" bash bench/run.sh
+
+report-examples: all ## four reports and pictures of them (light, dark, phone, print) into build/report-examples/
+	@scripts/deps.sh browser || echo "going on without a browser: pages, no pictures"
+	@KREIN="$(CURDIR)/build/krein" PYTHON="$(PYTHON)" scripts/report-examples.sh build/report-examples
 
 bench-tabular: all ## krein beside gradient boosting on the tables of KREIN_DATA (bench/tabular.py; TABULAR="--half dev")
 	@scripts/deps.sh bench

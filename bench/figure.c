@@ -1,4 +1,4 @@
-/* figure.c -- the figure of krein approx --plot (src/cli/figure.c) from numbers on standard input,
+/* figure.c -- the figure of krein approx --plot (src/draw/figure.c) from numbers on standard input,
  * for the measurements. Lines with tabs between their fields:
  *
  *     title <text>
@@ -6,8 +6,9 @@
  *     series <name>                       of the plot above; the same names in both
  *     <x> <y> <half a bar>                of the series above; 0: no bar
  */
-#include "cli/cli.h"
+#include "draw/svg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,9 @@ enum { SERIES = 16, POINTS = 256, LINE = 512 };
 
 typedef struct drawing {
     char title[LINE], text[2][2][LINE], name[2][SERIES][LINE];
-    cli_point points[2][SERIES][POINTS];
-    cli_series series[2][SERIES];
-    cli_plot plots[2];
+    krein_svg_point points[2][SERIES][POINTS];
+    krein_svg_series series[2][SERIES];
+    krein_svg_plot plots[2];
     int count;
 } drawing;
 
@@ -29,10 +30,10 @@ static char *field(char **line) {
 
 static bool take_plot(drawing *d, char *line) {
     if (d->count == 2) return false;
-    cli_plot *p = &d->plots[d->count];
+    krein_svg_plot *p = &d->plots[d->count];
     for (int side = 0; side < 2; side++)
         snprintf(d->text[d->count][side], LINE, "%s", field(&line));
-    *p = (cli_plot){
+    *p = (krein_svg_plot){
         d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count], false, false};
     d->count++;
     return true;
@@ -43,7 +44,7 @@ static bool take_series(drawing *d, char *line) {
     if (k < 0 || d->plots[k].n == SERIES) return false;
     int64_t s = d->plots[k].n++;
     snprintf(d->name[k][s], LINE, "%s", field(&line));
-    d->series[k][s] = (cli_series){d->name[k][s], 0, d->points[k][s]};
+    d->series[k][s] = (krein_svg_series){d->name[k][s], 0, d->points[k][s]};
     return true;
 }
 
@@ -53,7 +54,7 @@ static bool take_point(drawing *d, char *line) {
     int64_t s = d->plots[k].n - 1;
     if (d->series[k][s].n == POINTS) return false;
     double x = strtod(field(&line), NULL), y = strtod(field(&line), NULL);
-    d->points[k][s][d->series[k][s].n++] = (cli_point){x, y, strtod(field(&line), NULL)};
+    d->points[k][s][d->series[k][s].n++] = (krein_svg_point){x, y, strtod(field(&line), NULL)};
     return true;
 }
 
@@ -79,6 +80,13 @@ int main(void) {
         fprintf(stderr, "figure: two plots with as many series are wanted\n");
         return 1;
     }
-    cli_figure(stdout, d.title, d.plots);
-    return 0;
+    krein_ctx *ctx = NULL;
+    if (krein_ctx_create(NULL, &ctx) != KREIN_OK) return 1;
+    krein_buffer text = {.ctx = ctx};
+    krein__svg_figure(&text, d.title, 2, d.plots);
+    const bool written =
+        text.status == KREIN_OK && fwrite(text.text, 1, text.size, stdout) == text.size;
+    krein__buffer_end(&text);
+    krein_ctx_destroy(ctx);
+    return written ? 0 : 1;
 }

@@ -362,6 +362,18 @@ KREIN_API krein_status krein_data_from_dense(krein_ctx *ctx, int64_t n, int64_t 
                                              const krein_data_options *options, krein_data **out);
 KREIN_API void krein_data_close(krein_data *data);
 
+/* The classes of the rows, where the data have labels that are classes. */
+typedef struct krein_classes {
+    size_t size;
+    int64_t n;       /* rows of the data */
+    int64_t classes; /* 0: there are no labels, or they are numbers, or sets of labels */
+    int32_t *class_of; /* n, or NULL: the number of the class; -1 where the label is missing */
+    char **names;    /* classes of them, ascending */
+} krein_classes;
+KREIN_API void krein_classes_clear(krein_ctx *ctx, krein_classes *classes);
+/* Reads the data twice. */
+KREIN_API krein_status krein_data_classes(krein_ctx *ctx, krein_data *data, krein_classes *out);
+
 /* ---- training ----------------------------------------------------------- */
 
 typedef struct krein_model krein_model;
@@ -401,6 +413,7 @@ typedef struct krein_train_options {
                                is refused */
     int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
                         (krein_predict_options); classes get probabilities with it */
+    const krein_model *metric_from; /* as metric "file=MODEL" with the file of this model; NULL: none */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);
@@ -449,6 +462,18 @@ typedef struct krein_tried {
     int64_t rows; /* that it was fitted to */
     double error; /* on other rows: root mean square, or share of wrong classes */
 } krein_tried;
+
+/* A value of a free parameter of a kernel that was tried; this struct stays as it is. */
+typedef struct krein_searched {
+    char *kernel;    /* complete spec, with the value */
+    char *parameter; /* its name, as "sigma" */
+    char *criterion; /* by which it was scored: a spec, as "loo" */
+    krein_metric_kind metric;
+    int64_t rows; /* of the sample */
+    double value;
+    double lambda; /* of the ridge regression behind the score; NaN: none */
+    double score;  /* of loo and cv the held-out root mean square, or share of wrong classes */
+} krein_searched;
 
 typedef struct krein_report {
     size_t size;
@@ -555,8 +580,17 @@ KREIN_API int64_t krein_model_column_number(const krein_model *model, int64_t j)
  * where the file had no header. Cut short to size - 1 bytes. 0 past the last, else 1. */
 KREIN_API int krein_model_encoded_name(const krein_model *model, int64_t j, char *text,
                                        size_t size);
+/* Range of the j-th input column over the training rows, in the numbers of the file to about seven
+ * digits: of dates days since 1970-01-01, of times hours, of truth values 0 and 1, of percent
+ * hundredths. 0: there is none, for it has texts, or the file is of a version before 0.3; else 1. */
+KREIN_API int krein_model_range(const krein_model *model, int64_t j, double *low, double *high);
 /* What was decided about the columns at training, the i-th line of it; NULL past the last. */
 KREIN_API const char *krein_model_note(const krein_model *model, int64_t i);
+/* The i-th candidate that was tried before the training, in the order tried; the i-th value of a free
+ * kernel parameter. NULL past the last, and for files of versions before 0.3. They live as long as
+ * the model. The values of lambda are arrays, path.lambda and path.error. */
+KREIN_API const krein_tried *krein_model_tried(const krein_model *model, int64_t i);
+KREIN_API const krein_searched *krein_model_searched(const krein_model *model, int64_t i);
 /* What the fitted map tells of itself: masses, errors, what it chose. */
 typedef struct krein_fact { /* stays as it is */
     const char *name;
@@ -592,8 +626,8 @@ typedef struct krein_array { /* stays as it is */
  *   variances           1 x outputs, of principal components
  *   classes             1 x classes: their values, where labels were numbers
  *   path.lambda         1 x n, and path.error: values of lambda that the learner compared, ascending,
- *                       and the held-out rmse or share of errors of each; not there where lambda was
- *                       given, and in files of version 0.1
+ *                       and the held-out rmse or share of errors of each, of some an estimate from
+ *                       one nearby; not there where lambda was given, and in files of version 0.1
  *   encoding.log        1 x d, where there is one: an input x with a number c > 0 there becomes
  *                       log(max(x, 0) + c), and has no shift
  *   encoding.shift      1 x d each: an input x becomes (x - shift - centre) * factor, of sparse
@@ -706,6 +740,35 @@ KREIN_API krein_status krein_evaluate(krein_ctx *ctx, const krein_model *model, 
 KREIN_API krein_status krein_evaluate_interval(krein_ctx *ctx, const krein_model *model,
                                                krein_data *data, double interval,
                                                krein_metrics *out);
+
+/* ---- reports ------------------------------------------------------------- */
+
+typedef struct krein_page_options {
+    size_t size;
+    const char *title; /* NULL: the name of the data */
+    krein_data *train; /* the rows that the model was trained on, or NULL. With them: rows that are
+                          in both, baselines that are made from them, and `curve` */
+    int curve;         /* a learning curve: the model is trained again on parts of `train` */
+    int64_t rows;      /* sampled for inputs and kernel, at most; 2,000 */
+    uint64_t seed;
+} krein_page_options;
+KREIN_API void krein_page_options_init_sized(krein_page_options *options, size_t size);
+#define krein_page_options_init(options) krein_page_options_init_sized((options), sizeof *(options))
+
+typedef struct krein_page {
+    size_t size;
+    char *html, *json; /* the page, and all of its numbers as one object; both end with a zero */
+    int64_t html_bytes, json_bytes;
+    double seconds;
+} krein_page;
+KREIN_API void krein_page_clear(krein_ctx *ctx, krein_page *page);
+/* A page about a model on rows: what it is, how good with intervals and beside baselines, which
+ * inputs matter, what is odd, the kernel; of clusters and components their plane. One HTML file that
+ * asks for no other. The rows have labels where the model predicts some. page begins as
+ * KREIN_SIZED(krein_page). */
+KREIN_API krein_status krein_model_report(krein_ctx *ctx, const krein_model *model,
+                                          krein_data *data, const krein_page_options *options,
+                                          krein_page *page);
 
 /* ---- programs ------------------------------------------------------------ */
 

@@ -5,7 +5,8 @@
 #            processes under mpirun (tests/mpi), the command line tests tests/cli/*.sh, the
 #            Python tests tests/py/*.py, those of the Python package (scripts/python.sh; with
 #            current releases where KREIN_PYTHON_CURRENT names a Python that has them), its
-#            wheel, the exported names, the installed package, what the documentation shows
+#            wheel, the exported names, the installed package, what the documentation shows; figures and
+#            reports in a browser (tests/browser/run.py, where chromium and python3-selenium are here)
 #   clang    clang -Werror into build-clang/; compiled, not run; tests are not linked either
 #   asan     address and undefined sanitizers into build-asan/; unit and command line tests;
 #            several processes are connected by sockets, not by mpirun
@@ -340,6 +341,7 @@ tests_gcc() { # folder
         add python all "$interpreter" tests/py/run.py
         add python package scripts/python.sh
         add python current scripts/python_current.sh
+        add browser all "$interpreter" tests/browser/run.py
     else
         skip tests/py "no python3"
     fi

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# deps.sh [build|wheel|python|test|mpi|tsan|bench|torch|lint] ... -- the packages Krein needs from the system.
+# deps.sh [build|wheel|python|test|mpi|browser|tsan|bench|torch|lint] ... -- the packages Krein needs from the system.
 #
 # Looks for what the named groups need (default: build; every group includes build;
-# wheel is for building the Python package, python for using it; mpi is for several processes, torch for
-# bench/net.py, bench/conv.py and tests/test_net_torch.c to compare with, and everything else works without them) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
+# wheel is for building the Python package, python for using it; mpi is for several processes, browser for
+# looking at figures and reports in one, torch for bench/net.py, bench/conv.py and tests/test_net_torch.c to compare with,
+# and everything else works without them) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
 # become root, or KREIN_NO_INSTALL=1) it prints the one command to run and exits 1.
 # Silent, and over in a moment, when all is there.
 # shellcheck disable=SC2034 # the tables are used by name
@@ -47,6 +48,11 @@ mpi='
 libopenmpi-dev       command mpicc
 openmpi-bin          command mpirun
 python3-mpi4py       python mpi4py'
+browser='
+chromium             command chromium
+chromium-driver      command chromedriver
+fonts-dejavu-core    file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+python3-selenium     python selenium'
 tsan='
 clang                command clang
 libomp-dev           clangomp -
@@ -74,9 +80,9 @@ table=$build
 for group in "$@"; do
     case $group in
     build) ;;
-    wheel | python | test | mpi | tsan | bench | torch | lint) table+=${!group} ;;
+    wheel | python | test | mpi | browser | tsan | bench | torch | lint) table+=${!group} ;;
     *)
-        echo "usage: scripts/deps.sh [build|wheel|python|test|mpi|tsan|bench|torch|lint] ..." >&2
+        echo "usage: scripts/deps.sh [build|wheel|python|test|mpi|browser|tsan|bench|torch|lint] ..." >&2
         exit 2
         ;;
     esac
@@ -87,6 +93,7 @@ probe() { # kind thing
     local kind=$1 thing=$2 python
     case $kind in
     command) command -v "$thing" ;;
+    file) [[ -e $thing ]] ;;
     module) pkg-config --exists "$thing" ;;
     header) echo "#include <$thing>" | ${CC:-cc} -E -x c - ;;
     gcc32) echo '#include <math.h>' | gcc -m32 -c -x c - -o /dev/null ;;

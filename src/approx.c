@@ -6,7 +6,6 @@
  * look at the data are fitted on all of its rows. K and the products are float64, Z is float32 as
  * everywhere.
  */
-#include "num/blas.h"
 #include "pipe/sample.h"
 
 #include <math.h>
@@ -39,7 +38,6 @@ void krein_approx_report_clear(krein_ctx *ctx, krein_approx_report *report) {
 typedef struct measured {
     krein_pipe *p;
     krein_sample s;
-    double norm; /* |K|_F */
 } measured;
 
 /* A map that does not go with the kernel, or has no features, is refused before any row is read. */
@@ -94,46 +92,11 @@ static krein_status gather(measured *m, krein_data *data, bool labels, int64_t m
                              "use fewer `rows`, or raise `max_memory`"));
     TRY(krein__pipe_median(p));
     TRY(krein__sample_gather(p, n, false, &m->s));
-    for (int64_t i = 0; i < n * n; i++) m->norm += m->s.K[i] * m->s.K[i];
-    m->norm = sqrt(m->norm);
-    if (!(m->norm > 0))
+    double norm = 0;
+    for (int64_t i = 0; i < n * n; i++) norm += m->s.K[i] * m->s.K[i];
+    if (!(norm > 0))
         st = krein__fail(p->ctx, KREIN_EDATA, "the kernel is zero on the sampled rows");
 done:
-    return st;
-}
-
-/* Errors of the features z (n x D). */
-static krein_status measure(const measured *s, const krein_map *map, const float *z, double *error,
-                            double *worst) {
-    enum { ROWS = 256 };
-    krein_ctx *ctx = map->ctx;
-    krein_status st = KREIN_OK;
-    int64_t n = s->s.m, D = map->D;
-    double *wide = NULL, *left = NULL, *k = NULL, sum = 0;
-    NEW(wide, n * D);
-    NEW(left, ROWS * D);
-    NEW(k, ROWS * n);
-    *worst = 0;
-    for (int64_t i = 0; i < n * D; i++) wide[i] = (double)z[i];
-    for (int64_t i = 0; i < n; i += ROWS) {
-        int64_t m = krein__min(ROWS, n - i);
-        TRY(krein__poll(ctx));
-        for (int64_t r = 0; r < m; r++)
-            for (int64_t j = 0; j < D; j++)
-                left[r * D + j] =
-                    map->sign ? map->sign[j] * wide[(i + r) * D + j] : wide[(i + r) * D + j];
-        krein__pgemm(ctx, false, true, m, n, D, 1, left, D, wide, D, 0, k, n);
-        for (int64_t e = 0; e < m * n; e++) {
-            double delta = k[e] - s->s.K[i * n + e];
-            sum += delta * delta;
-            *worst = fmax(*worst, fabs(delta));
-        }
-    }
-    *error = sqrt(sum) / s->norm;
-done:
-    krein__free(ctx, wide);
-    krein__free(ctx, left);
-    krein__free(ctx, k);
     return st;
 }
 
@@ -169,7 +132,7 @@ static krein_status draw(const measured *s, const char *spec, int64_t D, uint64_
     double start = krein__clock();
     TRY(krein__map_apply(map, &rows, z));
     r->seconds = fmin(r->seconds, krein__clock() - start);
-    TRY(measure(s, map, z, error, worst));
+    TRY(krein__sample_error(ctx, rows.n, s->s.K, map->D, map->sign, z, error, worst));
     r->D = map->D;
     TRY(keep_facts(map, r));
     if (!r->map && !(r->map = krein__map_text(map))) st = ctx->status;

@@ -59,16 +59,17 @@ static void tell_need(const krein_need *need, krein_report *r) {
     r->fits = need->fits;
 }
 
-/* The candidates that were tried become the report's; a copy of the metric. */
+/* What was tried becomes the model's; copies of the candidates and of the metric. */
 static krein_status tell_tuned(krein_training *t, krein_report *r) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = t->pipe.ctx;
-    krein_tuned *from = &t->tuning.tuned;
-    const krein_encoding *e = &t->pipe.job.model->encoding;
-    r->tried = from->tried;
-    r->tried_count = from->n;
-    from->tried = NULL;
-    from->n = 0;
+    krein_model *m = t->pipe.job.model;
+    const krein_encoding *e = &m->encoding;
+    krein__tries_clear(ctx, &m->tries);
+    m->tries = t->tuning.tuned.tries;
+    t->tuning.tuned.tries = (krein_tries){0};
+    TRY(krein__tried_copy(ctx, m->tries.n, m->tries.tried, &r->tried));
+    r->tried_count = m->tries.n;
     const float *factor = e->matrix ? e->matrix : e->metric;
     if (!factor) goto done;
     r->metric = krein__encoding_metric(e);
@@ -118,8 +119,7 @@ static krein_status keep_choice(krein_checkpoint *c, const krein_training *t) {
     const krein_pipe *p = &t->pipe;
     krein_choice choice = {.e = &p->job.model->encoding,
                            .lambda_start = p->job.lambda_start,
-                           .tried = t->tuning.tuned.tried,
-                           .ntried = t->tuning.tuned.n};
+                           .tries = t->tuning.tuned.tries};
     if (!c) return KREIN_OK;
     if (krein__pipe_is_exact(p))
         krein__log(p->ctx, KREIN_LOG_WARNING,

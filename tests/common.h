@@ -21,8 +21,8 @@
  *   test_files(), test_empty_dir()   how many files are there; the same, and removes them
  *   test_slurp(path)                 a whole file as test_bytes; test_same(a, b) compares two
  *   test_model_bytes(ctx, model)     the file that the model is saved as
- *   test_same_model(a, b)            two of these files hold the same model, but for the path of
- *                                    lambdas, which only one that was chosen has
+ *   test_same_model(a, b)            two of these files hold the same model, but for what was
+ *                                    tried, which only one that was chosen has
  *   test_set(name)                   path of NAME.csv.gz among the data sets, NULL where absent
  *   test_sanitized()                 KREIN_SANITIZED is set: use smaller sizes
  *   test_start(argv)                 first in main of a program with threads: OpenMP then sleeps

@@ -266,12 +266,12 @@ static void silhouettes(void) {
     for (int n = 4; n <= 5; n++) {
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) G[i * n + j] = at[i] * at[j];
-        CHECK(krein__silhouette(ctx, n, G, 3, cluster, NULL, &value) == KREIN_OK);
+        CHECK(krein__silhouette(ctx, n, G, 3, cluster, NULL, NULL, &value) == KREIN_OK);
         double sum = 4. / 5 + 3. / 4 + (3.5 - 2) / 3.5 + (5.5 - 2) / 5.5;
         CHECK_REL(value, sum / n, 1e-14); /* the one alone counts 0 */
     }
     const int32_t same[] = {1, 1, 1, 1};
-    CHECK(krein__silhouette(ctx, 4, G, 3, same, NULL, &value) == KREIN_OK && isnan(value));
+    CHECK(krein__silhouette(ctx, 4, G, 3, same, NULL, NULL, &value) == KREIN_OK && isnan(value));
 }
 
 static void order(void) {

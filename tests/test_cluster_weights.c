@@ -235,8 +235,8 @@ static void measures(void) {
         half[i] = .25;
     }
     for (int64_t i = 0; i < c.n; i++) many[i] = cluster[c.from[i]], of[i] = class[c.from[i]];
-    CHECK(krein__silhouette(ctx, N, G, 4, cluster, c.weight, &one) == KREIN_OK);
-    CHECK(krein__silhouette(ctx, c.n, H, 4, many, NULL, &two) == KREIN_OK);
+    CHECK(krein__silhouette(ctx, N, G, 4, cluster, c.weight, NULL, &one) == KREIN_OK);
+    CHECK(krein__silhouette(ctx, c.n, H, 4, many, NULL, NULL, &two) == KREIN_OK);
     CHECK_REL(one, two, 1e-10);
     CHECK(krein__agreement(ctx, N, 4, cluster, 3, class, c.weight, &one, &nmi[0]) == KREIN_OK);
     CHECK(krein__agreement(ctx, c.n, 4, many, 3, of, NULL, &two, &nmi[1]) == KREIN_OK);
@@ -244,8 +244,8 @@ static void measures(void) {
     CHECK_REL(one, two, 1e-12);
     CHECK_REL(nmi[0], nmi[1], 1e-12);
     /* equal weights below one: those of plain rows */
-    CHECK(krein__silhouette(ctx, N, G, 4, cluster, half, &one) == KREIN_OK);
-    CHECK(krein__silhouette(ctx, N, G, 4, cluster, NULL, &two) == KREIN_OK);
+    CHECK(krein__silhouette(ctx, N, G, 4, cluster, half, NULL, &one) == KREIN_OK);
+    CHECK(krein__silhouette(ctx, N, G, 4, cluster, NULL, NULL, &two) == KREIN_OK);
     CHECK_REL(one, two, 1e-12);
     CHECK(krein__agreement(ctx, N, 4, cluster, 3, class, half, &one, &nmi[0]) == KREIN_OK);
     CHECK(krein__agreement(ctx, N, 4, cluster, 3, class, NULL, &two, &nmi[1]) == KREIN_OK);
@@ -254,9 +254,9 @@ static void measures(void) {
     /* two rows, two clusters: one of them is three rows */
     const int32_t alone[] = {0, 1};
     const double three[] = {3, 1}, small[] = {1, 0, 0, 4};
-    CHECK(krein__silhouette(ctx, 2, small, 2, alone, three, &one) == KREIN_OK);
+    CHECK(krein__silhouette(ctx, 2, small, 2, alone, three, NULL, &one) == KREIN_OK);
     CHECK_REL(one, .75, 1e-14);
-    CHECK(krein__silhouette(ctx, 2, small, 2, alone, NULL, &one) == KREIN_OK && isnan(one));
+    CHECK(krein__silhouette(ctx, 2, small, 2, alone, NULL, NULL, &one) == KREIN_OK && isnan(one));
     free(x);
     free(y);
     free(G);

@@ -293,7 +293,7 @@ static void scores_that_are_no_numbers(void) {
         CHECK(krein_data_from_dense(on, t.n, t.d, t.x, t.d, NULL, NULL, NULL, &data) == KREIN_OK);
         CHECK(krein__pipe_begin(on, &o, &purpose, &p) == KREIN_OK);
         CHECK(krein__pipe_meet(&p, data, KREIN_LABELS_IGNORED) == KREIN_OK);
-        krein_status st = krein__select_kernel(&p.job, &criterion, NULL, 0, p.kernel);
+        krein_status st = krein__select_kernel(&p.job, &criterion, NULL, 0, NULL, p.kernel);
         double sigma = p.kernel->values.number[0];
         if (i == 0) {
             CHECK(st == KREIN_OK && fabs(log(sigma / 2)) < .4);

@@ -11,7 +11,7 @@ static const char KERNELS[] = "exponential; laplacian; gaussian";
 enum { N = 12, Q = 2 };
 
 typedef struct small {
-    double K[N * N], y[N * Q], weight[N];
+    double K[N * N], y[N * Q], weight[N], unit[Q];
     krein_tune_sample s;
 } small;
 
@@ -29,8 +29,13 @@ static void make_small(krein_ctx *ctx, bool weights, small *p) {
         sum += p->weight[i];
     }
     for (int64_t i = 0; i < N; i++) p->weight[i] *= N / sum;
-    p->s = (krein_tune_sample){
-        .ctx = ctx, .n = N, .k = Q, .y = p->y, .weight = weights ? p->weight : NULL};
+    p->s = (krein_tune_sample){.ctx = ctx,
+                               .n = N,
+                               .k = Q,
+                               .y = p->y,
+                               .unit = p->unit,
+                               .weight = weights ? p->weight : NULL};
+    p->unit[0] = p->unit[1] = 3;
 }
 
 static double weight_of(const small *p, int64_t i) { return p->s.weight ? p->weight[i] : 1; }
@@ -133,6 +138,7 @@ static void leave_one_out(void) {
             CHECK(krein__tune_solve(ctx, &p.s, p.K, work, &f) == KREIN_OK);
             CHECK(f.lambda == lambda);
             CHECK_REL(f.loo, brute_force(&p, lambda), 1e-4);
+            CHECK_REL(f.error, 3 * sqrt(brute_force(&p, lambda) / Q), 1e-4);
             CHECK_ABS(residual(&p, lambda, alpha), 0, 1e-5);
             memset(alpha, 0, sizeof alpha);
             CHECK(krein__tune_at(ctx, &p.s, p.K, work, lambda, &f) == KREIN_OK);
@@ -230,10 +236,11 @@ static krein_status tune_rows(krein_ctx *ctx, const rows *r, bool classes,
 static double least(const krein_tuned *t, bool metric) {
     double error = INFINITY;
     int64_t most = 0;
-    for (int64_t i = 0; i < t->n; i++) most = krein__max(most, t->tried[i].rows);
-    for (int64_t i = 0; i < t->n; i++)
-        if (t->tried[i].rows == most && (t->tried[i].metric != KREIN_METRIC_NONE) == metric)
-            error = fmin(error, t->tried[i].error);
+    for (int64_t i = 0; i < t->tries.n; i++) most = krein__max(most, t->tries.tried[i].rows);
+    for (int64_t i = 0; i < t->tries.n; i++)
+        if (t->tries.tried[i].rows == most &&
+            (t->tries.tried[i].metric != KREIN_METRIC_NONE) == metric)
+            error = fmin(error, t->tries.tried[i].error);
     return error;
 }
 
@@ -241,7 +248,7 @@ static void check_usable(const krein_tuned *t, int64_t d) {
     CHECK(t->kernel && krein__kernel_free(t->kernel, -1, NULL, NULL) == 0);
     CHECK(t->lambda > 0 && isfinite(t->lambda));
     CHECK((t->metric == KREIN_METRIC_NONE) == (t->factor == NULL));
-    CHECK(t->n > 0);
+    CHECK(t->tries.n > 0);
     int64_t size = t->metric == KREIN_METRIC_FULL ? d * d : d;
     for (int64_t j = 0; t->factor && j < size; j++) CHECK(isfinite(t->factor[j]));
 }
@@ -264,8 +271,8 @@ static void finds_columns(void) {
         CHECK(tune_rows(ctx, &r, classes > 0, &o, &t) == KREIN_OK);
         check_usable(&t, COLUMNS);
         check_found(&t);
-        for (int64_t i = 0; classes && i < t.n; i++)
-            CHECK(t.tried[i].error >= 0 && t.tried[i].error <= 1);
+        for (int64_t i = 0; classes && i < t.tries.n; i++)
+            CHECK(t.tries.tried[i].error >= 0 && t.tries.tried[i].error <= 1);
         krein__tuned_clear(ctx, &t);
         drop(&r);
     }
@@ -328,9 +335,9 @@ static void mixtures(void) {
         CHECK(tune_rows(ctx, &r, false, &o, &t) == KREIN_OK);
         check_usable(&t, COLUMNS);
         double single = INFINITY, sum = INFINITY;
-        for (int64_t i = 0; i < t.n; i++) {
-            double *to = strchr(t.tried[i].kernel, '+') ? &sum : &single;
-            *to = fmin(*to, t.tried[i].error);
+        for (int64_t i = 0; i < t.tries.n; i++) {
+            double *to = strchr(t.tries.tried[i].kernel, '+') ? &sum : &single;
+            *to = fmin(*to, t.tries.tried[i].error);
         }
         char *text = krein__kernel_text(ctx, t.kernel);
         CHECK(isfinite(sum) == (more == 1));
@@ -356,7 +363,8 @@ static void asked(void) {
         CHECK(tune_rows(ctx, &r, false, &o, &t) == KREIN_OK);
         check_usable(&t, COLUMNS);
         bool full = false;
-        for (int64_t i = 0; i < t.n; i++) full = full || t.tried[i].metric == KREIN_METRIC_FULL;
+        for (int64_t i = 0; i < t.tries.n; i++)
+            full = full || t.tries.tried[i].metric == KREIN_METRIC_FULL;
         CHECK(full == (turn == 2));
         CHECK((t.metric != KREIN_METRIC_NONE) == (turn == 2));
         krein__tuned_clear(ctx, &t);
@@ -403,11 +411,12 @@ static void threads(void) {
         char *a = krein__kernel_text(ctx[0], t[0].kernel),
              *b = krein__kernel_text(ctx[1], t[1].kernel);
         CHECK(a && b && strcmp(a, b) == 0);
-        CHECK(t[0].lambda == t[1].lambda && t[0].metric == t[1].metric && t[0].n == t[1].n);
+        CHECK(t[0].lambda == t[1].lambda && t[0].metric == t[1].metric &&
+              t[0].tries.n == t[1].tries.n);
         CHECK(t[0].factor && t[1].factor &&
               memcmp(t[0].factor, t[1].factor, COLUMNS * sizeof *t[0].factor) == 0);
-        for (int64_t i = 0; i < t[0].n && i < t[1].n; i++) {
-            const krein_tried *p = &t[0].tried[i], *q = &t[1].tried[i];
+        for (int64_t i = 0; i < t[0].tries.n && i < t[1].tries.n; i++) {
+            const krein_tried *p = &t[0].tries.tried[i], *q = &t[1].tries.tried[i];
             CHECK(strcmp(p->kernel, q->kernel) == 0 && p->error == q->error && p->rows == q->rows);
         }
         krein__free(ctx[0], a);
@@ -480,7 +489,7 @@ static void no_time(void) {
     o.deadline = krein__clock() - 1;
     CHECK(tune_rows(ctx, &r, false, &o, &t) == KREIN_OK);
     check_usable(&t, COLUMNS);
-    CHECK(t.metric == KREIN_METRIC_NONE && t.n <= 3);
+    CHECK(t.metric == KREIN_METRIC_NONE && t.tries.n <= 3);
     krein__tuned_clear(ctx, &t);
     drop(&r);
     krein_ctx_destroy(ctx);
@@ -566,7 +575,7 @@ static void without_memory(void) {
             krein_status st = krein__tune(&p.job, &o, &t);
             more = test_has_failed(&memory);
             CHECK(st == (more ? KREIN_EMEMORY : KREIN_OK));
-            if (st != KREIN_OK) CHECK(!t.kernel && !t.factor && !t.tried && t.n == 0);
+            if (st != KREIN_OK) CHECK(!t.kernel && !t.factor && !t.tries.tried && t.tries.n == 0);
             krein__tuned_clear(ctx, &t);
             test_fail_at(&memory, -1);
             close_problem(ctx, &p);

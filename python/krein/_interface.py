@@ -260,6 +260,16 @@ class krein_rows_source(Structure):
     ]
 
 
+class krein_classes(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("n", c_int64),
+        ("classes", c_int64),
+        ("class_of", c_void_p),
+        ("names", POINTER(c_char_p)),
+    ]
+
+
 class krein_train_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -284,6 +294,7 @@ class krein_train_options(Structure):
         ("clip", c_double),
         ("graph_file", c_char_p),
         ("uncertainty", c_int),
+        ("metric_from", c_void_p),
     ]
 
 
@@ -333,6 +344,19 @@ class krein_tried(Structure):
         ("metric", c_int),
         ("rows", c_int64),
         ("error", c_double),
+    ]
+
+
+class krein_searched(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("parameter", c_char_p),
+        ("criterion", c_char_p),
+        ("metric", c_int),
+        ("rows", c_int64),
+        ("value", c_double),
+        ("lambda", c_double),
+        ("score", c_double),
     ]
 
 
@@ -478,6 +502,28 @@ class krein_prediction_arrays(Structure):
         ("novelty", c_void_p),
         ("interval", c_double),
         ("std_of_mean", c_int),
+    ]
+
+
+class krein_page_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("title", c_char_p),
+        ("train", c_void_p),
+        ("curve", c_int),
+        ("rows", c_int64),
+        ("seed", c_uint64),
+    ]
+
+
+class krein_page(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("html", c_char_p),
+        ("json", c_char_p),
+        ("html_bytes", c_int64),
+        ("json_bytes", c_int64),
+        ("seconds", c_double),
     ]
 
 
@@ -922,6 +968,8 @@ FUNCTIONS = {
         ],
     ),
     "krein_data_close": (None, [c_void_p]),
+    "krein_classes_clear": (None, [c_void_p, POINTER(krein_classes)]),
+    "krein_data_classes": (c_int, [c_void_p, c_void_p, POINTER(krein_classes)]),
     "krein_train_options_init_sized": (None, [POINTER(krein_train_options), c_size_t]),
     "krein_report_clear": (None, [c_void_p, POINTER(krein_report)]),
     "krein_metrics_clear": (None, [c_void_p, POINTER(krein_metrics)]),
@@ -955,7 +1003,10 @@ FUNCTIONS = {
     "krein_model_column": (c_char_p, [c_void_p, c_int64]),
     "krein_model_column_number": (c_int64, [c_void_p, c_int64]),
     "krein_model_encoded_name": (c_int, [c_void_p, c_int64, c_char_p, c_size_t]),
+    "krein_model_range": (c_int, [c_void_p, c_int64, c_void_p, c_void_p]),
     "krein_model_note": (c_char_p, [c_void_p, c_int64]),
+    "krein_model_tried": (POINTER(krein_tried), [c_void_p, c_int64]),
+    "krein_model_searched": (POINTER(krein_searched), [c_void_p, c_int64]),
     "krein_model_fact": (c_int, [c_void_p, c_int64, POINTER(krein_fact)]),
     "krein_model_array": (c_int, [c_void_p, c_char_p, POINTER(krein_array)]),
     "krein_model_array_name": (c_char_p, [c_void_p, c_int64]),
@@ -996,6 +1047,18 @@ FUNCTIONS = {
             c_void_p,
             c_double,
             POINTER(krein_metrics),
+        ],
+    ),
+    "krein_page_options_init_sized": (None, [POINTER(krein_page_options), c_size_t]),
+    "krein_page_clear": (None, [c_void_p, POINTER(krein_page)]),
+    "krein_model_report": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            POINTER(krein_page_options),
+            POINTER(krein_page),
         ],
     ),
     "krein_export_options_init_sized": (None, [POINTER(krein_export_options), c_size_t]),

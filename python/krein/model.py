@@ -15,6 +15,7 @@ from . import _interface as c
 from ._context import Context, _Callback, _keep, _start
 from ._report import Report, _WORDS, copied, read
 from .errors import ArgumentError, ArgumentTypeError, DataError, KreinError
+from .page import Page
 
 _lib = _library.library
 _predict_into = _lib.krein_predict_into
@@ -130,6 +131,14 @@ class Model:
         What was decided about the columns at training.
     encoded_names : list of str
         Names of the encoded inputs; inputs without a name are x0, x1, ...
+    ranges : ndarray
+        Least and greatest value of each input in the training rows, one row an input; NaN for inputs
+        that are texts, and in models of versions before 0.3.
+    candidates : list of Report
+        What was tried before the training: kernel, map, learner, metric, rows, error.
+    searched : list of Report
+        Values of free kernel parameters that were tried: kernel, parameter, criterion, metric, rows,
+        value, lambda, score. Values of lambda are in `arrays`, path.lambda and path.error.
     facts : dict
         What the fitted map tells of itself.
     arrays : Mapping
@@ -298,6 +307,32 @@ class Model:
             if line is None:
                 return lines
             lines.append(self._renamed(line.decode("utf-8", "replace")))
+
+    @property
+    def ranges(self) -> np.ndarray:
+        low, high = ctypes.c_double(), ctypes.c_double()
+        known = np.full((self.n_features_in, 2), np.nan)
+        for j in range(self.n_features_in):
+            if _lib.krein_model_range(self._handle, j, ctypes.byref(low), ctypes.byref(high)):
+                known[j] = low.value, high.value
+        return known
+
+    @property
+    def candidates(self) -> List[Report]:
+        return self._listed(_lib.krein_model_tried)
+
+    @property
+    def searched(self) -> List[Report]:
+        return self._listed(_lib.krein_model_searched)
+
+    def _listed(self, ask: Any) -> List[Report]:
+        """All that a function of the library gives one by one."""
+        known: List[Report] = []
+        while True:
+            one = ask(self._handle, len(known))
+            if not one:
+                return known
+            known.append(read(one.contents))
 
     @property
     def facts(self) -> Dict[str, Any]:
@@ -661,6 +696,86 @@ class Model:
         """
         return self._errors(X, y, sample_weight, n_jobs, options, interval=interval)
 
+    def report(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        train: Any = None,
+        curve: bool = False,
+        title: Optional[str] = None,
+        rows: int = 2000,
+        seed: int = 1,
+        n_jobs: Optional[int] = None,
+        **options: Any,
+    ) -> Page:
+        """A page about the model on these rows: what it is, how good with intervals and beside
+        baselines, which inputs matter, what is odd, the kernel; of clusters and principal
+        components their plane. It shows itself in a notebook.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or file name
+            Rows, as for `evaluate`; not those that the model was trained on.
+        y : array, optional
+            Labels; those of files are in a column. Clusters and components need none.
+        sample_weight : array, optional
+        train : (X, y), (X, y, sample_weight) or file name, optional
+            The rows that the model was trained on: for duplicates, baselines and `curve`.
+        curve : bool
+            A learning curve: trains the model again on parts of `train`.
+        title : str, optional
+        rows : int
+            Rows sampled for inputs and kernel, at most.
+        seed : int
+        options
+            Of files: label, weights, header, delimiter, ...
+        """
+        context = Context(_context.threads_of(n_jobs))
+        asked = c.krein_page_options(size=ctypes.sizeof(c.krein_page_options))
+        for name, value in (("rows", rows), ("seed", seed)):
+            number = _context.whole(value)
+            if number is None:
+                raise ArgumentTypeError("`%s` is a whole number, not %r" % (name, value))
+            if number < 0:
+                raise ArgumentError("`%s` is not negative, not %r" % (name, value))
+            setattr(asked, name, number)
+        asked.curve = bool(curve)
+        asked.title = (title if title is not None else "%s model" % self.learner).encode()
+        made = _library.sized(c.krein_page)
+        with self._rows_of(context, (X, y, sample_weight), options) as data:
+            if train is None:
+                return self._page(context, data, asked, made)
+            given = train if isinstance(train, tuple) else (train,)
+            with self._rows_of(context, given, options) as trained:
+                asked.train = trained.handle
+                return self._page(context, data, asked, made)
+
+    def _rows_of(self, context: Context, given: Any, options: Dict[str, Any]) -> _rows.Data:
+        """Rows with labels (X, y, sample_weight), of which the last may be missing."""
+        X, y, sample_weight = (tuple(given) + (None, None))[:3]
+        if self.task == "multilabel" and y is not None:
+            y = self._named_sets(y)
+        return _rows.Data(
+            context,
+            X,
+            y,
+            sample_weight,
+            classes=self.classes is not None,
+            options=_rows.data_options(**options) if options else None,
+            named=self.columns is not None,
+        )
+
+    def _page(self, context: Context, data: _rows.Data, asked: Any, made: Any) -> Page:
+        status = _lib.krein_model_report(
+            context.handle, self._handle, data.handle, ctypes.byref(asked), ctypes.byref(made)
+        )
+        try:
+            context.end(status)
+            return Page(_text(made.html) or "", _text(made.json) or "{}", made.seconds)
+        finally:
+            _lib.krein_page_clear(context.handle, ctypes.byref(made))
+
     def _named_sets(self, y: Any) -> Any:
         """Several labels a row as texts; columns of a matrix are the labels in their order."""
         texts, columns = _rows.label_sets(y)
@@ -686,18 +801,8 @@ class Model:
     ) -> Report:
         context = Context(_context.threads_of(n_jobs))
         context.fit = fit
-        if self.task == "multilabel" and y is not None:
-            y = self._named_sets(y)
         metrics = _library.sized(c.krein_metrics)
-        with _rows.Data(
-            context,
-            X,
-            y,
-            sample_weight,
-            classes=self.classes is not None,
-            options=_rows.data_options(**options) if options else None,
-            named=self.columns is not None,
-        ) as data:
+        with self._rows_of(context, (X, y, sample_weight), options) as data:
             given = (context.handle, self._handle, data.handle)
             if interval is None:
                 status = _lib.krein_evaluate(*given, ctypes.byref(metrics))

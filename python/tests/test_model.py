@@ -109,6 +109,22 @@ class Files(Case):
         landmarks = krein.KernelRidge(map="nystrom(D=20)", kernel="gaussian").fit(self.X, self.y)
         self.assertIsInstance(landmarks.model_.facts, dict)
 
+    def test_what_was_tried(self):
+        self.assertEqual((self.model.candidates, self.model.searched), ([], []))
+        np.testing.assert_allclose(self.model.ranges, np.c_[self.X.min(0), self.X.max(0)], rtol=1e-6, atol=1e-7)
+        fitted = krein.KernelRidge().fit(self.X, self.y)
+        for model in (fitted.model_, pickle.loads(pickle.dumps(fitted.model_))):
+            self.assertEqual([c.kernel for c in model.candidates], [c.kernel for c in fitted.report_.tried])
+            self.assertGreater(len(model.searched), 2)
+            for one in model.searched:
+                self.assertEqual((one.parameter, one.criterion), ("sigma", "loo"))
+                self.assertIn("%.4g" % one.value, one.kernel)
+                self.assertGreaterEqual(one.score, 0)
+                self.assertLessEqual(one.rows, len(self.X))
+        table = [["a", 1.5], ["b", -2.0], ["a", 7.25], ["b", 0.5]] * 5
+        named = krein.KernelRidge(kernel="gaussian(sigma=1)").fit(np.array(table, dtype=object), np.arange(20.0))
+        np.testing.assert_array_equal(named.model_.ranges, [[np.nan, np.nan], [-2, 7.25]])
+
     def test_names_of_inputs_without_a_name(self):
         X, y = krein.generate("friedman", 60, random_state=1)
         X = X[:, :4].astype(object)

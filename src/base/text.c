@@ -81,6 +81,20 @@ char *krein__put_float(char *p, float f) {
 
 /* ---- names -------------------------------------------------------------- */
 
+int krein__utf8(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    int n = p[0] < 0x80                   ? 1
+            : p[0] >= 0xC2 && p[0] < 0xE0 ? 2
+            : p[0] >= 0xE0 && p[0] < 0xF0 ? 3
+            : p[0] >= 0xF0 && p[0] < 0xF5 ? 4
+                                          : 0;
+    for (int k = 1; k < n; k++)
+        if ((p[k] & 0xC0) != 0x80) return 0;
+    if (n == 3 && ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F))) return 0;
+    if (n == 4 && ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F))) return 0;
+    return n;
+}
+
 /* Bytes of the UTF-8 character at p; 1 where there is none. */
 static size_t character(const unsigned char *p) {
     const size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 1;

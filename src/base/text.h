@@ -15,6 +15,9 @@ char *krein__put_float(char *p, float f); /* at most 16 characters */
  * bytes are full; returns the bytes that the whole takes, without the NUL. */
 size_t krein__escape(const char *text, char *out, size_t size);
 
+/* Bytes of the character of UTF-8 that begins here; 0: it is none. */
+int krein__utf8(const char *text);
+
 enum { KREIN_NAME_CUT = 64 };
 /* Edits (insert, delete, replace a byte; case is free) from a to b, both cut at so many bytes. */
 int64_t krein__edit_distance(const char *a, const char *b);

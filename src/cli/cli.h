@@ -5,6 +5,7 @@
 #include "krein.h"
 #include "base/target.h"
 #include "cli/options.h"
+#include "draw/svg.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -155,29 +156,31 @@ char *cli_model_name(const char *data);
 /* Exit status 0 when a plot can go to --plot; a message otherwise. input: as above. */
 int cli_check_plot(const cli_app *app);
 
-/* ---- figure.c: two plots beside each other, as SVG ---------------------- */
+/* What a function draws goes to the file of --plot; the exit status. */
+int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what), const void *what);
+/* The same with n plots, two in a row (draw/svg.h). */
+int cli_figure_write(cli_app *app, const char *title, int n, const krein_svg_plot *plots);
 
-typedef struct cli_point {
-    double x, y, bar; /* bar: half the length of the error bar, 0 or NaN: none */
-} cli_point;
-typedef struct cli_series {
-    const char *name;
-    int64_t n;
-    const cli_point *points;
-} cli_series;
-typedef struct cli_plot {
-    const char *x_title, *y_title;
-    int64_t n;
-    const cli_series *series; /* the i-th series of both plots has the same name and look */
-    bool linear;              /* axes are linear, that of y from 0 on; else logarithmic */
-    bool whole;               /* the x of a linear plot are whole numbers */
-} cli_plot;
-/* Points that are not positive are left out of log axes. */
-void cli_figure(FILE *f, const char *title, const cli_plot plots[2]);
-/* The same to the file of --plot (file.c); the exit status. */
-int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]);
-/* The same with what a function draws. */
-int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what);
+/* ---- figures for --plot: each writes its file; the exit status ---------- */
+
+/* What was tried before a training (tried_chart.c). Nothing to draw: a message. */
+int cli_tried_chart(cli_app *app, const krein_model *model);
+/* The scores of kernels by each criterion (select_chart.c). */
+int cli_select_chart(cli_app *app, const krein_select_report *r);
+
+/* Rows in the plane of two principal components, by group (plane_chart.c). */
+typedef struct cli_plane {
+    int64_t n, room;
+    double *x, *y;        /* n; NaN: dropped */
+    const int32_t *group; /* n, below groups, or -1; NULL: none */
+    int64_t groups;
+    char *const *names; /* of the groups; NULL: numbers from 1 */
+    const char *what;   /* the groups are: "class", "cluster" */
+} cli_plane;
+/* Takes values of krein_predict; user is the plane. */
+krein_status cli_plane_take(void *user, const krein_prediction *prediction);
+int cli_plane_chart(cli_app *app, const krein_pca_report *r, const cli_plane *plane);
+void cli_plane_end(cli_plane *plane);
 
 /* ---- spectrum_chart.c: the frequencies of a model, for --plot ------------ */
 
@@ -193,7 +196,7 @@ typedef enum cli_table {
 } cli_table;
 void cli_compare_table(FILE *f, const krein_compare_report *r, cli_table form);
 const char *cli_measure_name(krein_measure measure);
-void cli_compare_chart(FILE *f, const krein_compare_report *r);
+void cli_compare_chart(krein_buffer *f, const krein_compare_report *r);
 
 /* ---- commands ----------------------------------------------------------- */
 
@@ -208,6 +211,16 @@ void cli_trained_clear(cli_app *app, cli_trained *out);
 /* What was decided about the columns. */
 void cli_print_notes(FILE *f, const krein_model *model);
 json_t *cli_json_notes(const krein_model *model);
+
+/* What was tried before the training (tried.c); nothing is printed where there is nothing. */
+void cli_print_tried(FILE *f, const krein_model *model);
+json_t *cli_json_tried(const krein_model *model);
+json_t *cli_json_searched(const krein_model *model);
+void cli_print_path(FILE *f, const krein_model *model); /* values of lambda */
+json_t *cli_json_path(const krein_model *model);
+/* Ranges of the input columns, at most so many. */
+void cli_print_ranges(FILE *f, const krein_model *model, int64_t inputs, int64_t most);
+json_t *cli_json_ranges(const krein_model *model, int64_t inputs);
 void cli_print_report(FILE *f, const cli_trained *trained);
 
 /* Entries of a table as text; NULL: all tables. Returns how many there are. */
@@ -234,6 +247,7 @@ int cli_cmd_cluster(cli_app *app);
 int cli_cmd_fewshot(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_export(cli_app *app);
+int cli_cmd_report(cli_app *app);
 int cli_cmd_quantize(cli_app *app);
 int cli_cmd_info(cli_app *app);
 int cli_cmd_list(cli_app *app);

@@ -82,29 +82,32 @@ static int write_plot(cli_app *app, const krein_approx_report *r) {
     char title[512];
     int status = CLI_FAILED;
     const int64_t n = a->maps.n;
-    cli_point *points = calloc((size_t)(2 * r->count) + 1, sizeof *points);
-    cli_series *series = calloc((size_t)(2 * n), sizeof *series);
+    krein_svg_point *points = calloc((size_t)(2 * r->count) + 1, sizeof *points);
+    krein_svg_series *series = calloc((size_t)(2 * n), sizeof *series);
     if (points && series) {
         int64_t at = 0;
         for (int64_t m = 0; m < n; m++) {
-            cli_series *by_size = &series[m], *by_time = &series[n + m];
+            krein_svg_series *by_size = &series[m], *by_time = &series[n + m];
             by_size->name = by_time->name = a->maps.text[m];
             by_size->points = points + at;
             by_time->points = points + r->count + at;
             for (int64_t i = 0; i < r->count; i++) {
                 const krein_approx_result *e = r->results[i];
                 if (e->series != m || e->refused) continue;
-                points[at] = (cli_point){(double)e->D, e->error_mean, e->error_sd};
-                points[r->count + at++] = (cli_point){e->seconds, e->error_mean, e->error_sd};
+                points[at] = (krein_svg_point){(double)e->D, e->error_mean, e->error_sd};
+                points[r->count + at++] = (krein_svg_point){e->seconds, e->error_mean, e->error_sd};
                 by_size->n = ++by_time->n;
             }
         }
         snprintf(title, sizeof title, "%s, %lld rows, %lld draws", r->kernel, (long long)r->rows,
                  (long long)r->repeats);
-        const cli_plot plots[2] = {
-            {"features D", "relative error", n, series, false, false},
-            {"seconds to transform the rows", "relative error", n, series + n, false, false}};
-        status = cli_figure_write(app, title, plots);
+        const krein_svg_plot plots[2] = {
+            {.x_title = "features D", .y_title = "relative error", .n = n, .series = series},
+            {.x_title = "seconds to transform the rows",
+             .y_title = "relative error",
+             .n = n,
+             .series = series + n}};
+        status = cli_figure_write(app, title, 2, plots);
     }
     free(points);
     free(series);

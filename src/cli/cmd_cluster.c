@@ -13,15 +13,32 @@
 #include <string.h>
 
 typedef struct {
-    FILE *f; /* NULL: into the arrays, or nowhere */
+    FILE *f;          /* NULL: into the arrays, or nowhere */
+    int32_t *cluster; /* of the rows, where they are drawn; -1: dropped */
+    int64_t n, room;
+    bool drawn;
     bool id, write_failed;
     int error;
     json_t *labels, *ids; /* or NULL */
 } sink;
 
+static bool keep(sink *s, const krein_prediction *p) {
+    if (p->row >= s->room) {
+        const int64_t room = 2 * p->row + 1024;
+        int32_t *more = realloc(s->cluster, (size_t)room * sizeof *more);
+        if (!more) return false;
+        s->cluster = more;
+        s->room = room;
+    }
+    s->cluster[p->row] = (int32_t)p->label;
+    s->n = p->row + 1;
+    return true;
+}
+
 static krein_status on_row(void *user, const krein_prediction *p) {
     sink *s = user;
     const bool gone = p->label < 0;
+    if (s->drawn && !keep(s, p)) return KREIN_EMEMORY;
     if (s->labels)
         json_array_append_new(s->labels, gone ? json_null() : json_integer(p->label + 1));
     if (s->ids) json_array_append_new(s->ids, cli_json_text(p->id));
@@ -124,8 +141,31 @@ static void print_report(FILE *f, const cli_args *a, const krein_cluster_options
     if (a->model) cli_line(f, "model", "%s", a->model);
 }
 
+/* The clusters in the plane of the first two principal components of the same kernel. */
+static int draw(cli_app *app, krein_data *data, const krein_cluster_report *r, const sink *s) {
+    const cli_args *a = &app->args;
+    krein_pca_options o;
+    krein_pca_report pca = KREIN_SIZED(krein_pca_report);
+    krein_model *model = NULL;
+    cli_plane plane = {.group = s->cluster, .groups = r->clusters, .what = "cluster"};
+    krein_pca_options_init(&o);
+    o.kernel = r->kernel;
+    o.seed = a->seed;
+    if (a->max_exact >= 0) o.max_exact = a->max_exact;
+    krein_status st = krein_pca(app->ctx, data, &o, NULL, &pca, &model);
+    if (st == KREIN_OK) st = krein_predict(app->ctx, model, data, cli_plane_take, &plane);
+    cli_progress_erase(app);
+    if (plane.n != s->n) plane.group = NULL;
+    const int status = st == KREIN_OK ? cli_plane_chart(app, &pca, &plane) : cli_failure(app, st);
+    cli_plane_end(&plane);
+    krein_model_destroy(model);
+    krein_pca_report_clear(app->ctx, &pca);
+    return status;
+}
+
 /* Looked at before the work, which may take long. */
-static int check_call(const cli_args *a) {
+static int check_call(const cli_app *app) {
+    const cli_args *a = &app->args;
     int status;
     const bool out = a->output && strcmp(a->output, "-") == 0;
     if (a->clusters < 1) return cli_error(CLI_USAGE, "cluster: --clusters C is required");
@@ -136,6 +176,12 @@ static int check_call(const cli_args *a) {
     if (a->output && (status = cli_check_output(a, a->output)) != CLI_OK) return status;
     if (a->model && (status = cli_check_output(a, a->model)) != CLI_OK) return status;
     if (a->graph_file && (status = cli_check_output(a, a->graph_file)) != CLI_OK) return status;
+    if (a->plot) {
+        if ((status = cli_check_plot(app)) != CLI_OK) return status;
+        if ((status = cli_check_apart(a->plot, a->output)) != CLI_OK) return status;
+        if ((status = cli_check_apart(a->plot, a->model)) != CLI_OK) return status;
+        if ((status = cli_check_apart(a->plot, a->graph_file)) != CLI_OK) return status;
+    }
     if ((status = cli_check_apart(a->graph_file, a->output)) != CLI_OK) return status;
     if ((status = cli_check_apart(a->graph_file, a->model)) != CLI_OK) return status;
     return cli_check_apart(a->output, a->model);
@@ -149,8 +195,8 @@ int cli_cmd_cluster(cli_app *app) {
     krein_model *model = NULL;
     krein_data *data = NULL;
     cli_file file = {0};
-    sink s = {.id = a->id != NULL};
-    int status = check_call(a);
+    sink s = {.id = a->id != NULL, .drawn = a->plot != NULL};
+    int status = check_call(app);
     if (status != CLI_OK) return status;
     options_of(a, &o);
     TRY(cli_open(app, a->operand[0], a->labels, &data));
@@ -176,6 +222,7 @@ int cli_cmd_cluster(cli_app *app) {
         print_report(stdout, a, &o, &r);
     else if (status == CLI_OK && !a->quiet) /* stdout has the clusters */
         print_report(stderr, a, &o, &r);
+    if (status == CLI_OK && a->plot) status = draw(app, data, &r, &s);
 done:
     if (st != KREIN_OK && s.write_failed && !cli_cancelled()) {
         cli_progress_erase(app);
@@ -185,6 +232,7 @@ done:
         status = cli_failure(app, st);
     }
     cli_file_abort(&file);
+    free(s.cluster);
     json_decref(s.labels);
     json_decref(s.ids);
     krein_cluster_report_clear(app->ctx, &r);

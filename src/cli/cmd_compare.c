@@ -117,7 +117,7 @@ static cli_table table_form(const cli_args *a) {
     return CLI_TABLE_TEXT;
 }
 
-static void draw(FILE *f, const void *report) { cli_compare_chart(f, report); }
+static void draw(krein_buffer *f, const void *report) { cli_compare_chart(f, report); }
 
 static int write_results(cli_app *app, const krein_compare_report *r) {
     const cli_args *a = &app->args;

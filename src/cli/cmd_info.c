@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { NAMES_SHOWN = 20, FACTORS_SHOWN = 10 };
+enum { NAMES_SHOWN = 20, FACTORS_SHOWN = 10, RANGES_SHOWN = 10 };
 
 /* Seeds above 2^63 do not fit jansson's integers. */
 static json_t *seed_json(uint64_t seed) {
@@ -65,6 +65,10 @@ static void print_json(const char *path, const krein_model *model, const krein_m
     json_object_set_new(out, "variance", variance);
     json_object_set_new(out, "variance_total", cli_json_number(i->variance_total));
     json_object_set_new(out, "weights", cli_json_weights(i->kernels, i->weights));
+    json_object_set_new(out, "ranges", cli_json_ranges(model, i->inputs));
+    json_object_set_new(out, "candidates", cli_json_tried(model));
+    json_object_set_new(out, "searched", cli_json_searched(model));
+    json_object_set_new(out, "path", cli_json_path(model));
     json_object_set_new(out, "arrays", arrays_json(model));
     json_object_update(out, rest);
     json_decref(rest);
@@ -99,6 +103,7 @@ static void print_text(const char *path, const krein_model *model, const krein_m
     cli_line(stdout, "trained on", "%s rows", cli_count_text(i->n, number));
     cli_line(stdout, "columns", "%s", cli_count_text(i->inputs, number));
     print_names("", model, i->inputs, krein_model_column);
+    cli_print_ranges(stdout, model, i->inputs, RANGES_SHOWN);
     if (i->d != i->inputs) cli_line(stdout, "encoded inputs", "%s", cli_count_text(i->d, number));
     cli_print_notes(stdout, model);
     if (i->variance)
@@ -121,6 +126,8 @@ static void print_text(const char *path, const krein_model *model, const krein_m
         else
             cli_line(stdout, fact.name, "%.6g", fact.value);
     if (isfinite(i->lambda)) cli_line(stdout, "lambda", "%.6g", i->lambda);
+    cli_print_path(stdout, model);
+    cli_print_tried(stdout, model);
     cli_line(stdout, "seed", "%" PRIu64, i->seed);
     if (task) cli_line(stdout, "probabilities", "%s", i->probabilities ? "yes" : "no");
     if (i->uncertainty)

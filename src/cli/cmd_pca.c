@@ -69,11 +69,37 @@ static int check_call(const cli_app *app) {
         if ((status = cli_need_output(app)) != CLI_OK) return status;
         if ((status = cli_check_output(a, a->output)) != CLI_OK) return status;
     }
+    if (a->plot) {
+        if (a->components == 1)
+            return cli_error(CLI_USAGE, "pca: --plot draws two components; give --components 2");
+        if ((status = cli_check_plot(app)) != CLI_OK) return status;
+        if ((status = cli_check_apart(a->output, a->plot)) != CLI_OK) return status;
+        if ((status = cli_check_apart(a->model, a->plot)) != CLI_OK) return status;
+    }
     if (!a->model) return CLI_OK;
     if (strcmp(a->model, "-") == 0)
         return cli_error(CLI_USAGE, "pca: --model takes a file; standard output is for -o -");
     if ((status = cli_check_apart(a->output, a->model)) != CLI_OK) return status;
     return cli_check_output(a, a->model);
+}
+
+/* The plane of the first two, by class where the data have classes. */
+static int draw(cli_app *app, krein_data *data, const krein_model *model,
+                const krein_pca_report *r) {
+    krein_classes classes = KREIN_SIZED(krein_classes);
+    cli_plane plane = {.what = "class"};
+    krein_status st = krein_predict(app->ctx, model, data, cli_plane_take, &plane);
+    if (st == KREIN_OK) st = krein_data_classes(app->ctx, data, &classes);
+    cli_progress_erase(app);
+    if (classes.n == plane.n) {
+        plane.group = classes.class_of;
+        plane.groups = classes.classes;
+        plane.names = classes.names;
+    }
+    const int status = st == KREIN_OK ? cli_plane_chart(app, r, &plane) : cli_failure(app, st);
+    cli_plane_end(&plane);
+    krein_classes_clear(app->ctx, &classes);
+    return status;
 }
 
 int cli_cmd_pca(cli_app *app) {
@@ -100,6 +126,7 @@ int cli_cmd_pca(cli_app *app) {
         print_json(a, &r);
     else
         print_text(app, &r);
+    if (a->plot) status = draw(app, data, model, &r);
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_model_destroy(model);

@@ -161,6 +161,7 @@ int cli_cmd_select(cli_app *app) {
     int status = CLI_OK;
     if (a->kernel && a->kernels)
         return cli_error(CLI_USAGE, "select: give -k or --kernels, not both");
+    if (a->plot && (status = cli_check_plot(app)) != CLI_OK) return status;
     krein_select_options_init(&o);
     o.kernels = a->kernels ? a->kernels : a->kernel;
     o.criteria = a->criteria.text;
@@ -178,6 +179,10 @@ int cli_cmd_select(cli_app *app) {
     else
         print_text(&r, a);
     status = check_winners(&r);
+    if (a->plot && !cli_silent()) {
+        const int drawn = cli_select_chart(app, &r);
+        status = status == CLI_OK ? drawn : status;
+    }
 done:
     if (st != KREIN_OK) status = cli_failure(app, st);
     krein_select_report_clear(app->ctx, &r);

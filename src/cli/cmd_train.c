@@ -34,96 +34,6 @@ done:
     return status;
 }
 
-/* The same kernel, but for its parameters, with the same kind of metric, on the same map. */
-static bool alike(const krein_tried *a, const krein_tried *b) {
-    size_t length = strcspn(a->kernel, "(");
-    return a->metric == b->metric && strcmp(a->learner, b->learner) == 0 &&
-           strcmp(a->map, b->map) == 0 && strcspn(b->kernel, "(") == length &&
-           memcmp(a->kernel, b->kernel, length) == 0;
-}
-
-/* Kernels of the list "k1; k2; ..." that a sum is of; 1: there is one kernel. The name of a file
- * may have a ';' of its own. */
-static int64_t kernels_of(const krein_tried *c) {
-    int64_t n = 1;
-    bool quoted = false;
-    for (const char *at = c->kernel; *at; at++) {
-        quoted ^= *at == '"';
-        n += *at == ';' && !quoted;
-    }
-    return n;
-}
-
-/* The kernel itself: features have a number. */
-static bool exact(const krein_tried *c) { return !strchr(c->map, '('); }
-
-enum { CANDIDATE = 400 };
-
-/* "krr  gaussian(sigma=2)", with the map where it is not the kernel itself. */
-static const char *candidate_text(const krein_tried *c, char text[CANDIDATE]) {
-    int64_t n = kernels_of(c);
-    int length = (int)strcspn(c->learner, n > 1 ? "," : "(");
-    if (n > 1)
-        snprintf(text, CANDIDATE, "%.*s)  %" PRId64 " kernels", length, c->learner, n);
-    else
-        snprintf(text, CANDIDATE, "%.*s  %s%s%s", length, c->learner, c->kernel,
-                 exact(c) ? "" : " on ", exact(c) ? "" : c->map);
-    return text;
-}
-
-static void print_candidate(FILE *f, const char *label, int width, const krein_tried *c,
-                            bool classes) {
-    char text[CANDIDATE];
-    cli_line(f, label, "%-*s  %-9s %s%.4g%s", width, candidate_text(c, text),
-             c->metric ? cli_metric_name(c->metric) : "", classes ? "" : "rmse ",
-             classes ? 100 * c->error : c->error, classes ? " % error" : "");
-}
-
-/* Where the candidates from `from` on end: those of a weighing, the first of which is a sum, come
- * behind those of a metric, on other rows. */
-static int64_t end_of(const krein_report *r, int64_t from) {
-    int64_t to = from + 1;
-    while (to < r->tried_count &&
-           (kernels_of(&r->tried[to]) == 1 || kernels_of(&r->tried[from]) > 1))
-        to++;
-    return to;
-}
-
-/* The least error on other rows of its kind, among candidates `from` to `to` that were fitted to
- * the most rows (those of a map to rows of their own); without rows to score there is no error. */
-static bool best_of_kind(const krein_report *r, int64_t from, int64_t to, int64_t i) {
-    const krein_tried *c = &r->tried[i];
-    bool best = isfinite(c->error);
-    for (int64_t j = from; j < to && best; j++) {
-        const krein_tried *o = &r->tried[j];
-        if (exact(o) != exact(c)) continue;
-        bool before = o->error < c->error || (o->error == c->error && j < i);
-        best = o->rows <= c->rows && (j == i || o->rows < c->rows || !alike(c, o) || !before);
-    }
-    return best;
-}
-
-/* Each kernel with and without a metric. --json has all. */
-static void print_tried(FILE *f, const krein_report *r) {
-    bool classes = r->task == KREIN_TASK_CLASSIFICATION;
-    for (int64_t from = 0, to; from < r->tried_count; from = to) {
-        char text[CANDIDATE];
-        int width = 36;
-        bool first = true;
-        to = end_of(r, from);
-        for (int64_t i = from; i < to; i++)
-            if (best_of_kind(r, from, to, i)) {
-                int length = (int)strlen(candidate_text(&r->tried[i], text));
-                if (length > width) width = length;
-            }
-        for (int64_t i = from; i < to; i++)
-            if (best_of_kind(r, from, to, i)) {
-                print_candidate(f, first ? "tried" : "", width, &r->tried[i], classes);
-                first = false;
-            }
-    }
-}
-
 static void print_error(FILE *f, const krein_report *r, const char *how, double error) {
     if (!isfinite(error)) return;
     if (r->task == KREIN_TASK_CLASSIFICATION)
@@ -156,23 +66,10 @@ void cli_print_report(FILE *f, const cli_trained *trained) {
     if (r->iterations > 0) cli_line(f, "iterations", "%s", cli_count_text(r->iterations, number));
     if (isfinite(r->residual)) cli_line(f, "residual", "%.2g", r->residual);
     if (isfinite(r->condition)) cli_line(f, "condition", "%.3g", r->condition);
-    print_tried(f, r);
+    cli_print_tried(f, trained->model);
     cli_print_metrics(f, r->test, false);
     if (isfinite(r->seconds_total))
         cli_line(f, "time", "%s", cli_seconds_text(r->seconds_total, seconds));
-}
-
-static json_t *tried_json(const krein_report *r) {
-    json_t *all = json_array();
-    for (int64_t i = 0; i < r->tried_count; i++) {
-        const krein_tried *c = &r->tried[i];
-        json_array_append_new(
-            all, json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "kernel", cli_json_text(c->kernel),
-                           "map", cli_json_text(c->map), "learner", cli_json_text(c->learner),
-                           "metric", cli_metric_name(c->metric), "rows", cli_json_count(c->rows),
-                           "error", cli_json_number(c->error)));
-    }
-    return all;
 }
 
 void cli_print_notes(FILE *f, const krein_model *model) {
@@ -214,7 +111,8 @@ static json_t *report_json(const cli_trained *trained) {
                         r->iterations > 0 ? cli_json_count(r->iterations) : json_null());
     json_object_set_new(out, "residual", cli_json_number(r->residual));
     json_object_set_new(out, "condition", cli_json_number(r->condition));
-    json_object_set_new(out, "candidates", tried_json(r));
+    json_object_set_new(out, "candidates", cli_json_tried(trained->model));
+    json_object_set_new(out, "searched", cli_json_searched(trained->model));
     json_object_set_new(out, "metric", cli_json_metric(trained->model));
     return out;
 }
@@ -257,6 +155,10 @@ int cli_cmd_train(cli_app *app) {
         (status = cli_check_output(a, a->graph_file)) == CLI_OK &&
         (status = cli_check_apart(a->graph_file, a->checkpoint)) == CLI_OK)
         status = cli_check_apart(a->graph_file, output);
+    if (status == CLI_OK && a->plot && (status = cli_check_plot(app)) == CLI_OK &&
+        (status = cli_check_apart(a->plot, a->checkpoint)) == CLI_OK &&
+        (status = cli_check_apart(a->plot, a->graph_file)) == CLI_OK)
+        status = cli_check_apart(a->plot, output);
     if (status != CLI_OK) {
         free(output);
         return status;
@@ -278,7 +180,10 @@ int cli_cmd_train(cli_app *app) {
         cli_line(stdout, "model", "%s (%s)", output,
                  krein__bytes_text((double)trained.bytes, size));
     }
-    if (status == CLI_OK) cli_trained_clear(app, &trained);
+    if (status == CLI_OK) {
+        if (a->plot && !cli_silent()) status = cli_tried_chart(app, trained.model);
+        cli_trained_clear(app, &trained);
+    }
     free(output);
     return status;
 }

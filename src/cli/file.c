@@ -126,7 +126,7 @@ int cli_check_place(const char *path) {
 
 int cli_check_output(const cli_args *a, const char *path) {
     struct stat out;
-    const char *const others[] = {a->labels, a->data, a->test, a->unlabeled};
+    const char *const others[] = {a->labels, a->data, a->test, a->unlabeled, a->train};
     bool input = false;
     if (strcmp(path, "-") != 0 && stat(path, &out) == 0) {
         for (int k = 0; k < a->operands; k++) input |= is_input(a->operand[k], &out);
@@ -172,26 +172,35 @@ int cli_check_plot(const cli_app *app) {
     return cli_check_output(&app->args, plot);
 }
 
-int cli_plot_write(cli_app *app, void (*draw)(FILE *f, const void *what), const void *what) {
+int cli_plot_write(cli_app *app, void (*draw)(krein_buffer *f, const void *what),
+                   const void *what) {
     cli_file file;
-    if (!cli_file_open(app, &file, app->args.plot)) return CLI_FAILED;
-    draw(file.stream, what);
-    if (cli_file_commit(&file)) return CLI_OK;
-    cli_file_abort(&file);
-    return CLI_FAILED;
+    krein_buffer text = {.ctx = app->ctx};
+    int status = CLI_FAILED;
+    draw(&text, what);
+    if (text.status != KREIN_OK)
+        status = cli_failure(app, text.status);
+    else if (cli_file_open(app, &file, app->args.plot)) {
+        fwrite(text.text, 1, text.size, file.stream);
+        if (cli_file_commit(&file)) status = CLI_OK;
+        cli_file_abort(&file);
+    }
+    krein__buffer_end(&text);
+    return status;
 }
 
 typedef struct figure {
     const char *title;
-    const cli_plot *plots;
+    int n;
+    const krein_svg_plot *plots;
 } figure;
 
-static void draw_figure(FILE *f, const void *what) {
+static void draw_figure(krein_buffer *f, const void *what) {
     const figure *one = what;
-    cli_figure(f, one->title, one->plots);
+    krein__svg_figure(f, one->title, one->n, one->plots);
 }
 
-int cli_figure_write(cli_app *app, const char *title, const cli_plot plots[2]) {
-    const figure one = {title, plots};
+int cli_figure_write(cli_app *app, const char *title, int n, const krein_svg_plot *plots) {
+    const figure one = {title, n, plots};
     return cli_plot_write(app, draw_figure, &one);
 }

@@ -95,6 +95,9 @@ typedef struct cli_args {
     /* select */
     const char *kernels; /* train's too */
     cli_texts criteria;
+    /* report */
+    const char *train, *train_labels, *title;
+    bool curve;
     /* export */
     const char *name, *header_file;
     bool no_libm, stored;

@@ -13,10 +13,10 @@ static const double SHOWN = 0.99; /* of the frequencies: some laws have very lon
 typedef struct chart {
     int64_t d, n, sets;
     const float *w[SETS];
-    double *length[SETS];      /* n, ascending */
-    cli_point *by_input[SETS]; /* d */
-    cli_point by_length[SETS][BINS];
-    cli_series series[2 * SETS]; /* of both plots */
+    double *length[SETS];            /* n, ascending */
+    krein_svg_point *by_input[SETS]; /* d */
+    krein_svg_point by_length[SETS][BINS];
+    krein_svg_series series[2 * SETS]; /* of both plots */
 } chart;
 
 static int ascending(const void *a, const void *b) {
@@ -26,7 +26,7 @@ static int ascending(const void *a, const void *b) {
 
 /* Mean |w_j|, and the lengths. */
 static void measure(chart *c, int64_t s) {
-    for (int64_t j = 0; j < c->d; j++) c->by_input[s][j] = (cli_point){(double)(j + 1), 0, 0};
+    for (int64_t j = 0; j < c->d; j++) c->by_input[s][j] = (krein_svg_point){(double)(j + 1), 0, 0};
     for (int64_t f = 0; f < c->n; f++) {
         double square = 0;
         for (int64_t j = 0; j < c->d; j++) {
@@ -41,7 +41,8 @@ static void measure(chart *c, int64_t s) {
 
 /* Shares of all frequencies in equal bins up to `end`; the points are in their middles. */
 static void count(chart *c, int64_t s, double end) {
-    for (int k = 0; k < BINS; k++) c->by_length[s][k] = (cli_point){end * (k + 0.5) / BINS, 0, 0};
+    for (int k = 0; k < BINS; k++)
+        c->by_length[s][k] = (krein_svg_point){end * (k + 0.5) / BINS, 0, 0};
     for (int64_t f = 0; f < c->n; f++) {
         const int k = (int)fmin(c->length[s][f] / end * BINS, BINS);
         if (k < BINS) c->by_length[s][k].y += 1 / (double)c->n;
@@ -52,7 +53,7 @@ static bool allocate(chart *c) {
     bool there = true;
     for (int64_t s = 0; s < c->sets; s++) {
         c->length[s] = calloc((size_t)c->n, sizeof(double));
-        c->by_input[s] = calloc((size_t)c->d, sizeof(cli_point));
+        c->by_input[s] = calloc((size_t)c->d, sizeof(krein_svg_point));
         there = there && c->length[s] && c->by_input[s];
     }
     return there;
@@ -69,14 +70,22 @@ static int draw(cli_app *app, chart *c, const char *map) {
     for (int64_t s = 0; s < c->sets; s++) {
         const char *name = c->sets > 1 ? names[s] : "frequencies";
         count(c, s, end > 0 ? end * 1.0001 : 1);
-        c->series[s] = (cli_series){name, c->d, c->by_input[s]};
-        c->series[SETS + s] = (cli_series){name, BINS, c->by_length[s]};
+        c->series[s] = (krein_svg_series){name, c->d, c->by_input[s]};
+        c->series[SETS + s] = (krein_svg_series){name, BINS, c->by_length[s]};
     }
     snprintf(title, sizeof title, "%" PRId64 " frequencies of %.400s", c->n, map);
-    const cli_plot plots[2] = {
-        {"encoded input", "mean |w_j|", c->sets, c->series, true, true},
-        {"length |w|", "share of the frequencies", c->sets, c->series + SETS, true, false}};
-    return cli_figure_write(app, title, plots);
+    const krein_svg_plot plots[2] = {{.x_title = "encoded input",
+                                      .y_title = "mean |w_j|",
+                                      .n = c->sets,
+                                      .series = c->series,
+                                      .linear = true,
+                                      .whole = true},
+                                     {.x_title = "length |w|",
+                                      .y_title = "share of the frequencies",
+                                      .n = c->sets,
+                                      .series = c->series + SETS,
+                                      .linear = true}};
+    return cli_figure_write(app, title, 2, plots);
 }
 
 int cli_spectrum_chart(cli_app *app, const krein_model *model) {

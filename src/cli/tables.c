@@ -137,6 +137,8 @@ static const cli_option train_options[] = {
      .help = "store what is needed to predict probabilities"},
     {"uncertainty", 0, NULL, CLI_FLAG, AT(uncertainty),
      .help = "store what is needed to say how sure predictions are"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the held-out errors of what was tried"},
     END};
 
 static const cli_option quantize_options[] = {
@@ -144,6 +146,18 @@ static const cli_option quantize_options[] = {
     {"bits", 0, "B", CLI_INTEGER, AT(bits), .low = 1, .high = 8, .help = "8, 4, 2 or 1 (8)"},
     {"data", 0, "DATA", CLI_TEXT, AT(data), .complete = "file",
      .help = "rows to round for, and to measure on"},
+    END};
+
+static const cli_option report_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file", .help = "the page, HTML"},
+    {"train", 0, "FILE", CLI_TEXT, AT(train), .complete = "file",
+     .help = "the rows it was trained on: duplicates, baselines"},
+    {"train-labels", 0, "FILE", CLI_TEXT, AT(train_labels), .complete = "file",
+     .help = "labels of these, of an .npy"},
+    {"curve", 0, NULL, CLI_FLAG, AT(curve), .help = "learning curve: trains on parts of --train"},
+    {"rows", 0, "N", CLI_INTEGER, AT(rows), .limit = "rows",
+     .help = "sampled for inputs and kernel, at most (2,000)"},
+    {"title", 0, "TEXT", CLI_TEXT, AT(title), .help = "of the page (the model's file)"},
     END};
 
 static const cli_option export_options[] = {
@@ -236,6 +250,8 @@ static const cli_option select_options[] = {
      .help = "number of features: the map's D (1,024)"},
     {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
      .help = "begin no kernel after that, and give the best so far"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the scores, a plot for each criterion"},
     END};
 
 static const cli_option compare_options[] = {
@@ -289,6 +305,8 @@ static const cli_option pca_options[] = {
      .help = "feature map (exact on few rows, then by kernel)"},
     {"features", 'D', "N", CLI_INTEGER, AT(features), .limit = "features",
      .help = "number of features: the map's D (1,024)"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the rows by their first two, and by class"},
     END};
 
 static const cli_option cluster_options[] = {
@@ -308,6 +326,8 @@ static const cli_option cluster_options[] = {
      .help = "of each row in the graph knn (10)"},
     {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
      .help = "that graph: read, or written if not there"},
+    {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
+     .help = "draw the rows by two components, and by cluster"},
     END};
 
 static const cli_option cluster_map_options[] = {
@@ -401,10 +421,11 @@ const cli_command cli_commands[] = {
      "With no option at all the data are scaled, and exponential, laplacian and\n"
      "gaussian kernels compete on held-out rows, with and without a learned weight\n"
      "of each column (--metric); features and regularisation are chosen too. What was\n"
-     "chosen is printed, and 'krein info' shows the weights. With -k only parameters\n"
-     "that are not given and regularisation are chosen; --metric and --clip are then\n"
-     "none. The printed kernel, map and lambda with --metric file=MODEL give the same\n"
-     "predictions again.\n"
+     "chosen is printed, and 'krein info' shows the weights; --plot draws the errors\n"
+     "of all that was tried. With -k only parameters that are not given and\n"
+     "regularisation are chosen; --metric and --clip are then none. The printed\n"
+     "kernel, map and lambda with --metric file=MODEL give the same predictions\n"
+     "again.\n"
      "\n"
      "DATA is CSV, LIBSVM or NPY, plain or gzipped; - is standard input, a pattern in\n"
      "quotes ('part-*.csv') all files that match. Of several --kernels, learners that\n"
@@ -414,7 +435,7 @@ const cli_command cli_commands[] = {
      "on where it stood when the same command is given again. Under mpirun krr, dckrr\n"
      "and sskrr share the rows between the processes.",
      "krein train data.csv\n"
-     "krein train data.csv --holdout 0.2 -o model.krein\n"
+     "krein train data.csv --holdout 0.2 -o model.krein --plot tried.svg\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"
      "krein train huge.npy -D 512 --checkpoint huge.state -o huge.krein\n"
      "krein train data.csv --learner mkl --kernels \"gaussian(sigma=1..8:4); linear\"\n"
@@ -580,8 +601,9 @@ const cli_command cli_commands[] = {
      "the sum of these parts. -o writes the components of the rows, one line a row\n"
      "(an empty line for a dropped one), with a header pc1,pc2,... and the --id\n"
      "column before it. With --model, 'krein predict MODEL new.csv' transforms other\n"
-     "rows. Labels are not needed; a label column is left out of the inputs.",
-     "krein pca data.csv --components 10\n"
+     "rows. Labels are not needed; a label column is left out of the inputs. --plot\n"
+     "marks rows by class, where the labels are classes; at most 2,000 rows are drawn.",
+     "krein pca data.csv --components 10 --plot plane.svg\n"
      "krein pca data.csv -k \"gaussian(sigma=3)\" --components 2 -o scores.csv \\\n"
      "    --model pca.krein\n"
      "krein predict pca.krein new.csv",
@@ -601,7 +623,8 @@ const cli_command cli_commands[] = {
      "label, target, class or y the first is the label: --label none says that there\n"
      "is none. -o writes the cluster of each row as predict does: a number from 1 a\n"
      "line, the largest cluster first, the --id before it, an empty line for a dropped\n"
-     "row.",
+     "row. --plot draws at most 2,000 rows in the plane of the first two principal\n"
+     "components of the kernel.",
      "krein cluster data.csv --clusters 5 -o clusters.csv --model clusters.krein\n"
      "krein cluster rings.csv --label none -c 2 --method spectral --graph knn",
      1,
@@ -687,6 +710,24 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_quantize,
      {{"Bits", quantize_options}, DATA, EVERYWHERE},
+     "file"},
+    {"report",
+     "MODEL DATA",
+     "an HTML page about a model",
+     "What the model is and what else was tried; how good it is on DATA, with intervals\n"
+     "and beside a constant and a linear model; which inputs matter; which rows are odd;\n"
+     "the kernel on these rows. Of clusters and principal components their plane. One\n"
+     "file that asks for no other, for screens, phones and paper. DATA has labels where\n"
+     "the model predicts some, and should not be what it was trained on. --json prints\n"
+     "all numbers; then -o may be left out.",
+     "krein report model.krein test.csv -o report.html\n"
+     "krein report model.krein test.csv --train train.csv --curve -o report.html",
+     2,
+     2,
+     true,
+     false,
+     cli_cmd_report,
+     {{"Page", report_options}, DATA, EVERYWHERE},
      "file"},
     {"export",
      "MODEL",

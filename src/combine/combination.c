@@ -95,7 +95,7 @@ krein_status krein__combination_settle(krein_combination *c, krein_job *job,
         krein_kernel *kernel = c->list.kernel[m];
         TRY(krein__kernel_meet_rows(ctx, kernel, job->rows, true));
         if (criterion->cls)
-            TRY(krein__select_kernel(job, criterion, NULL, each, kernel));
+            TRY(krein__select_kernel(job, criterion, NULL, each, NULL, kernel));
         else
             TRY(krein__kernel_set_median(ctx, kernel, job->rows, job->n, job->seed));
     }

@@ -19,6 +19,8 @@ void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e) {
     krein__free(ctx, e->centre);
     krein__free(ctx, e->factor);
     krein__free(ctx, e->fill);
+    krein__free(ctx, e->range_low);
+    krein__free(ctx, e->range_high);
     krein__free(ctx, e->metric);
     krein__free(ctx, e->matrix);
     for (int64_t k = 0; e->class_name && k < e->nclass; k++) krein__free(ctx, e->class_name[k]);
@@ -331,6 +333,43 @@ static krein_status scale_channel(const krein_reader *r, const krein_stats *t, i
     return KREIN_OK;
 }
 
+/* The number of the fewest digits that the cell can have had: it is shift + v, and v was rounded to
+ * float32. */
+static double cell_value(double shift, double v) {
+    const float size = fabsf((float)v);
+    const double half = ((double)nextafterf(size, INFINITY) - (double)size) / 2, x = shift + v;
+    for (int digits = 1; digits < 16; digits++) {
+        double short_one = krein__round_digits(x, digits);
+        if (fabs(short_one - x) <= half) return short_one;
+    }
+    return x;
+}
+
+int64_t krein__encoding_ranges(const krein_encoding *e) { return e->ninput ? e->ninput : e->d; }
+
+/* Column j of the ranges is number `num` of the statistics. */
+static void set_range(const krein_stats *t, int64_t num, double shift, int64_t j,
+                      krein_encoding *e) {
+    if (num >= t->nnum || !(t->low[num] <= t->high[num])) return;
+    e->range_low[j] = cell_value(shift, t->low[num]);
+    e->range_high[j] = fmax(e->range_low[j], cell_value(shift, t->high[num]));
+}
+
+bool krein__encoding_range(const krein_encoding *e, int64_t j, double *low, double *high) {
+    if (!e->range_low || j < 0 || j >= krein__encoding_ranges(e)) return false;
+    if (e->ninput && (e->input[j].role != KREIN_ROLE_FEATURE || e->input[j].text)) return false;
+    *low = e->range_low[j];
+    *high = e->range_high[j];
+    return true;
+}
+
+bool krein__encoding_outside(const krein_encoding *e, int64_t j, double value) {
+    double low, high;
+    if (isnan(value) || !krein__encoding_range(e, j, &low, &high)) return false;
+    const double slack = 0x1p-22 * fmax(fabs(low), fabs(high));
+    return value < low - slack || value > high + slack;
+}
+
 static krein_status scale_number(const krein_reader *r, const krein_stats *t, int64_t num,
                                  int64_t j, int64_t at, krein_encoding *e) {
     long long number = (long long)krein__reader_number(r, j);
@@ -352,10 +391,13 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
     ZNEW(e->centre, e->d);
     ZNEW(e->factor, e->d);
     ZNEW(e->fill, e->d);
+    ZNEW(e->range_low, krein__encoding_ranges(e));
+    ZNEW(e->range_high, krein__encoding_ranges(e));
     e->low = INFINITY;
     e->high = -INFINITY;
     bool images = e->image[0] > 0;
     if (e->sparse) scale_sparse(t, e);
+    for (int64_t j = 0; e->sparse && j < e->d; j++) set_range(t, j, 0, j, e);
     for (int64_t c = 0; images && c < e->image[2]; c++) TRY(scale_channel(r, t, c, e));
     for (int64_t j = 0; !e->sparse && !images && j < (e->ninput ? e->ninput : e->d); j++) {
         const krein_input *in = e->ninput ? &e->input[j] : NULL;
@@ -368,6 +410,7 @@ krein_status krein__encode_scaling(const krein_reader *r, const krein_stats *t, 
         }
         int64_t parts = in ? krein__input_values(in) : 1, at = in ? in->at : j;
         for (int64_t k = 0; k < parts; k++) TRY(scale_number(r, t, num + k, j, at + k, e));
+        set_range(t, num + parts - 1, in ? in->shift : 0, j, e); /* of a date: its days */
         if (in && in->indicator)
             scale_indicator(e, at + parts, t->absent[num] / (t->absent[num] + t->count[num]));
         num += parts;

@@ -64,10 +64,13 @@ typedef struct krein_encoding {
     float *log;             /* d, or NULL: offsets of logarithms, 0: none is taken */
     float *centre, *factor; /* d each */
     double low, high;       /* of the training rows, before clip and metric; not saved */
-    float *fill;            /* d: value of a missing cell (after shift, before log and scaling) */
-    float clip;             /* 0 or infinite: none */
-    float *metric;          /* d, or NULL: ones */
-    float *matrix;          /* d x d, or NULL: the identity */
+    /* krein__encoding_ranges each, or NULL: not known. Least and greatest value of the inputs in
+     * the training rows that have weight, as the file has them; 0 and 0 where it has texts. */
+    double *range_low, *range_high;
+    float *fill;   /* d: value of a missing cell (after shift, before log and scaling) */
+    float clip;    /* 0 or infinite: none */
+    float *metric; /* d, or NULL: ones */
+    float *matrix; /* d x d, or NULL: the identity */
     krein_missing missing;
     bool unknown_ignore;
     krein_task task;
@@ -110,6 +113,12 @@ krein_metric_kind krein__encoding_metric(const krein_encoding *e);
 bool krein__encoding_clips(const krein_encoding *e);
 /* Rows that are images of bytes need no more than centres and factors. */
 bool krein__encoding_bytes(const krein_encoding *e);
+/* Ranges of inputs: one for each column of the file, of sparse rows for each of the d. */
+int64_t krein__encoding_ranges(const krein_encoding *e);
+/* The range of column j of them; false: it has none. */
+bool krein__encoding_range(const krein_encoding *e, int64_t j, double *low, double *high);
+/* Whether a value of the file, which may have been rounded to float32, is outside of that. */
+bool krein__encoding_outside(const krein_encoding *e, int64_t j, double value);
 /* Bounds of the encoded inputs of the training rows. */
 void krein__encoding_bounds(const krein_encoding *e, double *low, double *high);
 void krein__encoding_clear(krein_ctx *ctx, krein_encoding *e);

@@ -166,7 +166,7 @@ static void finish(krein_source *s, const krein_encoding *e) {
 }
 
 static krein_status dense(krein_source *s, const krein_encoding *e) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     slots number = {0}, category = {0};
     int64_t input = 0;

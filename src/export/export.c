@@ -287,7 +287,7 @@ static krein_status write_file(krein_ctx *ctx, const char *path, const krein_sou
     krein_status st = KREIN_OK;
     krein_writer *w = NULL;
     TRY(krein__writer_open(ctx, path, &w));
-    TRY(krein__writer_put(w, s->text, s->size));
+    TRY(krein__writer_put(w, s->out.text, s->out.size));
     st = krein__writer_commit(w);
     w = NULL;
 done:
@@ -313,7 +313,7 @@ static krein_status make_body(krein_source *s, const krein_model *m) {
     TRY(scorer_of(m)(s, m));
     class_names(s, m);
     head(s, m);
-    st = s->status;
+    st = s->out.status;
 done:
     return st;
 }
@@ -325,16 +325,17 @@ static krein_status make_header(krein_source *s, const krein_model *m, const cha
                       base_name(path), s->name, prefix, prefix);
     declarations(s, m, prefix);
     krein__source_add(s, "\n#endif\n");
-    return s->status;
+    return s->out.status;
 }
 
 static krein_status make_file(krein_source *s, const krein_model *m, const krein_source *body,
                               const char *name) {
     comment(s, m, body, name);
-    if (s->libm && (strstr(body->text, "EXP(") || strstr(body->text, "LOG(") ||
-                    strstr(body->text, "SQRT(") || strstr(body->text, "TANH(") || body->drawn))
+    if (s->libm &&
+        (strstr(body->out.text, "EXP(") || strstr(body->out.text, "LOG(") ||
+         strstr(body->out.text, "SQRT(") || strstr(body->out.text, "TANH(") || body->drawn))
         krein__source_add(s, "#include <math.h>\n");
-    if (strstr(body->text, "uint8_t") || body->drawn)
+    if (strstr(body->out.text, "uint8_t") || body->drawn)
         krein__source_add(s, "#include <stdint.h> /* types of whole numbers, no library */\n");
     krein__source_add(s, "\ntypedef %s real;\n#define R(v) ((real)(v))\n",
                       s->wide ? "double" : "float");
@@ -344,9 +345,9 @@ static krein_status make_file(krein_source *s, const krein_model *m, const krein
     if (m->encoding.nclass > 0)
         krein__source_add(s, "extern const char *const %s_classes[%lld];\n", s->name,
                           (long long)m->encoding.nclass);
-    krein__source_functions(s, body->text);
-    krein__source_add(s, "\n%s", body->text);
-    return s->status;
+    krein__source_functions(s, body->out.text);
+    krein__source_add(s, "\n%s", body->out.text);
+    return s->out.status;
 }
 
 void krein_export_options_init_sized(krein_export_options *options, size_t size) {
@@ -361,7 +362,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const 
     own.intercept = NULL;
     krein_export_options o = KREIN_SIZED(krein_export_options);
     krein_export_report r = KREIN_SIZED(krein_export_report);
-    krein_source body = {.ctx = ctx}, whole = {.ctx = ctx}, header = {.ctx = ctx};
+    krein_source body = {.out = {ctx}}, whole = {.out = {ctx}}, header = {.out = {ctx}};
     TRY(krein__report_check(ctx, report, "krein_export_report"));
     TRY(krein__options_copy(ctx, given, &o, "krein_export_options"));
     const char *name = o.name ? o.name : "model";
@@ -379,7 +380,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const 
     if (body.beyond && !body.wide) { /* weights that only a double holds */
         krein__source_end(&body);
         body = (krein_source){
-            .ctx = ctx, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
+            .out = {ctx}, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
         whole.wide = true;
         TRY(make_body(&body, m));
     }
@@ -396,7 +397,7 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const 
     r.bytes = (int64_t)body.bytes;
     r.flops = (int64_t)body.flops;
     r.stack = (int64_t)body.stack + CALLS;
-    r.file = (int64_t)whole.size;
+    r.file = (int64_t)whole.out.size;
     r.wide = body.wide;
     r.drawn = body.drawn;
 done:

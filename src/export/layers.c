@@ -22,7 +22,7 @@ enum { HALF = 32768, STEP = 128 };
  * bits also the code at every STEP-th d, from which it falls so many times at most within a step.
  * As many comparisons are made, without branches: they would be guessed wrong. */
 static krein_status wave_tables(krein_source *s, const krein_deep *deep) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int top = (1 << deep->bits) - 1;
     float *turns = NULL;
@@ -78,7 +78,7 @@ static int64_t words(int64_t n) { return (n + 31) / 32; }
 
 /* The codes of a layer or of the weights; planes: of each output the planes in words. */
 static krein_status matrix(krein_source *s, const char *name, const krein_codes *w, bool planes) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int bits = w->quant.bits;
     int64_t bytes = krein__packed_bytes(bits, w->inputs), W = words(w->inputs);
@@ -86,7 +86,7 @@ static krein_status matrix(krein_source *s, const char *name, const krein_codes 
     int64_t *word = NULL;
     if (!planes) {
         krein__source_bytes(s, name, krein__codes_bytes(w), w->packed);
-        return s->status;
+        return s->out.status;
     }
     NEW(code, w->inputs);
     ZNEW(word, w->outputs * bits * W);
@@ -175,7 +175,7 @@ static void layer_codes(krein_source *s, const krein_model *m, int64_t l) {
 /* ---- scores ------------------------------------------------------------- */
 
 krein_status krein__source_packed(krein_source *s, const krein_model *m, bool planes) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_codes *w = &m->packed.codes;
     krein_map_codes rows = krein__map_codes(m->map);
@@ -217,7 +217,7 @@ done:
 }
 
 krein_status krein__source_weights(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     krein_map_codes rows = krein__map_codes(m->map);
     int64_t k = m->k, K = m->map->R;
@@ -316,7 +316,7 @@ done:
 /* ---- in float ----------------------------------------------------------- */
 
 static krein_status in_floats(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_deep *deep = krein__deep(m->map);
     int64_t k = m->k, K = m->map->R;

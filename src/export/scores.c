@@ -88,7 +88,7 @@ static void expression(krein_source *s, const krein_kernel *k, int *leaves) {
 
 krein_status krein__source_values(krein_source *s, const krein_model *m) {
     krein_rows rows = krein__map_landmarks(m->map);
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int64_t d = m->map->d, n = rows.n;
     float *at = NULL;
@@ -134,7 +134,7 @@ done:
 
 /* What map/coded.c does: inner products in whole numbers, kernel values in float, their codes. */
 krein_status krein__source_coded(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_coded *c = krein__coded(m->map);
     krein_rows rows = krein__map_landmarks(m->map);
@@ -236,7 +236,7 @@ done:
 
 /* The scores of zero and of unit vectors say all. */
 krein_status krein__source_linear(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     int64_t d = m->map->d, k = m->k;
     float *x = NULL;

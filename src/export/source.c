@@ -6,38 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-void krein__source_end(krein_source *s) {
-    if (s->ctx) krein__free(s->ctx, s->text);
-    s->text = NULL;
-    s->size = s->room = 0;
-}
-
-/* Room for so many bytes more, and a zero. */
-static bool make_room(krein_source *s, size_t more) {
-    if (s->status != KREIN_OK) return false;
-    if (s->size + more + 1 <= s->room) return true;
-    size_t room = 2 * s->room + more + 4096;
-    char *text = krein__resize(s->ctx, s->text, (int64_t)room, 1);
-    if (!text) {
-        s->status = s->ctx->status;
-        return false;
-    }
-    s->text = text;
-    s->room = room;
-    return true;
-}
+void krein__source_end(krein_source *s) { krein__buffer_end(&s->out); }
 
 void krein__source_add(krein_source *s, const char *format, ...) {
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    if (length > 0 && make_room(s, (size_t)length)) {
-        vsnprintf(s->text + s->size, (size_t)length + 1, format, again);
-        s->size += (size_t)length;
-    }
-    va_end(again);
-    va_end(args);
+    va_list list;
+    va_start(list, format);
+    krein__buffer_add_list(&s->out, format, list);
+    va_end(list);
 }
 
 /* Eight or so a line. */

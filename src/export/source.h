@@ -2,19 +2,17 @@
 #ifndef KREIN_SOURCE_H
 #define KREIN_SOURCE_H
 
+#include "base/buffer.h"
 #include "model/model.h"
 
 typedef struct krein_source {
-    krein_ctx *ctx;
-    char *text;
-    size_t size, room;
-    krein_status status; /* the first failure; nothing is added after it */
-    const char *name;    /* of the functions: NAME_predict */
-    bool libm;           /* math.h may be used */
-    bool wide;           /* sums and kernel values are double */
-    bool stored;         /* frequencies are constants also where they could be drawn again */
-    bool drawn;          /* out: they are drawn */
-    bool beyond;         /* out: a number was too large for a float */
+    krein_buffer out;
+    const char *name; /* of the functions: NAME_predict */
+    bool libm;        /* math.h may be used */
+    bool wide;        /* sums and kernel values are double */
+    bool stored;      /* frequencies are constants also where they could be drawn again */
+    bool drawn;       /* out: they are drawn */
+    bool beyond;      /* out: a number was too large for a float */
     /* What is added up on the way, for the comment at the top. */
     double bytes, flops, stack, once; /* constants; of a row; of a call; static memory */
 } krein_source;

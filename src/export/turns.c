@@ -258,7 +258,7 @@ static blocks structure_of(const writer *w) {
 
 /* The constants of one factor: bits of signs, bytes or words of swaps, normals. */
 static krein_status factor_constants(const writer *w, const blocks *b, int64_t number) {
-    krein_ctx *ctx = w->s->ctx;
+    krein_ctx *ctx = w->s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_factor *f = &b->how->factor[number];
     int64_t P = b->P, n = P * b->count;
@@ -347,7 +347,7 @@ static float kernel_scale(const writer *w, int64_t t) {
 
 /* Scales that are constants: one a term, or one a frequency. */
 static krein_status scale_constants(const writer *w, const blocks *b, bool lengths) {
-    krein_ctx *ctx = w->s->ctx;
+    krein_ctx *ctx = w->s->out.ctx;
     krein_status st = KREIN_OK;
     const krein_structured *state = b->state;
     float *each = NULL;
@@ -416,7 +416,7 @@ done:
 
 /* The terms of the kernel, where the frequencies are draws. */
 static krein_status look(writer *w, const krein_waves *waves) {
-    krein_ctx *ctx = w->s->ctx;
+    krein_ctx *ctx = w->s->out.ctx;
     krein_status st = KREIN_OK;
     NEW(w->terms, KREIN_TERMS_MAX);
     TRY(krein__kernel_terms(ctx, w->map->kernel, w->terms, &w->out->terms));
@@ -427,7 +427,7 @@ done:
 
 krein_status krein__source_turns(krein_source *s, const krein_map *map, const krein_waves *waves,
                                  krein_turns *out) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     writer w = {.s = s, .map = map, .out = out};
     double written = 4 * (double)waves->F * (double)map->d;

@@ -61,7 +61,7 @@ static void score_function(krein_source *s, const krein_turns *turns, const krei
 }
 
 krein_status krein__source_waves(krein_source *s, const krein_model *m) {
-    krein_ctx *ctx = s->ctx;
+    krein_ctx *ctx = s->out.ctx;
     krein_status st = KREIN_OK;
     krein_waves w = {0};
     krein_turns turns = {0};

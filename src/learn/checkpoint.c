@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-enum { VERSION = 2, FACTS = 40, VALUE = 512, PARTS = 4, DONE = 64 };
+enum { VERSION = 3, FACTS = 40, VALUE = 512, PARTS = 4, DONE = 64 };
 static const double SECONDS = 30;
 
 struct krein_checkpoint {
@@ -209,57 +209,6 @@ done:
     return st;
 }
 
-/* Candidates: as many as the file says, the caller's. */
-static krein_status tried_io(krein_archive *a, krein_ctx *ctx, krein_choice *h) {
-    krein_status st = KREIN_OK;
-    enum { MOST = 100000 };
-    bool reading = krein__archive_reading(a);
-    char **text = NULL;
-    int64_t *number = NULL;
-    double *error = NULL;
-    int64_t n = 0;
-    TRY(krein__archive_int(a, "tried", &h->ntried, 0, MOST));
-    n = h->ntried;
-    if (n == 0) goto done;
-    if (reading) {
-        ZNEW(h->tried, n);
-    } else {
-        NEW(text, 3 * n);
-        NEW(number, 2 * n);
-        NEW(error, n);
-    }
-    for (int64_t i = 0; !reading && i < n; i++) {
-        const krein_tried *t = &h->tried[i];
-        text[3 * i] = t->kernel, text[3 * i + 1] = t->map, text[3 * i + 2] = t->learner;
-        number[2 * i] = t->metric, number[2 * i + 1] = t->rows;
-        error[i] = isfinite(t->error) ? t->error : -1; /* none has an error below 0 */
-    }
-    TRY(krein__archive_texts(a, "tried.texts", &text, 3 * n));
-    TRY(krein__archive_array(a, "tried.numbers", KREIN_TYPE_I64, &number, 2 * n));
-    TRY(krein__archive_array(a, "tried.errors", KREIN_TYPE_F64, &error, n));
-    for (int64_t i = 0; reading && i < n; i++) {
-        int64_t metric = krein__max(0, krein__min(number[2 * i], KREIN_METRIC_FULL));
-        h->tried[i] = (krein_tried){.kernel = text[3 * i],
-                                    .map = text[3 * i + 1],
-                                    .learner = text[3 * i + 2],
-                                    .metric = (krein_metric_kind)metric,
-                                    .rows = number[2 * i + 1],
-                                    .error = error[i] < 0 ? NAN : error[i]};
-        text[3 * i] = text[3 * i + 1] = text[3 * i + 2] = NULL;
-    }
-done:
-    if (!reading && st == KREIN_OK && n > 0) {
-        st = krein__archive_own(a, number);
-        if (st == KREIN_OK) st = krein__archive_own(a, error);
-    } else {
-        krein__free(ctx, number);
-        krein__free(ctx, error);
-    }
-    for (int64_t i = 0; reading && text && i < 3 * n; i++) krein__free(ctx, text[i]);
-    krein__free(ctx, text);
-    return st;
-}
-
 /* scaling: the file has no encoding, which has it. */
 static krein_status choice_io(krein_archive *a, krein_ctx *ctx, bool scaling, krein_choice *h) {
     krein_status st = KREIN_OK;
@@ -267,7 +216,7 @@ static krein_status choice_io(krein_archive *a, krein_ctx *ctx, bool scaling, kr
     TRY(krein__archive_double(a, "choice.start", &h->lambda_start));
     if (!(h->lambda_start >= 0) || isinf(h->lambda_start))
         TRY(krein__checkpoint_damaged(ctx, "the lambda to start from is out of range"));
-    TRY(tried_io(a, ctx, h));
+    TRY(krein__tries_io(a, ctx, &h->tries));
 done:
     return st;
 }

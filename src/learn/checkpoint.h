@@ -40,11 +40,10 @@ const char *krein__checkpoint_map(const krein_checkpoint *c);
 typedef struct krein_choice {
     krein_encoding *e;   /* whose scaling it is */
     double lambda_start; /* see krein_job */
-    krein_tried *tried;  /* candidates, for the report */
-    int64_t ntried;
+    krein_tries tries;   /* for the report and the model */
 } krein_choice;
 /* Reads it, once kernel and map are known to be there: the scaling into *out->e, which has that of
- * the data; the candidates are the caller's. */
+ * the data; what was tried is the caller's. */
 krein_status krein__checkpoint_chose(krein_checkpoint *c, krein_choice *out);
 /* Writes it, if it is new. What it points to lives until the last write. */
 krein_status krein__checkpoint_chosen(krein_checkpoint *c, const krein_map *map,

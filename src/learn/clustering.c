@@ -143,7 +143,7 @@ static krein_status silhouette(krein_cluster_job *c, int64_t m, const int64_t *i
         cluster[i] = c->result.cluster[index[i]];
         if (weight) weight[i] = c->row_weight[index[i]];
     }
-    TRY(krein__silhouette(ctx, m, G, c->o.clusters, cluster, weight, &c->silhouette));
+    TRY(krein__silhouette(ctx, m, G, c->o.clusters, cluster, weight, NULL, &c->silhouette));
 done:
     krein__free(ctx, cluster);
     krein__free(ctx, weight);

@@ -54,9 +54,10 @@ double krein__spectral_bytes(int64_t n, int64_t order, const krein_kmeans_option
 krein_status krein__cluster_order(krein_ctx *ctx, int64_t n, int64_t D, int64_t m,
                                   const double *weight, krein_kmeans *r);
 /* Mean silhouette of rows with the inner products G (n x n) and weights (n, or NULL: 1); NaN unless
- * two clusters occur, and one of them has two rows. */
+ * two clusters occur, and one of them has two rows. rows: that of each row (n), or NULL. */
 krein_status krein__silhouette(krein_ctx *ctx, int64_t n, const double *G, int64_t m,
-                               const int32_t *cluster, const double *weight, double *out);
+                               const int32_t *cluster, const double *weight, double *rows,
+                               double *out);
 /* Adjusted Rand index, and mutual information over the mean of the entropies, of clusters below m
  * and classes below k. */
 krein_status krein__agreement(krein_ctx *ctx, int64_t n, int64_t m, const int32_t *cluster,

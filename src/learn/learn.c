@@ -43,6 +43,12 @@ void krein__job_path(krein_job *job, const krein_path *p) {
     out->n = 0;
     for (int64_t l = 0; l < p->n; l++)
         krein__held_out_add(out, p->lambda[l], classes ? p->error[l] : sqrt(p->loss[l]));
+    for (int64_t g = 0; g < p->guesses; g++) {
+        const krein_guess *one = &p->guess[g];
+        bool known = false;
+        for (int64_t l = 0; l < out->n; l++) known = known || out->lambda[l] == one->lambda;
+        if (!known) krein__held_out_add(out, one->lambda, classes ? one->error : sqrt(one->loss));
+    }
 }
 
 bool krein__job_classes(const krein_job *job) {

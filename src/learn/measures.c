@@ -96,14 +96,19 @@ static bool has_silhouette(int64_t n, int64_t m, const int32_t *cluster, const d
 }
 
 krein_status krein__silhouette(krein_ctx *ctx, int64_t n, const double *G, int64_t m,
-                               const int32_t *cluster, const double *weight, double *out) {
+                               const int32_t *cluster, const double *weight, double *rows,
+                               double *out) {
     krein_status st = KREIN_OK;
-    double *mass = NULL, *sum = NULL, *each = NULL, total = 0, all = 0;
+    double *mass = NULL, *sum = NULL, *own = NULL, *each = rows, total = 0, all = 0;
     int threads = ctx->threads;
     *out = NAN;
     ZNEW(mass, m);
     NEW(sum, m * threads);
-    NEW(each, n);
+    if (!each) {
+        NEW(own, n);
+        each = own;
+    }
+    for (int64_t i = 0; i < n; i++) each[i] = NAN;
     for (int64_t i = 0; i < n; i++) mass[cluster[i]] += weight_of(weight, i);
     if (!has_silhouette(n, m, cluster, weight, mass)) goto done;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -118,7 +123,7 @@ krein_status krein__silhouette(krein_ctx *ctx, int64_t n, const double *G, int64
 done:
     krein__free(ctx, mass);
     krein__free(ctx, sum);
-    krein__free(ctx, each);
+    krein__free(ctx, own);
     return st;
 }
 

@@ -31,6 +31,11 @@ krein_status krein__held_out_io(krein_archive *a, krein_ctx *ctx, krein_held_out
     TRY(krein__archive_int(a, "path", &p->n, 1, KREIN_HELD_OUT_MAX));
     TRY(values_io(a, ctx, "path.lambda", p->lambda, p->n));
     TRY(values_io(a, ctx, "path.error", p->error, p->n));
+    for (int64_t l = 0; l < p->n; l++)
+        if (!(p->lambda[l] >= (l ? p->lambda[l - 1] : 0)) || !(p->error[l] >= 0)) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (its values of lambda)");
+            goto done;
+        }
 done:
     return st;
 }

@@ -43,6 +43,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->shift);
     krein__notes_free(ctx, m->note, m->notes);
     krein__weights_free(ctx, m->kernels, m->weights);
+    krein__tries_clear(ctx, &m->tries);
     krein__free(ctx, m);
 }
 
@@ -221,6 +222,25 @@ done:
     return st;
 }
 
+/* Least and greatest values of the inputs. */
+static krein_status ranges_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
+    krein_status st = KREIN_OK;
+    const int64_t n = krein__encoding_ranges(e);
+    if (krein__archive_reading(a)
+            ? !krein__archive_has(a, "input.low") && !krein__archive_has(a, "input.high")
+            : !e->range_low)
+        return KREIN_OK;
+    TRY(krein__archive_array(a, "input.low", KREIN_TYPE_F64, &e->range_low, n));
+    TRY(krein__archive_array(a, "input.high", KREIN_TYPE_F64, &e->range_high, n));
+    for (int64_t j = 0; j < n; j++)
+        if (!(e->range_low[j] <= e->range_high[j])) {
+            st = krein__fail(ctx, KREIN_EMODEL, "the model is damaged (ranges of its columns)");
+            goto done;
+        }
+done:
+    return st;
+}
+
 /* What is done before and after scaling. Programs that do not know it must not read the file. */
 static krein_status around_io(krein_archive *a, krein_ctx *ctx, krein_encoding *e) {
     krein_status st = KREIN_OK;
@@ -310,6 +330,7 @@ krein_status krein__encoding_io(krein_archive *a, krein_ctx *ctx, krein_encoding
     TRY(krein__archive_int(a, "encoding.outputs", &e->outputs, 1, KREIN_TARGETS_MAX));
     TRY(inputs_io(a, ctx, e));
     TRY(image_io(a, ctx, e));
+    TRY(ranges_io(a, ctx, e));
     TRY(scaling_io(a, ctx, e));
     const bool labels = e->task == KREIN_TASK_MULTILABEL;
     if (e->task != KREIN_TASK_CLASSIFICATION && !labels) goto done;
@@ -443,6 +464,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     TRY(variance_io(a, m));
     TRY(krein__weights_io(a, ctx, &m->kernels, &m->weights));
     TRY(krein__held_out_io(a, ctx, &m->path));
+    TRY(krein__tries_io(a, ctx, &m->tries));
     TRY(signs_io(a, m));
     TRY(mix_io(a, m));
     if (krein__archive_reading(a) ? krein__archive_has(a, "weights.codes")
@@ -631,6 +653,18 @@ int64_t krein_model_column_number(const krein_model *m, int64_t j) {
     for (int64_t i = 0; i < m->encoding.ninput; i++)
         if (m->encoding.input[i].role == KREIN_ROLE_FEATURE && j-- == 0) return i + 1;
     return 0;
+}
+
+int krein_model_range(const krein_model *m, int64_t j, double *low, double *high) {
+    return krein__encoding_range(&m->encoding, krein_model_column_number(m, j) - 1, low, high);
+}
+
+const krein_tried *krein_model_tried(const krein_model *m, int64_t i) {
+    return i >= 0 && i < m->tries.n ? &m->tries.tried[i] : NULL;
+}
+
+const krein_searched *krein_model_searched(const krein_model *m, int64_t i) {
+    return i >= 0 && i < m->tries.nsearched ? &m->tries.searched[i] : NULL;
 }
 
 int krein_model_encoded_name(const krein_model *m, int64_t j, char *text, size_t size) {

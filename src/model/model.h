@@ -7,6 +7,7 @@
 #define KREIN_MODEL_H
 
 #include "map/map.h"
+#include "model/tries.h"
 #include "model/weights.h"
 #include "num/codes.h"
 
@@ -67,8 +68,9 @@ struct krein_model {
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
     krein_kernel_weight *weights;
     krein_held_out path;
-    double *shift; /* d: taken off each encoded column first; NULL: nothing is */
-    char **note;   /* what was decided about the columns, for people */
+    krein_tries tries; /* what was tried before it was trained */
+    double *shift;     /* d: taken off each encoded column first; NULL: nothing is */
+    char **note;       /* what was decided about the columns, for people */
     int64_t notes;
     int64_t bytes; /* of the file it came from, else 0 */
 };

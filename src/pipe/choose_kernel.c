@@ -205,7 +205,8 @@ static krein_status take_best(krein_training *t) {
         TRY(krein__kernel_meet(ctx, t->list.kernel[i], &p->job.model->encoding));
         TRY(krein__kernel_meet_rows(ctx, t->list.kernel[i], p->job.rows, true));
     }
-    TRY(krein__select_from(&p->job, &t->criterion, &t->list, krein__hurry_choice(t), &best));
+    TRY(krein__select_from(&p->job, &t->criterion, &t->list, krein__hurry_choice(t),
+                           &t->tuning.tuned.tries, &best));
     krein__kernel_destroy(ctx, p->kernel);
     p->kernel = t->list.kernel[best];
     t->list.kernel[best] = NULL;
@@ -263,7 +264,8 @@ static krein_status search_free(krein_training *t) {
     const krein_map *m = p->job.model->map;
     char *map = NULL;
     if (by_features(t, m, p->job.n) && !(map = krein__map_text(m))) return ctx->status;
-    st = krein__select_kernel(&p->job, &t->criterion, map, krein__hurry_choice(t), p->kernel);
+    st = krein__select_kernel(&p->job, &t->criterion, map, krein__hurry_choice(t),
+                              &t->tuning.tuned.tries, p->kernel);
     krein__free(ctx, map);
     return st;
 }

@@ -174,7 +174,7 @@ done:
 /* Behind the candidates of a metric, where one was learned. */
 static krein_status report(const proposals *p) {
     krein_status st = KREIN_OK;
-    krein_tuned *to = &p->t->tuning.tuned;
+    krein_tries *to = &p->t->tuning.tuned.tries;
     TRY(krein__tried_room(p->ctx, to, p->n));
     for (int64_t i = 0; i < p->n; i++)
         if (has_score(&p->c[i])) TRY(report_one(p, i, &to->tried[to->n++]));

@@ -2,6 +2,7 @@
 #include "pipe/sample.h"
 
 #include "kernel/gram.h"
+#include "num/blas.h"
 
 #include <math.h>
 
@@ -60,4 +61,36 @@ void krein__sample_end(krein_ctx *ctx, krein_sample *s) {
     krein__free(ctx, s->K);
     krein__free(ctx, s->y);
     *s = (krein_sample){0};
+}
+
+krein_status krein__sample_error(krein_ctx *ctx, int64_t n, const double *K, int64_t D,
+                                 const int8_t *sign, const float *z, double *error, double *worst) {
+    enum { ROWS = 256 };
+    krein_status st = KREIN_OK;
+    double *wide = NULL, *left = NULL, *k = NULL, sum = 0, norm = 0;
+    NEW(wide, n * D);
+    NEW(left, ROWS * D);
+    NEW(k, ROWS * n);
+    *worst = 0;
+    for (int64_t i = 0; i < n * n; i++) norm += K[i] * K[i];
+    for (int64_t i = 0; i < n * D; i++) wide[i] = (double)z[i];
+    for (int64_t i = 0; i < n; i += ROWS) {
+        int64_t m = krein__min(ROWS, n - i);
+        TRY(krein__poll(ctx));
+        for (int64_t r = 0; r < m; r++)
+            for (int64_t j = 0; j < D; j++)
+                left[r * D + j] = sign ? sign[j] * wide[(i + r) * D + j] : wide[(i + r) * D + j];
+        krein__pgemm(ctx, false, true, m, n, D, 1, left, D, wide, D, 0, k, n);
+        for (int64_t e = 0; e < m * n; e++) {
+            double delta = k[e] - K[i * n + e];
+            sum += delta * delta;
+            *worst = fmax(*worst, fabs(delta));
+        }
+    }
+    *error = sqrt(sum) / sqrt(norm);
+done:
+    krein__free(ctx, wide);
+    krein__free(ctx, left);
+    krein__free(ctx, k);
+    return st;
 }

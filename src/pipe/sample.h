@@ -18,6 +18,10 @@ krein_status krein__sample_check(const krein_pipe *p, int64_t rows);
  * the model where labels are wanted. */
 krein_status krein__sample_gather(krein_pipe *p, int64_t m, bool labels, krein_sample *out);
 void krein__sample_end(krein_ctx *ctx, krein_sample *s);
+/* How well features z (m x D, with signs or NULL) approximate K (m x m, not zero):
+ * |K - Khat|_F / |K|_F, Khat = z diag(s) z', and the largest |K_ij - Khat_ij|. */
+krein_status krein__sample_error(krein_ctx *ctx, int64_t m, const double *K, int64_t D,
+                                 const int8_t *sign, const float *z, double *error, double *worst);
 double krein__sample_bytes(const krein_pipe *p, int64_t m, int64_t k);
 
 #endif

@@ -360,8 +360,7 @@ static krein_status take_choice(krein_training *t, krein_checkpoint *c) {
     krein_choice choice = {.e = &t->pipe.job.model->encoding};
     krein_status st = krein__checkpoint_chose(c, &choice);
     t->pipe.job.lambda_start = choice.lambda_start;
-    t->tuning.tuned.tried = choice.tried;
-    t->tuning.tuned.n = choice.tried ? choice.ntried : 0;
+    t->tuning.tuned.tries = choice.tries;
     return st;
 }
 

@@ -17,7 +17,7 @@ static krein_status report_one(krein_training *t, const krein_candidate *c, krei
     *to = (krein_tried){.metric = krein__encoding_metric(&t->pipe.job.model->encoding),
                         .rows = ROWS,
                         .error = c->scored.score[0].value};
-    t->tuning.tuned.n++;
+    t->tuning.tuned.tries.n++;
     if (!(to->kernel = krein__kernel_text(ctx, c->kernel))) return ctx->status;
     DUP(to->map, c->scored.map ? c->scored.map : c->map);
     DUP(to->learner, KREIN_LEARNER_DEFAULT);
@@ -28,7 +28,7 @@ done:
 static krein_status report(krein_training *t, const krein_candidate *c, int64_t n) {
     krein_ctx *ctx = t->pipe.ctx;
     krein_status st = KREIN_OK;
-    krein_tuned *to = &t->tuning.tuned;
+    krein_tries *to = &t->tuning.tuned.tries;
     TRY(krein__tried_room(ctx, to, n));
     for (int64_t i = 0; i < n; i++)
         if (!c[i].scored.refused[0]) TRY(report_one(t, &c[i], &to->tried[to->n]));

@@ -35,6 +35,21 @@ static krein_status open_metric(krein_training *t, const char *path) {
     return st == KREIN_OK ? st : krein__prefix(ctx, st, "`metric=file`: ");
 }
 
+/* A copy, which lives as long as the training. */
+static krein_status copy_metric(krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    char *bytes = NULL;
+    int64_t size;
+    TRY(krein_model_save_memory(ctx, t->o.metric_from, NULL, 0, &size));
+    NEW(bytes, size);
+    TRY(krein_model_save_memory(ctx, t->o.metric_from, bytes, size, &size));
+    TRY(krein_model_load_memory(ctx, bytes, size, &t->tuning.from));
+done:
+    krein__free(ctx, bytes);
+    return st;
+}
+
 static krein_status parse_metric(krein_training *t, bool given) {
     static const char file[] = "file=";
     static const struct {
@@ -46,6 +61,9 @@ static krein_status parse_metric(krein_training *t, bool given) {
                  {"full", KREIN_METRIC_FULL, false},
                  {"auto", KREIN_METRIC_NONE, true}};
     const char *text = t->o.metric ? t->o.metric : "auto";
+    if (t->o.metric_from && t->o.metric)
+        return krein__fail(t->pipe.ctx, KREIN_EARG, "give `metric` or `metric_from`, not both");
+    if (t->o.metric_from) return copy_metric(t);
     if (!strncmp(text, file, sizeof file - 1)) return open_metric(t, text + sizeof file - 1);
     for (int64_t i = 0; i < KREIN__COUNT(words); i++) {
         if (strcmp(text, words[i].word) != 0) continue;

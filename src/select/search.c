@@ -29,7 +29,9 @@ typedef struct search {
     int64_t slot[2];
     double centre[2]; /* the median distance, in the kernel's scale */
     krein_scorer coarse, fine;
-    const char *map; /* used to score the finer sample; NULL: the kernel itself */
+    const char *map;    /* used to score the finer sample; NULL: the kernel itself */
+    krein_tries *tries; /* what was tried is added here; NULL: it is not kept */
+    const char *criterion;
     int64_t done, total;
 } search;
 
@@ -101,6 +103,32 @@ done:
     return st;
 }
 
+static krein_status keep(const search *s, const krein_scorer *scorer, int64_t which,
+                         const candidate *c) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL;
+    char *text = NULL;
+    const krein_searched one = {.metric = krein__encoding_metric(&s->job->model->encoding),
+                                .rows = scorer->sample.n,
+                                .value = c->value,
+                                .lambda = c->score.lambda,
+                                .score = c->score.value};
+    if (!s->tries) return KREIN_OK;
+    TRY(with_value(s, c->value, &kernel));
+    if (!(text = krein__kernel_text(ctx, kernel))) {
+        st = ctx->status;
+        goto done;
+    }
+    TRY(krein__searched_add(ctx, s->tries, &one, text,
+                            s->leaf[which]->kernel->cls.options[s->slot[which]].name,
+                            s->criterion));
+done:
+    krein__free(ctx, text);
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
 static bool late(const search *s) { return s->deadline > 0 && krein__clock() > s->deadline; }
 
 /* Values tried for one parameter on one sample. */
@@ -139,6 +167,7 @@ static krein_status try_values(search *s, const krein_scorer *scorer, int64_t wh
                    s->leaf[which]->kernel->cls.options[s->slot[which]].name, t->c[i].value,
                    (long long)scorer->sample.n, c->loss, krein__error_text(c->error, error),
                    c->lambda);
+        st = keep(s, scorer, which, &t->c[i]);
     }
     if (st != KREIN_OK) return st;
     t->best = pick(t, scorer->sample.n);
@@ -271,14 +300,16 @@ static int64_t wide_rows(const krein_job *job) {
 }
 
 krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
-                                  double time_limit, krein_kernel *kernel) {
+                                  double time_limit, krein_tries *tries, krein_kernel *kernel) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     search s = {.job = job,
                 .ctx = ctx,
                 .deadline = time_limit > 0 ? krein__clock() + time_limit : 0,
                 .kernel = kernel,
-                .map = map};
+                .map = map,
+                .tries = tries};
+    char *text = NULL;
     int64_t free = krein__kernel_free(kernel, -1, NULL, NULL);
     if (free == 0) return KREIN_OK;
     if (free > 2)
@@ -288,6 +319,11 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
                            (long long)free);
     int64_t n = krein__min(krein__min(job->n, map ? FEATURE_ROWS : FINE), wide_rows(job));
     int64_t coarse = krein__min(n, COARSE);
+    if (!(text = krein__spec_text(ctx, &criterion->cls->cls, &criterion->values))) {
+        st = ctx->status;
+        goto done;
+    }
+    s.criterion = text;
     TRY(fit_time(&s, time_limit, &n, &coarse));
     TRY(krein__scorer_begin(job, criterion, 1, n, &s.fine));
     TRY(krein__scorer_thin(&s.fine, coarse, &s.coarse));
@@ -298,6 +334,7 @@ krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, co
     for (int64_t i = 0; i < free && (i == 0 || !late(&s)); i++) TRY(search_one(&s, i));
     krein__progress(ctx, "selecting the kernel", (double)s.total, (double)s.total);
 done:
+    krein__free(ctx, text);
     krein__scorer_end(&s.coarse);
     krein__scorer_end(&s.fine);
     return st;
@@ -343,8 +380,29 @@ static void tell(krein_ctx *ctx, const krein_candidate *c, int64_t rows) {
     krein__free(ctx, text);
 }
 
+/* Held-out errors of ridge regression become candidates that were tried. */
+static krein_status keep_tried(const krein_scorer *s, const krein_candidate *c, int64_t n,
+                               krein_tries *to) {
+    krein_ctx *ctx = s->job->ctx;
+    krein_status st = KREIN_OK;
+    TRY(krein__tried_room(ctx, to, n));
+    for (int64_t i = 0; i < n; i++) {
+        if (!has_score(&c[i])) continue;
+        krein_tried *one = &to->tried[to->n++];
+        *one = (krein_tried){.metric = krein__encoding_metric(&s->job->model->encoding),
+                             .rows = s->sample.n,
+                             .error = c[i].scored.score[0].value};
+        if (!(one->kernel = krein__kernel_text(ctx, c[i].kernel))) return ctx->status;
+        DUP(one->map, "exact");
+        DUP(one->learner, "krr");
+    }
+done:
+    return st;
+}
+
 krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
-                                const krein_kernel_list *list, double time_limit, int64_t *best) {
+                                const krein_kernel_list *list, double time_limit,
+                                krein_tries *tries, int64_t *best) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_scorer s = {0};
@@ -363,6 +421,7 @@ krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
     TRY(krein__scorer_run(&s, c, list->n));
     TRY(winner(ctx, c, list->n, best));
     for (int64_t i = 0; i < list->n; i++) tell(ctx, &c[i], s.sample.n);
+    if (criterion->cls->trial) TRY(keep_tried(&s, c, list->n, tries));
 done:
     krein__candidates_clear(ctx, c, list->n);
     for (int64_t i = 0; c && i < list->n; i++) krein__kernel_destroy(ctx, c[i].kernel);

@@ -3,6 +3,7 @@
 #ifndef KREIN_SELECT_H
 #define KREIN_SELECT_H
 
+#include "model/tries.h"
 #include "select/view.h"
 
 typedef struct krein_score {
@@ -191,14 +192,16 @@ void krein__scorer_end(krein_scorer *s);
 /* ---- the search (search.c) ---------------------------------------------- */
 
 /* The best of a list on a sample of the rows; free parameters count as the median distance there,
- * and stay free. */
+ * and stay free. Scores that are held-out errors are added to what was tried. */
 krein_status krein__select_from(krein_job *job, krein_criterion *criterion,
-                                const krein_kernel_list *list, double time_limit, int64_t *best);
+                                const krein_kernel_list *list, double time_limit,
+                                krein_tries *tries, int64_t *best);
 /* Gives the free parameters of the kernel their values. At most two may be free. map: the spec of
  * the map that the model will use, where it makes random features, else NULL. time_limit in
- * seconds (0: none): the best so far is taken when it has passed. */
+ * seconds (0: none): the best so far is taken when it has passed. The values are added to what was
+ * tried; NULL: they are not kept. */
 krein_status krein__select_kernel(krein_job *job, krein_criterion *criterion, const char *map,
-                                  double time_limit, krein_kernel *kernel);
+                                  double time_limit, krein_tries *tries, krein_kernel *kernel);
 /* Flops and bytes of the search, for plan; listed: kernels of a list that are scored before it. */
 double krein__select_flops(int64_t n, int64_t free, int64_t listed, bool features);
 double krein__select_bytes(krein_ctx *ctx, int64_t n, int64_t d, int64_t k, bool features);

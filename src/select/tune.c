@@ -121,6 +121,7 @@ static krein_status refine(krein_tuner *t) {
         if (q == 0 || (c[n].c >= b->least && c[n].c <= b->most)) n++;
     }
     TRY(krein__tuner_at_once(t, krein__tuner_search, c, n));
+    for (int k = 0; k < n; k++) TRY(krein__tuner_walked(t, &c[k]));
     for (int k = 1; k < n; k++)
         if (c[k].loo < best->loo) best = &c[k];
     t->all[at].lambda = best->lambda;
@@ -235,31 +236,11 @@ done:
     return st;
 }
 
-void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n) {
-    for (int64_t i = 0; tried && i < n; i++) {
-        krein__free(ctx, tried[i].kernel);
-        krein__free(ctx, tried[i].map);
-        krein__free(ctx, tried[i].learner);
-    }
-    krein__free(ctx, tried);
-}
-
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t) {
     krein__kernel_destroy(ctx, t->kernel);
     krein__free(ctx, t->factor);
-    krein__tried_clear(ctx, t->tried, t->n);
+    krein__tries_clear(ctx, &t->tries);
     *t = (krein_tuned){0};
-}
-
-krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more) {
-    krein_status st = KREIN_OK;
-    krein_tried *all = NULL;
-    ZNEW(all, t->n + more);
-    if (t->n > 0) memcpy(all, t->tried, (size_t)t->n * sizeof *all);
-    krein__free(ctx, t->tried);
-    t->tried = all;
-done:
-    return st;
 }
 
 /* A third of the rows scores the others, at most HELD. */
@@ -283,7 +264,7 @@ krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tune
     t->encoding = &job->model->encoding;
     t->out = out;
     t->rows = job->n;
-    NEW(out->tried, KREIN_TUNER_CANDIDATES);
+    NEW(out->tries.tried, KREIN_TUNER_CANDIDATES);
     sizes(job->n, o->effort, &fit, &held);
     TRY(krein__tune_sample(job, fit, held, o->clip, o->logs, &t->s));
     TRY(parse_bases(t));

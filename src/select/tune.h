@@ -34,8 +34,7 @@ typedef struct krein_tuned {
     double C;       /* > 0: support vector machines, a machine a pair of classes, were far better */
     double error;   /* theirs on V */
     double decay; /* the squared error on V falls with the rows like rows^-decay; NaN: not known */
-    krein_tried *tried;
-    int64_t n;
+    krein_tries tries;
 } krein_tuned;
 
 /* The learner that C stands for, as a spec. */
@@ -44,10 +43,7 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]);
 /* Labels are there. Centres, factors, clip and logarithms of the encoding are set, the metric is
  * not. out is zeroed on failure. */
 krein_status krein__tune(krein_job *job, const krein_tune_options *o, krein_tuned *out);
-void krein__tried_clear(krein_ctx *ctx, krein_tried *tried, int64_t n);
 void krein__tuned_clear(krein_ctx *ctx, krein_tuned *t);
-/* Room for more candidates behind those tried, for the caller to fill. */
-krein_status krein__tried_room(krein_ctx *ctx, krein_tuned *t, int64_t more);
 /* Rows of the sample at most, flops and bytes, for plan and refusal. */
 double krein__tune_flops(int64_t n, int64_t d, int64_t k, double effort);
 double krein__tune_bytes(int64_t n, int64_t d, int64_t k, double effort, int threads);

@@ -13,16 +13,20 @@ bool krein__tuner_late(const krein_tuner *t) { return krein__late(t->o->deadline
 int64_t krein__tuner_few(const krein_tuner *t) { return krein__min(KREIN_TUNER_FEW, t->s.n); }
 int64_t krein__tuner_some(const krein_tuner *t) { return krein__min(KREIN_TUNER_SOME, t->s.n); }
 
+/* The value of the kernel's free parameter. */
+static double scale_of(const krein_tuner *t, const krein_tuner_candidate *c) {
+    const krein_tuner_base *b = &t->base[c->base];
+    return krein__round_digits(c->c * b->spread * t->view[c->view].median[b->metric], 4);
+}
+
 krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
                                  const krein_tuner_candidate *c, krein_kernel **out) {
-    const krein_tuner_base *b = &t->base[c->base];
     krein_kernel *leaf;
     int64_t slot;
-    krein_status st = krein__kernel_copy(ctx, b->kernel, out);
+    krein_status st = krein__kernel_copy(ctx, t->base[c->base].kernel, out);
     if (st != KREIN_OK) return st;
     if (krein__kernel_free(*out, 0, &leaf, &slot) == 0) return KREIN_OK; /* a mixture */
-    leaf->values.number[slot] =
-        krein__round_digits(c->c * b->spread * t->view[c->view].median[b->metric], 4);
+    leaf->values.number[slot] = scale_of(t, c);
     return KREIN_OK;
 }
 
@@ -53,14 +57,16 @@ done:
     return st;
 }
 
-/* Fits the candidate with its scale; f->lambda is where to start. */
+/* Fits the candidate with its scale; f->lambda is where to start. The step is kept with `of`. */
 static krein_status fit_scale(krein_ctx *ctx, const krein_tuner *t, const krein_tuner_candidate *c,
-                              room *r, krein_tune_fit *f) {
+                              room *r, krein_tuner_candidate *of, krein_tune_fit *f) {
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
     TRY(krein__tune_solve(ctx, &t->s, r->K, r->work, f));
+    if (of->steps < KREIN_TUNER_WALK)
+        of->walk[of->steps++] = (krein_tuner_step){c->c, f->lambda, f->error};
 done:
     krein__kernel_destroy(ctx, kernel);
     return st;
@@ -80,7 +86,7 @@ static krein_status climb(krein_ctx *ctx, const krein_tuner *t, krein_tuner_cand
         next.c *= factor;
         other.lambda = f->lambda;
         if (next.c < t->base[c->base].least || next.c > t->base[c->base].most) break;
-        TRY(fit_scale(ctx, t, &next, r, &other));
+        TRY(fit_scale(ctx, t, &next, r, c, &other));
         if (!(other.loo < f->loo)) break;
         f->loo = other.loo;
         f->lambda = other.lambda;
@@ -124,10 +130,11 @@ static krein_status search(krein_ctx *ctx, const krein_tuner *t, krein_tuner_can
     krein_status st = KREIN_OK;
     room r = {0};
     bool moved = false;
+    c->steps = 0;
     *f = (krein_tune_fit){.n = c->n, .lambda = c->lambda, .square = c->square};
     NEW(f->alpha, c->n * t->s.k);
     TRY(room_begin(ctx, t, c, &r));
-    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, f) : fit_scale(ctx, t, c, &r, f));
+    TRY(c->step == 0 ? as_it_is(ctx, t, c, &r, f) : fit_scale(ctx, t, c, &r, c, f));
     if (c->step > 1) TRY(climb(ctx, t, c, &r, f, 1 / c->step, &moved));
     if (c->step > 1 && !moved) TRY(climb(ctx, t, c, &r, f, c->step, &moved));
     c->loo = f->loo;
@@ -158,17 +165,49 @@ done:
     return st;
 }
 
-/* For the report. */
+krein_status krein__tuner_walked(krein_tuner *t, const krein_tuner_candidate *c) {
+    krein_ctx *ctx = t->ctx;
+    krein_status st = KREIN_OK;
+    krein_kernel *kernel = NULL, *leaf;
+    char *text = NULL;
+    int64_t slot;
+    if (krein__kernel_free(t->base[c->base].kernel, 0, &leaf, &slot) == 0) return KREIN_OK;
+    for (int i = 0; i < c->steps; i++) {
+        krein_tuner_candidate at = *c;
+        at.c = c->walk[i].c;
+        TRY(krein__tuner_kernel(ctx, t, &at, &kernel));
+        if (!(text = krein__kernel_text(ctx, kernel))) {
+            st = ctx->status;
+            goto done;
+        }
+        const krein_searched one = {.metric = t->view[c->view].metric,
+                                    .rows = c->n,
+                                    .value = scale_of(t, &at),
+                                    .lambda = c->walk[i].lambda / (double)c->n,
+                                    .score = c->walk[i].error};
+        TRY(krein__searched_add(ctx, &t->out->tries, &one, text,
+                                leaf->kernel->cls.options[slot].name, KREIN_CRITERION_DEFAULT));
+        krein__free(ctx, text);
+        krein__kernel_destroy(ctx, kernel);
+        text = NULL;
+        kernel = NULL;
+    }
+done:
+    krein__free(ctx, text);
+    krein__kernel_destroy(ctx, kernel);
+    return st;
+}
+
 krein_status krein__tuner_record(krein_tuner *t, const krein_tuner_candidate *c, int64_t rows,
                                  double error, const char *learner) {
     krein_ctx *ctx = t->ctx;
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
-    krein_tried *to = &t->out->tried[t->out->n];
-    if (t->out->n == KREIN_TUNER_CANDIDATES) return KREIN_OK;
+    krein_tried *to = &t->out->tries.tried[t->out->tries.n];
+    if (t->out->tries.n == KREIN_TUNER_CANDIDATES) return KREIN_OK;
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
     *to = (krein_tried){.metric = t->view[c->view].metric, .rows = rows, .error = error};
-    t->out->n++;
+    t->out->tries.n++;
     if (!(to->kernel = krein__kernel_text(ctx, kernel))) {
         st = ctx->status;
         goto done;
@@ -186,8 +225,9 @@ static krein_status note(krein_tuner *t, const krein_tuner_candidate *c) {
     char loo[48] = "";
     if (!isnan(c->loo)) snprintf(loo, sizeof loo, " (leave-one-out %.4g)", c->loo);
     krein__log(t->ctx, KREIN_LOG_DEBUG, "%s%s on %lld rows: squared error %.4g%s, error %.4g",
-               t->out->tried[t->out->n - 1].kernel, t->view[c->view].metric ? " with a metric" : "",
-               (long long)c->n, c->loss, loo, c->error);
+               t->out->tries.tried[t->out->tries.n - 1].kernel,
+               t->view[c->view].metric ? " with a metric" : "", (long long)c->n, c->loss, loo,
+               c->error);
     t->all[t->n] = *c;
     t->all[t->n++].alpha = NULL;
     return KREIN_OK;
@@ -220,7 +260,10 @@ krein_status krein__tuner_at_once(const krein_tuner *t, krein_tuner_work *work,
 
 krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int n) {
     krein_status st = krein__tuner_at_once(t, krein__tuner_run, c, n);
-    for (int i = 0; i < n && st == KREIN_OK; i++) st = note(t, &c[i]);
+    for (int i = 0; i < n && st == KREIN_OK; i++) {
+        st = krein__tuner_walked(t, &c[i]);
+        if (st == KREIN_OK) st = note(t, &c[i]);
+    }
     return st;
 }
 
@@ -251,14 +294,14 @@ const krein_tuner_candidate *krein__tuner_plain_of(const krein_tuner *t, int whi
 
 /* Forgets n candidates from the i-th on. */
 void krein__tuner_forget(krein_tuner *t, int i, int n) {
-    krein_tried *tried = t->out->tried;
+    krein_tried *tried = t->out->tries.tried;
     for (int k = i; k < i + n; k++) {
         krein__free(t->ctx, tried[k].kernel);
         krein__free(t->ctx, tried[k].map);
         krein__free(t->ctx, tried[k].learner);
     }
     t->n -= n;
-    t->out->n -= n;
+    t->out->tries.n -= n;
     memmove(&tried[i], &tried[i + n], (size_t)(t->n - i) * sizeof *tried);
     memmove(&t->all[i], &t->all[i + n], (size_t)(t->n - i) * sizeof *t->all);
 }

@@ -20,6 +20,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MANY = 128 };
+
 /* ---- the sample --------------------------------------------------------- */
 
 void krein__tune_sample_end(krein_tune_sample *s) {
@@ -110,7 +112,7 @@ static void take_targets(const krein_tune_sample *s, const krein_probe *from, co
 
 krein_status krein__tune_sample(krein_job *job, int64_t n, int64_t m, double clip, bool logs,
                                 krein_tune_sample *s) {
-    enum { DENSE_COLUMNS = 2000, MANY = 128, CODE = 64 };
+    enum { DENSE_COLUMNS = 2000, CODE = 64 };
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_probe all = {0};
@@ -324,6 +326,48 @@ krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const do
 static const double LEAST = 2e-3,
                     MOST = 1e4; /* of lambda: less is no better on all rows, and slower */
 
+/* The class whose code the scores agree with most. */
+static int64_t decode(const krein_tune_sample *s, const double *f) {
+    int64_t best = 0;
+    double most = -INFINITY;
+    for (int64_t c = 0; c < s->nclass; c++) {
+        double sum = 0;
+        for (int64_t j = 0; j < s->k; j++) sum += (f[j] + s->mean[j]) * s->code[c * s->k + j];
+        if (sum > most) most = sum, best = c;
+    }
+    return best;
+}
+
+/* The class of the highest score is that of the row; two classes by the sign. */
+static bool wrong(const krein_tune_sample *s, const double *f, int64_t class) {
+    int64_t k = s->k, best = 0;
+    if (s->code) return class != decode(s, f);
+    if (k == 1) return (class == 1) != (f[0] + s->mean[0] > 0);
+    for (int64_t c = 1; c < k; c++)
+        if (f[c] + s->mean[c] > f[best] + s->mean[best]) best = c;
+    return class != best;
+}
+
+/* The leave-one-out error as the report shows it. Codes of very many classes take long to read. */
+static double shown_left_out(const krein_tune_sample *s, int64_t n, const double *alpha,
+                             const double *diag) {
+    double sum = 0, f[MANY];
+    const int64_t k = s->k;
+    if (s->code) return NAN;
+    for (int64_t i = 0; i < n; i++) {
+        const double w = s->weight ? s->weight[i] : 1;
+        for (int64_t c = 0; c < k; c++) {
+            const double e = alpha[i * k + c] / diag[i];
+            if (s->classes)
+                f[c] = s->y[i * k + c] - e;
+            else
+                sum += w * e * e * s->unit[c] * s->unit[c] / (double)k;
+        }
+        if (s->classes) sum += w * wrong(s, f, s->fit_class[i]);
+    }
+    return s->classes ? sum / (double)n : sqrt(sum / (double)n);
+}
+
 /* What a fit is made of. */
 typedef struct solving {
     krein_ctx *ctx;
@@ -342,6 +386,7 @@ static krein_status visit(const solving *v, double lambda, bool *better) {
     if (st != KREIN_OK || !*better) return st;
     f->loo = loss;
     f->lambda = lambda;
+    f->error = shown_left_out(v->s, f->n, v->alpha, v->diag);
     if (f->alpha) memcpy(f->alpha, v->alpha, (size_t)(f->n * v->s->k) * sizeof *f->alpha);
     return st;
 }
@@ -412,6 +457,7 @@ krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const
     NEW(v.alpha, f->n * s->k);
     NEW(v.diag, f->n);
     f->loo = INFINITY;
+    f->error = NAN;
     f->lambda = start;
     TRY(visit(&v, start, &better));
     if (f->fixed) goto done;
@@ -424,28 +470,6 @@ done:
 }
 
 /* ---- errors on V -------------------------------------------------------- */
-
-/* The class whose code the scores agree with most. */
-static int64_t decode(const krein_tune_sample *s, const double *f) {
-    int64_t best = 0;
-    double most = -INFINITY;
-    for (int64_t c = 0; c < s->nclass; c++) {
-        double sum = 0;
-        for (int64_t j = 0; j < s->k; j++) sum += (f[j] + s->mean[j]) * s->code[c * s->k + j];
-        if (sum > most) most = sum, best = c;
-    }
-    return best;
-}
-
-/* The class of the highest score is that of the row; two classes by the sign. */
-static bool wrong(const krein_tune_sample *s, const double *f, int64_t row) {
-    int64_t k = s->k, best = 0;
-    if (s->code) return s->held_class[row] != decode(s, f);
-    if (k == 1) return (s->held_class[row] == 1) != (f[0] + s->mean[0] > 0);
-    for (int64_t c = 1; c < k; c++)
-        if (f[c] + s->mean[c] > f[best] + s->mean[best]) best = c;
-    return s->held_class[row] != best;
-}
 
 krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
@@ -469,7 +493,7 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
             if (!s->classes) shown += w * e * e * s->unit[c] * s->unit[c] / (double)k;
         }
         if (f->square) f->square[i] = square - before;
-        if (s->classes) shown += w * wrong(s, score + i * k, i);
+        if (s->classes) shown += w * wrong(s, score + i * k, s->held_class[i]);
     }
     *loss = weight > 0 ? square / weight : INFINITY;
     *error = weight > 0 ? shown / weight : NAN;

@@ -51,6 +51,8 @@ typedef struct krein_tune_fit {
     double lambda;  /* in: where to start; out: the best by leave-one-out */
     bool fixed;     /* lambda stays where it is */
     double loo;     /* mean over rows of the sum over targets of squared leave-one-out errors */
+    double error;   /* the same as the report shows it: root mean square, or share of wrong classes;
+                       NaN: there are very many classes */
     double *alpha;  /* n x k, or NULL: not wanted */
     double *square; /* m: squared errors of the rows of V times their weights; NULL: not wanted */
 } krein_tune_fit;

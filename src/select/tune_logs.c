@@ -5,6 +5,7 @@
  * rows that won, and so is the report. */
 krein_status krein__tuner_logs(krein_tuner *t) {
     krein_status st = KREIN_OK;
+    int64_t walked = t->out->tries.nsearched;
     int n = t->n, without = krein__tuner_best(t, krein__tuner_few(t), -1);
     if (t->s.logs.n == 0 || krein__tuner_late(t)) return KREIN_OK;
     krein__tune_swap_logs(&t->s);
@@ -27,6 +28,10 @@ krein_status krein__tuner_logs(krein_tuner *t) {
         krein__tune_swap_logs(&t->s);
     }
     krein__tuner_forget(t, won ? 0 : n, n);
+    if (won)
+        krein__searched_drop(t->ctx, &t->out->tries, 0, walked);
+    else
+        krein__searched_drop(t->ctx, &t->out->tries, walked, t->out->tries.nsearched - walked);
     for (int i = 0; i < t->n; i++) t->all[i].view = 0;
     krein__tune_view_end(t->ctx, &t->view[--t->views]);
 done:

@@ -68,7 +68,7 @@ static krein_status search_few(krein_tuner *t, krein_tuner_candidate *c) {
     krein_status st = krein__tuner_search(t->ctx, t, &on_few);
     c->c = on_few.c;
     c->lambda = on_few.lambda;
-    return st;
+    return st == KREIN_OK ? krein__tuner_walked(t, &on_few) : st;
 }
 
 /* The path of metrics from a candidate without one; *best: the candidate of

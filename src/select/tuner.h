@@ -17,6 +17,12 @@ typedef struct krein_tuner_base {
     double least, most; /* c */
 } krein_tuner_base;
 
+/* A scale that was tried, and its leave-one-out error, where that is known. */
+typedef struct krein_tuner_step {
+    double c, lambda, error;
+} krein_tuner_step;
+enum { KREIN_TUNER_WALK = 16 }; /* that are kept */
+
 typedef struct krein_tuner_candidate {
     int base, view;
     int64_t n;     /* rows of S */
@@ -26,6 +32,8 @@ typedef struct krein_tuner_candidate {
     double loo, loss, error;
     double *alpha;  /* n x k; NULL: not kept */
     double *square; /* m, of the rows of V; NULL: not kept */
+    krein_tuner_step walk[KREIN_TUNER_WALK];
+    int steps; /* of them */
 } krein_tuner_candidate;
 
 typedef struct krein_tuner {
@@ -62,7 +70,8 @@ krein_status krein__tuner_run_all(krein_tuner *t, krein_tuner_candidate *c, int 
 /* Coefficients with the scale and the lambda that the candidate has. */
 krein_status krein__tuner_coefficients(krein_tuner *t, const krein_tuner_candidate *c,
                                        krein_tune_fit *f);
-/* For the report. */
+/* For the report: the scales that the search of a candidate has tried, and a candidate. */
+krein_status krein__tuner_walked(krein_tuner *t, const krein_tuner_candidate *c);
 krein_status krein__tuner_record(krein_tuner *t, const krein_tuner_candidate *c, int64_t rows,
                                  double error, const char *learner);
 /* Forgets n candidates from the i-th on. */

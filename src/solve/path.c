@@ -20,7 +20,7 @@ static double grid(int64_t i, int per_decade) {
 }
 
 void krein__path_grid(krein_path *p, double low, double high, int per_decade) {
-    p->n = 0;
+    p->n = p->guesses = 0;
     if (!(high > 0)) low = high = 1; /* equal rows: every lambda has the same solution, the mean */
     int64_t from = (int64_t)ceil(log10(low) * per_decade - 1e-9);
     int64_t to = (int64_t)floor(log10(high) * per_decade + 1e-9);
@@ -177,7 +177,7 @@ static krein_status begin(walk *w, double start, double least, int64_t *at) {
     krein_status st = KREIN_OK;
     w->least = least > 0 ? (int64_t)ceil(log10(least) * QUARTERS) : INT64_MIN;
     *at = krein__max(w->least, (int64_t)rint(log10(start) * QUARTERS));
-    w->p->n = 0;
+    w->p->n = w->p->guesses = 0;
     NEW(w->score, w->rows->n * w->rows->k);
     TRY(visit(w, *at));
 done:
@@ -238,6 +238,9 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         krein__tally_end(&tally, w->rows->class != NULL, &p);
         krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss of about %g", grid(at + q, QUARTERS),
                    p.loss[0]);
+        if (w->p->guesses < KREIN_GUESSES_MAX)
+            w->p->guess[w->p->guesses++] =
+                (krein_guess){grid(at + q, QUARTERS), p.loss[0], p.error[0]};
         if (q == 0) here = p.loss[0];
         if (p.loss[0] < best) best = p.loss[0], *by = q;
     }

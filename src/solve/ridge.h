@@ -11,10 +11,15 @@ extern const int64_t krein__solver_count;
 
 /* Leave-one-out over a path of lambdas. loss: weighted mean squared residual (over rows and
  * outputs); error: weighted share of rows put in a wrong class, NaN for regression. */
-enum { KREIN_PATH_MAX = 64 };
+enum { KREIN_PATH_MAX = 64, KREIN_GUESSES_MAX = 40 };
+typedef struct krein_guess {
+    double lambda, loss, error;
+} krein_guess;
 typedef struct krein_path {
     int64_t n, best;
     double lambda[KREIN_PATH_MAX], loss[KREIN_PATH_MAX], error[KREIN_PATH_MAX];
+    int64_t guesses; /* of krein__path_follow, for people; some of them were visited then */
+    krein_guess guess[KREIN_GUESSES_MAX];
 } krein_path;
 
 /* Geometric from low to high, `per_decade` values a decade, rounded to three digits. */

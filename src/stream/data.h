@@ -40,6 +40,7 @@ struct krein_data {
     bool label_guessed;          /* it is the first column, because nothing named another */
     bool once;                   /* one pass is all there will be: rows are not kept */
     bool one_class;              /* labels of one class will do */
+    bool nested;                 /* rows held out for a fraction are so for every larger one */
     bool unlabelled;             /* rows without a label are a part of their own, not an error */
     bool by_name;                /* columns were matched to an encoding by their names */
     int64_t *label_map;          /* text label code -> class */

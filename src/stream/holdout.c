@@ -91,7 +91,10 @@ static krein_status hold_by_class(krein_scan *s, const krein_encoding *e, double
         const int64_t *of = rows.row + rows.start[c], n = rows.start[c + 1] - rows.start[c];
         int64_t k = krein__min((int64_t)rint(fraction * (double)n), n - 1);
         if (k < 1) continue;
-        krein__rng_choose(split_stream(seed, c), n, k, chosen);
+        if (data->nested)
+            krein__rng_permute(split_stream(seed, c), n, chosen); /* the first k of an order */
+        else
+            krein__rng_choose(split_stream(seed, c), n, k, chosen);
         for (int64_t i = 0; i < k; i++) data->part[of[chosen[i]]] = KREIN_PART_HELD;
     }
 done:

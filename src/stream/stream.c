@@ -7,11 +7,10 @@
 #include "stream/data.h"
 #include "stream/memory.h"
 #include "dist/dist.h"
+#include "encode/finish.h"
 #include "encode/labels.h"
-#include "num/blas.h"
 
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 /* Where a raw numeric or text cell goes. */
@@ -224,20 +223,6 @@ krein_status krein__stream_changed(const krein_stream *s) {
 
 /* ---- rows --------------------------------------------------------------- */
 
-static void unit_length(float *x, int64_t d) {
-    double square = 0;
-    for (int64_t j = 0; j < d; j++) square += (double)x[j] * (double)x[j];
-    float factor = square > 0 ? (float)(1 / sqrt(square)) : 0;
-    for (int64_t j = 0; j < d; j++) x[j] *= factor;
-}
-
-static void clip_row(float *x, int64_t d, float clip) {
-    for (int64_t j = 0; j < d; j++) {
-        x[j] = x[j] > clip ? clip : x[j];
-        x[j] = x[j] < -clip ? -clip : x[j];
-    }
-}
-
 /* Says that a cell is missing. */
 static void set_flag(const krein_encoding *e, int64_t at, float *x) {
     if (at >= 0) x[at] = (1 - e->centre[at]) * e->factor[at];
@@ -309,9 +294,7 @@ static void encode_row(const krein_stream *s, const krein_raw *raw, int64_t ld, 
         }
     }
     if (e->log) encode_logs(s, raw, ld, i, x);
-    if (e->scale == KREIN_SCALE_UNIT) unit_length(x, e->d);
-    if (s->clips) clip_row(x, e->d, e->clip);
-    for (int64_t j = 0; e->metric && j < e->d; j++) x[j] *= e->metric[j];
+    krein__finish_row(e, s->clips, x);
 }
 
 static void encode_dense(krein_stream *s, int64_t to, int64_t m) {
@@ -365,26 +348,12 @@ static krein_status encode_sparse(krein_stream *s, int64_t to, int64_t m) {
     return st;
 }
 
-/* The n rows of a block times the matrix of a full metric. Tiles are filled up with zeros: a row's
- * sums do not depend on how many rows came with it. */
+/* The n rows of a block times the matrix of a full metric. */
 static krein_status full_metric(krein_stream *s, int64_t n) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    int64_t d = s->e->d, tiles = (n + KREIN_TILE - 1) / KREIN_TILE;
-    if (!s->tile) NEW(s->tile, ctx->threads * KREIN_TILE * d);
-    krein_compute mode = krein__compute_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-    for (int64_t t = 0; t < tiles; t++) {
-        krein__worker_begin();
-        float *x = s->x + t * KREIN_TILE * d,
-              *copy = s->tile + omp_get_thread_num() * KREIN_TILE * d;
-        size_t have = (size_t)(krein__min(KREIN_TILE, n - t * KREIN_TILE) * d);
-        memcpy(copy, x, have * sizeof *x);
-        memset(copy + have, 0, ((size_t)(KREIN_TILE * d) - have) * sizeof *x);
-        krein__sgemm(false, true, KREIN_TILE, d, d, 1, copy, d, s->e->matrix, d, 0, x, d);
-        krein__worker_end(mode);
-    }
-    krein__compute_end(mode);
+    if (!s->tile) NEW(s->tile, ctx->threads * KREIN_TILE * s->e->d);
+    krein__finish_matrix(ctx, s->e, n, s->x, s->tile);
 done:
     return st;
 }
