@@ -35,7 +35,14 @@ static krein_svg_axis axis_of(const krein_chart_range *r, double from, double to
     return a;
 }
 
+void krein__chart_frame(krein_chart *c) {
+    krein__buffer_add(
+        c->f, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+        c->left, c->top, c->right - c->left, c->bottom - c->top);
+}
+
 void krein__chart_axes(krein_chart *c, const krein_chart_range *x, const krein_chart_range *y) {
+    krein__chart_frame(c);
     c->x = axis_of(x, c->left, c->right, 5);
     c->y = axis_of(y, c->bottom, c->top, 5);
     if (y->title) krein__svg_ticks(c->f, &c->y, &c->x, false);
@@ -109,6 +116,15 @@ static void put_tip(krein_buffer *f, const char *end, const char *format, va_lis
     krein__buffer_put(f, "<title>");
     krein__svg_text(f, text);
     krein__buffer_add(f, "</title></%s>\n", end);
+}
+
+void krein__chart_spot(krein_chart *c, int look, double x, double y, const char *tip, ...) {
+    va_list list;
+    va_start(list, tip);
+    krein__buffer_add(c->f, "<circle class=\"mark spot m%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\">",
+                      look % KREIN_SVG_COLOURS, krein__svg_at(&c->x, x), krein__svg_at(&c->y, y));
+    put_tip(c->f, "circle", tip, list);
+    va_end(list);
 }
 
 void krein__chart_dot(krein_chart *c, int look, double x, double y, double r, const char *tip,

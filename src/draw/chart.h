@@ -2,6 +2,7 @@
  * column. Colours, fonts and widths of lines come from the page's style sheet, by the classes of
  * svg.h and those below. A mark has a text that is shown when the pointer is on it (<title>).
  *
+ *   frame    what the marks are inside of (not seen)
  *   lines    rule (thin, dashed: what to compare with), axis
  *   areas    band mK (a light strip), cell (its opacity says how much), bars mK
  *   texts    unit (titles of axes), name (begins there), inside (centred, in a cell) */
@@ -31,6 +32,8 @@ void krein__chart_begin(krein_chart *c, krein_buffer *f, const char *alt, double
 void krein__chart_end(krein_chart *c);
 /* Axes with ticks. An axis without a title has no ticks either. */
 void krein__chart_axes(krein_chart *c, const krein_chart_range *x, const krein_chart_range *y);
+/* The frame alone, where there are no axes. */
+void krein__chart_frame(krein_chart *c);
 /* A range with some space at both ends (share of it); ends that are equal are moved apart. */
 krein_chart_range krein__chart_range(const char *title, int64_t n, const double *values,
                                      double share);
@@ -43,6 +46,9 @@ void krein__chart_rule(krein_chart *c, double x0, double y0, double x1, double y
 /* Each with a text by a format. r in pixels; the others in numbers of the axes. */
 void krein__chart_dot(krein_chart *c, int look, double x, double y, double r, const char *tip, ...)
     __attribute__((format(printf, 6, 7)));
+/* A place on a line that is seen under the pointer only: class mark spot. */
+void krein__chart_spot(krein_chart *c, int look, double x, double y, const char *tip, ...)
+    __attribute__((format(printf, 5, 6)));
 void krein__chart_bar(krein_chart *c, int look, double x0, double y0, double x1, double y1,
                       const char *tip, ...) __attribute__((format(printf, 7, 8)));
 /* A rectangle whose opacity is `much`, in 0 .. 1. */

@@ -128,6 +128,20 @@ static int by_rows(const void *a, const void *b) {
     return x->class < y->class ? -1 : 1;
 }
 
+/* With too many classes for the bootstrap the mean of their areas has no interval. */
+static void mean_area(krein_report_numbers *out) {
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < out->ncurves; i++) {
+        if (isnan(out->curve[i].roc_area)) continue;
+        sum += out->curve[i].roc_area;
+        n++;
+    }
+    for (int64_t i = 0; i < out->nmeasures && n > 0; i++)
+        if (strcmp(out->measure[i].key, "auc") == 0 && isnan(out->measure[i].model.value))
+            out->measure[i].model.value = sum / (double)n;
+}
+
 static krein_status class_curves(krein_reporting *r) {
     krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
@@ -157,6 +171,7 @@ static krein_status class_curves(krein_reporting *r) {
         trace(k->n, order, score, positive, k->weight, to);
     }
     qsort(out->curve, (size_t)out->ncurves, sizeof *out->curve, by_rows);
+    mean_area(out);
 done:
     krein__free(ctx, score);
     krein__free(ctx, positive);

@@ -55,26 +55,28 @@ static krein_status choose_values(work *w, const krein_input_numbers *in, krein_
     krein_ctx *ctx = w->r->ctx;
     krein_status st = KREIN_OK;
     const krein_reporting *r = w->r;
-    int64_t d = r->model->encoding.d, distinct = 1;
+    int64_t d = r->model->encoding.d, distinct = 1, n = 0;
     double *v = NULL;
     NEW(v, r->m);
     for (int64_t i = 0; i < r->m; i++)
-        v[i] = krein__report_raw(r, in, (double)r->x[i * d + in->at]);
-    qsort(v, (size_t)r->m, sizeof *v, krein__ascending);
-    to->low = v[(int64_t)(0.01 * (double)(r->m - 1))];
-    to->high = v[(int64_t)ceil(0.99 * (double)(r->m - 1))];
-    for (int64_t i = 1; i < r->m; i++) distinct += v[i] != v[i - 1];
+        if (!krein__report_missing(r, in, r->x + i * d))
+            v[n++] = krein__report_raw(r, in, (double)r->x[i * d + in->at]);
+    if (n == 0) goto done; /* no value at all */
+    qsort(v, (size_t)n, sizeof *v, krein__ascending);
+    to->low = v[(int64_t)(0.01 * (double)(n - 1))];
+    to->high = v[(int64_t)ceil(0.99 * (double)(n - 1))];
+    for (int64_t i = 1; i < n; i++) distinct += v[i] != v[i - 1];
     if (distinct <= KREIN_REPORT_STEPS) { /* each of them */
-        for (int64_t i = 0; i < r->m; i++)
+        for (int64_t i = 0; i < n; i++)
             if (i == 0 || v[i] != v[i - 1]) to->x[to->steps++] = v[i];
         to->low = v[0];
-        to->high = v[r->m - 1];
+        to->high = v[n - 1];
     } else {
         to->steps = KREIN_REPORT_STEPS;
         for (int64_t s = 0; s < to->steps; s++)
             to->x[s] = to->low + (to->high - to->low) * (double)s / (double)(to->steps - 1);
     }
-    for (int64_t i = 0; i < r->m && to->high > to->low; i++) {
+    for (int64_t i = 0; i < n && to->high > to->low; i++) {
         double at = (v[i] - to->low) / (to->high - to->low) * KREIN_REPORT_BINS;
         if (at >= 0 && at <= KREIN_REPORT_BINS)
             to->density[(int64_t)fmin(at, KREIN_REPORT_BINS - 1)]++;
@@ -91,7 +93,7 @@ static krein_status of_number(work *w, const krein_input_numbers *in, krein_depe
     for (int64_t s = 0; s < to->steps; s++) {
         float value = (float)krein__report_encoded(w->r, in, to->x[s]);
         copy_rows(w);
-        for (int64_t i = 0; i < w->m; i++) w->x[i * d + in->at] = value;
+        for (int64_t i = 0; i < w->m; i++) krein__report_set(w->r, in, value, w->x + i * d);
         TRY(average(w, to->y + s, KREIN_REPORT_STEPS));
     }
 done:
@@ -144,7 +146,7 @@ done:
 
 static bool has_dependence(const krein_reporting *r, const krein_input_numbers *in) {
     const krein_encoding *e = &r->model->encoding;
-    if (!in->category) return in->width == 1;
+    if (!in->category) return in->number;
     return e->input[in->column].texts == KREIN_TEXTS_ONEHOT;
 }
 

@@ -7,8 +7,8 @@
  *
  * Gradient: (f(x + h s) - f(x - h s)) / 2h, s the standard deviation of the input in the sample and
  * h = 0.05: what one standard deviation does to the prediction, or to the score of a class; its
- * mean over the rows (of one output), and the mean of its size (over the outputs). Of categories,
- * missing cells and dates, which have several columns, there is none.
+ * mean over the rows (of one output), and the mean of its size (over the outputs). Of categories
+ * and dates, which have several columns, there is none.
  *
  * The work is bounded: rows of the sample are left out, or inputs with small gradients on a few
  * rows, where all would take more than FLOPS operations. */
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRADIENT_ROWS = 500, LEAST_ROWS = 200, PERMUTED_MAX = 40 };
-static const double FLOPS = 6e10, STEP = 0.05;
+enum { GRADIENT_ROWS = 500, LEAST_ROWS = 200, PERMUTED_MAX = 40, VALUE = 40 };
+static const double FLOPS = 1e11, STEP = 0.05;
 
 typedef struct work {
     krein_reporting *r;
@@ -30,7 +30,7 @@ typedef struct work {
 
 static double flops_of(const krein_reporting *r) { /* of a prediction */
     const krein_model *m = r->model;
-    return 2 * (double)m->map->R * (double)(m->encoding.d + m->k + 8);
+    return 2 * (double)m->map->R * (double)(m->encoding.d + m->k + VALUE);
 }
 
 /* The loss of the rows with these scores. */
@@ -74,7 +74,7 @@ static krein_status shifted(work *w, int64_t at, double by, double *out) {
 static krein_status gradient(work *w, krein_input_numbers *in) {
     krein_status st = KREIN_OK;
     int64_t k = w->r->model->k;
-    if (in->width != 1 || in->category) return st;
+    if (!in->number) return st;
     double s = deviation(w, in->at), sum = 0, size = 0, all = 0;
     if (!(s > 0)) {
         in->gradient = in->slope = 0;

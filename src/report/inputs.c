@@ -14,7 +14,9 @@ static krein_status add_input(krein_reporting *r, int64_t column) {
     *to = (krein_input_numbers){.column = column,
                                 .at = in->at,
                                 .width = krein__input_values(in) + in->indicator,
-                                .category = in->text};
+                                .category = in->text,
+                                .number = !in->text && krein__input_values(in) == 1,
+                                .flag = in->indicator ? in->at + krein__input_values(in) : -1};
     to->name = in->name && *in->name ? krein__strdup(ctx, in->name)
                                      : krein__format(ctx, "column %lld", (long long)column + 1);
     r->out->ninputs += to->name != NULL;
@@ -31,7 +33,7 @@ krein_status krein__report_inputs(krein_reporting *r) {
     for (int64_t j = 0; j < e->ninput; j++) TRY(add_input(r, j));
     for (int64_t j = 0; e->ninput == 0 && j < e->d; j++) {
         krein_input_numbers *to = &out->input[j];
-        *to = (krein_input_numbers){.column = j, .at = j, .width = 1};
+        *to = (krein_input_numbers){.column = j, .at = j, .width = 1, .number = true, .flag = -1};
         if (!(to->name = krein__format(ctx, "column %lld", (long long)j + 1))) return ctx->status;
         out->ninputs++;
     }
@@ -43,6 +45,22 @@ krein_status krein__report_inputs(krein_reporting *r) {
     }
 done:
     return st;
+}
+
+bool krein__report_missing(const krein_reporting *r, const krein_input_numbers *in,
+                           const float *x) {
+    const krein_encoding *e = &r->model->encoding;
+    if (in->flag < 0) return false;
+    const float one = (1 - e->centre[in->flag]) * e->factor[in->flag];
+    const float zero = -e->centre[in->flag] * e->factor[in->flag];
+    return fabsf(x[in->flag] - one) < fabsf(x[in->flag] - zero);
+}
+
+void krein__report_set(const krein_reporting *r, const krein_input_numbers *in, float value,
+                       float *x) {
+    const krein_encoding *e = &r->model->encoding;
+    x[in->at] = value;
+    if (in->flag >= 0) x[in->flag] = -e->centre[in->flag] * e->factor[in->flag];
 }
 
 /* The encoded column that has the number of an input: of a date the last one, the days. */

@@ -23,6 +23,7 @@ static krein_status train(krein_reporting *r, double part, krein_curve_point *to
     const krein_model *m = r->model;
     krein_train_options o;
     krein_report report = KREIN_SIZED(krein_report);
+    krein_metrics found = KREIN_SIZED(krein_metrics);
     krein_model *model = NULL;
     krein_buffer kernels = {.ctx = ctx};
     krein_train_options_init(&o);
@@ -30,7 +31,6 @@ static krein_status train(krein_reporting *r, double part, krein_curve_point *to
     o.map = m->map_text;
     o.seed = r->seed;
     o.holdout = 1 - part;
-    o.test = r->data;
     if (m->kernels > 0) {
         TRY(kernel_list(r, &kernels));
         o.kernels = kernels.text;
@@ -41,6 +41,7 @@ static krein_status train(krein_reporting *r, double part, krein_curve_point *to
     r->train->nested = true;
     st = krein_train(ctx, r->train, &o, &report, &model);
     r->train->nested = false;
+    if (st == KREIN_OK) st = krein_evaluate(ctx, model, r->data, &found);
     if (st == KREIN_ESPEC || st == KREIN_EDATA || st == KREIN_EARG || st == KREIN_ENUMERIC ||
         st == KREIN_EMEMORY) {
         DUP(to->failed, krein_message(ctx));
@@ -49,12 +50,13 @@ static krein_status train(krein_reporting *r, double part, krein_curve_point *to
     }
     if (st != KREIN_OK) goto done;
     to->n = report.n;
-    to->error = m->encoding.task == KREIN_TASK_REGRESSION   ? report.test->rmse
-                : m->encoding.task == KREIN_TASK_MULTILABEL ? report.test->hamming_loss
-                                                            : report.test->error;
+    to->error = m->encoding.task == KREIN_TASK_REGRESSION   ? found.rmse
+                : m->encoding.task == KREIN_TASK_MULTILABEL ? found.hamming_loss
+                                                            : found.error;
 done:
     krein__buffer_end(&kernels);
     krein_model_destroy(model);
+    krein_metrics_clear(ctx, &found);
     krein_report_clear(ctx, &report);
     return st;
 }

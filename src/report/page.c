@@ -41,22 +41,31 @@ static void put_lead(krein_buffer *f, const krein_report_numbers *n) {
     const krein_measured *m = &n->measure[0];
     char a[40], b[40], c[40], d[40], e[40];
     if (n->labelled && n->nmeasures > 0) {
-        const bool linear = isfinite(m->linear);
+        char interval[100] = "", linear[60] = "";
+        if (isfinite(m->model.low))
+            snprintf(interval, sizeof interval, " (95\xe2\x80\xaf%% interval %s to %s)",
+                     krein__page_measured(m, m->model.low, c),
+                     krein__page_measured(m, m->model.high, d));
+        if (isfinite(m->linear))
+            snprintf(linear, sizeof linear, ", a linear model %s",
+                     krein__page_measured(m, m->linear, c));
         krein__page_paragraph(
-            f, "lead", "On %s rows its %s is %s%s%s%s%s. A constant prediction would have %s%s%s.",
+            f, "lead", "On %s rows its %s is %s%s. A constant prediction would have %s%s.",
             krein__page_count(n->n, a),
             n->model->encoding.task == KREIN_TASK_REGRESSION   ? "root mean square error"
             : n->model->encoding.task == KREIN_TASK_MULTILABEL ? "share of wrong labels"
                                                                : "share of errors",
-            krein__page_measured(m, m->model.value, b),
-            isfinite(m->model.low) ? ", and between " : "",
-            isfinite(m->model.low) ? krein__page_measured(m, m->model.low, c) : "",
-            isfinite(m->model.low) ? " and " : "",
-            isfinite(m->model.low) ? krein__page_measured(m, m->model.high, d) : "",
-            krein__page_measured(m, m->constant, e), linear ? ", a linear model " : "",
-            linear ? krein__page_measured(m, m->linear, (char[40]){0}) : "");
+            krein__page_measured(m, m->model.value, b), interval,
+            krein__page_measured(m, m->constant, e), linear);
     } else {
-        krein__page_paragraph(f, "lead", "Seen on %s rows.", krein__page_count(n->n, a));
+        if (n->cluster_size)
+            krein__page_paragraph(f, "lead",
+                                  "It puts %s rows into %s clusters, with a mean silhouette of %s.",
+                                  krein__page_count(n->n, a), krein__page_count(n->nclusters, b),
+                                  krein__page_number(n->silhouette_mean, c));
+        else
+            krein__page_paragraph(f, "lead", "Its first two components have %s of the variance.",
+                                  krein__page_share(n->plane_share[0] + n->plane_share[1], a));
     }
 }
 

@@ -22,12 +22,14 @@ void krein__section_end(krein_buffer *f);
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* Titles of the columns, the last NULL; the first column is text, the others numbers. */
+/* Titles of the columns, the last NULL; the first column is text, the others numbers, but for those
+ * whose title begins with a blank. */
 void krein__table_begin(krein_buffer *f, const char *caption, const char *const *columns);
 void krein__table_end(krein_buffer *f);
 void krein__table_row_begin(krein_buffer *f, const char *head); /* the cell of the first column */
 void krein__table_row_end(krein_buffer *f);
 void krein__table_text(krein_buffer *f, const char *text);
+void krein__table_plain(krein_buffer *f, const char *text); /* a number that is a text already */
 void krein__table_number(krein_buffer *f, double x);
 void krein__table_count(krein_buffer *f, int64_t n);
 
@@ -46,8 +48,9 @@ typedef struct krein_bars {
     int64_t n;
     const char *const *names;
     const double *values, *low, *high;
-    bool dots;  /* dots in place of bars: the axis need not begin at 0 */
-    bool share; /* in percent */
+    bool dots;                      /* dots in place of bars: the axis need not begin at 0 */
+    bool share;                     /* in percent */
+    const krein_chart_range *range; /* of the axis; NULL: from the values */
 } krein_bars;
 void krein__figure_bars(krein_buffer *f, const krein_bars *b);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BARS = 15, PARAMETERS = 4, POINTS = 200, EIGEN = 60, RANGES = 20 };
+enum { BARS = 15, SEARCHED = 64, POINTS = 200, EIGEN = 60, RANGES = 20 };
 
 static const char *error_word(const krein_report_numbers *n) {
     return n->model->encoding.task == KREIN_TASK_REGRESSION   ? "root mean square error"
@@ -56,10 +56,15 @@ static void put_curve(krein_buffer *f, const curve *k) {
     krein__chart_axes(&c, &x, &y);
     if (isfinite(k->mark)) krein__chart_rule(&c, k->mark, y.low, k->mark, y.high);
     krein__chart_line(&c, 0, k->n, k->u, k->v);
-    for (int64_t i = 0; i < k->n; i++)
-        if (isfinite(k->u[i]) && isfinite(k->v[i]))
-            krein__chart_dot(&c, 0, k->u[i], k->v[i], k->dots ? 3.2 : 2.2, "%s %s\n%s %s", k->x,
-                             krein__page_number(k->u[i], a), k->y, krein__page_number(k->v[i], b));
+    for (int64_t i = 0; i < k->n; i++) {
+        if (!isfinite(k->u[i]) || !isfinite(k->v[i])) continue;
+        krein__page_number(k->u[i], a);
+        krein__page_number(k->v[i], b);
+        if (k->dots)
+            krein__chart_dot(&c, 0, k->u[i], k->v[i], 3.2, "%s %s\n%s %s", k->x, a, k->y, b);
+        else
+            krein__chart_spot(&c, 0, k->u[i], k->v[i], "%s %s\n%s %s", k->x, a, k->y, b);
+    }
     krein__chart_end(&c);
     krein__figure_data(f, columns);
     for (int64_t i = 0; i < k->n; i++) {
@@ -78,43 +83,61 @@ static int by_error(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-static krein_status put_candidates(const krein_report_numbers *n, krein_buffer *f) {
-    static const char *const columns[] = {"Kernel", "Metric", "Map", "Learner",
-                                          "Rows",   "Error",  NULL};
-    krein_ctx *ctx = f->ctx;
+/* A kernel in few letters: "gaussian 4.307, metric". */
+static void short_kernel(const char *kernel, krein_metric_kind metric, char *out, size_t size) {
+    const char *sigma = kernel ? strstr(kernel, "(sigma=") : NULL;
+    const char *more = metric == KREIN_METRIC_NONE ? "" : ", metric";
+    if (sigma)
+        snprintf(out, size, "%.*s %.*s%s", (int)(sigma - kernel), kernel,
+                 (int)strcspn(sigma + 7, ")"), sigma + 7, more);
+    else
+        snprintf(out, size, "%.60s%s", kernel ? kernel : "", more);
+}
+
+static krein_status sort_tried(const krein_model *m, krein_ctx *ctx, const krein_tried ***out,
+                               int64_t *count) {
     krein_status st = KREIN_OK;
-    const krein_tried **all = NULL, *one;
+    *count = 0;
+    while (krein_model_tried(m, *count)) ++*count;
+    NEW(*out, krein__max(1, *count));
+    for (int64_t i = 0; i < *count; i++) (*out)[i] = krein_model_tried(m, i);
+    qsort(*out, (size_t)*count, sizeof(**out), by_error);
+done:
+    return st;
+}
+
+static void put_candidates(int64_t count, const krein_tried *const *all, krein_buffer *f) {
     const char *names[BARS];
     double values[BARS];
-    char text[BARS][80], alt[240], a[40];
-    int64_t count = 0, shown = 0;
-    while (krein_model_tried(n->model, count)) count++;
-    if (count == 0) return st;
-    NEW(all, count);
-    for (int64_t i = 0; i < count; i++) all[i] = krein_model_tried(n->model, i);
-    qsort(all, (size_t)count, sizeof(*all), by_error);
-    for (; shown < krein__min(count, BARS); shown++) {
-        one = all[shown];
-        snprintf(text[shown], sizeof text[shown], "%.50s%s", one->kernel ? one->kernel : "",
-                 one->metric != KREIN_METRIC_NONE ? " +metric" : "");
-        names[shown] = text[shown];
-        values[shown] = one->error;
+    char text[BARS][100], alt[300], title[80], a[40];
+    const int64_t shown = krein__min(count, BARS);
+    if (count == 0) return;
+    for (int64_t i = 0; i < shown; i++) {
+        short_kernel(all[i]->kernel, all[i]->metric, text[i], sizeof text[i]);
+        names[i] = text[i];
+        values[i] = all[i]->error;
     }
     snprintf(alt, sizeof alt, "Held-out errors of %lld candidates; the smallest is %s, of %.80s.",
              (long long)count, krein__page_number(values[0], a), names[0]);
-    krein__figure_bars(f,
-                       &(krein_bars){.title = count > BARS ? "Candidates that were tried, the best"
-                                                           : "Candidates that were tried",
-                                     .unit = "held-out error",
-                                     .alt = alt,
-                                     .n = shown,
-                                     .names = names,
-                                     .values = values,
-                                     .dots = true});
+    snprintf(title, sizeof title, count > BARS ? "The best of %lld candidates" : "Candidates",
+             (long long)count);
+    krein__figure_bars(f, &(krein_bars){.title = title,
+                                        .unit = "held-out error",
+                                        .alt = alt,
+                                        .n = shown,
+                                        .names = names,
+                                        .values = values,
+                                        .dots = true});
+}
+
+static void list_candidates(int64_t count, const krein_tried *const *all, krein_buffer *f) {
+    static const char *const columns[] = {"Kernel", " Metric", " Map", " Learner",
+                                          "Rows",   "Error",   NULL};
+    if (count == 0) return;
     krein__buffer_put(f, "<details><summary>All candidates</summary>");
     krein__table_begin(f, "In the order of their held-out errors", columns);
     for (int64_t i = 0; i < krein__min(count, POINTS); i++) {
-        one = all[i];
+        const krein_tried *one = all[i];
         krein__table_row_begin(f, one->kernel ? one->kernel : "");
         krein__table_text(f, krein__metric_names[one->metric]);
         krein__table_text(f, one->map ? one->map : "");
@@ -125,9 +148,6 @@ static krein_status put_candidates(const krein_report_numbers *n, krein_buffer *
     }
     krein__table_end(f);
     krein__buffer_put(f, "</details>\n");
-done:
-    krein__free(ctx, all);
-    return st;
 }
 
 static void put_path(const krein_report_numbers *n, krein_buffer *f) {
@@ -141,66 +161,125 @@ static void put_path(const krein_report_numbers *n, krein_buffer *f) {
                           path->error, true, false, true, n->model->lambda});
 }
 
+/* Values of one free parameter of one kernel, tried one after the other on the same rows. */
+typedef struct search {
+    const krein_searched *from;
+    int64_t first, n; /* their numbers */
+} search;
+
+static bool same_family(const krein_searched *a, const krein_searched *b) {
+    const size_t name = strcspn(a->kernel, "(");
+    return strcmp(a->parameter, b->parameter) == 0 && strcmp(a->criterion, b->criterion) == 0 &&
+           a->metric == b->metric && strcspn(b->kernel, "(") == name &&
+           strncmp(a->kernel, b->kernel, name) == 0;
+}
+
+/* A search goes by factors of a root of two from its first value; another begins elsewhere. */
+static bool goes_on(const krein_searched *from, const krein_searched *s) {
+    if (!same_family(from, s) || from->rows != s->rows) return false;
+    const double steps = 2 * log2(s->value / from->value);
+    return fabs(steps - rint(steps)) < 0.02;
+}
+
+/* Of each kernel the last search on the most rows; returns how many there are. */
+static int64_t find_searches(const krein_model *m, search out[KREIN_REPORT_SHOWN]) {
+    const krein_searched *s;
+    search now = {0};
+    int64_t found = 0;
+    for (int64_t i = 0;; i++) {
+        s = krein_model_searched(m, i);
+        if (s && now.n > 0 && goes_on(now.from, s)) {
+            now.n++;
+            continue;
+        }
+        if (now.n > 1) {
+            int64_t at = 0;
+            while (at < found && !same_family(out[at].from, now.from)) at++;
+            if (at < found && now.from->rows >= out[at].from->rows)
+                out[at] = now;
+            else if (at == found && found < KREIN_REPORT_SHOWN &&
+                     (found == 0 || strcmp(out[0].from->parameter, now.from->parameter) == 0))
+                out[found++] = now;
+        }
+        if (!s) return found;
+        now = (search){s, i, 1};
+    }
+}
+
 static int by_number(const void *a, const void *b) {
     const double *x = a, *y = b;
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
-/* Values of one free parameter, by one criterion, of one kind of kernel. */
-static bool same_search(const krein_searched *a, const krein_searched *b) {
-    const size_t name = strcspn(a->kernel, "(");
-    return strcmp(a->parameter, b->parameter) == 0 && strcmp(a->criterion, b->criterion) == 0 &&
-           a->rows == b->rows && a->metric == b->metric && strcspn(b->kernel, "(") == name &&
-           strncmp(a->kernel, b->kernel, name) == 0;
+/* Values and scores of a search, by value; returns how many. */
+static int64_t search_points(const krein_model *m, const search *s, double *u, double *v) {
+    double pairs[2 * SEARCHED];
+    const int64_t n = krein__min(s->n, SEARCHED);
+    for (int64_t i = 0; i < n; i++) {
+        const krein_searched *one = krein_model_searched(m, s->first + i);
+        pairs[2 * i] = one->value;
+        pairs[2 * i + 1] = one->score;
+    }
+    qsort(pairs, (size_t)n, 2 * sizeof *pairs, by_number);
+    for (int64_t i = 0; i < n; i++) {
+        u[i] = pairs[2 * i];
+        v[i] = pairs[2 * i + 1];
+    }
+    return n;
 }
 
-static krein_status put_searched(const krein_report_numbers *n, krein_buffer *f) {
-    krein_ctx *ctx = f->ctx;
-    krein_status st = KREIN_OK;
-    const krein_searched *first, *one;
-    double *pairs = NULL, *u = NULL, *v = NULL;
-    char title[120], alt[240], a[40];
-    int64_t count = 0, drawn = 0;
-    while (krein_model_searched(n->model, count)) count++;
-    NEW(pairs, 2 * krein__max(1, count));
-    NEW(u, krein__max(1, count));
-    NEW(v, krein__max(1, count));
-    for (int64_t i = 0; i < count && drawn < PARAMETERS; i++) {
-        bool seen = false;
-        int64_t found = 0;
-        first = krein_model_searched(n->model, i);
-        for (int64_t j = 0; j < i && !seen; j++)
-            seen = same_search(first, krein_model_searched(n->model, j));
-        if (seen) continue;
-        for (int64_t j = i; j < count; j++) {
-            one = krein_model_searched(n->model, j);
-            if (!same_search(first, one)) continue;
-            pairs[2 * found] = one->value;
-            pairs[2 * found++ + 1] = one->score;
+static void put_searched(const krein_report_numbers *n, krein_buffer *f) {
+    search all[KREIN_REPORT_SHOWN];
+    double u[KREIN_REPORT_SHOWN][SEARCHED], v[KREIN_REPORT_SHOWN][SEARCHED];
+    double every[2][KREIN_REPORT_SHOWN * SEARCHED];
+    int64_t points[KREIN_REPORT_SHOWN], total = 0;
+    const char *names[KREIN_REPORT_SHOWN];
+    char text[KREIN_REPORT_SHOWN][100], title[80], alt[200], a[40], b[40];
+    const int64_t count = find_searches(n->model, all);
+    krein_chart c;
+    if (count == 0) return;
+    for (int64_t k = 0; k < count; k++) {
+        const krein_searched *s = all[k].from;
+        points[k] = search_points(n->model, &all[k], u[k], v[k]);
+        snprintf(text[k], sizeof text[k], "%.*s%s, %s rows", (int)strcspn(s->kernel, "("),
+                 s->kernel, s->metric == KREIN_METRIC_NONE ? "" : " with metric",
+                 krein__page_count(s->rows, a));
+        names[k] = text[k];
+        for (int64_t i = 0; i < points[k]; i++, total++) {
+            every[0][total] = u[k][i];
+            every[1][total] = v[k][i];
         }
-        if (found < 2) continue;
-        qsort(pairs, (size_t)found, 2 * sizeof *pairs, by_number);
-        bool positive = pairs[0] > 0;
-        for (int64_t j = 0; j < found; j++) {
-            u[j] = pairs[2 * j];
-            v[j] = pairs[2 * j + 1];
-        }
-        snprintf(title, sizeof title, "%.20s of %.40s", first->parameter,
-                 krein__chart_short(first->kernel, (int)strcspn(first->kernel, "(") + 1, alt));
-        snprintf(title, sizeof title, "%.20s of %.*s, on %s rows", first->parameter,
-                 (int)strcspn(first->kernel, "("), first->kernel,
-                 krein__page_count(first->rows, a));
-        snprintf(alt, sizeof alt, "Score by %.60s against %.40s, %lld values.", first->criterion,
-                 first->parameter, (long long)found);
-        put_curve(f, &(curve){title, alt, first->parameter, first->criterion, found, u, v, positive,
-                              false, true, NAN});
-        drawn++;
     }
-done:
-    krein__free(ctx, pairs);
-    krein__free(ctx, u);
-    krein__free(ctx, v);
-    return st;
+    const char *parameter = all[0].from->parameter, *criterion = all[0].from->criterion;
+    const bool loo = strcmp(criterion, "loo") == 0 || strncmp(criterion, "cv", 2) == 0;
+    const char *score = loo ? "held-out error" : criterion;
+    const char *columns[] = {"Kernel", parameter, score, NULL};
+    const krein_chart_range x = range_of(parameter, total, every[0], NAN, true);
+    const krein_chart_range y = range_of(score, total, every[1], NAN, false);
+    snprintf(title, sizeof title, "Values of %.40s", parameter);
+    snprintf(alt, sizeof alt, "%s against %.40s for %lld kernels, %lld values.", score, parameter,
+             (long long)count, (long long)total);
+    krein__figure_begin(f, title);
+    krein__chart_begin(&c, f, alt, 260, KREIN_CHART_LEFT);
+    krein__chart_axes(&c, &x, &y);
+    for (int64_t k = 0; k < count; k++) {
+        krein__chart_line(&c, (int)k, points[k], u[k], v[k]);
+        for (int64_t i = 0; i < points[k]; i++)
+            krein__chart_dot(&c, (int)k, u[k][i], v[k][i], 3.2, "%s\n%s %s\n%s %s", names[k],
+                             parameter, krein__page_number(u[k][i], a), score,
+                             krein__page_number(v[k][i], b));
+    }
+    krein__chart_end(&c);
+    krein__figure_legend(f, count, names);
+    krein__figure_data(f, columns);
+    for (int64_t k = 0; k < count; k++)
+        for (int64_t i = 0; i < points[k]; i++) {
+            krein__table_row_begin(f, names[k]);
+            krein__table_number(f, u[k][i]);
+            krein__table_number(f, v[k][i]);
+            krein__table_row_end(f);
+        }
+    krein__figure_end(f);
 }
 
 static krein_status put_weights(const krein_report_numbers *n, krein_buffer *f) {
@@ -228,10 +307,15 @@ done:
 }
 
 krein_status krein__page_alternatives(const krein_report_numbers *n, krein_buffer *f) {
+    krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
-    if (!krein_model_tried(n->model, 0) && !krein_model_searched(n->model, 0) &&
+    const krein_tried **all = NULL;
+    search found[KREIN_REPORT_SHOWN];
+    int64_t count = 0;
+    if (!krein_model_tried(n->model, 0) && find_searches(n->model, found) == 0 &&
         n->model->path.n < 2 && n->model->kernels == 0)
         return st;
+    TRY(sort_tried(n->model, ctx, &all, &count));
     krein__section_begin(f, "alternatives", "What else was tried");
     krein__page_paragraph(
         f, NULL,
@@ -240,12 +324,14 @@ krein_status krein__page_alternatives(const krein_report_numbers *n, krein_buffe
         "larger than that of the model.");
     krein__buffer_put(f, "<div class=\"figures\">\n");
     TRY(put_weights(n, f));
-    TRY(put_candidates(n, f));
-    TRY(put_searched(n, f));
+    put_candidates(count, all, f);
+    put_searched(n, f);
     put_path(n, f);
     krein__buffer_put(f, "</div>\n");
+    list_candidates(count, all, f);
     krein__section_end(f);
 done:
+    krein__free(ctx, all);
     return st;
 }
 
@@ -316,19 +402,20 @@ done:
 
 /* The means of the lines for categories: dots over the words. */
 static void dependence_words(const krein_report_numbers *n, const krein_dependence *d,
-                             const char *title, krein_buffer *f) {
+                             const krein_chart_range *range, krein_buffer *f) {
     const char *names[KREIN_REPORT_STEPS];
     double value[KREIN_REPORT_STEPS];
     for (int64_t s = 0; s < d->steps; s++) {
         names[s] = d->label[s];
         value[s] = d->y[s];
     }
-    krein__figure_bars(f, &(krein_bars){.title = title,
+    krein__figure_bars(f, &(krein_bars){.title = n->input[d->input].name,
                                         .unit = n->line_title,
                                         .n = d->steps,
                                         .names = names,
                                         .values = value,
-                                        .dots = true});
+                                        .dots = true,
+                                        .range = range});
 }
 
 static void dependence_table(const krein_report_numbers *n, const krein_dependence *d,
@@ -356,7 +443,7 @@ static void put_dependence(const krein_report_numbers *n, const krein_dependence
     krein_chart c, below;
     int64_t most = 1;
     if (in->category) {
-        dependence_words(n, d, title, f);
+        dependence_words(n, d, y, f);
         return;
     }
     const double space = d->high > d->low ? 0 : 0.5;
@@ -385,8 +472,9 @@ static void put_dependence(const krein_report_numbers *n, const krein_dependence
         const double *v = d->y + l * KREIN_REPORT_STEPS;
         krein__chart_line(&c, (int)l, d->steps, d->x, v);
         for (int64_t s = 0; s < d->steps; s++)
-            krein__chart_dot(&c, (int)l, d->x[s], v[s], 2, "%.60s = %s\n%.60s %s", in->name,
-                             krein__page_number(d->x[s], a), lines[l], krein__page_number(v[s], b));
+            krein__chart_spot(&c, (int)l, d->x[s], v[s], "%.60s = %s\n%.60s %s", in->name,
+                              krein__page_number(d->x[s], a), lines[l],
+                              krein__page_number(v[s], b));
     }
     krein__chart_end(&c);
     dependence_table(n, d, lines, f);
@@ -515,7 +603,9 @@ static void put_ranges(const krein_report_numbers *n, krein_buffer *f) {
 }
 
 void krein__page_odd(const krein_report_numbers *n, krein_buffer *f) {
-    const char *columns[] = {"Row", "True", "Predicted", odd_error(n), NULL};
+    const bool words = n->model->encoding.nclass > 0;
+    const char *columns[] = {"Row", words ? " True" : "True", words ? " Predicted" : "Predicted",
+                             odd_error(n), NULL};
     char a[40], b[80], c[40];
     krein__section_begin(f, "odd", "What is odd");
     krein__buffer_put(f, "<h3>The largest errors</h3>\n");
@@ -529,8 +619,8 @@ void krein__page_odd(const krein_report_numbers *n, krein_buffer *f) {
             else
                 snprintf(b, sizeof b, "%s", krein__page_count(o->row, a));
             krein__table_row_begin(f, b);
-            krein__table_text(f, o->truth);
-            krein__table_text(f, o->predicted);
+            (words ? krein__table_text : krein__table_plain)(f, o->truth);
+            (words ? krein__table_text : krein__table_plain)(f, o->predicted);
             krein__table_number(f, o->error);
             krein__table_row_end(f);
         }
@@ -587,8 +677,10 @@ void krein__page_kernel(const krein_report_numbers *n, krein_buffer *f) {
                           "<strong>%s</strong> (relative error, Frobenius norm).",
                           krein__page_share(n->approximation, c));
     else
-        krein__buffer_put(f, "It works with the kernel itself, or with features that stand for no "
-                             "kernel: there is no approximation to measure.");
+        krein__buffer_put(f,
+                          n->model->map->cls->traits & KREIN_MAP_DUAL
+                              ? "The model works with the kernel itself: nothing is approximated."
+                              : "How well its features approximate the kernel was not measured.");
     krein__buffer_put(f, "</p>\n<div class=\"figures\">\n");
     if (count > 1) {
         snprintf(alt, sizeof alt,

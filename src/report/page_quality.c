@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUTS = 4, NUMBERED = 12, DRAWN = 60, LISTED = 30, WORST = 15 };
+enum { OUTPUTS = 4, NUMBERED = 12, DRAWN = 60, LISTED = 30, WORST = 15, CELLS = 500 };
 
 /* ---- measures ------------------------------------------------------------ */
 
@@ -235,31 +235,35 @@ static int by_rows(const void *a, const void *b) {
     return x->guess < y->guess ? -1 : 1;
 }
 
-static krein_status put_mistakes(const krein_report_numbers *n, krein_buffer *f) {
-    static const char *const columns[] = {"Class", "Taken for", "Rows", NULL};
+/* Rows of a table: cells of the matrix that have rows, with the diagonal or without. */
+static krein_status put_cells(const krein_metrics *m, bool diagonal, int64_t most,
+                              krein_buffer *f) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
-    const krein_metrics *m = &n->metrics;
-    int64_t found = 0, at = 0;
+    int64_t found = 0;
     mistake *all = NULL;
+    NEW(all, m->classes * m->classes);
     for (int64_t i = 0; i < m->classes * m->classes; i++)
-        found += m->confusion[i] > 0 && i / m->classes != i % m->classes;
-    if (found == 0) return st;
-    NEW(all, found);
-    for (int64_t i = 0; i < m->classes * m->classes; i++)
-        if (m->confusion[i] > 0 && i / m->classes != i % m->classes)
-            all[at++] = (mistake){i / m->classes, i % m->classes, m->confusion[i]};
+        if (m->confusion[i] > 0 && (diagonal || i / m->classes != i % m->classes))
+            all[found++] = (mistake){i / m->classes, i % m->classes, m->confusion[i]};
     qsort(all, (size_t)found, sizeof *all, by_rows);
-    krein__table_begin(f, "The most frequent mistakes", columns);
-    for (int64_t i = 0; i < krein__min(found, WORST); i++) {
+    for (int64_t i = 0; i < krein__min(found, most); i++) {
         krein__table_row_begin(f, m->class_names[all[i].truth]);
         krein__table_text(f, m->class_names[all[i].guess]);
         krein__table_count(f, all[i].rows);
         krein__table_row_end(f);
     }
-    krein__table_end(f);
 done:
     krein__free(ctx, all);
+    return st;
+}
+
+static krein_status put_mistakes(const krein_report_numbers *n, krein_buffer *f) {
+    static const char *const columns[] = {"Class", " Taken for", "Rows", NULL};
+    if (n->metrics.accuracy == 1) return KREIN_OK;
+    krein__table_begin(f, "The most frequent mistakes", columns);
+    krein_status st = put_cells(&n->metrics, false, WORST, f);
+    krein__table_end(f);
     return st;
 }
 
@@ -282,7 +286,7 @@ static void confusion_table(const krein_metrics *m, krein_buffer *f) {
 }
 
 /* Rows of the matrix are shares of the true class. */
-static void put_confusion(const krein_report_numbers *n, krein_buffer *f) {
+static krein_status put_confusion(const krein_report_numbers *n, krein_buffer *f) {
     const krein_metrics *m = &n->metrics;
     const int64_t k = m->classes;
     char alt[200], a[40], b[40], cut[64];
@@ -293,13 +297,14 @@ static void put_confusion(const krein_report_numbers *n, krein_buffer *f) {
         "Confusion matrix of %lld classes: %s of the rows are on the diagonal, predicted right.",
         (long long)k, krein__page_share(m->accuracy, a));
     krein__figure_begin(f, "True classes against predicted ones");
-    krein__chart_begin(&c, f, alt, 330, named ? 76 : 20);
+    krein__chart_begin(&c, f, alt, named ? 296 : 352, named ? 76 : 20);
     c.top = 34;
     c.bottom = c.top + (c.right - c.left);
     c.x = (krein_svg_axis){
         .linear = true, .low = 0, .high = (double)k, .from = c.left, .length = c.right - c.left};
     c.y = (krein_svg_axis){
         .linear = true, .low = 0, .high = (double)k, .from = c.top, .length = c.bottom - c.top};
+    krein__chart_frame(&c);
     krein__chart_text(&c, (c.left + c.right) / 2, 12, "unit mid", "predicted");
     krein__chart_text(&c, 4, 12, "unit", named ? "true" : "true, downwards");
     for (int64_t t = 0; t < k; t++) {
@@ -315,10 +320,10 @@ static void put_confusion(const krein_report_numbers *n, krein_buffer *f) {
             const int64_t rows = m->confusion[t * k + o];
             const double share = all > 0 ? (double)rows / (double)all : 0;
             if (!named && rows == 0) continue;
-            krein__chart_cell(&c, rows == 0 ? 0.03 : 0.08 + 0.92 * share, (double)o + 0.02,
-                              (double)t + 0.02, (double)o + 0.98, (double)t + 0.98,
-                              "%.60s taken for %.60s\n%s rows, %s of the class", m->class_names[t],
-                              m->class_names[o], krein__page_count(rows, a),
+            krein__chart_cell(&c, rows == 0 ? 0.03 : 0.12 + 0.88 * pow(share, 0.8),
+                              (double)o + 0.02, (double)t + 0.02, (double)o + 0.98,
+                              (double)t + 0.98, "%.60s taken for %.60s\n%s rows, %s of the class",
+                              m->class_names[t], m->class_names[o], krein__page_count(rows, a),
                               krein__page_share(share, b));
         }
         for (int64_t o = 0; named && o < k; o++) {
@@ -334,17 +339,19 @@ static void put_confusion(const krein_report_numbers *n, krein_buffer *f) {
     }
     if (!named)
         krein__buffer_add(f,
-                          "<rect class=\"rule\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                          "<rect class=\"edge\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
                           "height=\"%.1f\"/>\n",
                           c.left, c.top, c.right - c.left, c.bottom - c.top);
     krein__chart_end(&c);
     if (k <= LISTED) {
         confusion_table(m, f);
-    } else {
-        krein__buffer_put(f,
-                          "<p class=\"note\">The counts are in the table of mistakes, and all of "
-                          "them in the output of --json.</p></figure>\n");
+        return KREIN_OK;
     }
+    static const char *const columns[] = {"True class", " Predicted", "Rows", NULL};
+    krein__figure_data(f, columns);
+    krein_status st = put_cells(m, true, CELLS, f);
+    krein__figure_end(f);
+    return st;
 }
 
 /* Curves of the most frequent classes. */
@@ -378,10 +385,10 @@ static void put_curve(const krein_report_numbers *n, bool roc, krein_buffer *f) 
         const double *u = roc ? k->fpr : k->recall, *v = roc ? k->tpr : k->precision;
         krein__chart_line(&c, (int)i, points, u, v);
         for (int64_t p = 0; p<points; p += shown> 1 ? 4 : 2)
-            krein__chart_dot(&c, (int)i, u[p], v[p], 2.4, "%.60s\n%s %s\n%s %s",
-                             n->metrics.class_names[k->class],
-                             roc ? "others taken for it" : "recall", krein__page_share(u[p], a),
-                             roc ? "found" : "precision", krein__page_share(v[p], b));
+            krein__chart_spot(&c, (int)i, u[p], v[p], "%.60s\n%s %s\n%s %s",
+                              n->metrics.class_names[k->class],
+                              roc ? "others taken for it" : "recall", krein__page_share(u[p], a),
+                              roc ? "found" : "precision", krein__page_share(v[p], b));
     }
     krein__chart_end(&c);
     krein__figure_legend(f, shown, names);
@@ -476,7 +483,7 @@ krein_status krein__page_quality(const krein_report_numbers *n, krein_buffer *f)
     if (n->noutputs > 0) put_outputs(n, f);
     if (n->metrics.classes > 0) {
         krein__buffer_put(f, "<div class=\"figures\">\n");
-        if (n->metrics.confusion && n->metrics.classes <= DRAWN) put_confusion(n, f);
+        if (n->metrics.confusion && n->metrics.classes <= DRAWN) TRY(put_confusion(n, f));
         if (n->ncurves > 0 && n->curve[0].nroc > 0) {
             put_curve(n, true, f);
             put_curve(n, false, f);

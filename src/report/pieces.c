@@ -79,8 +79,9 @@ void krein__table_begin(krein_buffer *f, const char *caption, const char *const 
     }
     krein__buffer_put(f, "<thead><tr>");
     for (int64_t i = 0; columns[i]; i++) {
-        krein__buffer_put(f, "<th scope=\"col\">");
-        krein__svg_text(f, columns[i]);
+        const bool words = columns[i][0] == ' ';
+        krein__buffer_add(f, "<th scope=\"col\"%s>", words ? " class=\"words\"" : "");
+        krein__svg_text(f, columns[i] + words);
         krein__buffer_put(f, "</th>");
     }
     krein__buffer_put(f, "</tr></thead>\n<tbody>\n");
@@ -98,6 +99,12 @@ void krein__table_row_end(krein_buffer *f) { krein__buffer_put(f, "</tr>\n"); }
 
 void krein__table_text(krein_buffer *f, const char *text) {
     krein__buffer_put(f, "<td class=\"words\">");
+    krein__svg_text(f, text);
+    krein__buffer_put(f, "</td>");
+}
+
+void krein__table_plain(krein_buffer *f, const char *text) {
+    krein__buffer_put(f, "<td>");
     krein__svg_text(f, text);
     krein__buffer_put(f, "</td>");
 }
@@ -182,7 +189,8 @@ void krein__figure_bars(krein_buffer *f, const krein_bars *b) {
     krein__figure_begin(f, b->title);
     krein__chart_begin(&c, f, b->alt ? b->alt : alt, (double)(LINE * b->n) + 50, names_width(b));
     c.top = 10;
-    const krein_chart_range x = bars_range(b), y = {NULL, (double)b->n, 0, false, false};
+    const krein_chart_range x = b->range ? *b->range : bars_range(b),
+                            y = {NULL, (double)b->n, 0, false, false};
     krein__chart_axes(&c, &x, &y);
     for (int64_t i = 0; i < b->n; i++) {
         const double at = (double)i + 0.5, v = b->values[i];

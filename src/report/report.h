@@ -92,9 +92,10 @@ typedef struct krein_calibration_curve {
 /* One input column, in the order of the file. */
 typedef struct krein_input_numbers {
     char *name;
-    int64_t column;    /* of the encoding's inputs; of sparse rows the encoded one */
-    int64_t at, width; /* its encoded columns */
-    bool category;
+    int64_t column;            /* of the encoding's inputs; of sparse rows the encoded one */
+    int64_t at, width;         /* its encoded columns */
+    bool category, number;     /* number: one encoded column has its value */
+    int64_t flag;              /* the one that says whether it is missing; -1: none */
     double importance, spread; /* by permutation: mean and sd over the repeats; NaN: not computed */
     double slope, gradient;    /* mean change, and mean size of it, for one sd; NaN: no number */
     int64_t outside;           /* rows outside the range of training, -1: not known */
@@ -268,6 +269,10 @@ krein_status krein__report_inputs(krein_reporting *r);
 /* The number of the file that an encoded value without clip and metric stands for. */
 double krein__report_raw(const krein_reporting *r, const krein_input_numbers *in, double x);
 double krein__report_encoded(const krein_reporting *r, const krein_input_numbers *in, double raw);
+/* Whether it is missing in a row without clip and metric; and makes it a value that is not. */
+bool krein__report_missing(const krein_reporting *r, const krein_input_numbers *in, const float *x);
+void krein__report_set(const krein_reporting *r, const krein_input_numbers *in, float value,
+                       float *x);
 /* The encoded column that has this number. */
 int64_t krein__report_number_column(const krein_reporting *r, const krein_input_numbers *in);
 /* Its range over the training rows; false: not known. And whether a value is outside of it. */
