@@ -292,6 +292,7 @@ class krein_train_options(Structure):
         ("clip", c_double),
         ("graph_file", c_char_p),
         ("uncertainty", c_int),
+        ("metric_from", c_void_p),
     ]
 
 
@@ -499,6 +500,28 @@ class krein_prediction_arrays(Structure):
         ("novelty", c_void_p),
         ("interval", c_double),
         ("std_of_mean", c_int),
+    ]
+
+
+class krein_page_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("title", c_char_p),
+        ("train", c_void_p),
+        ("curve", c_int),
+        ("rows", c_int64),
+        ("seed", c_uint64),
+    ]
+
+
+class krein_page(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("html", c_char_p),
+        ("json", c_char_p),
+        ("html_bytes", c_int64),
+        ("json_bytes", c_int64),
+        ("seconds", c_double),
     ]
 
 
@@ -1022,6 +1045,18 @@ FUNCTIONS = {
             c_void_p,
             c_double,
             POINTER(krein_metrics),
+        ],
+    ),
+    "krein_page_options_init_sized": (None, [POINTER(krein_page_options), c_size_t]),
+    "krein_page_clear": (None, [c_void_p, POINTER(krein_page)]),
+    "krein_model_report": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            POINTER(krein_page_options),
+            POINTER(krein_page),
         ],
     ),
     "krein_export_options_init_sized": (None, [POINTER(krein_export_options), c_size_t]),
