@@ -367,11 +367,11 @@ typedef struct krein_classes {
     size_t size;
     int64_t n;       /* rows of the data */
     int64_t classes; /* 0: there are no labels, or they are numbers, or sets of labels */
-    int32_t *class_of; /* n, or NULL: the number of the class; -1 where the label is missing */
+    int32_t *class_of; /* n, or NULL: the number of the class; -1: the row is dropped */
     char **names;    /* classes of them, ascending */
 } krein_classes;
 KREIN_API void krein_classes_clear(krein_ctx *ctx, krein_classes *classes);
-/* Reads the data twice. */
+/* Reads the data twice. KREIN_EDATA where a label is missing and such rows are not dropped. */
 KREIN_API krein_status krein_data_classes(krein_ctx *ctx, krein_data *data, krein_classes *out);
 
 /* ---- training ----------------------------------------------------------- */

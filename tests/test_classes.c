@@ -1,11 +1,14 @@
 /* test_classes.c -- the classes of the rows of a data set. */
 #include "common.h"
 
+static krein_missing missing = KREIN_MISSING_AUTO;
+
 static krein_status ask(krein_ctx *ctx, const char *text, const char *label, krein_classes *out) {
     krein_data_options o;
     krein_data *data = NULL;
     krein_data_options_init(&o);
     o.label = label;
+    o.missing = missing;
     *out = KREIN_SIZED(krein_classes);
     krein_status st = krein_data_open(ctx, test_write("rows.csv", text), &o, &data);
     if (st == KREIN_OK) st = krein_data_classes(ctx, data, out);
@@ -27,11 +30,19 @@ static void texts_and_numbers(void) {
     CHECK(c.n == 4 && c.classes == 3);
     if (c.classes == 3) CHECK(c.class_of[0] == 2 && c.class_of[1] == 1 && c.class_of[3] == 0);
     krein_classes_clear(ctx, &c);
-    /* One class is one; a missing label is none. */
-    CHECK(ask(ctx, "y,x\na,1\n,2\na,3\n", NULL, &c) == KREIN_OK);
-    CHECK(c.n == 3 && c.classes == 1);
-    if (c.classes == 1) CHECK(c.class_of[0] == 0 && c.class_of[1] == -1 && c.class_of[2] == 0);
+    /* One class is one; a missing label is an error, or the row is dropped. */
+    CHECK(ask(ctx, "y,x\na,1\na,2\na,3\n", NULL, &c) == KREIN_OK);
+    CHECK(c.n == 3 && c.classes == 1 && c.class_of && c.class_of[2] == 0);
     krein_classes_clear(ctx, &c);
+    missing = KREIN_MISSING_ERROR;
+    CHECK(ask(ctx, "y,x\na,1\n,2\nb,3\n", NULL, &c) == KREIN_EDATA);
+    CHECK(c.classes == 0 && !c.class_of);
+    missing = KREIN_MISSING_DROP;
+    CHECK(ask(ctx, "y,x\na,1\n,2\nb,3\n", NULL, &c) == KREIN_OK);
+    CHECK(c.n == 3 && c.classes == 2);
+    if (c.classes == 2) CHECK(c.class_of[0] == 0 && c.class_of[1] == -1 && c.class_of[2] == 1);
+    krein_classes_clear(ctx, &c);
+    missing = KREIN_MISSING_AUTO;
     krein_ctx_destroy(ctx);
 }
 

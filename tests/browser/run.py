@@ -37,8 +37,8 @@ def krein(*arguments, status=0):
 
 # ---- pages that are wrong in one way -----------------------------------------------------------------------------------
 
-FIGURE = """<svg class="chart" viewBox="0 0 340 220" role="img" tabindex="0" aria-label="a line" data-frame="48 26 328 182">
-<path class="axis" d="M48 182H328"/><text class="tick" x="48" y="198">0</text><text class="tick" x="200" y="198">1</text>
+FIGURE = """<svg class="chart" viewBox="0 0 340 220" role="img" tabindex="0" aria-label="a line">
+<path class="frame" fill="none" d="M48 26H328V182H48Z"/><path class="axis" d="M48 182H328"/><text class="tick" x="48" y="198">0</text><text class="tick" x="200" y="198">1</text>
 <circle class="mark m0" cx="100" cy="100" r="3"/></svg>"""
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>t</title><link rel="icon" href="data:,"><style>

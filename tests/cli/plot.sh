@@ -78,6 +78,11 @@ figure "no classes" p.svg "marks == 400 and names == []"
 run pca - --plot p.svg <b.csv
 ok "pca of standard input"
 figure "the same of standard input" p.svg "marks == 300 and names == ['0', '1', '2']"
+sed '5s/^[^,]*//' b.csv >blank.csv
+run pca blank.csv --plot p.svg
+ok "pca with a missing label"
+has "pca with a missing label: no classes" err 'the figure has no classes'
+figure "all rows, no classes" p.svg "marks == 300 and names == []"
 sed '5s/,[^,]*/,/' b.csv >gap.csv
 run pca gap.csv --missing drop --plot p.svg
 ok "pca with a dropped row"
