@@ -2503,7 +2503,7 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "",
                     "(0, 1e+30]",
                     (
-                        "length of the steps; 0.002 with adam, the optimiser's own with others "
+                        "length of the steps; 0.005 with adam, the optimiser's own with others "
                         "when not given"
                     ),
                 ),

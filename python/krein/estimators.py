@@ -4640,7 +4640,7 @@ class NetRegressor(BaseRegressor):
     batch : int, optional
         Rows of a step. In [1, 1000000]. Default 64.
     rate : float, optional
-        Length of the steps; 0.002 with adam, the optimiser's own with others when not
+        Length of the steps; 0.005 with adam, the optimiser's own with others when not
         given. In (0, 1e+30].
     schedule : {"constant", "step", "cosine", "warmup"}, optional
         How the rate falls over the epochs. Default cosine.
@@ -4862,7 +4862,7 @@ class NetClassifier(BaseClassifier):
     batch : int, optional
         Rows of a step. In [1, 1000000]. Default 64.
     rate : float, optional
-        Length of the steps; 0.002 with adam, the optimiser's own with others when not
+        Length of the steps; 0.005 with adam, the optimiser's own with others when not
         given. In (0, 1e+30].
     schedule : {"constant", "step", "cosine", "warmup"}, optional
         How the rate falls over the epochs. Default cosine.

@@ -157,6 +157,8 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
         m.net.ctx = map->ctx; /* its threads */
         krein__net_machine_cost(&m, map, values, n, k, path, frozen, out, passes);
         m.net.ctx = &quiet;
+        /* The parameters once more, and the descriptions of layers. */
+        out->bytes += 4 * (double)m.net.count + 2 * sizeof(krein_net) + 65536;
     }
     krein__net_clear(&m.net);
     krein__free(&quiet, arch);
