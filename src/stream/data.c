@@ -375,7 +375,8 @@ krein_status krein__data_label_role(krein_data *data) {
         data->has_label = true;
         return KREIN_OK;
     }
-    bool none = o->label ? strcmp(o->label, "none") == 0 : krein__data_image_alone(data);
+    bool none =
+        o->label ? strcmp(o->label, "none") == 0 : !r->memory && krein__data_image_alone(data);
     if (r->memory && (none || !o->label)) {
         given_labels(data, !none);
         return KREIN_OK;
