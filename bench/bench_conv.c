@@ -12,16 +12,13 @@
  *
  * with seconds, CPU seconds and a loss: of the last batch before its step; of the meta step, and
  * the sum of squares of that gradient. bench/conv.py runs it and compares. */
+#include "side.h"
+
 #include "base/base.h"
 #include "net/fit.h"
-#include "num/blas.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { DIMENSIONS = 40, INNER = 5 };
 static const float RATE = 0.1f;
@@ -34,37 +31,12 @@ typedef struct problem {
     const char *arch, *paths;
 } problem;
 
-static void fail(const char *what) {
-    fprintf(stderr, "bench_conv: %s\n", what);
-    exit(1);
-}
-
-static void *need(int64_t count, size_t size) {
-    void *p = aligned_alloc(64, ((size_t)count * size + 64) / 64 * 64);
-    if (!p) fail("no memory");
-    return p;
-}
-
-static void *contents(const char *path, int64_t count, size_t size) {
-    void *p = need(count, size);
-    FILE *file = fopen(path, "rb");
-    if (!file || fread(p, size, (size_t)count, file) != (size_t)count) fail(path);
-    fclose(file);
-    return p;
-}
-
 static void keep(const char *paths, const char *end, int64_t count, const float *x) {
     char path[4096];
     snprintf(path, sizeof path, "%s.%s", paths, end);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(x, sizeof *x, (size_t)count, file) != (size_t)count || fclose(file))
         fail(path);
-}
-
-static double cpu_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static krein_ctx *context(int threads) {
@@ -218,14 +190,6 @@ static double metas(const problem *p, int64_t batch, int threads, int64_t count,
     krein_ctx_destroy(ctx);
     free(P), free(th), free(g), free(lambda), free(u), free(Hu);
     return value;
-}
-
-/* OpenBLAS reads what CPU it is to work for when it is loaded. */
-static void restart(char **argv) {
-    const char *better = krein__blas_better_core();
-    if (!better || getenv("OPENBLAS_CORETYPE")) return;
-    setenv("OPENBLAS_CORETYPE", better, 1);
-    execv("/proc/self/exe", argv);
 }
 
 static void begin(const problem *p) {

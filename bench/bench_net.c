@@ -13,47 +13,19 @@
  *                            with its own threads, or a thread for each part of the columns
  *
  * with seconds, CPU seconds and the loss (of sgemm 0). bench/net.py runs it and compares. */
+#include "side.h"
+
 #include "base/base.h"
 #include "net/fit.h"
-#include "num/blas.h"
 
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef struct problem {
     int64_t n, d, k, D;
     float *x, *y, *start;
     int32_t *class;
 } problem;
-
-static void fail(const char *what) {
-    fprintf(stderr, "bench_net: %s\n", what);
-    exit(1);
-}
-
-static void *need(int64_t count, size_t size) {
-    void *p = aligned_alloc(64, ((size_t)count * size + 64) / 64 * 64);
-    if (!p) fail("no memory");
-    return p;
-}
-
-static void *contents(const char *path, int64_t count, size_t size) {
-    void *p = need(count, size);
-    FILE *file = fopen(path, "rb");
-    if (!file || fread(p, size, (size_t)count, file) != (size_t)count) fail(path);
-    fclose(file);
-    return p;
-}
-
-static double cpu_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the engine --------------------------------------------------------- */
 
@@ -175,14 +147,6 @@ static double products_of(const problem *p, int64_t batch, int threads, double *
 }
 
 /* ---- what is asked for -------------------------------------------------- */
-
-/* OpenBLAS reads its environment when it is loaded: set it and start again, once. */
-static void restart(char **argv) {
-    const char *better = krein__blas_better_core();
-    if (!better || getenv("OPENBLAS_CORETYPE")) return;
-    setenv("OPENBLAS_CORETYPE", better, 1);
-    execv("/proc/self/exe", argv);
-}
 
 int main(int argc, char **argv) {
     char line[128], what[32];

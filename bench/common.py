@@ -127,6 +127,47 @@ class Records:
                 if k[:2] == (part, name) and (method is None or k[3] == method)]
 
 
+class Side:
+    """A process that answers lines, and waits while another one works."""
+
+    def __init__(self, name, command, **environment):
+        self.name = name
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **environment})
+
+    def line(self):
+        text = self.process.stdout.readline().strip()
+        if not text:
+            sys.exit(f"{self.name} ended without an answer")
+        return text
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        return self.line()
+
+
+def torch_sides(script, pythons, arguments, counts):
+    """{threads: [[the same PyTorch, as it comes and asleep between loops], ...]}: `script --serve` by each of these
+    Pythons, which says its version first."""
+    found, core = {t: [] for t in counts}, ctypes.c_char_p()
+    ctypes.CDLL(library()).krein_blas_core(ctypes.byref(core))
+    for python in pythons:
+        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
+            print(f"{python} has no torch: it is left out (scripts/deps.sh torch)")
+            continue
+        for threads in counts:
+            env = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
+            if core.value:
+                env.setdefault("OPENBLAS_CORETYPE", core.value.decode())
+            waits = [{}, {"OMP_WAIT_POLICY": "passive"}] if threads > 1 else [{}]
+            both = [Side("torch", [python, script, "--serve", *arguments], **env, **wait) for wait in waits]
+            for side in both:
+                side.name = f"torch {side.line()}"
+            found[threads].append(both)
+    return found
+
+
 def table(head, lines):
     rule = ["---"] + ["---:"] * (len(head) - 1)
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [head, rule, *lines]) + "\n"

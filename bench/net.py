@@ -24,11 +24,9 @@ best of the rounds. The share of the sgemm rate is its time over that of krein. 
 """
 
 import argparse
-import ctypes
 import gzip
 import math
 import os
-import subprocess
 import sys
 import time
 from datetime import date
@@ -136,44 +134,6 @@ def serve(arguments):
 
 # ---- all sides
 
-class Side:
-    def __init__(self, name, command, **environment):
-        self.name = name
-        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, **environment})
-
-    def line(self):
-        text = self.process.stdout.readline().strip()
-        if not text:
-            sys.exit(f"{self.name} ended without an answer")
-        return text
-
-    def ask(self, what, batch, threads):
-        self.process.stdin.write(f"{what} {batch} {threads}\n")
-        self.process.stdin.flush()
-        return self.line()
-
-
-def peers_of(pythons, command, counts):
-    """{threads: [[the same PyTorch, as it comes and asleep between loops], ...]}"""
-    found, core = {t: [] for t in counts}, ctypes.c_char_p()
-    ctypes.CDLL(common.library()).krein_blas_core(ctypes.byref(core))
-    for python in pythons:
-        if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
-            print(f"{python} has no torch: it is left out (scripts/deps.sh torch)")
-            continue
-        for threads in counts:
-            env = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")}
-            if core.value:
-                env.setdefault("OPENBLAS_CORETYPE", core.value.decode())
-            waits = [{}, {"OMP_WAIT_POLICY": "passive"}] if threads > 1 else [{}]
-            both = [Side("torch", [python, __file__, "--serve", *command], **env, **wait) for wait in waits]
-            for side in both:
-                side.name = f"torch {side.line()}"
-            found[threads].append(both)
-    return found
-
-
 def problem(folder, small, rows):
     import numpy as np
 
@@ -237,10 +197,10 @@ def main():
     where = f"{common.machine()}, {date.today()}, {o.rows:,} rows" + (", CPU seconds" if o.cpu else "")
     print(where)
     paths, n, d = problem(folder, o.small, o.rows)
-    engine = Side("krein", [tool, *paths, n, d, CLASSES, D])
+    engine = common.Side("krein", [tool, *paths, n, d, CLASSES, D])
     cpus = len(os.sched_getaffinity(0))
     counts = [1] if o.cpu or cpus == 1 else [1, cpus]
-    peers = peers_of(o.torch or [sys.executable], [*paths, n, d], counts)
+    peers = common.torch_sides(__file__, o.torch or [sys.executable], [*paths, n, d], counts)
     products, torches, told = [], [], []
     clock, records = "CPU" if o.cpu else "wall", common.Records(o.records)
     names = [both[0].name for both in peers[counts[0]]]

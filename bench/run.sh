@@ -7,7 +7,7 @@
 # --tabular adds tabular.py (hours) and writes docs/results/tabular.md; --small is for trying the scripts out.
 #
 #   KREIN=PATH     the program (build/krein); bench_pipe, bench_maps, bench_easymkl, bench_quant, bench_sketch,
-#                  bench_calls and bench_net
+#                  bench_calls, bench_net and bench_conv
 #                  are in bench/ beside it, and libkrein.so is beside it
 #   PYTHON=PATH    a Python with numpy, sklearn, pandas (/usr/bin/python3)
 #   KREIN_DATA     the real data sets for python_peers.py, net.py, --quality and --tabular (../shared/data beside the repository)
@@ -70,6 +70,11 @@ if "$python" -c 'import numpy, pandas, sklearn' 2>/dev/null; then
         part "several processes (scale.py)" "$python" "$here/scale.py" "${small[@]}"
     else
         echo "scale.py: skipped, there is no mpirun (scripts/deps.sh mpi)"
+    fi
+    if "$python" -c 'import torch' 2>/dev/null; then
+        part "convolutional networks (conv.py)" "$python" "$here/conv.py" "${small[@]}"
+    else
+        echo "conv.py: skipped, $python has no PyTorch (scripts/deps.sh torch)"
     fi
     if [[ -e ${KREIN_DATA:-$here/../../shared/data}/mnist.train.x.npy.gz ]]; then
         "$python" -c 'import torch' 2>/dev/null ||

@@ -3,7 +3,7 @@
 #
 # Looks for what the named groups need (default: build; every group includes build;
 # wheel is for building the Python package, python for using it; mpi is for several processes, torch for
-# bench/net.py to compare with, and everything else works without them) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
+# bench/net.py, bench/conv.py and tests/test_net_torch.c to compare with, and everything else works without them) and installs what is missing with apt-get. Where it may not (no apt-get, no way to
 # become root, or KREIN_NO_INSTALL=1) it prints the one command to run and exits 1.
 # Silent, and over in a moment, when all is there.
 # shellcheck disable=SC2034 # the tables are used by name

@@ -227,6 +227,14 @@ def read_tables():
         i += 1
 
 
+# One kernel, several of them, and that of learners with features of their own.
+KERNELS = [
+    {"kernel": "gaussian(sigma=1)"},
+    {"kernels": "gaussian(sigma=1); linear"},
+    {"kernel": "linear"},
+]
+
+
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
     "always"), whether it learns from rows without labels, whether it can be interrupted, whether it
@@ -239,21 +247,21 @@ def abilities(learner):
     warnings.simplefilter("ignore")
     draw = np.random.RandomState(0)
     X = draw.randn(60, 2)
-    tasks, probabilities = [], ""
+    tasks, probabilities, kernel = [], "", "gaussian(sigma=1)"
     for task in ("regression", "classification", "multilabel"):
         y = X[:, 0] + 0.1 * draw.randn(60)
         y = y if task == "regression" else (y > 0).astype(int)
         if task == "multilabel":
             y = np.array(["a|b" if v else "a" if u > 0 else "" for u, v in zip(X[:, 1], y)])
         for wanted in (False, True) if task == "classification" else (False,):
-            for kernels in (None, "gaussian(sigma=1); linear"):
-                options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
+            for options in KERNELS:
                 try:
                     model, _ = _base.train(
                         X, y, task=task, learner=learner, probabilities=wanted, **options
                     )
                 except KreinError:
                     continue
+                kernel = options.get("kernel", kernel)
                 if model.describe().probabilities:
                     probabilities = probabilities or ("asked" if wanted else "always")
                 if task not in tasks:
@@ -263,13 +271,13 @@ def abilities(learner):
     try:
         y = (X[:, 0] > 0).astype(float) if tasks == ["classification"] else X[:, 0].copy()
         y[::3] = np.nan
-        _base.train(X, y, task=tasks[0], learner=learner, kernel="gaussian(sigma=1)")
+        _base.train(X, y, task=tasks[0], learner=learner, kernel=kernel)
     except KreinError:
         unlabelled = False
     able = {"checkpoint": True, "graph_file": True}
     for option in able:
         with tempfile.TemporaryDirectory() as place:
-            options = {"kernel": "gaussian(sigma=1)", option: os.path.join(place, "state")}
+            options = {"kernel": kernel, option: os.path.join(place, "state")}
             try:
                 y = X[:, 0] > 0 if tasks == ["classification"] else X[:, 0]
                 _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
@@ -280,8 +288,7 @@ def abilities(learner):
         if task not in tasks:
             continue
         y = X[:, 0] if task == "regression" else (X[:, 0] > 0).astype(int)
-        for kernels in (None, "gaussian(sigma=1); linear"):
-            options = {"kernels": kernels} if kernels else {"kernel": "gaussian(sigma=1)"}
+        for options in KERNELS:
             try:
                 _base.train(X, y, task=task, learner=learner, uncertainty=True, **options)
             except KreinError:

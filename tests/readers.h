@@ -94,8 +94,8 @@ typedef struct how {
 } how;
 
 static inline void say_row(text *t, const krein_raw *raw, int64_t i) {
-    for (int64_t j = 0; raw->num && j < raw->nnum; j++)
-        say(t, "%.9g ", (double)raw->num[i * raw->nnum + j]);
+    for (int64_t j = 0; (raw->num || raw->byte) && j < raw->nnum; j++)
+        say(t, "%.9g ", (double)krein__raw_number(raw, raw->nnum, i, j));
     for (int64_t j = 0; j < raw->ncat; j++) say(t, "c%d ", (int)raw->cat[i * raw->ncat + j]);
     for (int64_t j = 0; j < raw->nlabel; j++) say(t, "L%.17g ", raw->label[i * raw->nlabel + j]);
     if (raw->weight) say(t, "w%g ", raw->weight[i]);

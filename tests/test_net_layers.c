@@ -3,8 +3,9 @@
  * formulas and reference values of the tanh network (FORMULAS 15). */
 #include "common.h"
 
+#include "nets.h"
+
 #include "net/codes.h"
-#include "net/fit.h"
 
 /* ---- a net, slowly ------------------------------------------------------- */
 
@@ -33,34 +34,6 @@ static slow slow_begin(const krein_net *net, int64_t n, const float *x) {
 static void slow_end(slow *s) {
     for (int64_t l = 0; l < s->net->layers; l++) free(s->out[l]), free(s->side[l]);
     free(s->x);
-}
-
-static void slow_affine(const krein_layer *l, const double *p, int64_t n, const double *x,
-                        double *out) {
-    bool intercept = l->values.number[1] > 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 0; c < l->out; c++) {
-            double sum = intercept ? p[l->in * l->out + c] : 0;
-            for (int64_t j = 0; j < l->in; j++) sum += x[i * l->in + j] * p[j * l->out + c];
-            out[i * l->out + c] = sum;
-        }
-}
-
-static void slow_spectral(const krein_layer *l, const double *p, int64_t n, const double *x,
-                          double *out) {
-    bool sines = l->values.number[2] > 0, two = l->values.number[1] > 0;
-    int64_t F = sines ? l->out / 2 : l->out, size = l->in * krein__panels(F) * KREIN_PANEL;
-    double s = 1 / sqrt((sines ? 4 : 2) * (double)F);
-    for (int64_t i = 0; i < n; i++, x += l->in, out += l->out)
-        for (int64_t f = 0; f < F; f++) {
-            double phase = sines ? 0 : 2 * M_PI * p[(two ? 2 : 1) * size + f], a = phase, b = phase;
-            for (int64_t j = 0; j < l->in; j++) {
-                a += x[j] * p[krein__panel_index(l->in, j, f)];
-                b += x[j] * p[(two ? size : 0) + krein__panel_index(l->in, j, f)];
-            }
-            out[sines ? 2 * f : f] = s * (cos(a) + cos(b));
-            if (sines) out[2 * f + 1] = s * (sin(a) + sin(b));
-        }
 }
 
 static int64_t pixel(krein_shape s, int64_t i, int64_t y, int64_t x) {
@@ -140,8 +113,12 @@ static const double *slow_forward(slow *s, const double *p) {
         const krein_layer *l = &s->net->layer[i];
         const double *x = i > 0 ? s->out[i - 1] : s->x, *own = p + l->first;
         double *out = s->out[i];
-        if (l->cls == &krein__layer_affine) slow_affine(l, own, s->n, x, out);
-        if (l->cls == &krein__layer_spectral) slow_spectral(l, own, s->n, x, out);
+        for (int64_t k = 0; k < s->n; k++) {
+            if (l->cls == &krein__layer_affine)
+                slow_affine(l, own, x + k * l->in, out + k * l->out);
+            if (l->cls == &krein__layer_spectral)
+                slow_spectral(l, own, x + k * l->in, out + k * l->out);
+        }
         if (l->cls == &krein__layer_conv) slow_conv(l, own, s->n, x, out);
         if (l->cls == &krein__layer_batchnorm) slow_batchnorm(l, own, s->n, s->statistics, x, out);
         if (l->cls == &krein__layer_maxpool || l->cls == &krein__layer_avgpool)
@@ -159,22 +136,6 @@ static const double *slow_forward(slow *s, const double *p) {
         }
     }
     return s->out[s->net->layers - 1];
-}
-
-static double slow_loss(const krein_loss_class *loss, int64_t k, const double *f, const float *y,
-                        int32_t class) {
-    double sum = 0, rival = -INFINITY;
-    for (int64_t c = 0; c < k; c++) {
-        if (loss == &krein__loss_square) sum += pow(f[c] - (double)y[c], 2);
-        if (loss == &krein__loss_logistic) sum += log1p(exp(-(double)y[c] * f[c]));
-        if (loss == &krein__loss_softmax) sum += exp(f[c] - f[class]);
-        if (c != class) rival = fmax(rival, f[c]);
-    }
-    if (loss == &krein__loss_softmax) return log(sum);
-    double slack = fmax(0, 1 + rival - f[class]);
-    if (loss == &krein__loss_hinge) return slack;
-    if (loss == &krein__loss_hinge2) return slack * slack;
-    return sum;
 }
 
 static double slow_mean(slow *s, const double *p, const krein_loss_class *loss,

@@ -648,7 +648,8 @@ static void every_allocation(void) {
         krein_model *model = NULL;
         krein_status st = krein_data_from_rows(ctx, &v, &d, &data);
         if (st == KREIN_OK) st = krein_train(ctx, data, &o, NULL, &model);
-        CHECK(st == (test_has_failed(&memory) ? KREIN_EMEMORY : KREIN_OK));
+        /* what it takes is then not known, and it goes on */
+        CHECK(st == KREIN_OK || (st == KREIN_EMEMORY && test_has_failed(&memory)));
         krein_model_destroy(model);
         krein_data_close(data);
     }

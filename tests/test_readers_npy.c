@@ -92,7 +92,7 @@ static void npy_bad(void) {
         {"(-1, 2)", "negative"},
         {"(99999999999999999999, 2)", "too large"},
         {"(4611686018427387904, 4611686018427387904)", "too large"},
-        {"(1, 2, 2)", "3 dimensions"},
+        {"(1, 2, 2, 1, 1)", "5 dimensions"},
         {"()", "0 dimensions"},
         {"(0, 2)", "no rows"},
         {"(2, 0)", "no columns"},

@@ -314,13 +314,25 @@ def plain_view(X: np.ndarray, n: int, d: int) -> Any:
     return c.krein_rows_view(_VIEW_SIZE, n, d, address(X), ELEMENTS[X.dtype], d, 1)
 
 
+class Images(np.ndarray):
+    """Rows that are images of the shape `image`, as "32x32x3"."""
+
+    image: Optional[bytes] = None
+
+    def __array_finalize__(self, made_of: Any) -> None:
+        if self.ndim == 2 and np.shape(made_of)[1:] == self.shape[1:]:
+            self.image = getattr(made_of, "image", None)
+
+
 def as_table(X: Any) -> Any:
     """X, or an array of two dimensions made of it."""
     if is_frame(X) or is_sparse(X):
         return X
     array = X if isinstance(X, np.ndarray) else _array(X)
-    if array.ndim in (3, 4) and array.shape[0] > 0:  # images
-        return array.reshape(array.shape[0], -1)
+    if array.ndim in (3, 4) and array.shape[0] > 0:
+        table = array.reshape(array.shape[0], -1).view(Images)
+        table.image = "x".join(map(str, array.shape[1:])).encode()
+        return table
     if array.ndim != 2:
         raise ArgumentError(
             "Expected 2D array, got %s array instead: array of shape %s. Reshape your data either "
@@ -512,9 +524,9 @@ _TEXTS = ("format", "label", "labels_file", "weights", "group", "id", "ignore", 
 
 def image_of(X: Any) -> Optional[bytes]:
     """The shape of rows that are images: an array of n x h x w or n x h x w x c numbers."""
-    if not isinstance(X, np.ndarray) or X.ndim not in (3, 4) or X.shape[0] == 0:
-        return None
-    return "x".join(map(str, X.shape[1:])).encode()
+    if isinstance(X, np.ndarray) and X.ndim in (3, 4):
+        X = as_table(X)
+    return getattr(X, "image", None) if isinstance(X, Images) else None
 
 
 def same_image(a: bytes, b: bytes) -> bool:

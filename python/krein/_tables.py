@@ -1200,7 +1200,10 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "text",
                     "",
                     "",
-                    "the frequencies of this model, with its D, spectrum and form",
+                    (
+                        "the frequencies of this model, with its D, spectrum and form; of a model "
+                        "of the learner net the map network"
+                    ),
                 ),
             ),
         ),
@@ -1239,6 +1242,36 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     "32",
                     "[1, 32]",
                     "of frequencies and features: 32, or whole numbers of 8, 4, 2 or 1",
+                ),
+            ),
+        ),
+        "network": Method(
+            "network",
+            "features of a network: all of its layers but the last",
+            (
+                "The features that the learner net trains, for images and for tables. For other "
+                "learners they are those of a model (file), on rows of the same shape, or random "
+                "ones. They stand for the kernel z(x)'z(y) of their own."
+            ),
+            "he2016",
+            "",
+            (
+                Option(
+                    "arch",
+                    "text",
+                    "",
+                    "",
+                    (
+                        "the network: \"convnet(3-32-32-32)\" (channels that come into each "
+                        "convolution), \"resnet(20)\", \"mlp(64-64)\"; by the rows when not given"
+                    ),
+                ),
+                Option(
+                    "file",
+                    "text",
+                    "",
+                    "",
+                    "the network of this model, as it was trained",
                 ),
             ),
         ),
@@ -2035,6 +2068,16 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
                 Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+                Option(
                     "frequency_rate",
                     "number",
                     "",
@@ -2043,16 +2086,6 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "length of the steps of frequencies, in units of their typical size at the "
                         "start; when not given 20 times the rate with adam, and with others the "
                         "rate itself in no unit"
-                    ),
-                ),
-                Option(
-                    "report",
-                    "integer",
-                    "0",
-                    "[0, 1000000000]",
-                    (
-                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
-                        "one an epoch"
                     ),
                 ),
                 Option(
@@ -2218,6 +2251,16 @@ TABLES: Dict[str, Dict[str, Method]] = {
                     ),
                 ),
                 Option(
+                    "report",
+                    "integer",
+                    "0",
+                    "[0, 1000000000]",
+                    (
+                        "steps between two lines with loss and held-out error in the log (-vv); 0: "
+                        "one an epoch"
+                    ),
+                ),
+                Option(
                     "frequency_rate",
                     "number",
                     "",
@@ -2226,6 +2269,128 @@ TABLES: Dict[str, Dict[str, Method]] = {
                         "length of the steps of frequencies, in units of their typical size at the "
                         "start; when not given the rate with adam, and with others the rate itself "
                         "in no unit"
+                    ),
+                ),
+            ),
+            ("regression", "classification", "multilabel"),
+            "always",
+            False,
+            True,
+            False,
+        ),
+        "net": Method(
+            "net",
+            "a network, trained: convolutions for images, layers for tables",
+            (
+                "For numbers and classes. The architecture is named: convnet(3-32-32-32) is four "
+                "convolutions, whose input channels are the numbers, each with batch "
+                "normalisation, ReLU and a maximum over 2 x 2; resnet(20) has residual blocks; "
+                "mlp(64-64) takes any columns. Images come as an .npy of n x h x w x c numbers, or "
+                "as rows of h w c numbers with `image`; they are scaled by channel, and bytes stay "
+                "bytes in memory. A tenth of the rows is held out to choose the epoch. With the "
+                "square loss the weights are then solved for as by krr. loss=softmax has "
+                "probabilities by itself; with other losses they are calibrated on the rows held "
+                "out. The map network(file=MODEL) has the trained features, for any learner, and "
+                "for this one to go on from."
+            ),
+            "he2016",
+            "",
+            (
+                Option(
+                    "arch",
+                    "text",
+                    "",
+                    "",
+                    (
+                        "the network: \"convnet(3-32-32-32)\" (channels that come into each "
+                        "convolution), \"resnet(20)\", \"mlp(64-64)\"; when not given four "
+                        "convolutions of 32 channels for images, mlp(64-64) for tables"
+                    ),
+                ),
+                Option(
+                    "decay",
+                    "number",
+                    "0.0005",
+                    "[0, 1000000]",
+                    "penalty decay/2 |w|^2 of the weights of all layers",
+                ),
+                Option(
+                    "momentum",
+                    "number",
+                    "",
+                    "[0, 1)",
+                    "of optimizer=sgd; 0.9 when not given",
+                ),
+                Option(
+                    "loss",
+                    "hinge|hinge2|square|softmax|logistic",
+                    "",
+                    "",
+                    "softmax for classes, square for numbers when not given",
+                ),
+                Option(
+                    "optimizer",
+                    "sgd|adam|adadelta",
+                    "adam",
+                    "",
+                    "how steps follow from gradients",
+                ),
+                Option(
+                    "epochs",
+                    "integer",
+                    "",
+                    "[1, 1000000]",
+                    (
+                        "visits of every row, at most; when not given 10 to 200, so that there are "
+                        "about 20,000 steps"
+                    ),
+                ),
+                Option(
+                    "batch",
+                    "integer",
+                    "64",
+                    "[1, 1000000]",
+                    "rows of a step",
+                ),
+                Option(
+                    "rate",
+                    "number",
+                    "",
+                    "(0, 1e+30]",
+                    (
+                        "length of the steps; 0.005 with adam, the optimiser's own with others "
+                        "when not given"
+                    ),
+                ),
+                Option(
+                    "schedule",
+                    "constant|step|cosine|warmup",
+                    "cosine",
+                    "",
+                    "how the rate falls over the epochs",
+                ),
+                Option(
+                    "patience",
+                    "integer",
+                    "20",
+                    "[0, 1000000]",
+                    "epochs without a better held-out error before the end; 0: all epochs",
+                ),
+                Option(
+                    "clip",
+                    "number",
+                    "0",
+                    "[0, 1e+30]",
+                    "gradients are made no longer than that; 0: as they are",
+                ),
+                Option(
+                    "refit",
+                    "no|yes",
+                    "",
+                    "",
+                    (
+                        "solve for the weights by ridge regression in the end; when not given: "
+                        "with the square loss"
                     ),
                 ),
                 Option(

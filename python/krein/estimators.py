@@ -32,6 +32,8 @@ __all__ = [
     "AsklClassifier",
     "DeepRegressor",
     "DeepClassifier",
+    "NetRegressor",
+    "NetClassifier",
     "MKLRegressor",
     "MKLClassifier",
 ]
@@ -86,6 +88,9 @@ class Regressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -157,6 +162,7 @@ class Regressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         graph_file: Any = None,
@@ -184,6 +190,7 @@ class Regressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.graph_file = graph_file
@@ -241,6 +248,9 @@ class Classifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -317,6 +327,7 @@ class Classifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         graph_file: Any = None,
@@ -345,6 +356,7 @@ class Classifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.graph_file = graph_file
@@ -418,6 +430,9 @@ class KernelRidge(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -490,6 +505,7 @@ class KernelRidge(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         uncertainty: Optional[bool] = None,
@@ -517,6 +533,7 @@ class KernelRidge(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.uncertainty = uncertainty
@@ -588,6 +605,9 @@ class KernelRidgeClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -665,6 +685,7 @@ class KernelRidgeClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         probabilities: Optional[bool] = None,
@@ -693,6 +714,7 @@ class KernelRidgeClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.probabilities = probabilities
@@ -756,6 +778,9 @@ class DividedRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -826,6 +851,7 @@ class DividedRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -851,6 +877,7 @@ class DividedRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -911,6 +938,9 @@ class DividedClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -983,6 +1013,7 @@ class DividedClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -1008,6 +1039,7 @@ class DividedClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -1067,6 +1099,9 @@ class SemiSupervisedRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -1137,6 +1172,7 @@ class SemiSupervisedRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -1162,6 +1198,7 @@ class SemiSupervisedRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -1221,6 +1258,9 @@ class SemiSupervisedClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -1293,6 +1333,7 @@ class SemiSupervisedClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -1318,6 +1359,7 @@ class SemiSupervisedClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -1396,6 +1438,9 @@ class LaprlsRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -1468,6 +1513,7 @@ class LaprlsRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -1500,6 +1546,7 @@ class LaprlsRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -1578,6 +1625,9 @@ class LaprlsClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -1652,6 +1702,7 @@ class LaprlsClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -1684,6 +1735,7 @@ class LaprlsClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -1754,6 +1806,9 @@ class LabelPropagationRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     graph_file : str or path, optional
@@ -1826,6 +1881,7 @@ class LabelPropagationRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
         verbose: Union[bool, int] = False,
@@ -1856,6 +1912,7 @@ class LabelPropagationRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
         self.verbose = verbose
@@ -1927,6 +1984,9 @@ class LabelPropagationClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     graph_file : str or path, optional
@@ -2001,6 +2061,7 @@ class LabelPropagationClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
         verbose: Union[bool, int] = False,
@@ -2031,6 +2092,7 @@ class LabelPropagationClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
         self.verbose = verbose
@@ -2094,6 +2156,9 @@ class SelfTrainingClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     probabilities : bool, optional
@@ -2165,6 +2230,7 @@ class SelfTrainingClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
         verbose: Union[bool, int] = False,
@@ -2192,6 +2258,7 @@ class SelfTrainingClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.probabilities = probabilities
         self.verbose = verbose
@@ -2267,6 +2334,9 @@ class SVC(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     probabilities : bool, optional
@@ -2351,6 +2421,7 @@ class SVC(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
         uncertainty: Optional[bool] = None,
@@ -2384,6 +2455,7 @@ class SVC(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.probabilities = probabilities
         self.uncertainty = uncertainty
@@ -2453,6 +2525,9 @@ class SVR(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -2526,6 +2601,7 @@ class SVR(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -2554,6 +2630,7 @@ class SVR(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -2616,6 +2693,9 @@ class GradientDescentRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -2682,6 +2762,7 @@ class GradientDescentRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -2708,6 +2789,7 @@ class GradientDescentRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -2770,6 +2852,9 @@ class GradientDescentClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -2838,6 +2923,7 @@ class GradientDescentClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -2864,6 +2950,7 @@ class GradientDescentClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -2926,6 +3013,9 @@ class LogisticRegression(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     verbose : bool or int, optional
@@ -2999,6 +3089,7 @@ class LogisticRegression(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
@@ -3025,6 +3116,7 @@ class LogisticRegression(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.verbose = verbose
         self.comm = comm
@@ -3086,13 +3178,13 @@ class AsklRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     frequency_rate : float, optional
         Length of the steps of frequencies, in units of their typical size at the start;
         when not given 20 times the rate with adam, and with others the rate itself in no
         unit. In (0, 1e+30].
-    report : int, optional
-        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
-        epoch. In [0, 1000000000]. Default 0.
     form : {"free", "mixture"}, optional
         Each frequency is trained, or the spectral mixture that all are drawn from; with it
         everything else is as in the preset sk. Default free.
@@ -3139,6 +3231,9 @@ class AsklRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -3182,7 +3277,7 @@ class AsklRegressor(BaseRegressor):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report", "frequency_rate", "form", "q")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -3210,8 +3305,8 @@ class AsklRegressor(BaseRegressor):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
-        frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
+        frequency_rate: Optional[float] = None,
         form: Optional[str] = None,
         q: Optional[int] = None,
         kernel: Any = None,
@@ -3233,6 +3328,7 @@ class AsklRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         verbose: Union[bool, int] = False,
@@ -3255,8 +3351,8 @@ class AsklRegressor(BaseRegressor):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
-        self.frequency_rate = frequency_rate
         self.report = report
+        self.frequency_rate = frequency_rate
         self.form = form
         self.q = q
         self.kernel = kernel
@@ -3278,6 +3374,7 @@ class AsklRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -3340,13 +3437,13 @@ class AsklClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     frequency_rate : float, optional
         Length of the steps of frequencies, in units of their typical size at the start;
         when not given 20 times the rate with adam, and with others the rate itself in no
         unit. In (0, 1e+30].
-    report : int, optional
-        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
-        epoch. In [0, 1000000000]. Default 0.
     form : {"free", "mixture"}, optional
         Each frequency is trained, or the spectral mixture that all are drawn from; with it
         everything else is as in the preset sk. Default free.
@@ -3393,6 +3490,9 @@ class AsklClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -3438,7 +3538,7 @@ class AsklClassifier(BaseClassifier):
     """
 
     _learner = "askl"
-    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report", "form", "q")
+    _options = ("D", "preset", "lambda_a", "lambda_b", "spectrum", "sines", "train", "norm", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report", "frequency_rate", "form", "q")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -3466,8 +3566,8 @@ class AsklClassifier(BaseClassifier):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
-        frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
+        frequency_rate: Optional[float] = None,
         form: Optional[str] = None,
         q: Optional[int] = None,
         kernel: Any = None,
@@ -3489,6 +3589,7 @@ class AsklClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         verbose: Union[bool, int] = False,
@@ -3511,8 +3612,8 @@ class AsklClassifier(BaseClassifier):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
-        self.frequency_rate = frequency_rate
         self.report = report
+        self.frequency_rate = frequency_rate
         self.form = form
         self.q = q
         self.kernel = kernel
@@ -3534,6 +3635,7 @@ class AsklClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -3592,13 +3694,13 @@ class DeepRegressor(BaseRegressor):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     frequency_rate : float, optional
         Length of the steps of frequencies, in units of their typical size at the start;
         when not given the rate with adam, and with others the rate itself in no unit. In
         (0, 1e+30].
-    report : int, optional
-        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
-        epoch. In [0, 1000000000]. Default 0.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -3639,6 +3741,9 @@ class DeepRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -3682,7 +3787,7 @@ class DeepRegressor(BaseRegressor):
     """
 
     _learner = "deep"
-    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report")
+    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report", "frequency_rate")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -3708,8 +3813,8 @@ class DeepRegressor(BaseRegressor):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
-        frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
+        frequency_rate: Optional[float] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -3729,6 +3834,7 @@ class DeepRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         verbose: Union[bool, int] = False,
@@ -3749,8 +3855,8 @@ class DeepRegressor(BaseRegressor):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
-        self.frequency_rate = frequency_rate
         self.report = report
+        self.frequency_rate = frequency_rate
         self.kernel = kernel
         self.map = map
         self.features = features
@@ -3770,6 +3876,7 @@ class DeepRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -3828,13 +3935,13 @@ class DeepClassifier(BaseClassifier):
     refit : {"no", "yes"}, optional
         Solve for the weights by ridge regression in the end; when not given: with the
         square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
     frequency_rate : float, optional
         Length of the steps of frequencies, in units of their typical size at the start;
         when not given the rate with adam, and with others the rate itself in no unit. In
         (0, 1e+30].
-    report : int, optional
-        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
-        epoch. In [0, 1000000000]. Default 0.
     kernel : str or kernel, optional
         Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
         by held-out error, with a metric.
@@ -3875,6 +3982,9 @@ class DeepClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     checkpoint : str or path, optional
@@ -3920,7 +4030,7 @@ class DeepClassifier(BaseClassifier):
     """
 
     _learner = "deep"
-    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "frequency_rate", "report")
+    _options = ("layers", "width", "bits", "memory", "lambda_a", "spread", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report", "frequency_rate")
     _renamed = {"gradient_clip": "clip"}
     _explained = {
         "check_sample_weights_invariance": (
@@ -3946,8 +4056,8 @@ class DeepClassifier(BaseClassifier):
         patience: Optional[int] = None,
         gradient_clip: Optional[float] = None,
         refit: Optional[str] = None,
-        frequency_rate: Optional[float] = None,
         report: Optional[int] = None,
+        frequency_rate: Optional[float] = None,
         kernel: Any = None,
         map: Optional[str] = None,
         features: Optional[int] = None,
@@ -3967,6 +4077,7 @@ class DeepClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
         verbose: Union[bool, int] = False,
@@ -3987,7 +4098,229 @@ class DeepClassifier(BaseClassifier):
         self.patience = patience
         self.gradient_clip = gradient_clip
         self.refit = refit
+        self.report = report
         self.frequency_rate = frequency_rate
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.image = image
+        self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.comm = comm
+
+
+class NetRegressor(BaseRegressor):
+    """A network, trained: convolutions for images, layers for tables.
+
+    For numbers and classes. The architecture is named: convnet(3-32-32-32) is four
+    convolutions, whose input channels are the numbers, each with batch normalisation, ReLU and
+    a maximum over 2 x 2; resnet(20) has residual blocks; mlp(64-64) takes any columns. Images
+    come as an .npy of n x h x w x c numbers, or as rows of h w c numbers with `image`; they are
+    scaled by channel, and bytes stay bytes in memory. A tenth of the rows is held out to choose
+    the epoch. With the square loss the weights are then solved for as by krr. loss=softmax has
+    probabilities by itself; with other losses they are calibrated on the rows held out. The map
+    network(file=MODEL) has the trained features, for any learner, and for this one to go on
+    from.
+
+    Parameters
+    ----------
+    arch : str, optional
+        The network: "convnet(3-32-32-32)" (channels that come into each convolution),
+        "resnet(20)", "mlp(64-64)"; when not given four convolutions of 32 channels for
+        images, mlp(64-64) for tables.
+    decay : float, optional
+        Penalty decay/2 |w|^2 of the weights of all layers. In [0, 1000000]. Default 0.0005.
+    momentum : float, optional
+        Of optimizer=sgd; 0.9 when not given. In [0, 1).
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 64.
+    rate : float, optional
+        Length of the steps; 0.005 with adam, the optimiser's own with others when not
+        given. In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import NetRegressor
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1]
+    >>> model = NetRegressor().fit(X, y)
+    >>> model.predict(X[:5]).shape
+    (5,)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "net"
+    _options = ("arch", "decay", "momentum", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report")
+    _renamed = {"gradient_clip": "clip"}
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        arch: Optional[str] = None,
+        decay: Optional[float] = None,
+        momentum: Optional[float] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
+        refit: Optional[str] = None,
+        report: Optional[int] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        image: Optional[str] = None,
+        holdout: Optional[float] = None,
+        checkpoint: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.arch = arch
+        self.decay = decay
+        self.momentum = momentum
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.refit = refit
         self.report = report
         self.kernel = kernel
         self.map = map
@@ -4008,6 +4341,231 @@ class DeepClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
+        self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.comm = comm
+
+
+class NetClassifier(BaseClassifier):
+    """A network, trained: convolutions for images, layers for tables.
+
+    For numbers and classes. The architecture is named: convnet(3-32-32-32) is four
+    convolutions, whose input channels are the numbers, each with batch normalisation, ReLU and
+    a maximum over 2 x 2; resnet(20) has residual blocks; mlp(64-64) takes any columns. Images
+    come as an .npy of n x h x w x c numbers, or as rows of h w c numbers with `image`; they are
+    scaled by channel, and bytes stay bytes in memory. A tenth of the rows is held out to choose
+    the epoch. With the square loss the weights are then solved for as by krr. loss=softmax has
+    probabilities by itself; with other losses they are calibrated on the rows held out. The map
+    network(file=MODEL) has the trained features, for any learner, and for this one to go on
+    from.
+
+    Parameters
+    ----------
+    arch : str, optional
+        The network: "convnet(3-32-32-32)" (channels that come into each convolution),
+        "resnet(20)", "mlp(64-64)"; when not given four convolutions of 32 channels for
+        images, mlp(64-64) for tables.
+    decay : float, optional
+        Penalty decay/2 |w|^2 of the weights of all layers. In [0, 1000000]. Default 0.0005.
+    momentum : float, optional
+        Of optimizer=sgd; 0.9 when not given. In [0, 1).
+    loss : {"hinge", "hinge2", "square", "softmax", "logistic"}, optional
+        Softmax for classes, square for numbers when not given.
+    optimizer : {"sgd", "adam", "adadelta"}, optional
+        How steps follow from gradients. Default adam.
+    epochs : int, optional
+        Visits of every row, at most; when not given 10 to 200, so that there are about
+        20,000 steps. In [1, 1000000].
+    batch : int, optional
+        Rows of a step. In [1, 1000000]. Default 64.
+    rate : float, optional
+        Length of the steps; 0.005 with adam, the optimiser's own with others when not
+        given. In (0, 1e+30].
+    schedule : {"constant", "step", "cosine", "warmup"}, optional
+        How the rate falls over the epochs. Default cosine.
+    patience : int, optional
+        Epochs without a better held-out error before the end; 0: all epochs. In [0,
+        1000000]. Default 20.
+    gradient_clip : float, optional
+        Gradients are made no longer than that; 0: as they are. In [0, 1e+30]. Default 0.
+    refit : {"no", "yes"}, optional
+        Solve for the weights by ridge regression in the end; when not given: with the
+        square loss.
+    report : int, optional
+        Steps between two lines with loss and held-out error in the log (-vv); 0: one an
+        epoch. In [0, 1000000000]. Default 0.
+    kernel : str or kernel, optional
+        Kernel, as "gaussian(sigma=2)" or "laplacian + 0.5*linear". When None it is chosen
+        by held-out error, with a metric.
+    map : str, optional
+        Feature map, as "nystrom(D=500)"; by the number of rows and the kernel when None.
+    features : int, optional
+        Number of features, in place of the map's D.
+    lambda_ : float, optional
+        Regularisation; chosen by held-out error when None.
+    kernels : str or list, optional
+        Kernels of which the best is taken, or that are combined (MKL); not with `kernel`.
+    select : str, optional
+        What chooses kernel and regularisation: "loo" (when None), "cv(k=10)", ...
+    metric : {"auto", "none", "diagonal", "full"}, optional
+        Learned scaling of the inputs. When None it is learned where no kernel is given.
+    effort : float, optional
+        How much is tried before the fit: 1, less or more.
+    clip : float, optional
+        Scaled inputs are cut at +-clip; 8 when None and no kernel is given.
+    max_exact : int, optional
+        Most rows of a kernel matrix.
+    max_memory : int or str, optional
+        Most bytes to use, as 2**30 or "1G"; most of what is free when None.
+    time_limit : float, optional
+        Seconds for reading, choosing and fitting.
+    n_jobs : int, optional
+        Threads; all CPUs when None or -1. The results do not depend on it.
+    random_state : int or RandomState, optional
+        Seed of all random numbers; 1 when None.
+    scale : {"standard", "minmax", "unit", "none"}, optional
+        Scaling of the inputs.
+    missing : {"auto", "error", "mean", "drop"}, optional
+        What is done with missing cells (NaN). When None: the mean and an indicator; texts
+        become a category of their own.
+    categories : {"auto", "onehot", "target", "hash"}, optional
+        How columns of texts are encoded.
+    unknown : {"error", "ignore"}, optional
+        A category at prediction that was not there at training.
+    types : {"auto", "plain"}, optional
+        Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
+    holdout : float, optional
+        Part of the rows that is kept out and evaluated (`report_.test`).
+    checkpoint : str or path, optional
+        File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
+        crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
+        is done. For arrays, frames and files, not for blocks.
+    verbose : bool or int, optional
+        Progress and decisions on standard error.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that train together. All call `fit`, each with rows of its own (a file is
+        divided among them), and get the same model.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model.
+    classes_ : ndarray
+        The classes, sorted.
+    report_ : Report
+        What training reports: sizes, times, errors, candidates.
+    kernel_, map_, learner_ : str
+        Complete specs of what was chosen.
+    regularization_ : float
+        The regularisation; NaN where the learner has none.
+    importances_ : ndarray or None
+        Factors of the metric, one a name of `model_.encoded_names`.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray
+        Their names, where X was a frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import NetClassifier
+    >>> X = np.random.RandomState(0).rand(100, 2)
+    >>> y = np.where(X[:, 0] + X[:, 1] > 1, "high", "low")
+    >>> model = NetClassifier().fit(X, y)
+    >>> model.classes_.tolist()
+    ['high', 'low']
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _learner = "net"
+    _options = ("arch", "decay", "momentum", "loss", "optimizer", "epochs", "batch", "rate", "schedule", "patience", "gradient_clip", "refit", "report")
+    _renamed = {"gradient_clip": "clip"}
+    _explained = {
+        "check_sample_weights_invariance": (
+            "mini-batches and the rows held out depend on the order of the rows"
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        arch: Optional[str] = None,
+        decay: Optional[float] = None,
+        momentum: Optional[float] = None,
+        loss: Optional[str] = None,
+        optimizer: Optional[str] = None,
+        epochs: Optional[int] = None,
+        batch: Optional[int] = None,
+        rate: Optional[float] = None,
+        schedule: Optional[str] = None,
+        patience: Optional[int] = None,
+        gradient_clip: Optional[float] = None,
+        refit: Optional[str] = None,
+        report: Optional[int] = None,
+        kernel: Any = None,
+        map: Optional[str] = None,
+        features: Optional[int] = None,
+        lambda_: Optional[float] = None,
+        kernels: Union[str, List[Any], None] = None,
+        select: Optional[str] = None,
+        metric: Optional[str] = None,
+        effort: Optional[float] = None,
+        clip: Optional[float] = None,
+        max_exact: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        time_limit: Optional[float] = None,
+        n_jobs: Optional[int] = None,
+        random_state: Any = None,
+        scale: Optional[str] = None,
+        missing: Optional[str] = None,
+        categories: Optional[str] = None,
+        unknown: Optional[str] = None,
+        types: Optional[str] = None,
+        image: Optional[str] = None,
+        holdout: Optional[float] = None,
+        checkpoint: Any = None,
+        verbose: Union[bool, int] = False,
+        comm: Any = None,
+    ) -> None:
+        self.arch = arch
+        self.decay = decay
+        self.momentum = momentum
+        self.loss = loss
+        self.optimizer = optimizer
+        self.epochs = epochs
+        self.batch = batch
+        self.rate = rate
+        self.schedule = schedule
+        self.patience = patience
+        self.gradient_clip = gradient_clip
+        self.refit = refit
+        self.report = report
+        self.kernel = kernel
+        self.map = map
+        self.features = features
+        self.lambda_ = lambda_
+        self.kernels = kernels
+        self.select = select
+        self.metric = metric
+        self.effort = effort
+        self.clip = clip
+        self.max_exact = max_exact
+        self.max_memory = max_memory
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.scale = scale
+        self.missing = missing
+        self.categories = categories
+        self.unknown = unknown
+        self.types = types
+        self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -4075,6 +4633,9 @@ class MKLRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     uncertainty : bool, optional
@@ -4146,6 +4707,7 @@ class MKLRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
@@ -4174,6 +4736,7 @@ class MKLRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.uncertainty = uncertainty
         self.verbose = verbose
@@ -4241,6 +4804,9 @@ class MKLClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     probabilities : bool, optional
@@ -4317,6 +4883,7 @@ class MKLClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
         uncertainty: Optional[bool] = None,
@@ -4346,6 +4913,7 @@ class MKLClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.probabilities = probabilities
         self.uncertainty = uncertainty

@@ -31,13 +31,14 @@ static krein_status parse(krein_ctx *ctx, const char *spec, bool fresh, const kr
     return st;
 }
 
-const char *krein__map_kernel(krein_ctx *ctx, const char *spec) {
-    krein_ctx quiet = krein__ctx_share(ctx, 1);
+krein_status krein__map_kernel(krein_ctx *ctx, const char *spec, const char **kernel) {
     const krein_map_class *cls = NULL;
     krein_values values = {0};
-    bool known = spec && parse(&quiet, spec, true, &cls, &values) == KREIN_OK;
-    krein__values_clear(&quiet, &values);
-    return known ? cls->kernel : NULL;
+    if (!spec || *kernel) return KREIN_OK;
+    krein_status st = parse(ctx, spec, true, &cls, &values);
+    krein__values_clear(ctx, &values);
+    if (st == KREIN_OK) *kernel = cls->kernel;
+    return st;
 }
 
 static krein_status create(krein_ctx *ctx, const char *spec, bool fresh, const krein_kernel *kernel,

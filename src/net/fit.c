@@ -19,7 +19,8 @@
  * are measured see the noted ones.
  *
  * With a deadline the rate falls by the clock where that is ahead of the steps. The result then
- * depends on it.
+ * depends on it. It ends early enough for the rows held out to be measured three times, as long as
+ * that took last: at the end of the epoch, and by those who look at what came out.
  *
  * The proximal step has the length of the plain rate also where the optimiser scales its steps
  * (adam, adadelta): the penalty is then that of the objective in another metric. */
@@ -32,6 +33,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const double MEASURED = 3; /* times, behind the last step */
 
 typedef struct fit {
     krein_net *net;
@@ -53,6 +56,7 @@ typedef struct fit {
     krein_fit_report *report; /* so far */
     krein_fit_place told;     /* at the last line in the log within an epoch */
     double start;             /* krein__clock() */
+    double after;             /* seconds that are needed behind the last step */
 } fit;
 
 /* ---- measuring ---------------------------------------------------------- */
@@ -232,7 +236,7 @@ static float *head_weights(const fit *f, int64_t *rows, int64_t *columns) {
 /* Steps of the schedule: those that were made, or as many as the time that has passed stands for,
  * so that the rate has come down where the time ends. */
 static int64_t progress(const fit *f) {
-    double all = f->o->deadline - f->start;
+    double all = f->o->deadline - f->after - f->start;
     if (f->o->deadline == 0 || !(all > 0)) return f->at.step;
     double late = (krein__clock() - f->start) / all * (double)f->steps;
     return krein__max(f->at.step, (int64_t)fmin(late, (double)f->steps - 1));
@@ -397,7 +401,8 @@ static krein_status run_window(fit *f, bool *ended) {
         if (f->o->record) TRY(f->o->record(f->o->record_user, at->step, f->net->p));
         TRY(report_steps(f));
         if (at->step % 16 == 0) tell(f, &f->report->last, at->step);
-        *ended = krein__late(f->o->deadline) || krein__enough(ctx);
+        *ended =
+            (f->o->deadline > 0 && krein__late(f->o->deadline - f->after)) || krein__enough(ctx);
         f->report->end = KREIN_FIT_TIME;
         if (*ended) break;
     }
@@ -432,8 +437,10 @@ static krein_status look(fit *f, krein_fit_state *s) {
     }
     TRY(st);
     s->objective += value;
+    double begun = krein__clock();
     if (f->rows->held.x.n > 0)
         TRY(krein__net_measure(&f->work, &f->rows->held, f->o->loss, &s->held, &s->error, NULL));
+    f->after = MEASURED * (krein__clock() - begun);
 done:
     return st;
 }

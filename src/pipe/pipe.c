@@ -40,8 +40,8 @@ krein_status krein__pipe_begin(krein_ctx *ctx, const krein_pipe_options *o,
                                const krein_purpose *purpose, krein_pipe *p) {
     krein_status st = KREIN_OK;
     TRY(krein__pipe_begin_with(ctx, o, purpose, NULL, p));
-    const char *kernel = o->kernel ? o->kernel : krein__map_kernel(ctx, o->map);
-    TRY(krein__kernel_parse(ctx, kernel ? kernel : KREIN_KERNEL_DEFAULT, &p->kernel));
+    TRY(krein__map_kernel(ctx, o->map, &p->o.kernel));
+    TRY(krein__kernel_parse(ctx, p->o.kernel ? p->o.kernel : KREIN_KERNEL_DEFAULT, &p->kernel));
     if (o->map) TRY(krein__pipe_check_map(p, o->map, p->kernel, o->features, NULL));
 done:
     return st;

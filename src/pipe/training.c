@@ -288,8 +288,7 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     TRY(krein__learner_parse(ctx, t->o.learner ? t->o.learner : KREIN_LEARNER_DEFAULT, &t->learner,
                              &t->values, &t->weighing));
     TRY(take_own_map(t));
-    if (!t->o.kernel && !t->o.kernels && !t->weighing.cls)
-        t->o.kernel = krein__map_kernel(ctx, t->o.map);
+    if (!t->o.kernels && !t->weighing.cls) TRY(krein__map_kernel(ctx, t->o.map, &t->o.kernel));
     TRY(krein__tuning_begin(t));
     t->pipe.purpose.matrix = t->learner->matrix;
     if (t->learner->map) t->pipe.purpose.features = NULL;

@@ -46,24 +46,7 @@ has "a time limit: said" err 'deep: time limit: best of [0-9]+ epochs'
 epochs=400
 [[ $SANITIZED ]] && epochs=30
 net=(train reg.csv "${kernel[@]}" --learner "deep(width=32, bits=4, epochs=$epochs, patience=0)")
-run "${net[@]}" -o whole.krein
-ok "in one go"
-begun() { [[ -e state ]] && (($(stat -c %s state) > 15000)); }
-for signal in TERM KILL; do
-    rm -f state out err model.krein
-    "$KREIN" "${net[@]}" -o model.krein --checkpoint state --checkpoint-every 0.001 >out 2>err &
-    pid=$!
-    wait_for 60 begun
-    kill -$signal $pid 2>/dev/null
-    wait $pid 2>/dev/null
-    if [[ ! -e state ]]; then
-        skip "SIG$signal" "it was faster than the signal"
-        continue
-    fi
-    run "${net[@]}" -o model.krein --checkpoint state -j 1
-    ok "SIG$signal: goes on"
-    cmp -s whole.krein model.krein && pass || fail "SIG$signal: the same bytes"
-done
+goes_on 15000 "${net[@]}"
 
 refuse() { # option, message
     run train b.csv --learner "deep($1)" "${kernel[@]}" -o e.krein

@@ -8,6 +8,7 @@
 #   lacks NAME FILE REGEX    none does
 #   is NAME WANT GOT
 #   json NAME EXPR           EXPR of Python holds for j, the object that `out` holds
+#   goes_on BYTES ARGS...    a training that is killed goes on to the same model
 #   pass NAME / fail NAME [why] / skip NAME why
 #   summary                  prints the last line and exits
 #
@@ -94,3 +95,27 @@ wait_for() {
 }
 # No file of a write that was given up, here or below.
 no_leftovers() { is "$1: no temporary file left" "" "$(find . -name '*.tmp*')"; }
+# goes_on BYTES ARGS...: a training that is killed once its state has so many bytes goes on, on one
+# thread, to the model that it makes in one go.
+goes_on() {
+    local bytes=$1 signal pid
+    shift
+    begun() { [[ -e state ]] && (($(stat -c %s state) > bytes)); }
+    run "$@" -o whole.krein
+    ok "in one go"
+    for signal in TERM KILL; do
+        rm -f state out err model.krein
+        "$KREIN" "$@" -o model.krein --checkpoint state --checkpoint-every 0.001 >out 2>err &
+        pid=$!
+        wait_for 60 begun
+        kill -$signal $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        if [[ ! -e state ]]; then
+            skip "SIG$signal" "it was faster than the signal"
+            continue
+        fi
+        run "$@" -o model.krein --checkpoint state -j 1
+        ok "SIG$signal: goes on"
+        cmp -s whole.krein model.krein && pass || fail "SIG$signal: the same bytes"
+    done
+}
