@@ -1,35 +1,50 @@
-/* test_strips.c -- products of strips and the largest of windows, by the code of every instruction
- * set that this CPU has, against plain loops. */
+/* test_strips.c -- what layers of images are made of (strips, the largest of windows, passes over
+ * channels), by the code of every instruction set that this CPU has, against plain loops. */
 #define krein__strips copy_strips
 #include "../src/num/strips.c"
 #define krein__largest copy_largest
 #define krein__largest_spread copy_largest_spread
 #define krein__largest_collect copy_largest_collect
 #include "../src/num/largest.c"
+#define krein__channels_sums copy_channels_sums
+#define krein__channels_mix copy_channels_mix
+#define krein__above copy_above
+#define krein__where_above copy_where_above
+#include "../src/num/channels.c"
 
 #include "common.h"
 
 typedef void product_fn(bool beside, bool add, int64_t m, int64_t columns, const krein_strips *s,
                         float *c, int64_t ldc);
+typedef void sums_fn(int64_t first, int64_t pixels, int64_t c, const float *y, const float *x,
+                     const float *m, double *one, double *two);
+typedef void mix_fn(int64_t first, int64_t pixels, int64_t c, int inputs, const float *const *x,
+                    const float *a, const float *b, float *out);
+typedef int64_t where_fn(int64_t first, int64_t n, const float *at, const float *x, float *out);
 typedef void windows_fn(job what, const krein_squares *w, int64_t first, const float *x, float *out,
                         const float *from, float *to);
 
 static const struct {
     product_fn *product;
     windows_fn *windows;
+    sums_fn *sums;
+    mix_fn *mix;
+    where_fn *where;
     int64_t lanes;
     krein_simd needs;
-} paths[] = {{product_baseline, windows_baseline, 4, KREIN_SIMD_BASELINE},
+} paths[] = {
+    {product_baseline, windows_baseline, sums_baseline, mix_baseline, where_baseline, 4,
+     KREIN_SIMD_BASELINE},
 #if defined(__x86_64__)
-             {product_avx2, windows_avx2, 8, KREIN_SIMD_AVX2},
-             {product_avx512, windows_avx512, 16, KREIN_SIMD_AVX512},
+    {product_avx2, windows_avx2, sums_avx2, mix_avx2, where_avx2, 8, KREIN_SIMD_AVX2},
+    {product_avx512, windows_avx512, sums_avx512, mix_avx512, where_avx512, 16, KREIN_SIMD_AVX512},
 #endif
-             {NULL, NULL, 1, KREIN_SIMD_BASELINE}};
+    {NULL, NULL, NULL, NULL, NULL, 1, KREIN_SIMD_BASELINE}};
 enum { PATHS = sizeof paths / sizeof paths[0] };
 
 /* by NULL: the function itself, which also takes columns that fill no vector. */
-static void check(product_fn *by, bool beside, bool add, int64_t m, int64_t columns,
-                  int64_t pieces, int64_t k) {
+static void check(product_fn *by, bool beside, bool add, int64_t m, int64_t columns, int64_t pieces,
+                  int64_t k) {
     int64_t ldc = columns + 2, size = 4000;
     float *a = test_dense(1, size, 0.4), *b = test_dense(pieces * (k + 1) + 1, 37, 2.1);
     float *c = test_dense(m + 1, ldc, 5.3), *was = test_dense(m + 1, ldc, 5.3);
@@ -132,9 +147,92 @@ static void windows(void) {
             }
 }
 
+/* Sums of a few hundred numbers of size 1: within rounding errors of the float32 pieces. */
+static void channel_sums(void) {
+    for (int p = 0; p < PATHS; p++)
+        for (int64_t c = 1; c < 40 && paths[p].needs <= krein__simd(); c += c < 20 ? 1 : 6)
+            for (int64_t n = 1; n < 300; n = 2 * n + 3) {
+                float *x = test_dense(n, c, 0.3), *y = test_dense(n, c, 1.4),
+                      *m = test_dense(1, c, 2);
+                int64_t whole = paths[p].sums ? c / paths[p].lanes * paths[p].lanes : c;
+                for (int own = 0; own < 2; own++) {
+                    double one[40] = {0}, two[40] = {0};
+                    if (paths[p].sums)
+                        paths[p].sums(0, n, c, own ? NULL : y, x, m, one, two);
+                    else
+                        copy_channels_sums(n, c, own ? NULL : y, x, m, one, two);
+                    for (int64_t j = 0; j < c; j++) {
+                        double s = 0, t = 0;
+                        for (int64_t k = 0; k < n && j < whole; k++) {
+                            double d = (double)x[k * c + j] - (double)m[j];
+                            s += own ? d : (double)y[k * c + j];
+                            t += d * (own ? d : (double)y[k * c + j]);
+                        }
+                        CHECK_ABS(one[j], s, 64 * 6e-8 * 2 * (double)n);
+                        CHECK_ABS(two[j], t, 64 * 6e-8 * 4 * (double)n);
+                    }
+                }
+                free(x), free(y), free(m);
+            }
+}
+
+static void channel_mixes(void) {
+    for (int p = 0; p < PATHS; p++)
+        for (int64_t c = 1; c < 40 && paths[p].needs <= krein__simd(); c += c < 20 ? 1 : 6)
+            for (int inputs = 1; inputs <= KREIN_CHANNELS_INPUTS; inputs++) {
+                enum { N = 70 };
+                const float *x[KREIN_CHANNELS_INPUTS];
+                float *all = test_dense(inputs * N, c, 0.3), *a = test_dense(inputs, c, 1.4);
+                float *b = test_dense(1, c, 2), *out = test_new(N * c, sizeof *out);
+                int64_t whole = paths[p].mix ? c / paths[p].lanes * paths[p].lanes : c;
+                for (int i = 0; i < inputs; i++) x[i] = all + i * N * c;
+                if (paths[p].mix)
+                    paths[p].mix(0, N, c, inputs, x, a, b, out);
+                else
+                    copy_channels_mix(N, c, inputs, x, a, b, out);
+                double worst = 0;
+                for (int64_t k = 0; k < N * c; k++) {
+                    double want = k % c < whole ? (double)b[k % c] : 0;
+                    for (int i = 0; i < inputs && k % c < whole; i++)
+                        want += (double)a[i * c + k % c] * (double)x[i][k];
+                    worst = fmax(worst, fabs(want - (double)out[k]));
+                }
+                CHECK(worst < 1e-6);
+                free(all), free(a), free(b), free(out);
+            }
+}
+
+static void above(void) {
+    for (int p = 0; p < PATHS; p++)
+        for (int64_t n = 0; n < 70 && paths[p].needs <= krein__simd(); n++) {
+            float *x = test_dense(1, n + 1, 0.3), *at = test_dense(1, n + 1, 1.4), out[71],
+                  plain[71];
+            int64_t whole = paths[p].where ? n / paths[p].lanes * paths[p].lanes : n;
+            if (n > 1) at[0] = NAN, at[1] = 0;
+            out[n] = plain[n] = 5;
+            if (paths[p].where) {
+                CHECK(paths[p].where(0, n, at, x, out) == whole);
+                CHECK(paths[p].where(0, n, at, NULL, plain) == whole);
+            } else {
+                copy_where_above(n, at, x, out);
+                copy_above(n, at, plain);
+            }
+            bool right = out[n] == 5 && plain[n] == 5;
+            for (int64_t i = 0; i < whole; i++) {
+                right = right && out[i] == (at[i] > 0 ? x[i] : 0);
+                right = right && (isnan(at[i]) ? isnan(plain[i]) : plain[i] == fmaxf(0, at[i]));
+            }
+            CHECK(right);
+            free(x), free(at);
+        }
+}
+
 int main(void) {
     RUN(products);
     RUN(same_bits);
     RUN(windows);
+    RUN(channel_sums);
+    RUN(channel_mixes);
+    RUN(above);
     return DONE();
 }

@@ -17,6 +17,8 @@
  * mean. */
 #include "net/layer.h"
 
+#include "num/channels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ static krein_status shape(const struct krein_net *net, krein_layer *l) {
     l->weights_parts = 1;
     l->part_size = 2 * c;
     l->whole = DONE * c + 1;
-    l->sums = 4 * c; /* two sums in float64 */
+    l->sums = 8 * c; /* four sums in float64 */
     l->fixed = 5 * c;
     l->tile = krein__image_tile(l->in);
     l->flops = 6 * (double)l->in;
@@ -56,39 +58,6 @@ static double pixels(const krein_layer *l, const krein_pass *b) {
 
 /* ---- sums over pixels ---------------------------------------------------- */
 
-enum { LANES = 16 }; /* channels at a time */
-
-/* What a pixel has, at one place of the vectors. */
-typedef struct channels {
-    const float *x, *gout, *rx, *rgout; /* NULL where they are not there */
-    int64_t c;                          /* from a pixel to the next */
-    float mean[LANES], scale[LANES], rmean[LANES], q[LANES];
-} channels;
-
-/* m channels of `count` pixels: the two terms of that way, added up. */
-static inline void two_sums(krein_way way, const channels *s, int64_t at, int64_t count, int64_t m,
-                            float *one, float *two) {
-    for (int64_t j = 0; j < LANES; j++) one[j] = two[j] = 0;
-    for (int64_t k = 0; k < count; k++, at += s->c)
-        for (int64_t j = 0; j < m; j++) {
-            float d = s->x[at + j] - s->mean[j], h = d * s->scale[j];
-            if (way == KREIN_WAY_FORWARD) {
-                one[j] += d;
-                two[j] += d * d;
-            } else if (way == KREIN_WAY_BACKWARD) {
-                one[j] += s->gout[at + j];
-                two[j] += s->gout[at + j] * h;
-            } else if (way == KREIN_WAY_R_FORWARD) {
-                one[j] += s->rx[at + j];
-                two[j] += s->rx[at + j] * h;
-            } else {
-                float rh = s->scale[j] * (s->rx[at + j] - s->rmean[j] - h * s->q[j]);
-                one[j] += s->rgout[at + j];
-                two[j] += s->rgout[at + j] * h + s->gout[at + j] * rh;
-            }
-        }
-}
-
 /* The mean that the sums forwards are about: any number near it will do, so that the squares do not
  * cancel. */
 static float about(const krein_layer *l, const krein_pass *b, int64_t channel) {
@@ -97,51 +66,34 @@ static float about(const krein_layer *l, const krein_pass *b, int64_t channel) {
     return sum / (float)l->from.w;
 }
 
+/* What all ways need, over some rows:
+ *     forwards         sum of x - a, sum of (x - a)^2
+ *     backwards        sum of gout, sum of gout (x - m)
+ *     R{.} forwards    sum of R{x}, sum of R{x} (x - m)
+ *     R{.} backwards   sum of R{gout}, sum of R{gout} (x - m); sum of gout (R{x} - <R{x}>) */
 static void gather(const krein_layer *l, const krein_pass *b, krein_way way, int64_t row, int64_t n,
                    float *sum, float *scratch) {
-    int64_t c = l->from.c, w = l->from.w;
+    int64_t c = l->from.c, at = row * l->in, count = n * l->from.h * l->from.w;
     double *total = (double *)(void *)sum;
-    (void)scratch;
     if (way == KREIN_WAY_FORWARD && b->statistics == KREIN_STATISTICS_RUNNING) return;
     if (way == KREIN_WAY_GRADIENT || way == KREIN_WAY_R_GRADIENT) { /* these are backwards' */
         bool second = way == KREIN_WAY_R_GRADIENT;
         if ((second ? b->rwhole : b->whole)[DONE * c] > 0) return;
         way = second ? KREIN_WAY_R_BACKWARD : KREIN_WAY_BACKWARD;
     }
-    for (int64_t from = 0; from < c; from += LANES) {
-        int64_t m = krein__min(LANES, c - from);
-        channels s = {b->x, b->gout, b->rx, b->rgout, c, {0}, {0}, {0}, {0}};
-        for (int64_t j = 0; j < m; j++) {
-            if (way == KREIN_WAY_FORWARD) {
-                s.mean[j] = about(l, b, from + j);
-                continue;
-            }
-            s.mean[j] = b->whole[MEAN * c + from + j];
-            s.scale[j] = b->whole[SCALE * c + from + j];
-            if (way != KREIN_WAY_R_BACKWARD) continue;
-            s.rmean[j] = b->rwhole[R_MEAN * c + from + j];
-            s.q[j] = b->rwhole[R_Q * c + from + j];
-        }
-        for (int64_t j = 0; j < m; j++) total[from + j] = total[c + from + j] = 0;
-        for (int64_t line = row * l->from.h; line < (row + n) * l->from.h; line++) {
-            int64_t at = line * w * c + from;
-            float one[LANES], two[LANES];
-            if (m == LANES && way == KREIN_WAY_FORWARD)
-                two_sums(KREIN_WAY_FORWARD, &s, at, w, LANES, one, two);
-            else if (m == LANES && way == KREIN_WAY_BACKWARD)
-                two_sums(KREIN_WAY_BACKWARD, &s, at, w, LANES, one, two);
-            else if (m == LANES && way == KREIN_WAY_R_FORWARD)
-                two_sums(KREIN_WAY_R_FORWARD, &s, at, w, LANES, one, two);
-            else if (m == LANES)
-                two_sums(KREIN_WAY_R_BACKWARD, &s, at, w, LANES, one, two);
-            else
-                two_sums(way, &s, at, w, m, one, two);
-            for (int64_t j = 0; j < m; j++) {
-                total[from + j] += (double)one[j];
-                total[c + from + j] += (double)two[j];
-            }
-        }
+    memset(total, 0, (size_t)(4 * c) * sizeof *total);
+    if (way == KREIN_WAY_FORWARD) {
+        for (int64_t j = 0; j < c; j++) scratch[j] = about(l, b, j);
+        krein__channels_sums(count, c, NULL, b->x + at, scratch, total, total + c);
+        return;
     }
+    const float *y = way == KREIN_WAY_BACKWARD    ? b->gout
+                     : way == KREIN_WAY_R_FORWARD ? b->rx
+                                                  : b->rgout;
+    krein__channels_sums(count, c, y + at, b->x + at, b->whole + MEAN * c, total, total + c);
+    if (way == KREIN_WAY_R_BACKWARD)
+        krein__channels_sums(count, c, b->gout + at, b->rx + at, b->rwhole + R_MEAN * c,
+                             total + 2 * c, total + 3 * c);
 }
 
 /* Sum of the groups. */
@@ -173,11 +125,12 @@ static void settle_forward(const krein_layer *l, const float *p, const krein_pas
     b->whole[DONE * c] = 0;
 }
 
-/* Means of the two terms; forwards along v they are 0 with running statistics. */
+/* R{<gout h>} = <R{gout} h> + r (<gout (R{x} - <R{x}>)> - q <gout h>) */
 static void settle(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
                    krein_way way, int64_t groups) {
     int64_t c = l->from.c;
     bool forwards = way == KREIN_WAY_R_FORWARD;
+    bool again = way == KREIN_WAY_GRADIENT || way == KREIN_WAY_R_GRADIENT;
     bool zero = forwards && b->statistics == KREIN_STATISTICS_RUNNING;
     float *to = v ? b->rwhole : b->whole;
     int first = forwards ? R_MEAN : v ? R_MEAN_G : MEAN_G;
@@ -186,11 +139,16 @@ static void settle(const krein_layer *l, const float *p, const float *v, const k
         settle_forward(l, p, b, groups);
         return;
     }
-    bool again = way == KREIN_WAY_GRADIENT || way == KREIN_WAY_R_GRADIENT;
     if (again && to[DONE * c] > 0) return;
-    for (int64_t j = 0; j < c; j++)
-        for (int64_t k = 0; k < 2; k++)
-            to[(first + k) * c + j] = zero ? 0 : (float)(sum_of(l, b, groups, k * c + j) / N);
+    for (int64_t j = 0; j < c; j++) {
+        double r = (double)b->whole[SCALE * c + j];
+        double one = sum_of(l, b, groups, j) / N, two = r * sum_of(l, b, groups, c + j) / N;
+        if (v && !forwards)
+            two += r * (sum_of(l, b, groups, 3 * c + j) / N -
+                        (double)b->rwhole[R_Q * c + j] * (double)b->whole[MEAN_GH * c + j]);
+        to[first * c + j] = zero ? 0 : (float)one;
+        to[(first + 1) * c + j] = zero ? 0 : (float)two;
+    }
     to[DONE * c] = !forwards;
 }
 
@@ -199,16 +157,14 @@ static void settle(const krein_layer *l, const float *p, const float *v, const k
 static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                     int64_t n, int64_t part, float *scratch) {
     int64_t c = l->from.c;
-    const float *restrict x = b->x + row * l->in, *gamma = p + l->first, *beta = gamma + c;
-    float *restrict out = b->out + row * l->in, *restrict scale = scratch,
-                    *restrict shift = scratch + c;
+    const float *x = b->x + row * l->in, *gamma = p + l->first, *beta = gamma + c;
+    float *scale = scratch, *shift = scratch + c;
     (void)part;
     for (int64_t j = 0; j < c; j++) {
         scale[j] = gamma[j] * b->whole[SCALE * c + j];
         shift[j] = beta[j] - scale[j] * b->whole[MEAN * c + j];
     }
-    for (int64_t k = 0; k < n * l->in; k += c)
-        for (int64_t j = 0; j < c; j++) out[k + j] = scale[j] * x[k + j] + shift[j];
+    krein__channels_mix(n * l->from.h * l->from.w, c, 1, &x, scale, shift, b->out + row * l->in);
 }
 
 /* gx = A gout + B x + C */
@@ -216,17 +172,15 @@ static void backward(const krein_layer *l, const float *p, const krein_pass *b, 
                      int64_t n, float *scratch) {
     int64_t c = l->from.c;
     bool running = b->statistics == KREIN_STATISTICS_RUNNING;
-    const float *restrict x = b->x + row * l->in, *restrict g = b->gout + row * l->in;
-    float *restrict gx = b->gx + row * l->in, *restrict A = scratch, *restrict B = A + c,
-                    *restrict C = B + c;
+    const float *x[] = {b->gout + row * l->in, b->x + row * l->in};
+    float *A = scratch, *B = A + c, *C = B + c;
     for (int64_t j = 0; j < c; j++) {
         float r = b->whole[SCALE * c + j];
         A[j] = p[l->first + j] * r;
         B[j] = running ? 0 : -A[j] * r * b->whole[MEAN_GH * c + j];
         C[j] = running ? 0 : -A[j] * b->whole[MEAN_G * c + j] - B[j] * b->whole[MEAN * c + j];
     }
-    for (int64_t k = 0; k < n * l->in; k += c)
-        for (int64_t j = 0; j < c; j++) gx[k + j] = A[j] * g[k + j] + B[j] * x[k + j] + C[j];
+    krein__channels_mix(n * l->from.h * l->from.w, c, 2, x, A, C, b->gx + row * l->in);
 }
 
 static int64_t ranges(const krein_layer *l, int64_t part, krein_range *out) {
@@ -262,9 +216,8 @@ static void note(const krein_layer *l, const krein_pass *b, double momentum, flo
 static void r_forward(const krein_layer *l, const float *p, const float *v, const krein_pass *b,
                       int64_t row, int64_t n, int64_t part, float *scratch) {
     int64_t c = l->from.c;
-    const float *restrict x = b->x + row * l->in, *restrict rx = b->rx + row * l->in;
-    float *restrict rout = b->rout + row * l->in, *restrict A = scratch, *restrict B = A + c,
-                    *restrict C = B + c;
+    const float *x[] = {b->rx + row * l->in, b->x + row * l->in};
+    float *A = scratch, *B = A + c, *C = B + c;
     (void)part;
     for (int64_t j = 0; j < c; j++) {
         float r = b->whole[SCALE * c + j];
@@ -273,8 +226,7 @@ static void r_forward(const krein_layer *l, const float *p, const float *v, cons
         C[j] =
             v[l->first + c + j] - A[j] * b->rwhole[R_MEAN * c + j] - B[j] * b->whole[MEAN * c + j];
     }
-    for (int64_t k = 0; k < n * l->in; k += c)
-        for (int64_t j = 0; j < c; j++) rout[k + j] = A[j] * rx[k + j] + B[j] * x[k + j] + C[j];
+    krein__channels_mix(n * l->from.h * l->from.w, c, 2, x, A, C, b->rout + row * l->in);
 }
 
 /* R{gx} = A R{gout} + B gout + C R{x} + D x + E */
@@ -282,10 +234,8 @@ static void r_backward(const krein_layer *l, const float *p, const float *v, con
                        int64_t row, int64_t n, float *scratch) {
     int64_t c = l->from.c, at = row * l->in;
     bool running = b->statistics == KREIN_STATISTICS_RUNNING;
-    const float *restrict x = b->x + at, *restrict rx = b->rx + at, *restrict g = b->gout + at,
-                          *restrict rg = b->rgout + at;
-    float *restrict rgx = b->rgx + at, *restrict A = scratch, *restrict B = A + c,
-                    *restrict C = B + c, *restrict D = C + c, *restrict E = D + c;
+    const float *x[] = {b->rgout + at, b->gout + at, b->rx + at, b->x + at};
+    float *A = scratch, *B = A + c, *C = B + c, *D = C + c, *E = D + c;
     for (int64_t j = 0; j < c; j++) {
         float r = b->whole[SCALE * c + j], mean = b->whole[MEAN * c + j], q, rmean, mg, mgh, rmg, w;
         q = b->rwhole[R_Q * c + j], rmean = b->rwhole[R_MEAN * c + j];
@@ -301,10 +251,7 @@ static void r_backward(const krein_layer *l, const float *p, const float *v, con
         D[j] = h * r;
         E[j] = -B[j] * mg - A[j] * rmg - C[j] * rmean - D[j] * mean;
     }
-    for (int64_t k = 0; k < n * l->in; k += c)
-        for (int64_t j = 0; j < c; j++)
-            rgx[k + j] =
-                A[j] * rg[k + j] + B[j] * g[k + j] + C[j] * rx[k + j] + D[j] * x[k + j] + E[j];
+    krein__channels_mix(n * l->from.h * l->from.w, c, 4, x, A, E, b->rgx + at);
 }
 
 static void r_gradient(const krein_layer *l, const krein_pass *b, int64_t part, float *g,

@@ -103,6 +103,8 @@ typedef struct krein_layer_class {
     /* Rows row .. row + n - 1 of gx. */
     void (*backward)(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                      int64_t n, float *scratch);
+    bool over_input;   /* out may stand where x stood, and gx where gout did; R{.} of them, too */
+    bool reads_output; /* out is read on the way back */
     /* The ranges of a part of the parameters; their number. */
     int64_t (*ranges)(const krein_layer *l, int64_t part, krein_range *out);
     /* The gradient of these over all rows, range behind range without gaps. */

@@ -76,5 +76,6 @@ const krein_layer_class krein__layer_maxpool = {
     .shape = shape,
     .forward = forward,
     .backward = backward,
+    .reads_output = true,
     .r_forward = r_forward,
     .r_backward = r_backward};

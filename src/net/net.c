@@ -122,11 +122,22 @@ int64_t krein__net_scratch(const krein_net *net, int64_t rows) {
 
 static int64_t tiles_of(int64_t rows) { return (rows + KREIN_NET_TILE - 1) / KREIN_NET_TILE; }
 
+/* Layer l writes over its input: nobody else reads that. The output of the first layer stays as it
+ * is (fit.c has a penalty on it). */
+static bool over_input(const krein_net *net, int64_t l) {
+    if (l < 2 || !net->layer[l].cls->over_input || net->layer[l - 1].cls->reads_output)
+        return false;
+    for (int64_t i = l + 1; i < net->layers; i++)
+        if (net->layer[i].back > 0 && i - 1 - net->layer[i].back == l - 1) return false;
+    return true;
+}
+
 double krein__net_work_bytes(const krein_net *net, int64_t rows, bool back) {
     double floats = (double)net->in + 64, tiled = 0, once = 0;
     for (int64_t l = 0; l < net->layers; l++) {
         const krein_layer *at = &net->layer[l];
-        floats += (double)at->out * (back ? 2 : 1) + (back ? (double)at->kept : 0);
+        if (!over_input(net, l)) floats += (double)at->out * (back ? 2 : 1);
+        if (back) floats += (double)at->kept;
         if (at->by_columns) tiled += (double)at->in;
         once += (double)(at->whole + KREIN_NET_GROUPS * at->sums);
     }
@@ -144,10 +155,17 @@ krein_status krein__net_work_begin(const krein_net *net, int64_t rows, bool back
     for (int64_t l = 0; l < net->layers; l++) {
         const krein_layer *at = &net->layer[l];
         krein_pass *b = &w->pass[l];
-        NEW(b->out, rows * at->out);
+        bool over = over_input(net, l);
+        if (over)
+            b->out = w->pass[l - 1].out;
+        else
+            NEW(b->out, rows * at->out);
         if (at->by_columns) ZNEW(b->columns, tiles_of(rows) * KREIN_NET_TILE * at->in);
         if (back) NEW(b->kept, rows * krein__max(1, at->kept));
-        if (back) NEW(w->gradient[l], rows * at->out);
+        if (over)
+            w->gradient[l] = w->gradient[l - 1];
+        else if (back)
+            NEW(w->gradient[l], rows * at->out);
         if (at->whole > 0) ZNEW(b->whole, at->whole);
         if (at->sums > 0) NEW(b->sums, KREIN_NET_GROUPS * at->sums);
         b->x = l > 0 ? w->pass[l - 1].out : w->x;
@@ -165,6 +183,8 @@ void krein__net_work_end(krein_net_work *w) {
     if (!w->net) return;
     krein_ctx *ctx = w->net->ctx;
     for (int64_t l = 0; l < w->net->layers; l++) {
+        if (over_input(w->net, l)) /* not its own */
+            w->pass[l].out = w->pass[l].rout = w->gradient[l] = w->rgradient[l] = NULL;
         krein__free(ctx, w->pass[l].out);
         krein__free(ctx, w->pass[l].columns);
         krein__free(ctx, w->pass[l].kept);
@@ -407,8 +427,13 @@ krein_status krein__net_work_second(krein_net_work *w) {
         if (at->bits > 0)
             TRY(krein__fail(ctx, KREIN_EARG,
                             "a net in codes of a few bits has no second derivatives"));
-        NEW(b->rout, w->rows * at->out);
-        NEW(w->rgradient[l], w->rows * at->out);
+        if (over_input(net, l)) {
+            b->rout = w->pass[l - 1].rout;
+            w->rgradient[l] = w->rgradient[l - 1];
+        } else {
+            NEW(b->rout, w->rows * at->out);
+            NEW(w->rgradient[l], w->rows * at->out);
+        }
         if (at->rkept > 0) NEW(b->rkept, w->rows * at->rkept);
         if (at->whole > 0) ZNEW(b->rwhole, at->whole);
         b->still = l == 0;

@@ -3,6 +3,8 @@
  * a tile is a few rows. A NaN comes out as one. */
 #include "net/layer.h"
 
+#include "num/channels.h"
+
 static krein_status shape(const struct krein_net *net, krein_layer *l) {
     (void)net;
     l->to = l->from;
@@ -14,21 +16,15 @@ static krein_status shape(const struct krein_net *net, krein_layer *l) {
 
 static void forward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
                     int64_t n, int64_t part, float *scratch) {
-    const float *restrict x = b->x + row * l->in;
-    float *restrict out = b->out + row * l->in;
     (void)p, (void)part, (void)scratch;
-    for (int64_t i = 0; i < n * l->in; i++) out[i] = x[i] < 0 ? 0 : x[i];
+    krein__above(n * l->in, b->x + row * l->in, b->out + row * l->in);
 }
 
 /* to <- from where the output is above 0. */
 static void pass(const krein_layer *l, const krein_pass *b, int64_t row, int64_t n,
-                 const float *restrict from, float *restrict to) {
-    const float *restrict out = b->out + row * l->in;
-    from += row * l->in, to += row * l->in;
-    for (int64_t i = 0; i < n * l->in; i++) {
-        float f = from[i];
-        to[i] = out[i] > 0 ? f : 0;
-    }
+                 const float *from, float *to) {
+    int64_t at = row * l->in;
+    krein__where_above(n * l->in, b->out + at, from + at, to + at);
 }
 
 static void backward(const krein_layer *l, const float *p, const krein_pass *b, int64_t row,
@@ -53,5 +49,7 @@ const krein_layer_class krein__layer_relu = {.cls = {"relu", "what is above 0", 
                                              .shape = shape,
                                              .forward = forward,
                                              .backward = backward,
+                                             .over_input = true,
+                                             .reads_output = true,
                                              .r_forward = r_forward,
                                              .r_backward = r_backward};
