@@ -175,13 +175,13 @@ def table(head, lines):
 
 def figure(title, plots):
     """Two log-log plots beside each other as SVG, by bench/figure. plots: (text below, text beside, {name: [(x, y,
-    half a bar)]}), with the same names in both."""
+    half a bar)]}), with the same names in both; a fourth entry "linear" makes the axes linear."""
     tool = Path(program()).parent / "bench" / "figure"
     if not os.access(tool, os.X_OK):
         sys.exit(f"{tool} is not there: make bench builds it")
     lines = [f"title\t{title}"]
-    for below, beside, series in plots:
-        lines.append(f"plot\t{below}\t{beside}")
+    for below, beside, series, *axes in plots:
+        lines.append("\t".join(["plot", below, beside, *axes]))
         for name, points in series.items():
             lines += [f"series\t{name}", *("\t".join(map(repr, point)) for point in points)]
     return subprocess.run([tool], input="\n".join(lines), capture_output=True, text=True, check=True).stdout

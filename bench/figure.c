@@ -2,7 +2,7 @@
  * for the measurements. Lines with tabs between their fields:
  *
  *     title <text>
- *     plot <text below> <text beside>     twice
+ *     plot <text below> <text beside> [linear]     twice; axes are logarithmic but for that word
  *     series <name>                       of the plot above; the same names in both
  *     <x> <y> <half a bar>                of the series above; 0: no bar
  */
@@ -35,6 +35,7 @@ static bool take_plot(drawing *d, char *line) {
         snprintf(d->text[d->count][side], LINE, "%s", field(&line));
     *p = (krein_svg_plot){
         d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count], false, false};
+    p->linear = strcmp(field(&line), "linear") == 0;
     d->count++;
     return true;
 }

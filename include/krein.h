@@ -414,6 +414,13 @@ typedef struct krein_train_options {
     int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
                         (krein_predict_options); classes get probabilities with it */
     const krein_model *metric_from; /* as metric "file=MODEL" with the file of this model; NULL: none */
+    const char *subspace;   /* net: file of a subspace of its parameters that the training stays in
+                               (P-SGD), or NULL; one of another network is refused */
+    int subspace_start;     /* of that: 0: a new start, by seed; 1: where its path began */
+    const char *record;     /* net: file for the subspace of the training's own path, or NULL */
+    int64_t record_dimensions; /* of that; 0: 40 */
+    int64_t record_every;      /* steps between two snapshots of the path; 0: about 200 snapshots */
+    int64_t record_epochs;     /* epochs of the path, from the first; 0: all */
 } krein_train_options;
 
 KREIN_API void krein_train_options_init_sized(krein_train_options *options, size_t size);

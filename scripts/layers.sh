@@ -97,7 +97,7 @@ outcome layers "$(layers)"
 # stream; pieces that go to the first process; candidates and trainings that are divided, not rows; the program.
 outcome processes "$(
     grep -E '#[[:space:]]*include[[:space:]]*"dist/|(^|[^A-Za-z0-9_])krein__comm_' <<<"$stripped" |
-        grep -vE '^src/((dist|share|stream|mpi)/|pipe/together\.c|model/packets\.c|select/score_exact\.c|compare/work\.c|cli/(cmd_)?ranks\.c)' |
+        grep -vE '^src/((dist|share|stream|mpi)/|pipe/together\.c|model/packets\.c|select/score_exact\.c|compare/work\.c|fewshot/run\.c|cli/(cmd_)?ranks\.c)' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: dist\/ is for the rooms before; use stream\/together.h/'
 )"
 

@@ -111,7 +111,7 @@ class Header:
         self.enums.append((name, members))
 
     def fields(self, text):
-        """`const char *a, *b` and `krein_status (*next)(void *user)`."""
+        """`const char *a, *b`, `int64_t a[3]` and `krein_status (*next)(void *user)`."""
         text = text.strip()
         match = re.fullmatch(r"(.+?)\(\*(\w+)\)\((.*)\)", text)
         if match:
@@ -121,8 +121,9 @@ class Header:
             return
         base = re.match(r"(?:const )?(\w+)", text).group(0)
         for declarator in text[len(base) :].split(","):
-            name = re.search(r"(\w+)\s*$", declarator).group(1)
-            yield name, self.type(base + declarator[: declarator.rindex(name)])
+            name, count = re.search(r"(\w+)\s*(?:\[(\d+)\])?\s*$", declarator).groups()
+            made = self.type(base + declarator[: declarator.rindex(name)])
+            yield name, made + " * " + count if count else made
 
     def arguments(self, text):
         if text.strip() in ("", "void"):

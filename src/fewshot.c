@@ -229,6 +229,13 @@ done:
     return st;
 }
 
+/* The last layer starts small, so that the scores of the start are nearly the same for all classes:
+ * large random ones have to be unlearned first. */
+static void quiet_scores(krein_net *net) {
+    const krein_layer *last = &net->layer[net->layers - 1];
+    for (int64_t i = 0; i < last->parameters; i++) net->p[last->first + i] *= 0.1F;
+}
+
 static krein_status make_network(setup *s) {
     krein_fewshot_run *f = &s->f;
     krein_ctx *ctx = f->ctx;
@@ -242,6 +249,7 @@ static krein_status make_network(setup *s) {
     }
     TRY(krein__net_arch(ctx, f->arch, shape, f->size.ways, &f->net));
     krein__net_start(&f->net, f->o.seed);
+    quiet_scores(&f->net);
     TRY(krein__trained_find(ctx, &f->net, &f->trained));
     if (f->o.dimensions > f->trained.m) f->o.dimensions = f->trained.m;
     NEW(f->start, f->trained.m);
@@ -358,7 +366,8 @@ static krein_status run_method(setup *s, int64_t at, krein_fewshot_result *r) {
     TRY(measure_method(s, m, &l, r));
     take_looks(&l, r);
     r->seconds = krein__clock() - start;
-    if (f->o.output && f->learned.m > 0) TRY(krein__subspace_save(&f->learned, f->o.output));
+    if (f->o.output && f->learned.m > 0 && krein__tasks_first(f))
+        TRY(krein__subspace_save(&f->learned, f->o.output));
 done:
     if (m->clear) m->clear(f, &l);
     krein__learned_clear(ctx, &l);
@@ -422,12 +431,19 @@ krein_status krein_fewshot(krein_ctx *ctx, krein_data *train, krein_data *test,
     if (s->f.o.meta_queries == 0) s->f.o.meta_queries = s->f.o.queries;
     s->f.size = (krein_episode_size){s->f.o.ways, s->f.o.shots, s->f.o.queries};
     TRY(find_methods(ctx, s));
+    if (s->f.o.time_limit > 0 && krein__tasks_together(&s->f)) {
+        st = krein__fail(ctx, KREIN_EARG,
+                         "few-shot learning on several processes has no `time_limit`: their clocks "
+                         "differ; give fewer `meta_steps`");
+        goto done;
+    }
     TRY(read_images(s, train, test));
     TRY(make_network(s));
     TRY(fill(s, r));
     TRY(run_all(s, r, start));
     r->seconds = krein__clock() - start;
 done:
+    if (s) st = krein__tasks_agree(&s->f, st);
     if (s) setup_clear(s);
     krein__free(ctx, s);
     krein__report_finish(st, report, r);

@@ -295,6 +295,12 @@ class krein_train_options(Structure):
         ("graph_file", c_char_p),
         ("uncertainty", c_int),
         ("metric_from", c_void_p),
+        ("subspace", c_char_p),
+        ("subspace_start", c_int),
+        ("record", c_char_p),
+        ("record_dimensions", c_int64),
+        ("record_every", c_int64),
+        ("record_epochs", c_int64),
     ]
 
 
@@ -898,6 +904,91 @@ class krein_cluster_report(Structure):
     ]
 
 
+class krein_fewshot_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("methods", POINTER(c_char_p)),
+        ("nmethods", c_int64),
+        ("ways", c_int64),
+        ("shots", c_int64),
+        ("queries", c_int64),
+        ("tasks", c_int64),
+        ("arch", c_char_p),
+        ("dimensions", c_int64),
+        ("steps", c_int64),
+        ("rate", c_double),
+        ("test_steps", c_int64),
+        ("meta_steps", c_int64),
+        ("meta_tasks", c_int64),
+        ("meta_rate", c_double),
+        ("meta_queries", c_int64),
+        ("epochs", c_int64),
+        ("path_epochs", c_int64),
+        ("validation_tasks", c_int64),
+        ("validate_every", c_int64),
+        ("split", c_int64 * 3),
+        ("seed", c_uint64),
+        ("time_limit", c_double),
+        ("checkpoint", c_char_p),
+        ("checkpoint_seconds", c_double),
+        ("output", c_char_p),
+    ]
+
+
+class krein_fewshot_result(Structure):
+    _fields_ = [
+        ("method", c_char_p),
+        ("detail", c_char_p),
+        ("tasks", c_int64),
+        ("accuracy", c_double),
+        ("sd", c_double),
+        ("interval", c_double),
+        ("seconds", c_double),
+        ("values", c_void_p),
+        ("points", c_int64),
+        ("step", c_void_p),
+        ("curve", c_void_p),
+        ("looks", c_int64),
+        ("look_step", c_void_p),
+        ("look_loss", c_void_p),
+        ("look_accuracy", c_void_p),
+        ("kept", c_int64),
+    ]
+
+
+class krein_fewshot_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ways", c_int64),
+        ("shots", c_int64),
+        ("queries", c_int64),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("channels", c_int64),
+        ("classes", c_int64 * 3),
+        ("parameters", c_int64),
+        ("arch", c_char_p),
+        ("count", c_int64),
+        ("results", POINTER(POINTER(krein_fewshot_result))),
+        ("seconds", c_double),
+    ]
+
+
+class krein_subspace_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("arch", c_char_p),
+        ("height", c_int64),
+        ("width", c_int64),
+        ("channels", c_int64),
+        ("scores", c_int64),
+        ("parameters", c_int64),
+        ("dimensions", c_int64),
+        ("snapshots", c_int64),
+        ("share", c_void_p),
+    ]
+
+
 class krein_generate_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -1212,6 +1303,20 @@ FUNCTIONS = {
             POINTER(c_void_p),
         ],
     ),
+    "krein_fewshot_options_init_sized": (None, [POINTER(krein_fewshot_options), c_size_t]),
+    "krein_fewshot_report_clear": (None, [c_void_p, POINTER(krein_fewshot_report)]),
+    "krein_fewshot": (
+        c_int,
+        [
+            c_void_p,
+            c_void_p,
+            c_void_p,
+            POINTER(krein_fewshot_options),
+            POINTER(krein_fewshot_report),
+        ],
+    ),
+    "krein_subspace_read": (c_int, [c_void_p, c_char_p, POINTER(krein_subspace_info)]),
+    "krein_subspace_info_clear": (None, [c_void_p, POINTER(krein_subspace_info)]),
     "krein_generate_options_init_sized": (None, [POINTER(krein_generate_options), c_size_t]),
     "krein_generate": (c_int, [c_void_p, c_char_p, POINTER(krein_generate_options), c_char_p]),
 }

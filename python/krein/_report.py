@@ -37,6 +37,16 @@ _ARRAYS: Dict[str, Dict[str, Tuple[str, Any]]] = {
         "ratio": ("components", np.float64),
     },
     "krein_cluster_report": {"sizes": ("clusters", np.int64)},
+    "krein_fewshot_result": {
+        "values": ("tasks", np.float64),
+        "step": ("points", np.int64),
+        "curve": ("points", np.float64),
+        "look_step": ("looks", np.int64),
+        "look_loss": ("looks", np.float64),
+        "look_accuracy": ("looks", np.float64),
+    },
+    "krein_fewshot_report": {"results": ("count", None)},
+    "krein_subspace_info": {"share": ("dimensions", np.float64)},
     "krein_compare_result": {"values": ("nvalues", np.float64)},
     "krein_compare_report": {
         "sets": ("nsets", None),
@@ -93,6 +103,8 @@ def _value(value: Any, length: int) -> Any:
         return value.decode("utf-8", "replace")
     if isinstance(value, ctypes.Structure):
         return read(value, length)
+    if isinstance(value, ctypes.Array):
+        return tuple(value)
     if isinstance(value, ctypes._Pointer):
         return _value(value.contents, length) if value else None
     return value
@@ -123,7 +135,7 @@ def read(struct: Any, kernels: int = 0) -> Report:
             value = _WORDS[name].get(value, value)
         else:
             value = _value(value, 0)
-        if name in lengths and name not in ("classes", "components", "clusters"):
+        if name in lengths and name not in ("classes", "components", "clusters", "tasks", "dimensions"):
             continue  # len() of the list says it
         facts[KEYWORDS.get(name, name)] = value
     return Report(**facts)

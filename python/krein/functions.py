@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import tempfile
@@ -16,7 +17,8 @@ from ._context import Context, bytes_of, level_of, threads_of
 from ._report import Report, read
 from .errors import ArgumentError
 
-__all__ = ["gram", "approx", "select", "compare", "advise", "plan", "generate", "list_methods"]
+__all__ = ["gram", "approx", "select", "compare", "advise", "plan", "generate", "fewshot"]
+__all__ += ["list_methods"]
 
 _lib = _library.library
 _REPAIRS = {
@@ -729,8 +731,132 @@ def generate(
     return np.ascontiguousarray(rows[:, 1:]), y
 
 
+def fewshot(
+    X: Any,
+    y: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    methods: Any,
+    class_split: Any = None,
+    image: Any = None,
+    arch: Any = None,
+    output: Any = None,
+    checkpoint: Any = None,
+    time_limit: Any = None,
+    max_memory: Any = None,
+    n_jobs: Any = None,
+    random_state: Any = None,
+    verbose: Any = False,
+    **options: Any,
+) -> Report:
+    """Methods that learn from few examples, measured over many small tasks.
+
+    Parameters
+    ----------
+    X : array of shape (n, h, w, c) or (n, h, w), or rows with `image`, or file name
+        Images. Tasks are drawn of their classes.
+    y : array of shape (n,)
+        Classes.
+    X_test, y_test : optional
+        Images of other classes, to measure on; without them the classes of X are divided.
+    methods : str or list of str
+        "original", "pretrained", "well", "meta", "first-order", "nearest", "matching", "ridge",
+        "ntk": see ``list_methods("fewshot")``.
+    class_split : tuple of int, optional
+        Classes for training, validation and tests.
+    image : str or tuple, optional
+        Shape of an image, "32x32x3", where X has rows of numbers.
+    arch : str, optional
+        Network; "convnet(C-32-32-32)" with the images' channels when None.
+    output : str or path, optional
+        File for the subspace that "meta" learns.
+    checkpoint : str or path, optional
+        File with the state of the training, from which the same call goes on.
+    time_limit : float, optional
+        Seconds that all methods share.
+    max_memory, n_jobs, random_state, verbose
+        As for `gram`.
+    **options
+        ways, shots, queries, tasks, dimensions, steps, rate, test_steps, meta_steps, meta_tasks,
+        meta_rate, meta_queries, epochs, path_epochs, validation_tasks, validate_every: as the
+        flags of ``krein fewshot``.
+
+    Returns
+    -------
+    Report
+        ways, shots, queries, classes, parameters, arch; `results` has one for each method (two for
+        "nearest"): method, detail, accuracy, sd, interval, tasks, seconds, values, and where there
+        are steps on a task step and curve, where something is learned over tasks look_step,
+        look_loss, look_accuracy and kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import krein
+    >>> y = np.repeat(np.arange(15), 6)
+    >>> X = np.random.RandomState(0).rand(90, 4, 4) + y[:, None, None]
+    >>> report = krein.fewshot(X, y, methods="nearest", ways=3, queries=4, tasks=5, epochs=1,
+    ...                        class_split=(6, 4, 5), arch="mlp(8)", validation_tasks=2)
+    >>> report.results[0].detail, report.results[0].accuracy > 0.9
+    ('pixels', True)
+    """
+    _calls.known(options, _FEWSHOT, "fewshot")
+    asked = _calls.options(
+        c.krein_fewshot_options,
+        arch=arch,
+        output=output,
+        checkpoint=checkpoint,
+        time_limit=time_limit,
+        random_state=random_state,
+        **options,
+    )
+    names = _calls.texts(methods, "methods")
+    asked.methods, asked.nmethods = names, len(names)
+    for k, count in enumerate(class_split or ()):
+        asked.split[k] = count
+    reading = {"task": "classification", "image": image}
+    with _calls.opened(
+        X, y, n_jobs=n_jobs, max_memory=max_memory, verbose=verbose, **reading
+    ) as (context, data), contextlib.ExitStack() as rest:
+        test = None
+        if X_test is not None:
+            labels = None if y_test is None else np.asarray(y_test)
+            given = _rows.data_options(**reading)
+            test = rest.enter_context(
+                _rows.Data(context, X_test, labels, classes=True, options=given)
+            ).handle
+        return _calls.reported(
+            context,
+            c.krein_fewshot_report,
+            lambda report: _lib.krein_fewshot(
+                context.handle, data.handle, test, ctypes.byref(asked), report
+            ),
+        )
+
+
+_FEWSHOT = (
+    "ways",
+    "shots",
+    "queries",
+    "tasks",
+    "dimensions",
+    "steps",
+    "rate",
+    "test_steps",
+    "meta_steps",
+    "meta_tasks",
+    "meta_rate",
+    "meta_queries",
+    "epochs",
+    "path_epochs",
+    "validation_tasks",
+    "validate_every",
+)
+
+
 def list_methods(table: Any = None) -> Union[List[Report], Dict[str, List[Report]]]:
-    """What there is: kernels, maps, learners, criteria, weighings, solvers and generators.
+    """What there is: kernels, maps, learners, criteria, weighings, solvers, generators, fewshot.
 
     Parameters
     ----------

@@ -245,6 +245,7 @@ int cli_cmd_pca(cli_app *app);
 int cli_cmd_select(cli_app *app);
 int cli_cmd_cluster(cli_app *app);
 int cli_cmd_fewshot(cli_app *app);
+int cli_cmd_subspace(cli_app *app);
 int cli_cmd_generate(cli_app *app);
 int cli_cmd_export(cli_app *app);
 int cli_cmd_report(cli_app *app);

@@ -178,6 +178,7 @@ int cli_cmd_fewshot(cli_app *app) {
     if (a->operands > 1) TRY(cli_open(app, a->operand[1], a->test_labels, &test));
     TRY(krein_fewshot(app->ctx, train, test, &o, &r));
     cli_progress_erase(app);
+    if (cli_silent()) goto done; /* the first process prints */
     if (a->json)
         print_json(a, &r);
     else

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static const char *const first_alone[] = {"plan", "info"}; /* and all that do not compute */
-static const char *const together[] = {"compare", "evaluate", "predict",
+static const char *const together[] = {"compare", "evaluate", "fewshot", "predict",
                                        "ranks",   "select",   "train"};
 
 static krein_launch launch = {.size = 1};

@@ -53,6 +53,8 @@ void cli_train_options(const cli_args *a, krein_train_options *o) {
     o->holdout = a->holdout;
     o->probabilities = a->probabilities;
     o->uncertainty = a->uncertainty;
+    o->subspace = a->subspace;
+    if (a->subspace_start >= 0) o->subspace_start = a->subspace_start;
 }
 
 krein_status cli_training_open(cli_app *app, cli_training *out) {

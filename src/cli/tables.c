@@ -129,6 +129,10 @@ static const cli_option train_options[] = {
      .help = "rows without labels, for learners that use them"},
     {"graph-file", 0, "FILE", CLI_TEXT, AT(graph_file), .complete = "file",
      .help = "graph of the rows: read, or written if not there"},
+    {"subspace", 0, "FILE", CLI_TEXT, AT(subspace), .complete = "file",
+     .help = "net: train in that subspace ('krein subspace')"},
+    {"subspace-start", 0, "WHERE", CLI_WORD, AT(subspace_start), .words = "new|path",
+     .help = "from a new start, or where its path began (new)"},
     {"checkpoint", 0, "FILE", CLI_TEXT, AT(checkpoint), .complete = "file",
      .help = "state of a long training, to go on from it"},
     {"checkpoint-every", 0, "SECONDS", CLI_ABOVE, AT(checkpoint_every), .low = 0, .high = 1e15,
@@ -357,6 +361,23 @@ static const cli_option fewshot_options[] = {
      .help = "file for the subspace that meta learns"},
     {"plot", 0, "FILE.svg", CLI_TEXT, AT(plot), .complete = "file",
      .help = "draw accuracy against steps, and the meta training"},
+    END};
+
+static const cli_option subspace_options[] = {
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), .complete = "file",
+     .help = "the subspace (required)"},
+    {"learner", 0, "SPEC", CLI_TEXT, AT(learner), .complete = "learners",
+     .help = "the network and its training (net)"},
+    {"dimensions", 0, "S", CLI_INTEGER, AT(dimensions), .limit = "dimensions",
+     .help = "principal components that are kept (40)"},
+    {"every", 0, "K", CLI_INTEGER, AT(every), .limit = "every",
+     .help = "steps between snapshots (so that they are 200)"},
+    {"path-epochs", 0, "N", CLI_INTEGER, AT(path_epochs), .limit = "path_epochs",
+     .help = "epochs of the path, from the first (all)"},
+    {"model", 0, "MODEL", CLI_TEXT, AT(model), .complete = "file",
+     .help = "write the model that was trained, too"},
+    {"time-limit", 0, "SECONDS", CLI_ABOVE, AT(time_limit), .low = 0, .high = 1e15,
+     .help = "of the training"},
     END};
 
 static const cli_option fewshot_training_options[] = {
@@ -633,6 +654,22 @@ const cli_command cli_commands[] = {
      false,
      cli_cmd_cluster,
      {{"Clusters", cluster_options}, {"Kernel", cluster_map_options}, DATA, EVERYWHERE},
+     "file"},
+    {"subspace",
+     "DATA",
+     "the subspace of a network's training path",
+     "Trains a network as train does, keeps its parameters on the way, and writes the\n"
+     "principal components of these snapshots: directions in which another training\n"
+     "of the same network finds its way (train --subspace).",
+     "krein subspace x.npy --labels y.npy --image 32x32x3 -o p.krein \\\n"
+     "    --learner \"net(arch=\\\"convnet(3-32-32-32)\\\", optimizer=sgd, epochs=20)\"\n"
+     "krein train x.npy --labels y.npy --image 32x32x3 --learner net --subspace p.krein",
+     1,
+     1,
+     true,
+     false,
+     cli_cmd_subspace,
+     {{"Subspace", subspace_options}, {"Test", test_options}, DATA, EVERYWHERE},
      "file"},
     {"fewshot",
      "TRAIN [TEST]",

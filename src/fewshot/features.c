@@ -161,7 +161,8 @@ static krein_status record(void *user, int64_t step, const float *p) {
     TRY(rows_of(ctx, &f->validate, &row, &label, &n));
     TRY(make_z(t, (int)(f->validate.images - f->images), p, row, n));
     for (int64_t i = 0; i < tasks; i++) t->found[i] = NAN;
-    TRY(krein__each_task(f, KREIN_EPISODE_VALIDATE, 0, tasks, NULL, nearest_mean, t));
+    krein_task_result found = {t->found, sizeof *t->found};
+    TRY(krein__each_task(f, KREIN_EPISODE_VALIDATE, 0, tasks, NULL, nearest_mean, t, &found, 1));
     krein__means(tasks, 1, t->found, &mean);
     krein__log(ctx, KREIN_LOG_DEBUG, "features: epoch %lld: accuracy %.4g on %lld validation tasks",
                (long long)(step / t->epoch), mean, (long long)tasks);

@@ -81,9 +81,20 @@ extern const int64_t krein__fewshot_method_count;
 
 /* What is done with a task on a bench; ctx has no callbacks. */
 typedef krein_status krein_each_fn(krein_ctx *ctx, void *user, krein_bench *b, int64_t which);
-/* For tasks first .. first + n - 1 of that use, drawn before. what: for the progress, or NULL. */
+/* What it leaves behind: `each` bytes of a task, at their place by its number. */
+typedef struct krein_task_result {
+    void *data;
+    size_t each;
+} krein_task_result;
+/* For tasks first .. first + n - 1 of that use, drawn before. what: for the progress, or NULL.
+ * Where several processes work together each does a part of the tasks, and all get all results. */
 krein_status krein__each_task(krein_fewshot_run *f, krein_episode_use use, int64_t first, int64_t n,
-                              const char *what, krein_each_fn *fn, void *user);
+                              const char *what, krein_each_fn *fn, void *user,
+                              const krein_task_result *out, int64_t outs);
+bool krein__tasks_together(const krein_fewshot_run *f); /* several processes do */
+bool krein__tasks_first(const krein_fewshot_run *f);    /* this is the one that writes files */
+/* All processes fail, or none. */
+krein_status krein__tasks_agree(const krein_fewshot_run *f, krein_status st);
 /* Accuracies of the method on tasks 0 .. n - 1 of that use: n x points. */
 krein_status krein__measure(krein_fewshot_run *f, const krein_fewshot_method *method,
                             const krein_learned *l, krein_episode_use use, int64_t n,

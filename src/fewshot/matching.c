@@ -177,8 +177,10 @@ static krein_status gradient(void *user, int64_t step, const double *x, double *
     krein_status st = KREIN_OK;
     matching *t = user;
     int64_t tasks = t->f->o.meta_tasks, m = t->trained.m;
+    krein_task_result out[] = {{t->gradient, (size_t)m * sizeof *t->gradient},
+                               {t->loss, sizeof *t->loss}};
     (void)x; /* it is t->x */
-    TRY(krein__each_task(t->f, KREIN_EPISODE_TRAIN, step * tasks, tasks, NULL, one, t));
+    TRY(krein__each_task(t->f, KREIN_EPISODE_TRAIN, step * tasks, tasks, NULL, one, t, out, 2));
     *loss = 0;
     memset(g, 0, (size_t)m * sizeof *g);
     for (int64_t k = 0; k < tasks; k++) {

@@ -1,4 +1,4 @@
-/* meta -- gradient steps in a subspace that is learned over tasks (two-level optimisation)
+/* meta -- gradient steps in a subspace that is learned over tasks: two levels (luo2022, finn2017)
  *
  *     min over orthonormal P:  mean over tasks of l_query(th_T(P)),  th_t = th_{t-1} - eta P P'g
  *
@@ -40,8 +40,12 @@ static krein_status gradient(void *user, int64_t step, const double *x, double *
     krein_status st = KREIN_OK;
     meta *t = user;
     int64_t tasks = t->f->o.meta_tasks;
+    int64_t terms = 2 * t->in.steps;
+    krein_task_result out[] = {{t->left, (size_t)(terms * t->in.s) * sizeof *t->left},
+                               {t->right, (size_t)(terms * t->in.m) * sizeof *t->right},
+                               {t->loss, sizeof *t->loss}};
     t->in.P = x;
-    TRY(krein__each_task(t->f, KREIN_EPISODE_TRAIN, step * tasks, tasks, NULL, one, t));
+    TRY(krein__each_task(t->f, KREIN_EPISODE_TRAIN, step * tasks, tasks, NULL, one, t, out, 3));
     krein__meta_gradient(t->f->ctx, &t->in, tasks, t->left, t->right, g);
     *loss = 0;
     for (int64_t i = 0; i < tasks; i++) *loss += t->loss[i] / (double)tasks;
@@ -153,7 +157,7 @@ static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *
 }
 
 const krein_fewshot_method krein__fewshot_meta = {
-    .cls = {"meta", "steps in a subspace that is learned over tasks", "", NULL, NULL},
+    .cls = {"meta", "steps in a subspace that is learned over tasks", "luo2022", NULL, NULL},
     .variants = 1,
     .learns = true,
     .learn = learn,

@@ -40,7 +40,8 @@ static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *
 }
 
 const krein_fewshot_method krein__fewshot_pretrained = {
-    .cls = {"pretrained", "steps in the subspace of the path of one training task", "", NULL, NULL},
+    .cls = {"pretrained", "steps in the subspace of the path of one training task", "li2022", NULL,
+            NULL},
     .variants = 1,
     .learn = learn,
     .solve = krein__space_solve,

@@ -222,11 +222,11 @@ done:
 }
 
 bool krein__state_due(const krein_fewshot_state *s) {
-    return s && krein__clock() - s->last >= s->every;
+    return s && krein__tasks_first(s->f) && krein__clock() - s->last >= s->every;
 }
 
 krein_status krein__state_keep(krein_fewshot_state *s, krein_outer_kept *now, bool must) {
-    if (!s || now->learned->looks == 0) return KREIN_OK;
+    if (!s || !krein__tasks_first(s->f) || now->learned->looks == 0) return KREIN_OK;
     krein_status st = write_file(s, now);
     if (st == KREIN_OK || must || st == KREIN_ECANCEL) return st;
     krein__log(s->f->ctx, KREIN_LOG_WARNING, "the checkpoint was not written: %s",
@@ -251,5 +251,5 @@ done:
 }
 
 krein_status krein__state_finished(krein_fewshot_state *s) {
-    return s ? write_file(s, NULL) : KREIN_OK;
+    return s && krein__tasks_first(s->f) ? write_file(s, NULL) : KREIN_OK;
 }

@@ -12,8 +12,8 @@ static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *
 }
 
 const krein_fewshot_method krein__fewshot_well = {
-    .cls = {"well", "steps in the subspace of a training on all rows of the task's classes", "",
-            NULL, NULL},
+    .cls = {"well", "steps in the subspace of a training on all rows of the task's classes",
+            "li2022", NULL, NULL},
     .variants = 1,
     .learn = learn,
     .solve = krein__space_solve,

@@ -18,6 +18,14 @@ typedef struct krein_apart {
     double error; /* out: rmse over rows and outputs, or share of wrong classes; NaN: not known */
 } krein_apart;
 
+/* The path of a training in the space of its parameters: see krein_train_options. */
+typedef struct krein_job_path {
+    const char *subspace; /* file; NULL: none */
+    bool start;           /* from where the path of that began */
+    const char *record;   /* file; NULL: none */
+    int64_t dimensions, every, epochs;
+} krein_job_path;
+
 /* What a learner is given and what it leaves behind. */
 typedef struct krein_job {
     krein_ctx *ctx;
@@ -49,6 +57,7 @@ typedef struct krein_job {
     int64_t iterations;         /* out: of an iterative solver; 0: there was none */
     double residual, condition; /* out: of that; NaN: not known */
     const char *graph_file; /* where the graph of the rows is, or is to be written; NULL: nowhere */
+    krein_job_path path;
 } krein_job;
 
 /* Whether the kernel matrix is the default map: never, on few rows, or always. */
@@ -72,6 +81,7 @@ typedef struct krein_learner_class {
                                 (posterior.h) */
     bool unlabelled;         /* it learns from rows without labels too */
     bool graph;              /* it makes a graph of the rows (graph_file) */
+    bool path;               /* it trains in a subspace, and records its path */
     bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */

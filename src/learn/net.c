@@ -17,6 +17,7 @@
  * Cost: 6 epochs n (flops of a row forwards) / 2. */
 #include "learn/net_machine.h"
 #include "map/network.h"
+#include "net/trail.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,7 @@ enum {
     LOSS /* and the others of net_machine.h */
 };
 static const double RATE = 0.005; /* of adam */
+enum { DIMENSIONS = 40, SNAPSHOTS = 200 };
 
 static const krein_option options[] = {
     [ARCH] = {.name = "arch",
@@ -125,11 +127,79 @@ done:
     return st;
 }
 
+/* ---- the path, and subspaces --------------------------------------------- */
+
+static krein_net_kind kind_of(const krein_net_machine *m, const krein_map *map) {
+    return (krein_net_kind){krein__network_arch(map), krein__network_shape(map), m->job->model->k};
+}
+
+/* The steps stay in the subspace of a file, where one is asked for. */
+static krein_status stay_inside(krein_net_machine *m, const krein_map *map, krein_subspace *s) {
+    const krein_job_path *path = &m->job->path;
+    krein_ctx *ctx = m->job->ctx;
+    krein_status st = KREIN_OK;
+    krein_trained t = {0};
+    krein_net_kind kind = kind_of(m, map);
+    if (!path->subspace) return KREIN_OK;
+    TRY(krein__subspace_load(ctx, path->subspace, s));
+    TRY(krein__trained_find(ctx, &m->net, &t));
+    TRY(krein__subspace_check(s, path->subspace, &kind, t.m));
+    if (path->start) krein__trained_scatter(&t, s->start, m->net.p);
+    m->o.subspace = s;
+    m->o.decay = m->o.lambda_a = 0; /* penalties would lead out of it */
+done:
+    krein__trained_clear(&t);
+    return st;
+}
+
+static krein_status note(void *user, int64_t step, const float *p) {
+    return krein__trail_note(user, step, p);
+}
+
+/* The parameters are noted on their way, where that is asked for. */
+static krein_status follow(krein_net_machine *m, krein_trail *t) {
+    const krein_job_path *path = &m->job->path;
+    krein_status st = KREIN_OK;
+    if (!path->record) return KREIN_OK;
+    int64_t rows = m->w.fit.n;
+    int64_t steps = krein__max(m->w.fit.windows, (rows + m->o.batch - 1) / m->o.batch);
+    int64_t last = (path->epochs > 0 ? path->epochs : m->o.epochs) * steps;
+    int64_t every = path->every > 0 ? path->every : krein__max(1, last / SNAPSHOTS);
+    TRY(krein__trail_begin(m->job->ctx, &m->net, every, 0, t));
+    if (path->epochs > 0) t->last = last;
+    m->o.record = note;
+    m->o.record_user = t;
+done:
+    return st;
+}
+
+static krein_status give_path(krein_net_machine *m, const krein_map *map, krein_trail *t) {
+    const krein_job_path *path = &m->job->path;
+    krein_status st = KREIN_OK;
+    krein_subspace s = {0};
+    krein_net_kind kind = kind_of(m, map);
+    if (!path->record) return KREIN_OK;
+    TRY(krein__trail_components(t, &kind, path->dimensions > 0 ? path->dimensions : DIMENSIONS,
+                                &s));
+    TRY(krein__subspace_save(&s, path->record));
+    double sum = 0;
+    for (int64_t j = 0; j < s.s; j++) sum += s.share[j];
+    krein__log(m->job->ctx, KREIN_LOG_INFO,
+               "net: %lld snapshots of the path; %lld components have %.2f %% of its variance, the "
+               "first %.2f %%",
+               (long long)s.snapshots, (long long)s.s, 100 * sum, 100 * s.share[0]);
+done:
+    krein__subspace_clear(&s);
+    return st;
+}
+
 static krein_status fit(krein_job *job, krein_values *values) {
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
     krein_map *map = job->model->map;
     krein_net_machine m = {.name = "net", .first = LOSS, .job = job, .plain = true};
+    krein_subspace inside = {0};
+    krein_trail trail = {0};
     TRY(settle(ctx, map, values));
     TRY(krein__net_machine_begin(&m, values, RATE, 1));
     TRY(set_momentum(&m, values));
@@ -138,11 +208,16 @@ static krein_status fit(krein_job *job, krein_values *values) {
     m.o.lambda_a = m.o.decay / 2;
     TRY(make_net(&m, map));
     TRY(krein__windows_open(job, false, &m.w));
+    TRY(stay_inside(&m, map, &inside));
+    TRY(follow(&m, &trail));
     TRY(krein__net_machine_train(&m));
+    TRY(give_path(&m, map, &trail));
     krein__network_give(map, m.net.p);
     TRY(krein__model_retell_map(job->model));
     TRY(krein__net_machine_end(&m, give_weights));
 done:
+    krein__subspace_clear(&inside);
+    krein__trail_end(&trail);
     krein__net_machine_clear(&m);
     return st;
 }
@@ -179,6 +254,7 @@ const krein_learner_class krein__learner_net = {
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .probabilities = true,
     .checkpoint = true,
+    .path = true,
     .map = map_spec,
     .check = check,
     .fit = fit,

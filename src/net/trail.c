@@ -1,4 +1,4 @@
-/* trail.c -- snapshots of the parameters and their principal components
+/* trail.c -- snapshots of the parameters and their principal components             (li2022)
  *
  *     C = snapshots - their mean (k x m),  G = C C' = V diag(e) V',  P = C'V_s diag(e_s)^(-1/2)
  *

@@ -53,6 +53,7 @@ static bool has_checkpoint(const krein_learner_class *l) { return l->checkpoint;
 static bool has_labels(const krein_learner_class *l) { return l->tasks & KREIN_FOR_LABELS; }
 static bool has_unlabelled(const krein_learner_class *l) { return l->unlabelled; }
 static bool has_graph(const krein_learner_class *l) { return l->graph; }
+static bool has_path(const krein_learner_class *l) { return l->path; }
 
 typedef struct names {
     char text[256];
@@ -93,6 +94,29 @@ done:
     return st;
 }
 
+/* Subspaces of parameters. */
+static krein_status check_path(const krein_training *t) {
+    krein_ctx *ctx = t->pipe.ctx;
+    krein_status st = KREIN_OK;
+    const krein_train_options *o = &t->o;
+    if (!o->subspace && !o->record) return KREIN_OK;
+    if (t->weighing.cls || !t->learner->path)
+        return krein__fail(
+            ctx, KREIN_EARG, "%s trains no network; leave `%s` out; learners that do: %s",
+            t->learner->cls.name, o->subspace ? "subspace" : "record", those_that(has_path).text);
+    if (o->record && o->checkpoint)
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "the path of a training is not in its `checkpoint`; leave one of the two "
+            "out");
+    if (o->record_dimensions != 0)
+        TRY(krein__limit_check(ctx, "dimensions", (double)o->record_dimensions));
+    if (o->record_every != 0) TRY(krein__limit_check(ctx, "every", (double)o->record_every));
+    if (o->record_epochs != 0) TRY(krein__limit_check(ctx, "epochs", (double)o->record_epochs));
+done:
+    return st;
+}
+
 static krein_status check_learner(const krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     const krein_learner_class *l = t->learner;
@@ -121,7 +145,7 @@ static krein_status check_learner(const krein_training *t) {
                            "`checkpoint`: %s keeps no state to go on from; learners that do: %s",
                            t->weighing.cls ? krein__learner_mkl.cls.name : l->cls.name,
                            those_that(has_checkpoint).text);
-    return KREIN_OK;
+    return check_path(t);
 }
 
 /* ---- kernels ------------------------------------------------------------ */
@@ -281,6 +305,12 @@ krein_status krein__training_begin(krein_ctx *ctx, const krein_train_options *gi
     t->pipe.job.uncertainty = t->o.uncertainty;
     t->pipe.job.folds = krein__training_folds(t);
     t->pipe.job.graph_file = t->o.graph_file;
+    t->pipe.job.path = (krein_job_path){.subspace = t->o.subspace,
+                                        .start = t->o.subspace_start != 0,
+                                        .record = t->o.record,
+                                        .dimensions = t->o.record_dimensions,
+                                        .every = t->o.record_every,
+                                        .epochs = t->o.record_epochs};
 done:
     return st;
 }
