@@ -251,8 +251,8 @@ static void put_searched(const krein_report_numbers *n, krein_buffer *f) {
         }
     }
     const char *parameter = all[0].from->parameter, *criterion = all[0].from->criterion;
-    const bool loo = strcmp(criterion, "loo") == 0 || strncmp(criterion, "cv", 2) == 0;
-    const char *score = loo ? "held-out error" : criterion;
+    char score[80];
+    snprintf(score, sizeof score, "score by %.60s", criterion);
     const char *columns[] = {"Kernel", parameter, score, NULL};
     const krein_chart_range x = range_of(parameter, total, every[0], NAN, true);
     const krein_chart_range y = range_of(score, total, every[1], NAN, false);
