@@ -52,9 +52,10 @@ static krein_status copy_train(krein_comparison *c) {
                            "the methods of a comparison are `learners`, `kernels` and `maps`");
     if (t->test || t->unlabeled || t->checkpoint || t->graph_file || t->metric_from ||
         t->subspace || t->record)
-        return krein__fail(ctx, KREIN_EARG,
-                           "a comparison takes no `test`, `unlabeled`, `graph_file`, `metric_from`, "
-                           "`subspace` or `checkpoint`: `results` is what it goes on from");
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "a comparison takes no `test`, `unlabeled`, `graph_file`, `metric_from`, "
+            "`subspace` or `checkpoint`: `results` is what it goes on from");
 done:
     return st;
 }

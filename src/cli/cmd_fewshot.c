@@ -78,28 +78,28 @@ enum { SERIES = 32 };
 
 /* Accuracy of the steps on a test task, and of the meta training on validation tasks. */
 static int plot(cli_app *app, const krein_fewshot_report *r) {
-    cli_series series[2][SERIES] = {{{0}}};
-    cli_plot plots[2] = {{"steps on a test task", "accuracy", 0, series[0], true, true},
-                         {"meta steps", "validation accuracy", 0, series[1], true, true}};
+    krein_svg_series series[2][SERIES] = {{{0}}};
+    krein_svg_plot plots[2] = {{"steps on a test task", "accuracy", 0, series[0], true, true},
+                               {"meta steps", "validation accuracy", 0, series[1], true, true}};
     int status = CLI_FAILED;
     int64_t n = krein__min(r->count, SERIES);
     for (int64_t i = 0; i < n; i++) {
         const krein_fewshot_result *e = r->results[i];
-        cli_point *curve = calloc((size_t)e->points + 1, sizeof *curve);
-        cli_point *looks = calloc((size_t)e->looks + 1, sizeof *looks);
-        series[0][i] = (cli_series){e->method, e->points, curve};
-        series[1][i] = (cli_series){e->method, e->looks, looks};
+        krein_svg_point *curve = calloc((size_t)e->points + 1, sizeof *curve);
+        krein_svg_point *looks = calloc((size_t)e->looks + 1, sizeof *looks);
+        series[0][i] = (krein_svg_series){e->method, e->points, curve};
+        series[1][i] = (krein_svg_series){e->method, e->looks, looks};
         plots[0].n = plots[1].n = i + 1;
         if (!curve || !looks) {
             cli_error(CLI_FAILED, "out of memory");
             goto done;
         }
         for (int64_t k = 0; k < e->points; k++)
-            curve[k] = (cli_point){(double)e->step[k], e->curve[k], 0};
+            curve[k] = (krein_svg_point){(double)e->step[k], e->curve[k], 0};
         for (int64_t k = 0; k < e->looks; k++)
-            looks[k] = (cli_point){(double)e->look_step[k], e->look_accuracy[k], 0};
+            looks[k] = (krein_svg_point){(double)e->look_step[k], e->look_accuracy[k], 0};
     }
-    status = cli_figure_write(app, "few-shot learning", plots);
+    status = cli_figure_write(app, "few-shot learning", 2, plots);
 done:
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++) free((void *)series[k][i].points);

@@ -364,7 +364,8 @@ static void put_curve(const krein_report_numbers *n, bool roc, krein_buffer *f) 
                                  0, 1, false, false};
     const krein_chart_range y = {roc ? "share of its rows found" : "precision", 0, 1.02, false,
                                  false};
-    const char *title = roc ? "ROC curve" : "Precision and recall", *names[KREIN_REPORT_SHOWN];
+    const char *title = roc ? "ROC curve" : "Precision and recall",
+               *names[KREIN_REPORT_SHOWN] = {""};
     char text[KREIN_REPORT_SHOWN][120], alt[300], a[40], b[40];
     krein_chart c;
     for (int64_t i = 0; i < shown; i++) {

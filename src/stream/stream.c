@@ -478,7 +478,11 @@ krein_status krein__stream_next(krein_stream *s, krein_block *out) {
         n += m;
     }
     if (s->e->matrix) TRY(full_metric(s, n));
-    out->x = s->e->sparse ? (krein_rows){n, s->e->d, NULL, 0, s->csr.ptr, s->csr.col, s->csr.val}
+    out->x = s->e->sparse ? (krein_rows){.n = n,
+                                         .d = s->e->d,
+                                         .ptr = s->csr.ptr,
+                                         .col = s->csr.col,
+                                         .val = s->csr.val}
                           : krein__rows_dense(n, s->e->d, s->x, s->e->d);
     if (krein__stream_in_bytes(s)) out->byte = s->byte;
     out->label = s->data->nlabel ? s->label : NULL;
