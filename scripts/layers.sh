@@ -141,7 +141,7 @@ outcome streams "$(
 
 # The library names options (`max_memory`); the program turns them into flags (src/cli/flags.c).
 outcome flags "$(
-    grep -vE '^src/(cli|mpi)/' <<<"$stripped" |
+    grep -vE '^src/((cli|mpi)/|report/style\.c:)' <<<"$stripped" | # there they are variables of a style sheet
         grep -E '"(([^"\\]|\\.)*[^-A-Za-z0-9_<"\\])?--[a-z]' |
         sed -E 's/^([^:]+:[0-9]+):.*/\1: a flag of the program; write `option` or `option=value`/'
 )"

@@ -231,7 +231,7 @@ static int64_t search_points(const krein_model *m, const search *s, double *u, d
 static void put_searched(const krein_report_numbers *n, krein_buffer *f) {
     search all[KREIN_REPORT_SHOWN];
     double u[KREIN_REPORT_SHOWN][SEARCHED], v[KREIN_REPORT_SHOWN][SEARCHED];
-    double every[2][KREIN_REPORT_SHOWN * SEARCHED];
+    double every[2][KREIN_REPORT_SHOWN * SEARCHED] = {{0}};
     int64_t points[KREIN_REPORT_SHOWN], total = 0;
     const char *names[KREIN_REPORT_SHOWN];
     char text[KREIN_REPORT_SHOWN][100], title[80], alt[200], a[40], b[40];
@@ -251,8 +251,8 @@ static void put_searched(const krein_report_numbers *n, krein_buffer *f) {
         }
     }
     const char *parameter = all[0].from->parameter, *criterion = all[0].from->criterion;
-    const bool loo = strcmp(criterion, "loo") == 0 || strncmp(criterion, "cv", 2) == 0;
-    const char *score = loo ? "held-out error" : criterion;
+    char score[80];
+    snprintf(score, sizeof score, "score by %.60s", criterion);
     const char *columns[] = {"Kernel", parameter, score, NULL};
     const krein_chart_range x = range_of(parameter, total, every[0], NAN, true);
     const krein_chart_range y = range_of(score, total, every[1], NAN, false);

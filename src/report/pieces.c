@@ -150,7 +150,7 @@ void krein__figure_legend(krein_buffer *f, int64_t n, const char *const *names) 
     krein__buffer_put(f, "</ul>\n");
 }
 
-enum { LETTERS = 22, LETTER = 6, LINE = 20 };
+enum { LETTERS = 25, LETTER = 6, LINE = 20 };
 
 static double names_width(const krein_bars *b) {
     size_t longest = 3;
