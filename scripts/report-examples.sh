@@ -2,8 +2,8 @@
 # report-examples.sh FOLDER -- reports of four models, numbers, two classes, many classes and clusters, and pictures of
 # them by a browser where there is one (tests/browser/shots.py): light, dark, on a phone, printed.
 #
-# Data are sets of KREIN_DATA (default ../shared/data), a fifth of the rows kept for the report; generated ones where
-# they are not there. KREIN is the program (build/krein). Prints the size of each page and the seconds that it took.
+# Data are sets of KREIN_DATA (default ../shared/data): a fifth of the rows to train on, the others for the report;
+# generated ones where they are not there. KREIN is the program (build/krein). Prints the size of each page and the seconds that it took.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 krein=$(realpath "${KREIN:-$root/build/krein}")
@@ -25,30 +25,29 @@ rows() { # name set generator rows
     fi
     awk -v train="$out/$1.train.csv" -v test="$out/$1.test.csv" -v header="$header" '
         NR == 1 && header { print > train; print > test; next }
-        { print > (NR % 5 ? train : test) }' "$whole"
+        { print > (NR % 5 ? test : train) }' "$whole"
     rm "$whole"
 }
 report() { # name [options of report]
-    local name=$1 start seconds
+    local name=$1
     shift
-    start=$(date +%s%N)
-    "$krein" report "$out/$name.krein" "$out/$name.test.csv" --train "$out/$name.train.csv" -o "$out/$name.html" -q "$@" >/dev/null
-    seconds=$((($(date +%s%N) - start) / 10000000))
-    echo "$name: $(wc -c <"$out/$name.html") bytes, ${seconds%??}.${seconds: -2} s, $(wc -l <"$out/$name.test.csv") rows"
+    TIMEFORMAT="$name: %R s, %U s of CPU"
+    time "$krein" report "$out/$name.krein" "$out/$name.test.csv" -o "$out/$name.html" -q "$@" >/dev/null
+    echo "$name: $(wc -c <"$out/$name.html") bytes, $(wc -l <"$out/$name.test.csv") rows"
     pages+=("$out/$name.html")
 }
 
 rows numbers cadata friedman 5000
 "$krein" train "$out/numbers.train.csv" --uncertainty -o "$out/numbers.krein" --plot "$out/numbers-tried.svg" -q >/dev/null
-report numbers
+report numbers --train "$out/numbers.train.csv"
 
 rows two-classes magic moons 5000
 "$krein" train "$out/two-classes.train.csv" --probabilities -o "$out/two-classes.krein" --plot "$out/two-classes-tried.svg" -q >/dev/null
-report two-classes --curve
+report two-classes --train "$out/two-classes.train.csv" --curve
 
 rows many-classes pendigits.train blobs 5000
 "$krein" train "$out/many-classes.train.csv" --probabilities -o "$out/many-classes.krein" --plot "$out/many-classes-tried.svg" -q >/dev/null
-report many-classes
+report many-classes --train "$out/many-classes.train.csv"
 
 rows clusters dry-bean blobs 3000
 "$krein" cluster "$out/clusters.train.csv" -c 5 --model "$out/clusters.krein" --plot "$out/clusters-plane.svg" -q >/dev/null

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RIGHT = 20, TOP = 26, BOTTOM = 38, TIP = 400 };
+enum { RIGHT = 22, TOP = 26, BOTTOM = 38, TIP = 400 };
 
 void krein__chart_begin(krein_chart *c, krein_buffer *f, const char *alt, double height,
                         double left) {

@@ -231,7 +231,7 @@ static int64_t search_points(const krein_model *m, const search *s, double *u, d
 static void put_searched(const krein_report_numbers *n, krein_buffer *f) {
     search all[KREIN_REPORT_SHOWN];
     double u[KREIN_REPORT_SHOWN][SEARCHED], v[KREIN_REPORT_SHOWN][SEARCHED];
-    double every[2][KREIN_REPORT_SHOWN * SEARCHED];
+    double every[2][KREIN_REPORT_SHOWN * SEARCHED] = {{0}};
     int64_t points[KREIN_REPORT_SHOWN], total = 0;
     const char *names[KREIN_REPORT_SHOWN];
     char text[KREIN_REPORT_SHOWN][100], title[80], alt[200], a[40], b[40];

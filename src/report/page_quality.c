@@ -297,7 +297,7 @@ static krein_status put_confusion(const krein_report_numbers *n, krein_buffer *f
         "Confusion matrix of %lld classes: %s of the rows are on the diagonal, predicted right.",
         (long long)k, krein__page_share(m->accuracy, a));
     krein__figure_begin(f, "True classes against predicted ones");
-    krein__chart_begin(&c, f, alt, named ? 296 : 352, named ? 76 : 20);
+    krein__chart_begin(&c, f, alt, named ? 296 : 352, named ? 84 : 20);
     c.top = 34;
     c.bottom = c.top + (c.right - c.left);
     c.x = (krein_svg_axis){
@@ -312,9 +312,10 @@ static krein_status put_confusion(const krein_report_numbers *n, krein_buffer *f
         for (int64_t o = 0; o < k; o++) all += m->confusion[t * k + o];
         if (named) {
             krein__chart_text(&c, c.left - 6, krein__svg_at(&c.y, (double)t + 0.5) + 4, "side name",
-                              krein__chart_short(m->class_names[t], 11, cut));
-            krein__chart_text(&c, krein__svg_at(&c.x, (double)t + 0.5), c.top - 6, "tick name",
-                              krein__chart_short(m->class_names[t], (int)(36 / k) + 1, cut));
+                              krein__chart_short(m->class_names[t], 9, cut));
+            krein__chart_text(
+                &c, krein__svg_at(&c.x, (double)t + 0.5), c.top - 6, "tick name",
+                krein__chart_short(m->class_names[t], (int)krein__max(2, 28 / k), cut));
         }
         for (int64_t o = 0; o < k; o++) {
             const int64_t rows = m->confusion[t * k + o];
