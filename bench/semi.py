@@ -9,11 +9,11 @@ table      Tables 6.6 and 6.7 of the thesis behind FORMULAS 13 (rmse of numbers 
            whose width is chosen once for each set by `krein train -k gaussian` on the labelled rows of another split. lambda
            and lambda_i are chosen by laprls on landmarks in each split, and are the same for all solvers. RLS is the same
            without a graph and on the labelled rows alone, with its own lambda. The whole kernel matrix is left out above
-           EXACT training rows: one half of it in float32 is then more than 2.5 GB.
+           EXACT training rows, the most that krein takes it of.
 labels     Figure 6.3: rmse against the share of rows with labels, a tenth landmarks; both lambdas chosen in every fit.
 landmarks  Figure 6.4: the same against the share of landmarks, a tenth with labels.
-curves     The classification error of krr on the labelled rows, laprls, labelprop and selftrain with 1 to 10 % of the
-           labels. laprls and labelprop on 1,024 landmarks.
+curves     The classification error of krr on the labelled rows, laprls, labelprop (harmonic, and spreading with
+           alpha=0.9) and selftrain with 1 to 10 % of the labels. laprls and labelprop on 1,024 landmarks.
 peers      scikit-learn's LabelSpreading and SelfTrainingClassifier beside ours: each in a process of its own, one after the
            other. Theirs are the seconds of fit and predict, ours those of the whole run.
 skin       All rows of skin_nonskin, a tenth with labels, 4,096 landmarks, solver=pcg.
@@ -40,7 +40,7 @@ import numpy as np
 
 import common
 
-EXACT, MOST, LANDMARKS = 36000, 5000, 4096
+EXACT, MOST, LANDMARKS = 32000, 5000, 4096
 # The label of one class (None: numbers, centred).
 SETS = {"madelon": ["madelon.train"], "space_ga": ["space_ga"], "abalone": ["abalone"], "phishing": ["phishing"],
         "a9a": ["a9a.train"], "w7a": ["w7a.train"], "ijcnn1": ["ijcnn1.train"], "cod-rna": ["cod-rna.train"],
@@ -65,14 +65,17 @@ CURVES = {"usps": ["usps.train", "usps.test"], "mnist": ["mnist.train"], "pendig
           "vehicle": ["vehicle"], "german.numer": ["german.numer"]}
 PIXELS, ROWS = {"usps", "mnist"}, {"mnist": 10000}
 SHARES = [1, 2, 5, 10]
-LEARNERS = {"krr": [], "laprls": ["-m", "nystrom(D=1024)"], "labelprop": ["-m", "nystrom(D=1024)"], "selftrain": []}
-FIGURES, DOUBLED = ["abalone", "phishing"], [1, 2, 4, 8, 16, 32, 64]
+SOME = ["-m", "nystrom(D=1024)"]
+LEARNERS = {"krr": ["--learner", "krr"], "laprls": [*SOME, "--learner", "laprls"],
+            "harmonic": [*SOME, "--learner", "labelprop"],
+            "spreading": [*SOME, "--learner", "labelprop(method=spreading, alpha=0.9)"],
+            "selftrain": ["--learner", "selftrain"]}
+FIGURES, DOUBLED = ["madelon", "space_ga"], [1, 2, 4, 8, 16, 32, 64]
 PEER_SETS, PEER_SHARE = ["pendigits", "letter"], 2
-PEERS = {"labelprop": ["-m", "nystrom(D=1024)", "--learner", "labelprop"],
-         "labelprop(method=spreading)": ["-m", "nystrom(D=1024)", "--learner", "labelprop(method=spreading)"],
+PEERS = {"labelprop(method=spreading)": [*SOME, "--learner", "labelprop(method=spreading)"],
          "scikit-learn LabelSpreading(knn)": None, "scikit-learn LabelSpreading(rbf)": None,
-         "laprls": ["-m", "nystrom(D=1024)", "--learner", "laprls"],
-         "selftrain(base=svm)": ["--learner", 'selftrain(base="svm(C=10)")'],
+         "labelprop(method=spreading, alpha=0.9)": LEARNERS["spreading"], "laprls": LEARNERS["laprls"],
+         "selftrain(base=svm)": ["-m", "exact", "--max-exact", EXACT, "--learner", 'selftrain(base="svm(C=10)")'],
          "scikit-learn SelfTrainingClassifier(SVC)": None}
 
 
@@ -234,8 +237,7 @@ def measure_curve(name, methods, splits, shares, records, work):
                     continue
                 if files is None:
                     files, _ = write_split(rows, number, share / 100, work, True)
-                r = train(files, "classification", *kernel, "-s", number, *LEARNERS[method], "--learner", method,
-                          rest=method != "krr")
+                r = train(files, "classification", *kernel, "-s", number, *LEARNERS[method], rest=method != "krr")
                 record(records, "curve", name, number, key, r, error=r["test"]["error"])
 
 
@@ -244,18 +246,20 @@ def measure_curve(name, methods, splits, shares, records, work):
 
 def fit_theirs(method, folder, sigma, scale):
     """In a process of its own: seconds, peak bytes, error."""
+    from sklearn.neighbors import NearestNeighbors
     from sklearn.preprocessing import StandardScaler
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
     from sklearn.svm import SVC
 
     few, rest, test = (np.load(folder / f"{what}.npy") for what in ("labelled", "rest", "test"))
-    start = time.perf_counter()
     scaler = StandardScaler(with_mean=scale, with_std=scale).fit(few[:, 1:])
     x = scaler.transform(np.concatenate([few[:, 1:], rest[:, 1:]]))
     y = np.concatenate([few[:, 0], np.full(len(rest), -1)]).astype(int)
-    gamma = 1 / (2 * sigma ** 2)
+    tenth = np.median(NearestNeighbors(n_neighbors=11).fit(x).kneighbors(x[:1000])[0][:, 10])
+    gamma, narrow = 1 / (2 * sigma ** 2), 1 / (2 * tenth ** 2)  # of a classifier; of edges, as ours
+    start = time.perf_counter()
     model = {"LabelSpreading(knn)": lambda: LabelSpreading(kernel="knn", n_neighbors=10, alpha=.2, n_jobs=-1),
-             "LabelSpreading(rbf)": lambda: LabelSpreading(kernel="rbf", gamma=gamma, alpha=.2, n_jobs=-1),
+             "LabelSpreading(rbf)": lambda: LabelSpreading(kernel="rbf", gamma=narrow, alpha=.2, n_jobs=-1),
              "SelfTrainingClassifier(SVC)": lambda: SelfTrainingClassifier(SVC(C=10, gamma=gamma, probability=True))}
     model = model[method.removeprefix("scikit-learn ")]().fit(x, y)
     error = float(np.mean(model.predict(scaler.transform(test[:, 1:])) != test[:, 0]))
@@ -326,6 +330,10 @@ def mean(every, digits):
     return f"{statistics.fmean(every):.{digits}f}{spread}"
 
 
+def table(head, lines):
+    return common.table(head, lines) if lines else ""
+
+
 def against_thesis(records, seconds):
     def cell(name, i, field, digits, which):
         every = [r[field] for r in records.of("table", name, METHODS[i])]
@@ -333,7 +341,7 @@ def against_thesis(records, seconds):
         return (mean(every, digits) if every else "-") + theirs
 
     def of(head, field, digits, which):
-        return common.table([head, *METHODS], [[n, *(cell(n, i, field, digits, which) for i in range(len(METHODS)))]
+        return table([head, *METHODS], [[n, *(cell(n, i, field, digits, which) for i in range(len(METHODS)))]
                                                for n in SETS if records.of("table", n)])
 
     out = {"rmse": of("rmse (thesis)", "rmse", 3, 0), "iterations": of("iterations (thesis)", "iterations", 0, 1)}
@@ -362,19 +370,20 @@ def share_table(records, part):
         at = {s: (v, d) for s, v, d in points}
         return [f"{at[s][0]:.3f} ± {at[s][1]:.3f}" if s in at else "-" for s in DOUBLED]
 
-    return common.table(["rmse at", *(f"{s} %" for s in DOUBLED)],
+    return table(["rmse at", *(f"{s} %" for s in DOUBLED)],
                         [[f"{n}, {m}", *text(share_points(records, part, n, m, DOUBLED))] for n in FIGURES
                          for m in ("RLS", "LapRLS", "Nyström") if share_points(records, part, n, m, DOUBLED)])
 
 
 def curve_figure(records, names):
     plots = [(f"{name}: training rows with labels, %", "classification error, %",
-              {m: share_points(records, "curve", name, m, SHARES, "error", 100) for m in LEARNERS}) for name in names]
+              {m: share_points(records, "curve", name, m, SHARES, "error", 100) for m in LEARNERS
+               if all(records.of("curve", n, f"{m} {s}") for n in names for s in SHARES)}) for name in names]
     return common.figure("labels and rows without", plots)
 
 
 def curve_table(records):
-    return common.table(
+    return table(
         ["error in %, labels:", *(f"{s} %" for s in SHARES)],
         [[f"{n}, {m}", *(mean([100 * r["error"] for r in records.of("curve", n, f"{m} {s}")], 1) or "-" for s in SHARES)]
          for n in CURVES if records.of("curve", n) for m in LEARNERS])
@@ -389,19 +398,37 @@ def peer_table(records):
                 lines.append([f"{name} ({every[0]['n']:,} rows)", method, mean([100 * r["error"] for r in every], 1),
                               mean([r["fit"] for r in every], 1),
                               f"{statistics.fmean(r['bytes'] for r in every) / 1e9:.2f}"])
-    return common.table(["set", "", "error in %", "seconds", "peak GB"], lines)
+    return table(["set", "", "error in %", "seconds", "peak GB"], lines)
 
 
 def skin_table(records):
-    return common.table(["rows", "with labels", "iterations", "seconds of the fit", "of the process", "peak GB"],
+    return table(["rows", "with labels", "iterations", "seconds of the fit", "of the process", "peak GB"],
                         [[f"{r['rows']:,}", f"{r['labels']:,}", r["iterations"], f"{r['fit']:.1f}", f"{r['wall']:.1f}",
                           f"{r['bytes'] / 1e9:.2f}"] for r in records.of("skin", "skin_nonskin", "pcg")])
 
 
 def graph_table(records):
-    return common.table(["near", "seconds", "recall", "peak MB beside the rows"],
+    return table(["near", "seconds", "recall", "peak MB beside the rows"],
                         [[m, f"{r['fit']:.0f}", f"{r['recall']:.3f}", f"{r['bytes'] / 1e6:.0f}"]
                          for m in ("exact", "descent") for r in records.of("graph", "500000", m)])
+
+
+def figures(records):
+    """Those of which both plots have something."""
+    out = {part: share_figure(records, part) for part in ("labels", "landmarks")
+           if all(records.of(part, name) for name in FIGURES)}
+    pairs = {"curves-images": ["usps", "mnist"], "curves-strokes": ["pendigits", "letter"]}
+    return {**out, **{name: curve_figure(records, pair) for name, pair in pairs.items()
+                      if all(records.of("curve", one) for one in pair)}}
+
+
+def machine(records):
+    version, _ = common.run([common.program(), "--version"])
+    loads = {part: [r["load"] for key, r in records.all.items() if key[0] == part]
+             for part in ("table", "peers", "skin", "graph")}
+    said = ", ".join(f"{part} {max(every):.1f}" for part, every in loads.items() if every)
+    where = common.machine().split(", load")[0]
+    return f"{version.splitlines()[0]}; {where}. Load averages after the runs, at most: {said}.\n"
 
 
 def main():
@@ -443,17 +470,13 @@ def main():
     if sets("graph", ["500000"]):
         measure_graph(methods(["exact", "descent"]), records)
 
-    tables = {**against_thesis(records, a.seconds), "labels": share_table(records, "labels"),
+    tables = {"machine": machine(records), **against_thesis(records, a.seconds), "labels": share_table(records, "labels"),
               "landmarks": share_table(records, "landmarks"), "curves": curve_table(records),
               "peers": peer_table(records), "skin": skin_table(records), "graph": graph_table(records)}
-    common.publish({f"semi {mark}": text for mark, text in tables.items()}, "semi.md" if a.write else None)
+    common.publish({f"semi {mark}": text for mark, text in tables.items() if text}, "semi.md" if a.write else None)
     if a.write:
-        figures = {"labels": lambda: share_figure(records, "labels"),
-                   "landmarks": lambda: share_figure(records, "landmarks"),
-                   "digits": lambda: curve_figure(records, ["usps", "mnist"]),
-                   "strokes": lambda: curve_figure(records, ["pendigits", "letter"])}
-        for name, draw in figures.items():
-            (common.ROOT / "docs" / "results" / f"semi-{name}.svg").write_text(draw())
+        for name, text in figures(records).items():
+            (common.ROOT / "docs" / "results" / f"semi-{name}.svg").write_text(text)
     return None
 
 
