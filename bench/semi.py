@@ -168,13 +168,14 @@ def weight_of(r):
     return float(r["learner"].split("lambda_i=")[1].split(",")[0].rstrip(")"))
 
 
-def chosen_for(files, name, number, base, landmarks, records):
-    """lambda and lambda_i on landmarks, lambda on the labelled rows alone; the graph is to be there."""
+def chosen_for(files, name, number, n, base, landmarks, records):
+    """lambda and lambda_i on landmarks, lambda on the labelled rows alone. The graph is to be there: lambda n^2 / 1000, about
+    the least that is tried, where it is not wanted."""
     if ("chosen", name, number) not in records.all:
         r = train(files, "regression", *base, "-m", landmarks, "--learner", "laprls(solver=pcg)")
         alone = train(files, "regression", *base, "-m", "exact", "--learner", "laprls(lambda_i=0)", rest=False)
         records.add({"part": "chosen", "set": name, "split": number, "lambda": r["lambda"],
-                     "lambda_i": weight_of(r) or 1e-3, "alone": alone["lambda"]})
+                     "lambda_i": weight_of(r) or 1e-3 * r["lambda"] * n ** 2, "alone": alone["lambda"]})
     r = records.all["chosen", name, number]
     return r["lambda"], r["lambda_i"], r["alone"]
 
@@ -192,7 +193,7 @@ def measure_table(name, methods, splits, records, work):
             continue
         files, n = write_split(rows, number, .1, work)
         landmarks, base = f"nystrom(D={landmarks_of(n)})", [*kernel, "-s", number, "--max-exact", EXACT]
-        both, weight, alone = chosen_for(files, name, number, base, landmarks, records)
+        both, weight, alone = chosen_for(files, name, number, n, base, landmarks, records)
         for method in wanted:
             kind, solver = method.lower().split("-")
             where = landmarks if kind == "nyström" else "exact"
