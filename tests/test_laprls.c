@@ -367,6 +367,38 @@ static void many_landmarks(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* More edges than the preconditioner has rows, of very unequal weights: few steps all the same, to
+ * the same predictions, whatever the threads. */
+static void many_edges(void) {
+    enum { N = 4000 };
+    rows r = curve(N, 1, 4, false);
+    double *weight = test_new(N, 8), *direct = test_new(N, 8), *f[2];
+    for (int64_t i = 0; i < N; i++) weight[i] = pow(10, 1.5 * det(i, 1, 0));
+    for (int t = 0; t < 2; t++) {
+        krein_ctx *ctx = test_ctx(1 + t);
+        krein_report report = KREIN_SIZED(krein_report);
+        const char *spec = "laprls(k=25, lambda_i=1, tol=1e-8, solver=pcg)", *map = "rff(D=1100)";
+        f[t] = test_new(N, 8);
+        predict_own(ctx, &r, weight, with(spec, "gaussian(sigma=0.2)", map, 1e-6), &report, f[t]);
+        CHECK_ELSE(report.iterations <= 20, "%d steps\n", (int)report.iterations);
+        krein_report_clear(ctx, &report);
+        if (t == 0)
+            predict_own(ctx, &r, weight,
+                        with("laprls(k=25, lambda_i=1, tol=1e-8, solver=direct)",
+                             "gaussian(sigma=0.2)", "rff(D=1100)", 1e-6),
+                        NULL, direct);
+        krein_ctx_destroy(ctx);
+    }
+    double off = 0;
+    for (int i = 0; i < N; i++) off = fmax(off, fabs(f[0][i] - direct[i]));
+    CHECK_ELSE(off < 1e-5, "off by %g from the closed form\n", off);
+    CHECK(memcmp(f[0], f[1], N * sizeof(double)) == 0);
+    for (int t = 0; t < 2; t++) free(f[t]);
+    free(weight);
+    free(direct);
+    drop(&r);
+}
+
 /* ---- krr ---------------------------------------------------------------- */
 
 /* lambda_i = 0: the model of krr on the labelled rows, with the same lambda where it is chosen. */
@@ -660,6 +692,7 @@ int main(int argc, char **argv) {
     RUN(against_elimination);
     RUN(solvers_agree);
     RUN(many_landmarks);
+    RUN(many_edges);
     RUN(without_the_graph);
     RUN(moons_are_told_apart);
     RUN(one_of_two);

@@ -121,6 +121,8 @@ void krein__laplacian_end(krein_ctx *ctx, krein_laplacian *l);
  * node that e names: each edge counts once, where j > i. */
 double krein__laplacian_edge(const krein_laplacian *l, int64_t i, int64_t e);
 double krein__laplacian_factor(const krein_laplacian *l, int64_t i); /* s_i */
+/* The same for both entries of an edge. */
+double krein__laplacian_weight(const krein_laplacian *l, int64_t i, int64_t e);
 
 /* Edges drawn with probabilities in proportion to these numbers. */
 typedef struct krein_edge_draws {

@@ -72,9 +72,12 @@ void krein__laplacian_end(krein_ctx *ctx, krein_laplacian *l) {
 
 /* ---- edges -------------------------------------------------------------- */
 
+double krein__laplacian_weight(const krein_laplacian *l, int64_t i, int64_t e) {
+    return l->g->val[e] * count(l, i) * count(l, l->g->col[e]);
+}
+
 double krein__laplacian_edge(const krein_laplacian *l, int64_t i, int64_t e) {
-    int64_t j = l->g->col[e];
-    return j > i ? l->g->val[e] * count(l, i) * count(l, j) : 0;
+    return l->g->col[e] > i ? krein__laplacian_weight(l, i, e) : 0;
 }
 
 double krein__laplacian_factor(const krein_laplacian *l, int64_t i) {

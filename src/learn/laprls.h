@@ -47,8 +47,9 @@ typedef struct krein_laprls_nodes {
     krein_features features; /* kept, or made again */
     krein_basis basis;       /* of landmarks whose values are the features; ctx NULL: none */
     int64_t labels, edges;
-    float *sample; /* (labels + edges) x D: scaled rows of the preconditioner, raw */
-    double *GC, *GL, *F;
+    float *sample;       /* (labels + edges) x D: scaled rows of the preconditioner, raw */
+    int64_t width;       /* of the two below */
+    double *GC, *GL, *F; /* F: D x D */
 } krein_laprls_nodes;
 /* Makes them, and chooses the lambdas that are not given. */
 krein_status krein__laprls_nodes_begin(krein_laprls *s, krein_laprls_nodes *out);
