@@ -159,7 +159,7 @@ static void tail_against_searches(void) {
             CHECK(krein__penalty_prox(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, V) ==
                   KREIN_OK);
             double found = moved(ctx, KREIN_PENALTY_TRACE, theta, tau, rows, columns, Q, V);
-            for (uint64_t start = 1; start <= (test_sanitized() ? 2 : 6); start++)
+            for (uint64_t start = 1; start <= 6; start++)
                 least = fmin(least, search(ctx, theta, tau, rows, columns, Q, start));
             CHECK_ELSE(found <= least + 1e-6, "theta %lld: %.9g, and %.9g\n", (long long)theta,
                        found, least);

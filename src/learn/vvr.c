@@ -661,16 +661,17 @@ static void cost(const krein_map *map, const krein_values *values, int64_t n, in
     double steps = epochs * N / batch * (isnan(values->number[LAMBDA_S]) ? TAILS + 1 : 2);
     double room = (double)map->ctx->budget / 3, held = fmin(N / 5 + 1, 10000);
     double sample = fmin(N, KREIN_LAPRLS_CHOICE_ROWS);
-    (void)path;
+    bool open = (path && isnan(values->number[LAMBDA_A])) || isnan(values->number[LAMBDA_I]);
+    double features = open ? krein__laprls_features_bytes(map, KREIN_LAPRLS_PCG, n, k)
+                           : krein__blocks_bytes(map, n) + 16 * N * K + fmin(4 * N * D, room);
     out->bytes += krein__points_bytes(n, map->d, map->sparse) + N * (72 * K + 128) +
                   20 * 2 * N * (double)o.k + 8 * N +
-                  krein__graph_bytes(NULL, n, d, map->sparse, o.k, map->ctx->threads) +
-                  krein__laprls_features_bytes(map, KREIN_LAPRLS_PCG, n, k) +
+                  krein__graph_bytes(NULL, n, d, map->sparse, o.k, map->ctx->threads) + features +
                   krein__windows_bytes(map, n, k) + fmin(4 * N * D, fmax(room, 4.0 * PART * D)) +
                   4 * held * D + 12 * sample * D + 4 * (batch + 2 * pairs) * (2 * D + 3 * K) +
                   40 * D * K + 16 * K * K + 65536;
     out->flops = krein__graph_flops(n, d, &o) +
-                 krein__laprls_features_flops(map, KREIN_LAPRLS_PCG, n, k) +
+                 (open ? krein__laprls_features_flops(map, KREIN_LAPRLS_PCG, n, k) : 0) +
                  steps * (batch + 2 * pairs) * 4 * D * K;
     *passes = 5;
 }
