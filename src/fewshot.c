@@ -156,8 +156,9 @@ static krein_status make_pools(setup *s, bool two) {
     krein__rng_permute(g, n, s->classes);
     int64_t *tests = s->classes + (two ? n : count[0] + count[1]);
     if (two)
-        krein__rng_permute(krein__substream(f->o.seed, KREIN_STREAM_SPLIT_CLASSES, 1),
-                           f->images[1].classes, tests);
+        krein__rng_permute(
+            krein__substream(f->o.seed, KREIN_STREAM_SPLIT_CLASSES, KREIN_EPISODE_TEST),
+            f->images[1].classes, tests);
     f->train = (krein_pool){&f->images[0], count[0], s->classes};
     f->validate = (krein_pool){&f->images[0], count[1], s->classes + count[0]};
     f->test = (krein_pool){&f->images[two], count[2], tests};

@@ -266,6 +266,51 @@ class Generate(Case):
                 call()
 
 
+class FewShot(Case):
+    SMALL = dict(
+        ways=3, shots=2, queries=4, tasks=4, arch="convnet(1-3)", dimensions=3, steps=2, test_steps=3,
+        meta_steps=4, meta_tasks=2, validate_every=2, validation_tasks=2, epochs=1, path_epochs=3,
+    )  # fmt: skip
+
+    def images(self, classes):
+        y = np.tile(np.arange(classes), 8)
+        noise = np.random.RandomState(1).rand(len(y), 6, 6)
+        pattern = np.sin(np.arange(36).reshape(6, 6) * (1 + y[:, None, None]) + y[:, None, None])
+        return (100 + 60 * pattern + 40 * noise).astype(np.uint8), y
+
+    def test_methods(self):
+        X, y = self.images(15)
+        asked = dict(methods=["meta", "nearest", "ntk"], class_split=(7, 4, 4), **self.SMALL)
+        report = krein.fewshot(X, y, n_jobs=1, **asked)
+        self.assertEqual([r.method for r in report.results], ["meta", "nearest", "nearest", "ntk"])
+        self.assertEqual(report.classes, (7, 4, 4))
+        self.assertGreater(report.results[1].accuracy, 0.6)
+        self.assertEqual(list(report.results[0].look_step), [0, 2, 4])
+        self.assertEqual(list(report.results[0].step), [0, 1, 2, 3])
+        for result in report.results:
+            self.assertAlmostEqual(result.accuracy, result.values.mean())
+        again = krein.fewshot(X.reshape(len(X), 36), y, image=(6, 6, 1), n_jobs=2, **asked)
+        for a, b in zip(report.results, again.results):
+            np.testing.assert_array_equal(a.values, b.values)
+
+    def test_two_sets(self):
+        (X, y), (X2, y2) = self.images(12), self.images(5)
+        asked = dict(methods="ntk", class_split=(8, 4), **self.SMALL)
+        report = krein.fewshot(X, y, X2, y2, **asked)
+        self.assertEqual(report.classes, (8, 4, 5))
+        with self.assertRaisesRegex(krein.KreinError, "same size"):
+            krein.fewshot(X, y, X2[:, :5, :5], y2, **asked)
+
+    def test_refusals(self):
+        X, y = self.images(6)
+        with self.assertRaisesRegex(krein.KreinError, "classes: tasks of ways=3 need"):
+            krein.fewshot(X, y, methods="ntk", **self.SMALL)
+        with self.assertRaisesRegex(krein.KreinError, 'did you mean "meta"'):
+            krein.fewshot(X, y, methods="metta", **self.SMALL)
+        with self.assertRaisesRegex(TypeError, "no keyword `way`"):
+            krein.fewshot(X, y, methods="ntk", way=3)
+
+
 class Lists(Case):
     def test_all(self):
         tables = krein.list_methods()
