@@ -1857,6 +1857,9 @@ class VectorValuedRegressor(BaseRegressor):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     graph_file : str or path, optional
@@ -1944,6 +1947,7 @@ class VectorValuedRegressor(BaseRegressor):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
         verbose: Union[bool, int] = False,
@@ -1984,6 +1988,7 @@ class VectorValuedRegressor(BaseRegressor):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
         self.verbose = verbose
@@ -2082,6 +2087,9 @@ class VectorValuedClassifier(BaseClassifier):
         A category at prediction that was not there at training.
     types : {"auto", "plain"}, optional
         Whether texts that are dates, times and amounts are read as such.
+    image : str or tuple, optional
+        Rows are images of this shape, as "32x32x3" or (32, 32, 3): height, width, channels.
+        Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
     graph_file : str or path, optional
@@ -2174,6 +2182,7 @@ class VectorValuedClassifier(BaseClassifier):
         categories: Optional[str] = None,
         unknown: Optional[str] = None,
         types: Optional[str] = None,
+        image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
         probabilities: Optional[bool] = None,
@@ -2215,6 +2224,7 @@ class VectorValuedClassifier(BaseClassifier):
         self.categories = categories
         self.unknown = unknown
         self.types = types
+        self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
         self.probabilities = probabilities

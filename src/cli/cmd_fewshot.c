@@ -79,8 +79,16 @@ enum { SERIES = 32 };
 /* Accuracy of the steps on a test task, and of the meta training on validation tasks. */
 static int plot(cli_app *app, const krein_fewshot_report *r) {
     krein_svg_series series[2][SERIES] = {{{0}}};
-    krein_svg_plot plots[2] = {{"steps on a test task", "accuracy", 0, series[0], true, true},
-                               {"meta steps", "validation accuracy", 0, series[1], true, true}};
+    krein_svg_plot plots[2] = {{.x_title = "steps on a test task",
+                                .y_title = "accuracy",
+                                .series = series[0],
+                                .linear = true,
+                                .whole = true},
+                               {.x_title = "meta steps",
+                                .y_title = "validation accuracy",
+                                .series = series[1],
+                                .linear = true,
+                                .whole = true}};
     int status = CLI_FAILED;
     int64_t n = krein__min(r->count, SERIES);
     for (int64_t i = 0; i < n; i++) {
