@@ -237,8 +237,8 @@ krein_status krein__report_rows(krein_reporting *r) {
         ZNEW(out->cluster_size, out->nclusters);
     }
     if (out->labelled) {
-        TRY(krein__model_measure(r->ctx, r->model, r->data, KREIN_PART_TRAIN, KREIN_COVERAGE,
-                                 &out->metrics));
+        /* Coverage is that of the sampled rows (curves.c). */
+        TRY(krein__model_measure(r->ctx, r->model, r->data, KREIN_PART_TRAIN, 0, &out->metrics));
         out->n = out->metrics.n;
     } else {
         TRY(count_rows(r, &out->n));
