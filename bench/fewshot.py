@@ -34,12 +34,14 @@ SMALL_NET, SHOTS, SHOT_STEPS = "convnet(3-32-32-32)", [5, 20, 80, 320, 800], 150
 
 # Tables 4-1 and 4-2: set, ways, shots -> meta steps.
 SETTINGS = {
-    ("tinyimagenet32", 5, 1): 1000,
-    ("tinyimagenet32", 5, 5): 400,
-    ("tinyimagenet32", 10, 1): 300,
-    ("tinyimagenet32", 10, 5): 100,
-    ("omniglot", 5, 1): 600,
-    ("omniglot", 5, 5): 200,
+    ("tinyimagenet32", 5, 1): 2000,
+    ("tinyimagenet32", 5, 5): 1000,
+    ("tinyimagenet32", 10, 1): 1000,
+    ("tinyimagenet32", 10, 5): 500,
+    ("omniglot", 5, 1): 2000,
+    ("omniglot", 5, 5): 1000,
+    ("omniglot", 10, 1): 1000,
+    ("omniglot", 10, 5): 400,
 }
 SPACES = ["original", "pretrained", "meta", "well"]
 OTHERS = ["first-order", "nearest", "matching", "ridge", "ntk"]

@@ -681,6 +681,27 @@ static void meta_learns(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A time limit ends the learning with the best so far. */
+static void time_limit(void) {
+    static const char *const TWO[] = {"meta", "ntk"};
+    krein_fewshot_options o = small();
+    krein_fewshot_report r;
+    krein_ctx *ctx = test_ctx(1);
+    o.methods = TWO;
+    o.nmethods = 2;
+    o.meta_steps = 10000000;
+    o.time_limit = .2;
+    CHECK_ELSE(few(ctx, &o, &r) == KREIN_OK, "%s\n", krein_message(ctx));
+    CHECK(r.count == 2);
+    for (int64_t i = 0; i < r.count; i++) {
+        const krein_fewshot_result *e = r.results[i];
+        CHECK(e->tasks >= 1 && e->tasks <= o.tasks && e->accuracy >= 0 && e->accuracy <= 1);
+    }
+    CHECK(r.results[0]->kept >= 0 && r.results[0]->looks >= 1);
+    krein_fewshot_report_clear(ctx, &r);
+    krein_ctx_destroy(ctx);
+}
+
 /* ---- checkpoints ----------------------------------------------------------- */
 
 typedef struct counter {
@@ -734,6 +755,44 @@ static void checkpoints(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* Every so-many-th allocation fails: the call says so, and gives all back. */
+static void failing_memory(void) {
+    test_memory m;
+    krein_ctx *ctx = test_ctx_with(1, &m);
+    krein_fewshot_options o = small();
+    krein_fewshot_report r;
+    krein_status st = KREIN_EMEMORY;
+    int64_t failed = 0;
+    o.tasks = 2;
+    o.validation_tasks = 1;
+    o.meta_steps = 2;
+    o.validate_every = 2;
+    o.epochs = o.path_epochs = 1;
+    o.dimensions = 2;
+    o.checkpoint = test_path("memory.state");
+    for (int64_t k = 40; k < 100000 && st != KREIN_OK; k += test_sanitized() ? 97 : 7) {
+        int64_t before = test_live(&m);
+        remove(o.checkpoint);
+        uint8_t *x;
+        int64_t *y;
+        krein_data *data = open_images(ctx, CLASSES, &x, &y);
+        r = KREIN_SIZED(krein_fewshot_report);
+        test_fail_at(&m, k);
+        st = krein_fewshot(ctx, data, NULL, &o, &r);
+        test_fail_at(&m, -1);
+        CHECK(st == KREIN_OK || st == KREIN_EMEMORY);
+        failed += st != KREIN_OK;
+        krein_fewshot_report_clear(ctx, &r);
+        krein_data_close(data);
+        free(x), free(y);
+        CHECK_ELSE(test_live(&m) == before, "allocation %lld: %lld blocks are lost\n", (long long)k,
+                   (long long)(test_live(&m) - before));
+    }
+    CHECK(st == KREIN_OK);
+    CHECK(failed > 5);
+    krein_ctx_destroy(ctx);
+}
+
 static void bad_input(void) {
     krein_ctx *ctx = test_ctx(1);
     krein_fewshot_options o = small();
@@ -780,7 +839,9 @@ int main(int argc, char **argv) {
     RUN(episodes);
     RUN(all_methods);
     RUN(meta_learns);
+    RUN(time_limit);
     RUN(checkpoints);
+    RUN(failing_memory);
     RUN(bad_input);
     return DONE();
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static krein_status make_space(krein_fewshot_run *f, krein_space *space) {
+krein_status krein__train_path(krein_fewshot_run *f, double **P, int64_t *s) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_episode *e = &f->bench[0].e;
@@ -14,13 +14,13 @@ static krein_status make_space(krein_fewshot_run *f, krein_space *space) {
     int32_t *label = NULL;
     NEW(row, supports + queries);
     NEW(label, supports + queries);
+    e->size.queries = f->size.queries;
     krein__episode_draw(e, &f->train, f->o.seed, KREIN_EPISODE_PATH, 0);
     memcpy(row, e->support, (size_t)supports * sizeof *row);
     memcpy(row + supports, e->query, (size_t)queries * sizeof *row);
     memcpy(label, e->support_label, (size_t)supports * sizeof *label);
     memcpy(label + supports, e->query_label, (size_t)queries * sizeof *label);
-    TRY(krein__path_subspace(ctx, f, f->train.images, supports + queries, row, label, &space->P,
-                             &space->in.s));
+    TRY(krein__path_subspace(ctx, f, f->train.images, supports + queries, row, label, P, s));
 done:
     krein__free(ctx, row);
     krein__free(ctx, label);
@@ -31,7 +31,7 @@ static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *
     static const double RATES[] = {0.1, 0.3, 1, 3, 10};
     krein_space space = {0};
     (void)variant;
-    krein_status st = make_space(f, &space);
+    krein_status st = krein__train_path(f, &space.P, &space.in.s);
     if (st == KREIN_OK)
         st = krein__space_choose(f, &krein__fewshot_pretrained, &space, KREIN__COUNT(RATES), RATES,
                                  out);

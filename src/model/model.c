@@ -563,6 +563,13 @@ static krein_status from_archive(krein_ctx *ctx, krein_archive *a, const char *n
                          name);
         goto done;
     }
+    if (krein__archive_has(a, "subspace.arch") || krein__archive_has(a, "fewshot.job")) {
+        st = krein__fail(ctx, KREIN_EMODEL, "%s: this is %s, and no model", name,
+                         krein__archive_has(a, "fewshot.job")
+                             ? "the checkpoint of a few-shot run"
+                             : "the subspace of a network's parameters (`subspace` takes it)");
+        goto done;
+    }
     ZNEW(m, 1);
     m->ctx = ctx;
     st = model_io(a, m);

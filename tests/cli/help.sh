@@ -91,7 +91,7 @@ for c in $commands; do has "man: $c" krein.1 "^\\.SS \"krein $c "; done
 for section in NAME SYNOPSIS DESCRIPTION COMMANDS DATA KERNELS MAPS LEARNERS GENERATORS 'EXIT STATUS' FILES EXAMPLES; do
     has "man: $section" krein.1 "^\\.SH $section\$"
 done
-for name in $names; do has "man: $name" krein.1 "^.fB$name.fR\$"; done
+for name in $names; do has "man: $name" krein.1 "^.fB${name//-/.?-}.fR\$"; done
 if command -v groff >/dev/null; then
     groff -man -Tascii -ww -z krein.1 2>troff
     is "man: groff has nothing to say" "" "$(cat troff)"
