@@ -488,7 +488,7 @@ static void wide_sparse_rows(void) {
         }
     }
     krein_rows dense = krein__rows_dense(N, WIDE, x, WIDE);
-    krein_rows sparse = {N, WIDE, NULL, 0, ptr, col, val};
+    krein_rows sparse = {.n = N, .d = WIDE, .ptr = ptr, .col = col, .val = val};
     for (int i = 0; i < 2; i++) {
         krein_map *map = need(specs[i], "poly(degree=3, c=0.4) - 0.1*linear*linear", 300, 1, WIDE);
         float *a = features(map, &dense), *b = features(map, &sparse);
