@@ -139,7 +139,7 @@ typedef struct krein_space {
     double *P;    /* in.P, owned; NULL: all directions, or a new one for each task */
     bool by_task; /* the path on all rows of the task's classes but its queries */
 } krein_space;
-/* Chooses the rate (of `rates`, times the option's) and the number of steps; out->own is the space
+/* Chooses one of the rates and the number of steps; out->own is the space
  * s, which is taken over. */
 krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
                                  krein_space *s, int64_t n, const double *rates,

@@ -117,7 +117,6 @@ done:
 
 krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out) {
-    static const double RATES[] = {1};
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t m = f->trained.m, s = krein__min(f->o.dimensions, m), tasks = f->o.meta_tasks;
@@ -148,7 +147,7 @@ krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method 
     TRY(give(f, s, o.x));
     space.P = o.x;
     o.x = NULL;
-    TRY(krein__space_choose(f, method, &space, KREIN__COUNT(RATES), RATES, out));
+    TRY(krein__space_choose(f, method, &space, 1, &f->o.rate, out));
 done:
     krein__free(ctx, o.x);
     krein__free(ctx, space.P);
