@@ -153,8 +153,6 @@ int64_t krein__task_rest(const krein_episode *e, int64_t *row, int32_t *label);
 krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot_run *f,
                                   const krein_images *im, int64_t n, const int64_t *row,
                                   const int32_t *label, double **P, int64_t *s);
-/* That of one training task, with its support and its queries. */
-krein_status krein__train_path(krein_fewshot_run *f, double **P, int64_t *s);
 /* meta and first-order. */
 krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out);
