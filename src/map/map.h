@@ -153,7 +153,8 @@ extern const int64_t krein__map_count;
 /* Parses the spec; D = 0 leaves the map's own default or choice. The kernel is copied. */
 krein_status krein__map_create(krein_ctx *ctx, const char *spec, const krein_kernel *kernel,
                                int64_t D, uint64_t seed, krein_map **out);
-/* Sets the kernel, where none is asked for, to that which the map of that spec is for; NULL: any. */
+/* Sets the kernel, where none is asked for, to that which the map of that spec is for; NULL: any.
+ */
 krein_status krein__map_kernel(krein_ctx *ctx, const char *spec, const char **kernel);
 /* Asks a map that has a D, and is not fitted, for another. */
 void krein__map_ask(krein_map *map, int64_t D);

@@ -1,10 +1,16 @@
 /* arch.c -- networks by name
- *     convnet(3-32-32-32)  convolutions 3 x 3 with batch normalisation, ReLU and maxima of 2 x 2
- * pixels; the numbers are the channels that come in, the last convolution has as many out: four
- * with 32 out here resnet(20)           6 m + 2 layers, m = 3 (he2016): a convolution, three times
- * m blocks of two with a shortcut around them, of 16, 32 and 64 channels, the mean over the image;
- * the second and third m begin with stride 2 and shortcuts of option A mlp(64-64)           affine
- * layers of that width with tanh A last affine layer makes the scores. */
+ *
+ * convnet(3-32-32-32): convolutions of 3 x 3 with batch normalisation, ReLU and maxima of 2 x 2
+ * pixels. The numbers are the channels that come in; the last convolution has as many out. Here
+ * there are four, with 32 out each.
+ *
+ * resnet(20): 6 m + 2 layers, m = 3 (he2016). A convolution, three times m blocks of two with a
+ * shortcut around them, of 16, 32 and 64 channels, the mean over the image. The second and third
+ * m begin with stride 2 and shortcuts of option A.
+ *
+ * mlp(64-64): affine layers of that width with tanh.
+ *
+ * A last affine layer makes the scores. */
 #include "net/net.h"
 
 #include <stdio.h>

@@ -114,6 +114,10 @@ static void cost(const krein_pipe *p, krein_need *out) {
 static bool advice(const krein_pipe *p, char *text, size_t size) {
     const krein_training *t = p->purpose.user;
     krein_need without = {0};
+    if (t->learner->map && p->job.model->map->cls->kernel) { /* no other map will do */
+        snprintf(text, size, "raise `max_memory`, or give the learner a smaller batch");
+        return true;
+    }
     if (t->weighing.cls) {
         snprintf(text, size, "raise `max_memory`, or use fewer `features`");
         return true;

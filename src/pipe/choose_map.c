@@ -103,7 +103,10 @@ static krein_status make(krein_pipe *p, bool exact) {
     *map_of(p) = NULL;
     TRY(create(p, spec, D, &map));
     TRY(check_rows(p, map));
-    if (!(map->cls->traits & KREIN_MAP_DUAL) && map->D == 0) set_features(map, default_features(p));
+    if (map->cls->kernel) /* features of its own */
+        set_features(map, map->cls->features(map, p->rows));
+    else if (!(map->cls->traits & KREIN_MAP_DUAL) && map->D == 0)
+        set_features(map, default_features(p));
     *map_of(p) = map;
     map = NULL;
 done:

@@ -289,7 +289,11 @@ static krein_status prepare_reader(krein_data *data, bool need_label) {
     TRY(krein__data_side_roles(data));
     TRY(krein__data_label_role(data));
     if (need_label && !data->has_label) {
-        st = krein__fail(ctx, KREIN_EARG, "%s: training needs a label; `label=none` leaves it out",
+        st = krein__fail(ctx, KREIN_EARG,
+                         data->image[0] > 0 && !o->label
+                             ? "%s: training needs labels, and there are no columns but those of "
+                               "the images; give the labels in a file of their own (`labels_file`)"
+                             : "%s: training needs a label; `label=none` leaves it out",
                          data->name);
         goto done;
     }

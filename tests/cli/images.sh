@@ -123,11 +123,12 @@ refuse "two shapes" 2 'has images of 8x8x2, and --image says 4x16x2' train a.x.n
 refuse "channels" 2 'the images have 2 channels; begin with convnet\(2-' train a.x.npy "${labels[@]}" --learner 'net(arch="convnet(3-6)")' -o e.krein
 refuse "too small" 2 'maxpool' train a.x.npy "${labels[@]}" --learner 'net(arch="convnet(2-6-6-6)")' -o e.krein
 refuse "no such network" 2 'there are convnet, resnet and mlp' train a.x.npy "${labels[@]}" --learner 'net(arch="vgg(16)")' -o e.krein
-refuse "no labels" 2 'label' train a.x.npy "${net[@]}" -o e.krein
+refuse "no labels" 2 'give the labels in a file of their own \(--labels\)' train a.x.npy "${net[@]}" -o e.krein
 refuse "images of another shape" 1 '4x16x2, and the model was trained on 8x8x2' predict a.krein wide.x.npy
 refuse "a network of other images" 1 'for rows of 8x8x2, and the data have 4x16x2' train wide.x.npy --labels wide.y.npy -m 'learned(file=a.krein)' -o e.krein
 refuse "export" 1 'cannot be written as a C program' export a.krein -o e.c
 refuse "quantize" 1 'a model with the map network cannot be put into few bits' quantize a.krein --bits 8 -o e.krein
+refuse "no memory" 1 'raise --max-memory, or give the learner a smaller batch' train a.x.npy "${labels[@]}" --learner 'net(arch="resnet(20)", batch=200)' --max-memory 8M -o e.krein
 head -c 3000 a.krein >cut.krein
 refuse "a damaged model" 1 'cut.krein' predict cut.krein t.x.npy
 

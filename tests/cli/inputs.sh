@@ -414,7 +414,7 @@ npy "complex" "c8" '<c8' '(6, 3)' 36
 npy "text" "U3" '<U3' '(6, 3)' 18
 npy "bytes" "S4" '|S4' '(6, 3)' 18
 npy "objects" "O" '|O' '(6, 3)' 18
-npy "three dimensions" "dimension" '<f4' '(2, 3, 3)' 18
+npy "five dimensions" "dimension" '<f4' '(2, 3, 3, 1, 1)' 18
 npy "no dimension" "dimension" '<f4' '()' 1
 npy "more rows than there are" "shorter than its shape" '<f4' '(7, 3)' 18
 npy "fewer rows than there are" "longer than its shape" '<f4' '(5, 3)' 18
