@@ -18,6 +18,7 @@ in docs/results/fewshot.md and replaces the figures; without it they are printed
 import argparse
 import gzip
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -101,12 +102,8 @@ def train(command, files, *options):
     text, seconds, log = common.run(
         [common.program(), command, files["train.x"], "--labels", files["train.y"], "--image", "32x32x3", "--test",
          files["test.x"], "--test-labels", files["test.y"], "-t", "classification", *options, "--json", "-v"], log=True)
-    curve = []
-    for line in log.splitlines():
-        if ": epoch " in line and "error " in line:
-            words = line.replace(",", "").split()
-            error = float(words[words.index("error") + 1])
-            curve.append((int(words[words.index("epoch") + 1]), 100 * (1 - error)))
+    lines = re.findall(r"epoch (\d+), step \d+: .*held out: .*error ([\d.e-]+)", log)
+    curve = [(int(epoch), 100 * (1 - float(error))) for epoch, error in lines]
     return {**json.loads(text), "wall": seconds}, curve
 
 

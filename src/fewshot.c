@@ -20,7 +20,7 @@ void krein_fewshot_options_init_sized(krein_fewshot_options *given, size_t size)
     o->tasks = 100;
     o->dimensions = 40;
     o->steps = 5;
-    o->rate = 0.1;
+    o->rate = 5;
     o->test_steps = 20;
     o->meta_steps = 1000;
     o->meta_tasks = 4;

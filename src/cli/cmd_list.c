@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-const char *const cli_tables[] = {"kernels",   "maps",    "learners",   "criteria",
-                                  "weighings", "solvers", "generators", "fewshot", NULL};
+const char *const cli_tables[] = {"kernels", "maps",       "learners", "criteria", "weighings",
+                                  "solvers", "generators", "fewshot",  NULL};
 
 /* What a kernel is, or a map is for, stands on a second line where they alone are listed. */
 static void print_more(FILE *f, const krein_entry *e) {

@@ -139,7 +139,7 @@ typedef struct krein_space {
     double *P;    /* in.P, owned; NULL: all directions, or a new one for each task */
     bool by_task; /* the path on all rows of the task's classes but its queries */
 } krein_space;
-/* Chooses the rate (of `rates`, times the option's) and the number of steps; out->own is the space
+/* Chooses one of the rates and the number of steps; out->own is the space
  * s, which is taken over. */
 krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_method *method,
                                  krein_space *s, int64_t n, const double *rates,
@@ -153,8 +153,6 @@ int64_t krein__task_rest(const krein_episode *e, int64_t *row, int32_t *label);
 krein_status krein__path_subspace(krein_ctx *ctx, const krein_fewshot_run *f,
                                   const krein_images *im, int64_t n, const int64_t *row,
                                   const int32_t *label, double **P, int64_t *s);
-/* That of one training task, with its support and its queries. */
-krein_status krein__train_path(krein_fewshot_run *f, double **P, int64_t *s);
 /* meta and first-order. */
 krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out);

@@ -2,12 +2,11 @@
  *
  *     min over orthonormal P:  mean over tasks of l_query(th_T(P)),  th_t = th_{t-1} - eta P P'g
  *
- * P starts as the subspace of the path of one training task (pretrained.c); the thesis starts from
- * random directions, of which 40 hold a thousandth of a gradient, so that hundreds of steps pass
- * before tasks are learned at all. A step draws `meta_tasks` tasks of the training classes, learns
- * each from the same start, and takes the gradient by P through all its steps, exact by
- * Hessian-vector products (meta_gradient.c); adam moves P, and a QR decomposition with positive
- * diagonal makes it orthonormal again, which the thesis leaves out. */
+ * P starts as random directions (Haar); from the subspace of `pretrained` it gets less far. A step
+ * draws `meta_tasks` tasks of the training classes, learns each from the same start, and takes the
+ * gradient by P through all its steps, exact by Hessian-vector products (meta_gradient.c); adam
+ * moves P, and a QR decomposition with positive diagonal makes it orthonormal again, which the
+ * thesis leaves out. */
 #include "fewshot/fewshot.h"
 
 #include "num/blas.h"
@@ -80,21 +79,14 @@ static krein_status validate(void *user, const double *x, double *accuracy) {
     return st;
 }
 
-/* The subspace of the path of a training task; random directions where it has too few. */
-static krein_status start(krein_fewshot_run *f, int64_t s, double *P) {
-    krein_status st = KREIN_OK;
-    int64_t m = f->trained.m, have = 0;
-    double *path = NULL;
+/* Random directions. */
+static krein_status start(const krein_fewshot_run *f, int64_t s, double *P) {
+    int64_t m = f->trained.m;
     krein_rng g = {f->o.seed, KREIN_STREAM_DIRECTIONS};
-    TRY(krein__train_path(f, &path, &have));
-    memcpy(P, path, (size_t)(krein__min(have, s) * m) * sizeof *P);
-    for (int64_t j = have; j < s; j++)
+    for (int64_t j = 0; j < s; j++)
         for (int64_t i = 0; i < m; i++)
             P[j * m + i] = krein__rng_normal(g, (uint64_t)j, (uint64_t)i);
-    TRY(krein__haar_rows(f->ctx, s, m, P));
-done:
-    krein__free(f->ctx, path);
-    return st;
+    return krein__haar_rows(f->ctx, s, m, P);
 }
 
 /* The subspace, for a file. */
@@ -117,7 +109,6 @@ done:
 
 krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method *method, bool exact,
                                krein_learned *out) {
-    static const double RATES[] = {1};
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t m = f->trained.m, s = krein__min(f->o.dimensions, m), tasks = f->o.meta_tasks;
@@ -148,7 +139,7 @@ krein_status krein__meta_learn(krein_fewshot_run *f, const krein_fewshot_method 
     TRY(give(f, s, o.x));
     space.P = o.x;
     o.x = NULL;
-    TRY(krein__space_choose(f, method, &space, KREIN__COUNT(RATES), RATES, out));
+    TRY(krein__space_choose(f, method, &space, 1, &f->o.rate, out));
 done:
     krein__free(ctx, o.x);
     krein__free(ctx, space.P);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-krein_status krein__train_path(krein_fewshot_run *f, double **P, int64_t *s) {
+static krein_status make_space(krein_fewshot_run *f, double **P, int64_t *s) {
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     krein_episode *e = &f->bench[0].e;
@@ -28,10 +28,10 @@ done:
 }
 
 static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
-    static const double RATES[] = {0.1, 0.3, 1, 3, 10};
+    static const double RATES[] = {0.01, 0.03, 0.1, 0.3, 1, 3};
     krein_space space = {0};
     (void)variant;
-    krein_status st = krein__train_path(f, &space.P, &space.in.s);
+    krein_status st = make_space(f, &space.P, &space.in.s);
     if (st == KREIN_OK)
         st = krein__space_choose(f, &krein__fewshot_pretrained, &space, KREIN__COUNT(RATES), RATES,
                                  out);

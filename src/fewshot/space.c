@@ -75,7 +75,7 @@ krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_metho
     krein_ctx *ctx = f->ctx;
     krein_status st = KREIN_OK;
     int64_t tasks = f->o.validation_tasks;
-    double *accuracy = NULL, *mean = NULL, best = -1, rate = f->o.rate;
+    double *accuracy = NULL, *mean = NULL, best = -1, rate = rates[0];
     krein_space *own;
     NEW(own, 1);
     *own = *space;
@@ -87,7 +87,7 @@ krein_status krein__space_choose(krein_fewshot_run *f, const krein_fewshot_metho
     NEW(accuracy, tasks * f->points);
     NEW(mean, f->points);
     for (int64_t r = 0; r < n; r++) {
-        own->in.rate = f->o.rate * rates[r];
+        own->in.rate = rates[r];
         TRY(krein__measure(f, method, out, KREIN_EPISODE_VALIDATE, tasks, "choosing the rate",
                            accuracy));
         krein__means(tasks, f->points, accuracy, mean);

@@ -5,7 +5,7 @@
 #include "fewshot/fewshot.h"
 
 static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
-    static const double RATES[] = {0.3, 1, 3, 10};
+    static const double RATES[] = {0.03, 0.1, 0.3, 1, 3};
     krein_space space = {.by_task = true};
     (void)variant;
     return krein__space_choose(f, &krein__fewshot_well, &space, KREIN__COUNT(RATES), RATES, out);

@@ -105,8 +105,8 @@ krein_status krein__temporary_file(krein_ctx *ctx, const char *what, int *out) {
     *out = mkstemp(name);
     if (*out < 0) {
         st = krein__fail(ctx, KREIN_EIO,
-                         "%s: no temporary file in %s: %s; name a writable folder in TMPDIR",
-                         what, dir, strerror(errno));
+                         "%s: no temporary file in %s: %s; name a writable folder in TMPDIR", what,
+                         dir, strerror(errno));
     } else {
         unlink(name);
         fcntl(*out, F_SETFD, FD_CLOEXEC);
