@@ -169,14 +169,6 @@ void krein__chart_cell(krein_chart *c, double much, double x0, double y0, double
     va_end(list);
 }
 
-void krein__chart_interval(krein_chart *c, int look, double low, double high, double y) {
-    const double a = krein__svg_at(&c->x, low), b = krein__svg_at(&c->x, high);
-    const double at = krein__svg_at(&c->y, y);
-    krein__buffer_add(c->f,
-                      "<path class=\"bar s%d\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>\n",
-                      look % KREIN_SVG_COLOURS, a, at, b, a, at - 3, b, at - 3);
-}
-
 void krein__chart_text(krein_chart *c, double x, double y, const char *class, const char *text) {
     krein__svg_label(c->f, x, y, class, text);
 }
