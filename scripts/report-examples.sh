@@ -54,5 +54,5 @@ rows clusters dry-bean blobs 3000
 report clusters
 
 "$krein" pca "$out/many-classes.train.csv" --plot "$out/many-classes-plane.svg" -q >/dev/null
-"$krein" select "$out/many-classes.test.csv" --plot "$out/many-classes-select.svg" -c loo -c kta -q >/dev/null
+"$krein" select "$out/many-classes.train.csv" --plot "$out/many-classes-select.svg" -c loo -c kta -q >/dev/null
 "$python" "$root/tests/browser/shots.py" "${pages[@]}" "$out"/*.svg

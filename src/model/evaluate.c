@@ -219,7 +219,7 @@ krein_status krein__model_measure(krein_ctx *ctx, const krein_model *m, krein_da
     belief in = {0};
     krein_teller teller = {0};
     krein_asked asked = {.interval = level};
-    bool told = krein__model_says(m) & KREIN_SAYS_INTERVAL;
+    bool told = level > 0 && krein__model_says(m) & KREIN_SAYS_INTERVAL;
     int64_t rows = krein__block_rows(m->encoding.d);
     bool classes = m->encoding.task == KREIN_TASK_CLASSIFICATION;
     bool sets = m->encoding.task == KREIN_TASK_MULTILABEL;

@@ -144,7 +144,7 @@ typedef struct krein_row_score {
 double krein__auc(int64_t n, krein_row_score *first, int64_t m, krein_row_score *second);
 
 /* Metrics over the given part of data that has been learned or matched already; intervals, where
- * the model has them, of that coverage. */
+ * the model has them, of that coverage; 0: none, which takes long on many rows. */
 #define KREIN_COVERAGE 0.9
 krein_status krein__model_measure(krein_ctx *ctx, const krein_model *model, krein_data *data,
                                   int part, double level, krein_metrics *out);

@@ -94,7 +94,7 @@ done:
 }
 
 static krein_status silhouettes(krein_reporting *r, int64_t m, const double *K,
-                                const int32_t *cluster) {
+                                const int32_t *cluster, const double *weight) {
     krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
     krein_report_numbers *out = r->out;
@@ -102,11 +102,10 @@ static krein_status silhouettes(krein_reporting *r, int64_t m, const double *K,
     NEW(each, m);
     ZNEW(all, out->nclusters);
     ZNEW(out->silhouette, out->nclusters);
-    TRY(krein__silhouette(ctx, m, K, out->nclusters, cluster,
-                          r->data->has_weight ? r->weight : NULL, each, &out->silhouette_mean));
+    TRY(krein__silhouette(ctx, m, K, out->nclusters, cluster, weight, each, &out->silhouette_mean));
     out->silhouette_rows = m;
     for (int64_t i = 0; i < m; i++) {
-        double w = r->data->has_weight ? r->weight[i] : 1;
+        double w = weight ? weight[i] : 1;
         out->silhouette[cluster[i]] += w * each[i];
         all[cluster[i]] += w;
     }
@@ -144,11 +143,17 @@ static krein_status of_clusters(krein_reporting *r) {
     krein_status st = KREIN_OK;
     krein_report_numbers *out = r->out;
     const krein_model *model = r->model;
-    krein_rows all = krein__matrix_rows(&r->full);
-    int64_t m = krein__min(r->m, KREIN_REPORT_SPECTRUM);
-    krein_rows x = krein__rows_slice(&all, 0, m);
-    double *K = NULL, *score = NULL;
+    krein_matrix few = {0};
+    int64_t *index = NULL, m;
+    double *K = NULL, *score = NULL, *weight = NULL;
     int32_t *cluster = NULL;
+    TRY(krein__report_few(r, KREIN_REPORT_SPECTRUM, &few, &index));
+    const krein_rows x = krein__matrix_rows(&few);
+    m = x.n;
+    if (r->data->has_weight) {
+        NEW(weight, m);
+        for (int64_t i = 0; i < m; i++) weight[i] = r->weight[index[i]];
+    }
     NEW(K, m * m);
     NEW(score, m * model->k);
     NEW(cluster, m);
@@ -157,10 +162,13 @@ static krein_status of_clusters(krein_reporting *r) {
         cluster[i] = (int32_t)krein__model_decide(model, score + i * model->k);
     TRY(krein__gram_full(ctx, model->map->kernel, &x, &x, K));
     TRY(copy_names(ctx, out->nclusters, model->encoding.class_name, &out->plane_names));
-    TRY(silhouettes(r, m, K, cluster));
+    TRY(silhouettes(r, m, K, cluster, weight));
     TRY(lay_out(r, m, K, cluster));
     TRY(agree(r));
 done:
+    krein__matrix_clear(ctx, &few);
+    krein__free(ctx, index);
+    krein__free(ctx, weight);
     krein__free(ctx, K);
     krein__free(ctx, score);
     krein__free(ctx, cluster);

@@ -106,7 +106,17 @@ done:
     return st;
 }
 
-static void put_candidates(int64_t count, const krein_tried *const *all, krein_buffer *f) {
+/* ", svm" behind the name of a candidate whose learner is not the model's. */
+static void add_learner(const krein_report_numbers *n, const krein_tried *one, char *text,
+                        size_t size) {
+    const char *own = n->model->learner, *its = one->learner ? one->learner : own;
+    const size_t length = strcspn(its, "("), used = strlen(text);
+    if (strcspn(own, "(") == length && memcmp(own, its, length) == 0) return;
+    snprintf(text + used, size - used, ", %.*s", (int)length, its);
+}
+
+static void put_candidates(const krein_report_numbers *n, int64_t count,
+                           const krein_tried *const *all, krein_buffer *f) {
     const char *names[BARS];
     double values[BARS];
     char text[BARS][100], alt[300], title[80], a[40];
@@ -114,6 +124,7 @@ static void put_candidates(int64_t count, const krein_tried *const *all, krein_b
     if (count == 0) return;
     for (int64_t i = 0; i < shown; i++) {
         short_kernel(all[i]->kernel, all[i]->metric, text[i], sizeof text[i]);
+        add_learner(n, all[i], text[i], sizeof text[i]);
         names[i] = text[i];
         values[i] = all[i]->error;
     }
@@ -324,7 +335,7 @@ krein_status krein__page_alternatives(const krein_report_numbers *n, krein_buffe
         "larger than that of the model.");
     krein__buffer_put(f, "<div class=\"figures\">\n");
     TRY(put_weights(n, f));
-    put_candidates(count, all, f);
+    put_candidates(n, count, all, f);
     put_searched(n, f);
     put_path(n, f);
     krein__buffer_put(f, "</div>\n");

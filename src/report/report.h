@@ -232,6 +232,11 @@ static inline krein_rng krein__report_stream(const krein_reporting *r, int64_t r
 
 /* rows.c */
 krein_status krein__report_rows(krein_reporting *r);
+/* At most so many rows of the sample, evenly from all of it: they stand in the order of the data,
+ * whose first rows may be alike. index: their numbers in the sample; both are the caller's to free.
+ */
+krein_status krein__report_few(const krein_reporting *r, int64_t most, krein_matrix *x,
+                               int64_t **index);
 void krein__report_rows_clear(krein_reporting *r);
 /* Scores of m rows without clip and metric, which are finished in place (room for whole tiles).
  * scores: m x k. */

@@ -212,6 +212,20 @@ done:
     return st;
 }
 
+krein_status krein__report_few(const krein_reporting *r, int64_t most, krein_matrix *x,
+                               int64_t **index) {
+    krein_ctx *ctx = r->ctx;
+    krein_status st = KREIN_OK;
+    const int64_t m = krein__min(r->m, most);
+    krein_rows all = krein__matrix_rows(&r->full);
+    *x = (krein_matrix){0};
+    NEW(*index, m);
+    for (int64_t i = 0; i < m; i++) (*index)[i] = i * r->m / m;
+    TRY(krein__matrix_gather(ctx, &all, *index, m, x));
+done:
+    return st;
+}
+
 krein_status krein__report_rows(krein_reporting *r) {
     krein_status st = KREIN_OK;
     krein_report_numbers *out = r->out;
@@ -223,8 +237,8 @@ krein_status krein__report_rows(krein_reporting *r) {
         ZNEW(out->cluster_size, out->nclusters);
     }
     if (out->labelled) {
-        TRY(krein__model_measure(r->ctx, r->model, r->data, KREIN_PART_TRAIN, KREIN_COVERAGE,
-                                 &out->metrics));
+        /* Coverage is that of the sampled rows (curves.c). */
+        TRY(krein__model_measure(r->ctx, r->model, r->data, KREIN_PART_TRAIN, 0, &out->metrics));
         out->n = out->metrics.n;
     } else {
         TRY(count_rows(r, &out->n));

@@ -85,12 +85,14 @@ static krein_status look(krein_reporting *r) {
     krein_ctx *ctx = r->ctx;
     krein_status st = KREIN_OK;
     krein_report_numbers *out = r->out;
-    krein_rows all = krein__matrix_rows(&r->full);
-    int64_t m = krein__min(r->m, KREIN_REPORT_SPECTRUM), D = 0;
-    krein_rows x = krein__rows_slice(&all, 0, m);
+    krein_matrix few = {0};
+    int64_t *index = NULL, m, D = 0;
     double *K = NULL, worst;
     float *z = NULL;
     krein__progress(ctx, "kernel matrix", 0, 0);
+    TRY(krein__report_few(r, KREIN_REPORT_SPECTRUM, &few, &index));
+    const krein_rows x = krein__matrix_rows(&few);
+    m = x.n;
     NEW(K, m * m);
     TRY(krein__gram_full(ctx, r->model->map->kernel, &x, &x, K));
     TRY(eigenvalues(r, m, K));
@@ -100,6 +102,8 @@ static krein_status look(krein_reporting *r) {
     if (z)
         TRY(krein__sample_error(ctx, m, K, D, r->model->map->sign, z, &out->approximation, &worst));
 done:
+    krein__matrix_clear(ctx, &few);
+    krein__free(ctx, index);
     krein__free(ctx, K);
     krein__free(ctx, z);
     return st;

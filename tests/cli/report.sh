@@ -101,6 +101,13 @@ run report k.krein ctrain.csv --ignore when -o k.html --json -q
 ok "clusters"
 page "clusters" k.html
 json "sizes" "sum(j['clusters']['sizes']) == 300 and len(j['clusters']['silhouettes']) == 3 and j['clusters']['ari'] is not None"
+# Rows in the order of their classes: what is sampled is from all of them.
+"$KREIN" generate blobs -n 4500 -o blobs.csv -q >/dev/null
+{ head -n 1 blobs.csv && tail -n +2 blobs.csv | sort -s -t, -k1,1n; } >sorted.csv
+"$KREIN" cluster sorted.csv -k gaussian --clusters 3 -m 'nystrom(D=50)' -o labels.csv --model o.krein -q >/dev/null
+run report o.krein sorted.csv -o o.html --json -q
+ok "clusters of sorted rows"
+json "the plane has each cluster by its size" "len(j['plane']['points']) == 1000 and all(abs(sum(p[2] == c for p in j['plane']['points']) / 1000 - s / 4500) < 4 * 0.0158 for c, s in enumerate(j['clusters']['sizes']))"
 "$KREIN" pca train.csv -k gaussian --components 3 -o s.csv --model pc.krein -q >/dev/null
 run report pc.krein test.csv -o pc.html --json -q
 ok "components"
