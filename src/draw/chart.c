@@ -112,9 +112,13 @@ void krein__chart_rule(krein_chart *c, double x0, double y0, double x1, double y
 /* The text of a mark, and its end. */
 static void put_tip(krein_buffer *f, const char *end, const char *format, va_list list) {
     char text[TIP];
+    char *rest = text, *line;
     vsnprintf(text, sizeof text, format, list);
     krein__buffer_put(f, "<title>");
-    krein__svg_text(f, text);
+    while ((line = strsep(&rest, "\n"))) {
+        krein__svg_text(f, line);
+        if (rest) krein__buffer_put(f, "&#10;");
+    }
     krein__buffer_add(f, "</title></%s>\n", end);
 }
 
