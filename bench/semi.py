@@ -369,7 +369,7 @@ def share_figure(records, part):
 def share_table(records, part):
     def text(points):
         at = {s: (v, d) for s, v, d in points}
-        return [f"{at[s][0]:.3f} ± {at[s][1]:.3f}" if s in at else "-" for s in DOUBLED]
+        return [f"{at[s][0]:.3f}" + (f" ± {at[s][1]:.3f}" if at[s][1] else "") if s in at else "-" for s in DOUBLED]
 
     return table(["rmse at", *(f"{s} %" for s in DOUBLED)],
                         [[f"{n}, {m}", *text(share_points(records, part, n, m, DOUBLED))] for n in FIGURES
@@ -387,7 +387,7 @@ def curve_table(records):
     return table(
         ["error in %, labels:", *(f"{s} %" for s in SHARES)],
         [[f"{n}, {m}", *(mean([100 * r["error"] for r in records.of("curve", n, f"{m} {s}")], 1) or "-" for s in SHARES)]
-         for n in CURVES if records.of("curve", n) for m in LEARNERS])
+         for n in CURVES for m in LEARNERS if any(records.of("curve", n, f"{m} {s}") for s in SHARES)])
 
 
 def peer_table(records):
