@@ -379,6 +379,17 @@ krein_status krein__spec_pair(krein_ctx *ctx, krein_cursor *c, krein_pair *out) 
     return KREIN_OK;
 }
 
+/* "-order" of "first-order": a spec stands alone, and no minus can follow its name. */
+static void add_hyphened(krein_cursor *c, char *name, size_t size) {
+    size_t n = strlen(name);
+    if (*c->at != '-' || !isalpha((unsigned char)c->at[1])) return;
+    while (isalnum((unsigned char)*c->at) || *c->at == '_' || *c->at == '-') {
+        if (n + 1 < size) name[n++] = *c->at;
+        c->at++;
+    }
+    name[n] = 0;
+}
+
 krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *what,
                                const krein_class *const *classes, int64_t n, int64_t *which,
                                krein_values *out) {
@@ -389,6 +400,7 @@ krein_status krein__parse_spec(krein_ctx *ctx, const char *text, const char *wha
     krein_cursor start = c;
     krein_status st = krein__spec_name(ctx, &c, name, sizeof name);
     if (st != KREIN_OK) return st;
+    add_hyphened(&c, name, sizeof name);
     st = krein__find_class(ctx, &start, name, classes, n, which);
     if (st != KREIN_OK) return st;
     st = krein__parse_options(ctx, &c, classes[*which], false, out);
