@@ -20,7 +20,7 @@ rows() { # name set generator rows
         gzip -dc "$data/$2.csv.gz" >"$whole"
     else
         echo "$1: $2 is not in KREIN_DATA; generated rows instead"
-        "$krein" generate "$3" -n "$4" -o "$whole" -q
+        "$krein" generate "$3" -n "$4" -o "$whole" -q >/dev/null
         header=1
     fi
     awk -v train="$out/$1.train.csv" -v test="$out/$1.test.csv" -v header="$header" '

@@ -27,10 +27,7 @@ cp out chosen
 spec() { "$PYTHON" -c 'import json, sys; print(json.load(open("chosen"))[sys.argv[1]])' "$1"; }
 run train b.csv --learner "$(spec learner)" -k "$(spec kernel)" -m "$(spec map)" --holdout 0.3 -j 1 -o again.krein
 ok "train with what was chosen"
-# The files differ in what was tried before the training.
-for model in b again; do "$KREIN" predict $model.krein b.csv --scores >$model.txt 2>/dev/null; done
-is "the same model on one thread" "$(cksum <b.txt)" "$(cksum <again.txt)"
-is "with a prediction for each row" 1 "$(($(wc -l <b.txt) >= $(wc -l <b.csv) - 1))"
+is "the same model on one thread" "$("$KREIN" predict b.krein b.csv --scores | cksum)" "$("$KREIN" predict again.krein b.csv --scores | cksum)"
 run predict b.krein b.csv --probabilities -o p.csv
 ok "probabilities of the softmax"
 run info b.krein
