@@ -826,13 +826,14 @@ def fewshot(
             test = rest.enter_context(
                 _rows.Data(context, X_test, labels, classes=True, options=given)
             ).handle
-        return _calls.reported(
+        found = _calls.reported(
             context,
             c.krein_fewshot_report,
             lambda report: _lib.krein_fewshot(
                 context.handle, data.handle, test, ctypes.byref(asked), report
             ),
         )
+    return found
 
 
 _FEWSHOT = (
