@@ -186,8 +186,8 @@ def measure_tasks(here, small, records):
             if all(("tasks", part, 0, m) in records.all for m in group):
                 continue
             options = ["--tasks", 8 if small else TASKS, "--meta-steps", 10 if small else steps, "--validate-every",
-                       5 if small else 50, "--validation-tasks", 4 if small else 16, "--epochs", 1 if small else 12,
-                       "--path-epochs", 5 if small else 15]
+                       5 if small else 50, "--validation-tasks", 4 if small else 16, "--epochs", 1 if small else 15,
+                       "--path-epochs", 5 if small else 15, "--test-steps", 8 if small else 40]
             state = f"{records.path}.{part.replace(' ', '-')}-{group[0]}.state" if records.path else None
             found = few(here, name, ways, shots, group, options, state)
             by_method = {}
