@@ -186,8 +186,8 @@ def measure_tasks(here, small, records):
             if all(("tasks", part, 0, m) in records.all for m in group):
                 continue
             options = ["--tasks", 8 if small else TASKS, "--meta-steps", 10 if small else steps, "--validate-every",
-                       5 if small else 50, "--validation-tasks", 4 if small else 16, "--epochs", 1 if small else 12,
-                       "--path-epochs", 5 if small else 15]
+                       5 if small else 50, "--validation-tasks", 4 if small else 16, "--epochs", 1 if small else 15,
+                       "--path-epochs", 5 if small else 15, "--test-steps", 8 if small else 40]
             state = f"{records.path}.{part.replace(' ', '-')}-{group[0]}.state" if records.path else None
             found = few(here, name, ways, shots, group, options, state)
             by_method = {}
@@ -357,8 +357,9 @@ def main():
         spent += sum(x["seconds"] for r in records.all.values() for x in r.get("results", []))
         records.add({"part": "machine", "set": "", "split": 0, "method": "", "text": machine, "seconds": 0, "spent": spent})
     ran = only(records, "machine", "", "")
-    figures = {"path": ("4-2", figure_path(records)), "shots": ("4-5", figure_shots(records)),
-               "meta": ("4-8", figure_meta(records)), "steps": ("4-9", figure_steps(records))}
+    drawn = {"path": ("4-2", figure_path), "shots": ("4-5", figure_shots), "meta": ("4-8", figure_meta),
+             "steps": ("4-9", figure_steps)}
+    figures = {name: (number, draw(records)) for name, (number, draw) in drawn.items()} if asked.write else {}
     links = [f"![Figure {number}](fewshot-{name}.svg)\n" for name, (number, svg) in figures.items() if svg]
     common.publish({"machine": f"{ran['text'] if ran else machine}. All measurements together: "
                                f"{(ran['spent'] if ran else 0) / 60:.0f} minutes.\n",
