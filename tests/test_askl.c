@@ -230,7 +230,7 @@ static void choice(void) {
     test_bytes a = test_model_bytes(ctx, m);
     if (again) {
         test_bytes b = test_model_bytes(ctx, again);
-        CHECK(test_same(a, b));
+        CHECK(test_same_model(a, b));
         free(b.at);
     }
     CHECK(krein_model_save(ctx, m, test_path("m.krein")) == KREIN_OK);

@@ -521,7 +521,7 @@ static void choice(void) {
         CHECK(train_rows(ctx, &r, KREIN_TASK_CLASSIFICATION, &o, NULL, &again) == KREIN_OK);
         if (!again) continue;
         test_bytes b = test_model_bytes(ctx, again);
-        CHECK(test_same(a, b));
+        CHECK(test_same_model(a, b));
         free(b.at);
         krein_model_destroy(again);
     }
