@@ -468,6 +468,7 @@ static void pages(void) {
             CHECK(has(page.json, "\"approximation\":null") == (map == 0));
             CHECK(has(page.html, "Do the probabilities hold?") == (map && classes[k] > 0));
             CHECK(has(page.html, "True classes against") == (classes[k] > 0));
+            CHECK(has(page.html, "&#10;")); /* texts of marks have lines */
             krein_page_clear(ctx, &page);
             krein_model_destroy(m);
             krein_data_close(data);

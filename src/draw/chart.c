@@ -112,9 +112,13 @@ void krein__chart_rule(krein_chart *c, double x0, double y0, double x1, double y
 /* The text of a mark, and its end. */
 static void put_tip(krein_buffer *f, const char *end, const char *format, va_list list) {
     char text[TIP];
+    char *rest = text, *line;
     vsnprintf(text, sizeof text, format, list);
     krein__buffer_put(f, "<title>");
-    krein__svg_text(f, text);
+    while ((line = strsep(&rest, "\n"))) {
+        krein__svg_text(f, line);
+        if (rest) krein__buffer_put(f, "&#10;");
+    }
     krein__buffer_add(f, "</title></%s>\n", end);
 }
 
@@ -167,14 +171,6 @@ void krein__chart_cell(krein_chart *c, double much, double x0, double y0, double
     krein__buffer_add(c->f, " fill-opacity=\"%.2f\">", fmin(1, fmax(0, much)));
     put_tip(c->f, "rect", tip, list);
     va_end(list);
-}
-
-void krein__chart_interval(krein_chart *c, int look, double low, double high, double y) {
-    const double a = krein__svg_at(&c->x, low), b = krein__svg_at(&c->x, high);
-    const double at = krein__svg_at(&c->y, y);
-    krein__buffer_add(c->f,
-                      "<path class=\"bar s%d\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv6M%.1f %.1fv6\"/>\n",
-                      look % KREIN_SVG_COLOURS, a, at, b, a, at - 3, b, at - 3);
 }
 
 void krein__chart_text(krein_chart *c, double x, double y, const char *class, const char *text) {

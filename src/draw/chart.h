@@ -54,8 +54,6 @@ void krein__chart_bar(krein_chart *c, int look, double x0, double y0, double x1,
 /* A rectangle whose opacity is `much`, in 0 .. 1. */
 void krein__chart_cell(krein_chart *c, double much, double x0, double y0, double x1, double y1,
                        const char *tip, ...) __attribute__((format(printf, 7, 8)));
-/* A horizontal interval with ends, at y. */
-void krein__chart_interval(krein_chart *c, int look, double low, double high, double y);
 /* Text at pixels. */
 void krein__chart_text(krein_chart *c, double x, double y, const char *class, const char *text);
 /* The text cut after so many letters (UTF-8), in buf of at least 4 * letters + 4 bytes. */

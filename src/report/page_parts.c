@@ -838,15 +838,12 @@ done:
     return st;
 }
 
-static krein_status put_variance(const krein_report_numbers *n, krein_buffer *f) {
-    krein_ctx *ctx = f->ctx;
-    krein_status st = KREIN_OK;
+static void put_variance(const krein_report_numbers *n, krein_buffer *f) {
     const krein_model *m = n->model;
     const int64_t shown = krein__min(m->k, BARS);
     double share[BARS];
     char text[BARS][16];
     const char *names[BARS];
-    (void)ctx;
     for (int64_t k = 0; k < shown; k++) {
         share[k] = m->variance_total > 0 ? m->variance[k] / m->variance_total : NAN;
         snprintf(text[k], sizeof text[k], "pc%lld", (long long)k + 1);
@@ -858,7 +855,6 @@ static krein_status put_variance(const krein_report_numbers *n, krein_buffer *f)
                                         .names = names,
                                         .values = share,
                                         .share = true});
-    return st;
 }
 
 krein_status krein__page_clusters(const krein_report_numbers *n, krein_buffer *f) {
@@ -877,7 +873,10 @@ krein_status krein__page_clusters(const krein_report_numbers *n, krein_buffer *f
                               krein__page_number(n->ari, a), krein__page_number(n->nmi, b));
     krein__buffer_put(f, "<div class=\"figures\">\n");
     put_plane(n, f);
-    TRY(n->cluster_size ? put_sizes(n, f) : put_variance(n, f));
+    if (n->cluster_size)
+        TRY(put_sizes(n, f));
+    else
+        put_variance(n, f);
     krein__buffer_put(f, "</div>\n");
     krein__section_end(f);
 done:

@@ -28,9 +28,11 @@ static void put_measures(const krein_report_numbers *n, krein_buffer *f) {
         krein__table_row_end(f);
     }
     krein__table_end(f);
-    bool numbers = n->model->encoding.task == KREIN_TASK_REGRESSION;
+    const krein_task task = n->model->encoding.task;
     krein__page_paragraph(f, "note", "Constant: %s of the %s rows. Linear: %s.",
-                          numbers ? "the mean" : "the largest class",
+                          task == KREIN_TASK_REGRESSION       ? "the mean"
+                          : task == KREIN_TASK_CLASSIFICATION ? "the largest class"
+                                                              : "the labels of more than half",
                           n->train ? "training" : "same", n->linear_word ? n->linear_word : "none");
     if (n->kept < n->n)
         krein__page_paragraph(f, "note",
