@@ -362,7 +362,8 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const 
     own.intercept = NULL;
     krein_export_options o = KREIN_SIZED(krein_export_options);
     krein_export_report r = KREIN_SIZED(krein_export_report);
-    krein_source body = {.out = {ctx}}, whole = {.out = {ctx}}, header = {.out = {ctx}};
+    krein_source body = {.out = {.ctx = ctx}}, whole = {.out = {.ctx = ctx}},
+                 header = {.out = {.ctx = ctx}};
     TRY(krein__report_check(ctx, report, "krein_export_report"));
     TRY(krein__options_copy(ctx, given, &o, "krein_export_options"));
     const char *name = o.name ? o.name : "model";
@@ -379,8 +380,11 @@ krein_status krein_model_export(krein_ctx *ctx, const krein_model *model, const 
     TRY(make_body(&body, m));
     if (body.beyond && !body.wide) { /* weights that only a double holds */
         krein__source_end(&body);
-        body = (krein_source){
-            .out = {ctx}, .name = name, .libm = whole.libm, .stored = o.stored, .wide = true};
+        body = (krein_source){.out = {.ctx = ctx},
+                              .name = name,
+                              .libm = whole.libm,
+                              .stored = o.stored,
+                              .wide = true};
         whole.wide = true;
         TRY(make_body(&body, m));
     }
