@@ -20,7 +20,7 @@ STORED = ["--stored"]
 SETS = [
     ("letter", "letter.train.csv.gz", "letter.test.csv.gz", 200_000,
      [("orf(D=2048)", None, STORED), ("orf(D=2048)", None, []), ("orf(D=2048)", 8, []), ("orf(D=2048)", 4, []),
-      ("sorf(D=2048)", None, STORED), ("sorf(D=2048)", None, [])]),
+      ("sorf(D=1792)", None, []), ("sorf(D=2048)", None, STORED), ("sorf(D=2048)", None, [])]),
     ("magic", "magic.csv.gz", None, 20_000,
      [("orf(D=512)", None, STORED), ("orf(D=512)", None, []), ("orf(D=512)", 8, []), ("orf(D=512)", 4, []), ("orf(D=512)", 2, []),
       ("nystrom(D=400)", None, []), ("nystrom(D=400)", 8, []), ("nystrom(D=400)", 4, []),

@@ -22,7 +22,7 @@ const char krein__page_style[] =
     "h1{font-size:2rem;margin:.2rem 0 .9rem;overflow-wrap:anywhere}\n"
     "h2{font-size:1.4rem;margin:0 0 .6rem}\n"
     "h3{font-size:1rem;margin:2rem 0 .4rem}\n"
-    "p{margin:.5rem 0;max-width:42rem}\n"
+    "p{margin:.5rem 0;max-width:42rem;overflow-wrap:anywhere}\n"
     ".kicker{color:var(--soft);font-size:.82rem;letter-spacing:.04em;margin:0}\n"
     ".lead{font-size:1.12rem}\n"
     ".note{color:var(--soft);font-size:.88rem}\n"
