@@ -58,7 +58,8 @@ cd "$stage" || exit 1
 # ---- the wheel of this checkout
 
 # Compiled in less time: the package is looked at here, not the speed. pip's build keeps the option.
-cmake -S "$root" -B "$build/wheel" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG" >/dev/null 2>&1
+quickly() { cmake -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG" >/dev/null 2>&1; }
+quickly "$root" "$build/wheel"
 step "pip wheel at the root" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$build/wheel" -w root "$root" || finish
 wheel=$(only root)
 step "its contents" "$python" "$root/scripts/wheel_contents.py" "$wheel" "$root"
@@ -114,7 +115,8 @@ if ! command -v ccache >/dev/null; then
 fi
 step "unpacking it" tar xf "sdist/krein-$version.tar.gz" || finish
 export CCACHE_BASEDIR=$stage/krein-$version
-step "pip wheel of the source archive" "${pip[@]}" wheel --no-deps -w unpacked "./krein-$version" &&
+quickly "krein-$version" again
+step "pip wheel of the source archive" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$stage/again" -w unpacked "./krein-$version" &&
     step "the same bytes from the source archive" cmp "$wheel" "unpacked/${wheel#root/}"
 step "pip install -e" "${pip[@]}" install -e "./krein-$version" &&
     step "import krein from the checkout" "$stage/venv/bin/python" use.py "$stage/krein-$version" "$version"
