@@ -162,7 +162,7 @@ def main():
             r = records.of("export", name, key(spec, bits, options))[0]
             label = [name, spec + (", drawn again" if r["drawn"] else ", stored" if options else ""), bits or "float"]
             full = r["error"] if full is None else full  # the first is in float
-            met = met or bool(limit) and r["bytes"] < limit and r["error"] < full + 1 and r["us"] < r["library"]
+            met = met or bool(bits and limit) and r["bytes"] < limit and r["error"] < full + 1 and r["us"] < r["library"]
             lines.append([*label, f"{r['bytes']:,}", f"{r['error']:.2f}", f"{r['us']:.1f}", f"{r['library']:.1f}",
                           f"{r['library'] / r['us']:.1f}"])
             if "before" in r:

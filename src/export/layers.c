@@ -16,7 +16,7 @@
 
 /* ---- codes of cosines and sines ----------------------------------------- */
 
-enum { HALF = 32768, STEP = 128 };
+enum { HALF = 32768, STEP = 64 };
 
 /* edge[c]: where the code of cos(d / 65536 turns) falls below c, of c = 0 beyond all d; for 8 and 4
  * bits also the code at every STEP-th d, from which it falls so many times at most within a step.
