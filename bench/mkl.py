@@ -160,7 +160,7 @@ PLAN = {
 }
 # What would take too long: methods that contain a word, on a set or ("") on all: splits at most.
 LIMITS = {("ntk", "", "tuned"): 5, ("nsmkl", "", "chosen"): 3, ("nsmkl", "", "defaults"): 1,
-          ("thesis", "satimage", ""): 3}
+          }
 
 
 def splits_of(part, name, method, most):

@@ -50,15 +50,21 @@ static void moments(int64_t n, const double *v, double *mean, double *deviation,
     *skewness = cube / (double)n / pow(*deviation, 3);
 }
 
-/* sorted: n values. */
-static bool heavy_tailed(int64_t n, const double *v, const float *sorted) {
-    static const double SKEW = 1.5, TAIL = 4;
-    enum { DISTINCT = 10 };
+/* No number below zero, and skewed to the right: what needs no sorted column. */
+static bool skewed(int64_t n, const double *v) {
+    static const double SKEW = 1.5;
     double mean, deviation, skewness;
-    int64_t distinct = 1;
-    if (sorted[0] < 0) return false;
+    for (int64_t i = 0; i < n; i++)
+        if ((float)v[i] < 0) return false;
     moments(n, v, &mean, &deviation, &skewness);
-    if (!(skewness > SKEW)) return false;
+    return skewness > SKEW;
+}
+
+/* sorted: n values. */
+static bool heavy_tailed(int64_t n, const float *sorted) {
+    static const double TAIL = 4;
+    enum { DISTINCT = 10 };
+    int64_t distinct = 1;
     if (!((double)sorted[99 * n / 100] > TAIL * (double)sorted[n / 2])) return false;
     for (int64_t i = 1; i < n && distinct < DISTINCT; i++) distinct += sorted[i] > sorted[i - 1];
     return distinct >= DISTINCT;
@@ -102,9 +108,10 @@ krein_status krein__logs_find(krein_ctx *ctx, const krein_encoding *e, double cl
         bool amount = in->reading.as == KREIN_AS_PLAIN || in->reading.as == KREIN_AS_AMOUNT;
         if (in->at < 0 || in->text || !amount) continue;
         numbers_of(e, in, x, v);
+        if (!skewed(n, v)) continue;
         for (int64_t i = 0; i < n; i++) sorted[i] = (float)v[i];
         krein__sort_column(n, sorted);
-        if (!heavy_tailed(n, v, sorted)) continue;
+        if (!heavy_tailed(n, sorted)) continue;
         int64_t first = 0;
         while (!(sorted[first] > 0)) first++;
         if (!out->column) {

@@ -21,7 +21,7 @@ static int ascending(const void *a, const void *b) {
 
 void krein__sort_column(int64_t n, float *v) { qsort(v, (size_t)n, sizeof *v, ascending); }
 
-/* Mean and deviation of the sorted values cut at mean +- clip s. */
+/* Mean and deviation of the values cut at mean +- clip s. */
 static void cut_moments(int64_t n, const float *v, double clip, double *mean, double *s) {
     double low = *mean - clip * *s, high = *mean + clip * *s, sum = 0, square = 0;
     for (int64_t i = 0; i < n; i++) sum += fmin(fmax((double)v[i], low), high);
@@ -30,8 +30,10 @@ static void cut_moments(int64_t n, const float *v, double clip, double *mean, do
     *s = sqrt(square / (double)n);
 }
 
+static const double LESS = 0.7, ALL = 1e60;
+
 bool krein__outliers(int64_t n, const float *v, double clip, double own, double *mean, double *s) {
-    static const double GAUSS = 1.349, LESS = 0.7, ALL = 1e60;
+    static const double GAUSS = 1.349;
     enum { TURNS = 500 };
     if (n < 4) return false;
     double least = ((double)v[3 * n / 4] - (double)v[n / 4]) / GAUSS, before;
@@ -53,14 +55,27 @@ static float hole_of(const krein_encoding *e, int64_t j) {
     return (e->fill[j] - e->centre[j]) * e->factor[j];
 }
 
-/* The cells of column j that are not missing, sorted; how many. */
-static int64_t present(const krein_encoding *e, const krein_matrix *x, int64_t j, float *v) {
+/* The cells of column j that are not missing; how many, and the largest by its size. */
+static int64_t present(const krein_encoding *e, const krein_matrix *x, int64_t j, float *v,
+                       double *most) {
     float hole = hole_of(e, j);
     int64_t m = 0;
-    for (int64_t i = 0; i < x->n; i++)
-        if (x->x[i * x->d + j] != hole) v[m++] = x->x[i * x->d + j];
-    krein__sort_column(m, v);
+    *most = 0;
+    for (int64_t i = 0; i < x->n; i++) {
+        float cell = x->x[i * x->d + j];
+        if (cell == hole) continue;
+        v[m++] = cell;
+        *most = fmax(*most, fabs((double)cell));
+    }
     return m;
+}
+
+/* The first cut of krein__outliers takes nothing, and the deviation is not small: it would find
+ * none. Most columns need not be sorted. */
+static bool surely_none(int64_t n, const float *v, double clip, double own, double most) {
+    double mean = 0, s = ALL;
+    cut_moments(n, v, 1, &mean, &s);
+    return most + fabs(mean) <= clip * s && s >= LESS * own;
 }
 
 krein_status krein__encoding_unscale(krein_ctx *ctx, krein_encoding *e, float clip,
@@ -72,12 +87,12 @@ krein_status krein__encoding_unscale(krein_ctx *ctx, krein_encoding *e, float cl
     if (e->sparse || e->scale != KREIN_SCALE_STANDARD) return KREIN_OK;
     NEW(v, x->n);
     for (int64_t j = 0; j < e->d; j++) {
-        int64_t m = present(e, x, j, v);
-        if (m < 4) continue;
+        double most;
+        int64_t m = present(e, x, j, v, &most);
+        if (m < 4 || most <= (double)clip || most <= FAR * (double)e->factor[j]) continue;
+        krein__sort_column(m, v);
         double low = (double)v[m / 4], high = (double)v[3 * m / 4];
-        double most = fmax(fabs((double)v[0]), fabs((double)v[m - 1]));
-        bool fine = high - low > FINE * fmax(fabs(low), fabs(high));
-        if (fine || most <= (double)clip || most <= FAR * (double)e->factor[j]) continue;
+        if (high - low > FINE * fmax(fabs(low), fabs(high))) continue;
         if (!*out) ZNEW(*out, e->d);
         (*out)[j] = (krein_unscaled){.centre = e->centre[j], .factor = e->factor[j]};
         e->centre[j] = 0;
@@ -101,10 +116,12 @@ static void rescale(krein_encoding *e, krein_matrix *x, int64_t j, double mean, 
 
 static void trim_column(krein_encoding *e, float clip, const krein_unscaled *was, krein_matrix *x,
                         int64_t j, float *v) {
-    double own = was ? 1 / (double)was->factor : 1, mean = 0, s = 1;
+    double own = was ? 1 / (double)was->factor : 1, mean = 0, s = 1, most;
     float hole = hole_of(e, j);
-    int64_t m = present(e, x, j, v);
-    if (!krein__outliers(m, v, (double)clip, own, &mean, &s)) {
+    int64_t m = present(e, x, j, v, &most);
+    bool none = m == 0 || surely_none(m, v, (double)clip, own, most);
+    if (!none) krein__sort_column(m, v);
+    if (none || !krein__outliers(m, v, (double)clip, own, &mean, &s)) {
         if (was) rescale(e, x, j, (double)was->centre, own);
         return;
     }

@@ -11,7 +11,8 @@
  * product too, and stands on the diagonal: k(x, x) of a radial kernel is k(0) to the bit.
  *
  * CHUNKS. A band is evaluated in pieces of CHUNK columns, one row at a time in the first-level
- * cache, and mirrored while it is still in the second. What is not kept is made for a band at a
+ * cache. Of a whole matrix it is mirrored while it is still in the second; for the upper triangle in
+ * float32 it is rounded there. What is not kept is made for a band at a
  * time, by the same code. Base kernels that are functions of neither walk the rows of a chunk.
  */
 #include "kernel/gram_shared.h"
@@ -272,13 +273,25 @@ static void evaluate(const work *w, const krein_kernel *kernel, double *K) {
     }
 }
 
-/* Numbers of scratch a thread needs where `made` bases are not kept. */
-static int64_t scratch_of(const krein_kernel *k, int64_t bands, int64_t d, int64_t made) {
-    return d + CHUNK * krein__gram_spares(k) + made * BAND * BAND * bands;
+static void evaluate_upper(const work *w, const krein_kernel *kernel, float *K) {
+    int64_t n = w->s->x.n, a = w->first, b = krein__min(a + BAND, n);
+    double *row = w->spare;
+    for (int64_t i = a; i < b; i++)
+        for (int64_t from = i; from < n; from += CHUNK) {
+            int64_t wide = krein__min(CHUNK, n - from);
+            node(w, kernel, i, from, wide, row, row + CHUNK);
+            for (int64_t j = 0; j < wide; j++) K[i * n + from + j] = (float)row[j];
+        }
 }
 
+/* Numbers of scratch a thread needs where `made` bases are not kept. */
+static int64_t scratch_of(const krein_kernel *k, int64_t bands, int64_t d, int64_t made) {
+    return d + CHUNK * (1 + krein__gram_spares(k)) + made * BAND * BAND * bands;
+}
+
+/* To K, or the upper triangle alone to `upper`. */
 static krein_status all_bands(krein_ctx *ctx, const krein_kernel *kernel,
-                              const krein_gram_shared *s, double *K) {
+                              const krein_gram_shared *s, double *K, float *upper) {
     krein_status st = KREIN_OK;
     double *scratch = NULL;
     krein_table *table = NULL;
@@ -303,7 +316,7 @@ static krein_status all_bands(krein_ctx *ctx, const krein_kernel *kernel,
                   .spare = mine + d,
                   .table = table,
                   .tables = tables};
-        double *next = w.spare + CHUNK * krein__gram_spares(kernel);
+        double *next = w.spare + CHUNK * (1 + krein__gram_spares(kernel));
         memset(w.zeros, 0, (size_t)d * sizeof *w.zeros);
         for (int b = 0; b < KREIN_GRAM_BASES; b++) {
             if (!wanted[b]) continue;
@@ -315,7 +328,10 @@ static krein_status all_bands(krein_ctx *ctx, const krein_kernel *kernel,
                 next += BAND * BAND * bands;
             }
         }
-        evaluate(&w, kernel, K);
+        if (K)
+            evaluate(&w, kernel, K);
+        else
+            evaluate_upper(&w, kernel, upper);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -330,7 +346,15 @@ krein_status krein__gram_shared_full(krein_ctx *ctx, const krein_kernel *kernel,
     if (krein__has_tables(kernel)) return krein__gram_full(ctx, kernel, &s->x, &s->x, K);
     krein_status st =
         krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, s->x.ptr != NULL);
-    return st == KREIN_OK ? all_bands(ctx, kernel, s, K) : st;
+    return st == KREIN_OK ? all_bands(ctx, kernel, s, K, NULL) : st;
+}
+
+krein_status krein__gram_shared_upper32(krein_ctx *ctx, const krein_kernel *kernel,
+                                        const krein_gram_shared *s, float *K) {
+    if (krein__has_tables(kernel)) return krein__gram_symmetric32(ctx, kernel, &s->x, K);
+    krein_status st =
+        krein__kernel_check_inputs(ctx, kernel, INFINITY, -INFINITY, s->x.ptr != NULL);
+    return st == KREIN_OK ? all_bands(ctx, kernel, s, NULL, K) : st;
 }
 
 /* ---- cost ---------------------------------------------------------------- */

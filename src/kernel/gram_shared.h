@@ -32,6 +32,10 @@ void krein__gram_share_end(krein_ctx *ctx, krein_gram_shared *s);
  * them. */
 krein_status krein__gram_shared_full(krein_ctx *ctx, const krein_kernel *kernel,
                                      const krein_gram_shared *s, double *K);
+/* The same rounded to float32, the upper triangle alone: below the diagonal K keeps what it had, or
+ * has the other half. */
+krein_status krein__gram_shared_upper32(krein_ctx *ctx, const krein_kernel *kernel,
+                                        const krein_gram_shared *s, float *K);
 /* Bytes, never too few: of krein__gram_share where it keeps all, and of one krein__gram_shared_full
  * beside K where nothing was kept. */
 double krein__gram_share_bytes(krein_kernel *const *kernel, int64_t n_kernels, int64_t n, int64_t d,

@@ -1,6 +1,7 @@
 /* median.c -- free scales from the median distance of a sample of rows. */
 #include "kernel/median.h"
 
+#include "num/distance.h"
 #include "num/order.h"
 
 #include <math.h>
@@ -10,30 +11,37 @@
  * kernels take (1e30): a model with another could not be read back. */
 #define MEDIAN_MAX 5e28
 
+/* Squared distances of x with n rows y, in the same eight parts as krein__distances64. */
+static void squares(int64_t d, const double *x, int64_t n, const double *y, double *out) {
+    for (int64_t i = 0; i < n; i++, y += d) {
+        double part[8] = {0}, sum = 0;
+        int64_t j = 0;
+        for (; j + 8 <= d; j += 8)
+            for (int64_t k = 0; k < 8; k++) part[k] += (x[j + k] - y[j + k]) * (x[j + k] - y[j + k]);
+        for (; j < d; j++) sum += (x[j] - y[j]) * (x[j] - y[j]);
+        for (int64_t k = 0; k < 8; k++) sum += part[k];
+        out[i] = sum;
+    }
+}
+
 krein_status krein__median_distance(krein_ctx *ctx, const krein_rows *x, int metric, double *out) {
     enum { ROWS_MAX = 512 };
     krein_status st = KREIN_OK;
     int64_t n = krein__min(x->n, ROWS_MAX), d = x->d, count = 0;
-    float *rows = NULL;
-    double *distance = NULL;
+    double *rows = NULL, *distance = NULL;
     *out = 1;
-    NEW(rows, 2 * d);
-    NEW(distance, n * n / 2 + 1);
+    NEW(rows, n * d);
+    NEW(distance, n * n / 2 + n);
     for (int64_t i = 0; i < n; i++) {
-        krein__row_copy(x, i * x->n / n, rows);
-        for (int64_t j = 0; j < i; j++) {
-            const float *a = rows, *b = rows + d;
-            double sum = 0;
-            if (x->ptr)
-                krein__row_copy(x, j * x->n / n, rows + d);
-            else
-                b = x->x + (j * x->n / n) * x->ld;
-            for (int64_t k = 0; k < d; k++) {
-                double delta = (double)a[k] - (double)b[k];
-                sum += metric == 1 ? fabs(delta) : delta * delta;
-            }
-            if (sum > 0) distance[count++] = metric == 1 ? sum : sqrt(sum);
-        }
+        const double *own = rows + i * d;
+        double *mine = distance + count;
+        krein__row_copy_double(x, i * x->n / n, rows + i * d);
+        if (metric == 1)
+            krein__distances64(d, own, i, rows, d, mine);
+        else
+            squares(d, own, i, rows, mine);
+        for (int64_t j = 0; j < i; j++)
+            if (mine[j] > 0) distance[count++] = metric == 1 ? mine[j] : sqrt(mine[j]);
     }
     if (count > 0) *out = fmin(krein__order_statistic(count, distance, count / 2 + 1), MEDIAN_MAX);
 done:

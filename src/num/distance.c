@@ -4,7 +4,12 @@
  * and so the same bits. A choice between x - y and y - x would keep compilers from using SIMD. */
 #include "num/distance.h"
 
+#include "num/simd.h"
+
 #include <math.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define PATH(T, NAME, TARGET, ABS)                                                                 \
     TARGET static void NAME(int64_t d, const T *x, int64_t n, const T *y, int64_t ldy, T *out) {   \
@@ -24,18 +29,75 @@ PATH(double, double_baseline, , fabs)
 #if defined(__x86_64__)
 PATH(float, float_avx2, __attribute__((target("avx2"))), fabsf)
 PATH(double, double_avx2, __attribute__((target("avx2"))), fabs)
-#define CHOOSE(T, ...)                                                                             \
-    (__builtin_cpu_supports("avx2") ? T##_avx2(__VA_ARGS__) : T##_baseline(__VA_ARGS__))
-#else
-#define CHOOSE(T, ...) T##_baseline(__VA_ARGS__)
+
+/* to[k] has the k-th numbers of the eight. */
+__attribute__((target("avx512f"))) static void transpose(const __m512d from[8], __m512d to[8]) {
+    __m512d pair[8];
+    for (int r = 0; r < 8; r += 2) {
+        pair[r] = _mm512_unpacklo_pd(from[r], from[r + 1]);
+        pair[r + 1] = _mm512_unpackhi_pd(from[r], from[r + 1]);
+    }
+    for (int odd = 0; odd < 2; odd++) {
+        __m512d a = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0x88),
+                b = _mm512_shuffle_f64x2(pair[odd], pair[2 + odd], 0xdd),
+                c = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0x88),
+                e = _mm512_shuffle_f64x2(pair[4 + odd], pair[6 + odd], 0xdd);
+        to[odd] = _mm512_shuffle_f64x2(a, c, 0x88);
+        to[4 + odd] = _mm512_shuffle_f64x2(a, c, 0xdd);
+        to[2 + odd] = _mm512_shuffle_f64x2(b, e, 0x88);
+        to[6 + odd] = _mm512_shuffle_f64x2(b, e, 0xdd);
+    }
+}
+
+/* Eight rows at a time, so that their partial sums are added up together. */
+__attribute__((target("avx512f"))) static void double_avx512(int64_t d, const double *x, int64_t n,
+                                                             const double *y, int64_t ldy,
+                                                             double *out) {
+    int64_t i = 0, whole = d / 8 * 8;
+    for (; i + 8 <= n; i += 8, y += 8 * ldy) {
+        __m512d part[8], column[8];
+        double rest[8] = {0};
+        for (int r = 0; r < 8; r++) part[r] = _mm512_setzero_pd();
+        for (int64_t j = 0; j < whole; j += 8) {
+            __m512d own = _mm512_loadu_pd(x + j);
+            for (int r = 0; r < 8; r++)
+                part[r] = _mm512_add_pd(
+                    part[r],
+                    _mm512_abs_pd(_mm512_sub_pd(own, _mm512_loadu_pd(y + r * ldy + j))));
+        }
+        for (int r = 0; r < 8; r++)
+            for (int64_t j = whole; j < d; j++) rest[r] += fabs(x[j] - y[r * ldy + j]);
+        transpose(part, column);
+        __m512d sum = _mm512_loadu_pd(rest);
+        for (int k = 0; k < 8; k++) sum = _mm512_add_pd(sum, column[k]);
+        _mm512_storeu_pd(out + i, sum);
+    }
+    double_avx2(d, x, n - i, y, ldy, out + i);
+}
 #endif
 
 void krein__distances32(int64_t d, const float *x, int64_t n, const float *y, int64_t ldy,
                         float *out) {
-    CHOOSE(float, d, x, n, y, ldy, out);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        float_avx2(d, x, n, y, ldy, out);
+        return;
+    }
+#endif
+    float_baseline(d, x, n, y, ldy, out);
 }
 
 void krein__distances64(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy,
                         double *out) {
-    CHOOSE(double, d, x, n, y, ldy, out);
+#if defined(__x86_64__)
+    if (krein__simd() == KREIN_SIMD_AVX512) {
+        double_avx512(d, x, n, y, ldy, out);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        double_avx2(d, x, n, y, ldy, out);
+        return;
+    }
+#endif
+    double_baseline(d, x, n, y, ldy, out);
 }

@@ -103,36 +103,27 @@ static int winner(const krein_tuner *t) {
     return best;
 }
 
-/* Scale and lambda of the winner again, on more rows than before: a step of the scale to each side.
- * Where the whole is not larger than a matrix that is factored, the search must not take longer
- * than the fit: on some of S. What it finds takes the place of what it began with: V has chosen
- * kernel and metric, and would choose a scale by chance. */
+/* Scale and lambda of the winner again, on more rows than before. Where the whole is not larger than
+ * a matrix that is factored, the search must not take longer than the fit: on some of S. What it
+ * finds takes the place of what it began with: V has chosen kernel and metric, and would choose a
+ * scale by chance. */
 static krein_status refine(krein_tuner *t) {
     enum { FACTORED = 4500, MORE = 1600 };
     krein_status st = KREIN_OK;
-    krein_tuner_candidate c[3], *best = c;
-    int at = winner(t), n = 0;
-    for (int q = 0; q < 3; q++) {
-        const krein_tuner_base *b = &t->base[t->all[at].base];
-        c[n] = t->all[at];
-        c[n].c *= q == 0 ? 1 : q == 1 ? 1 / sqrt(2) : sqrt(2);
-        c[n].n = t->rows <= FACTORED ? krein__min(MORE, t->s.n) : t->s.n;
-        c[n].step = 1;
-        if (q == 0 || (c[n].c >= b->least && c[n].c <= b->most)) n++;
-    }
-    TRY(krein__tuner_at_once(t, krein__tuner_search, c, n));
-    for (int k = 0; k < n; k++) TRY(krein__tuner_walked(t, &c[k]));
-    for (int k = 1; k < n; k++)
-        if (c[k].loo < best->loo) best = &c[k];
-    t->all[at].lambda = best->lambda;
-    if (best == c) goto done;
-    krein_tuner_candidate to = *best;
+    int at = winner(t);
+    krein_tuner_candidate c = t->all[at];
+    c.n = t->rows <= FACTORED ? krein__min(MORE, t->s.n) : t->s.n;
+    c.step = sqrt(2);
+    TRY(krein__tuner_search(t->ctx, t, &c));
+    TRY(krein__tuner_walked(t, &c));
+    t->all[at].lambda = c.lambda;
+    if (c.c == t->all[at].c) goto done;
     for (int i = t->n - 1; i >= 0; i--)
-        if (t->all[i].n == t->s.n && t->all[i].base == to.base && t->all[i].view == to.view)
+        if (t->all[i].n == t->s.n && t->all[i].base == c.base && t->all[i].view == c.view)
             krein__tuner_forget(t, i, 1);
-    to.n = t->s.n;
-    to.step = 0;
-    TRY(krein__tuner_run_all(t, &to, 1));
+    c.n = t->s.n;
+    c.step = 0;
+    TRY(krein__tuner_run_all(t, &c, 1));
 done:
     return st;
 }

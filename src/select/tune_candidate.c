@@ -30,16 +30,16 @@ krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
     return KREIN_OK;
 }
 
-/* The matrices of one fit. */
+/* The matrices of one fit: upper triangles. Where one lambda is solved K itself becomes the factor. */
 typedef struct room {
     krein_gram_shared shared;
-    double *K, *work;
+    float *K, *work;
 } room;
 
 static void room_end(krein_ctx *ctx, room *r) {
     krein__gram_share_end(ctx, &r->shared);
+    if (r->work != r->K) krein__free(ctx, r->work);
     krein__free(ctx, r->K);
-    krein__free(ctx, r->work);
 }
 
 static krein_status room_begin(krein_ctx *ctx, const krein_tuner *t, const krein_tuner_candidate *c,
@@ -49,10 +49,15 @@ static krein_status room_begin(krein_ctx *ctx, const krein_tuner *t, const krein
     krein_rows all = krein__matrix_rows(&t->view[c->view].fit);
     krein_rows x = krein__rows_slice(&all, 0, n);
     krein_kernel *kernel = t->base[c->base].kernel;
+    int64_t kernels = c->step == 0 ? 0 : 1; /* nothing is shared where there is one matrix */
     *r = (room){0};
     NEW(r->K, n * n);
-    NEW(r->work, n * n);
-    TRY(krein__gram_share(ctx, &x, &kernel, 1, 8.0 * (double)(t->s.m * n), &r->shared));
+    r->work = r->K;
+    if (c->step > 0) {
+        r->work = NULL;
+        NEW(r->work, n * n);
+    }
+    TRY(krein__gram_share(ctx, &x, &kernel, kernels, 0, &r->shared));
 done:
     return st;
 }
@@ -63,7 +68,7 @@ static krein_status fit_scale(krein_ctx *ctx, const krein_tuner *t, const krein_
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
-    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__gram_shared_upper32(ctx, kernel, &r->shared, r->K));
     TRY(krein__tune_solve(ctx, &t->s, r->K, r->work, f));
     if (of->steps < KREIN_TUNER_WALK)
         of->walk[of->steps++] = (krein_tuner_step){c->c, f->lambda, f->error};
@@ -106,7 +111,7 @@ static krein_status as_it_is(krein_ctx *ctx, const krein_tuner *t, const krein_t
     krein_kernel *kernel = NULL;
     f->loo = NAN;
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
-    TRY(krein__gram_shared_full(ctx, kernel, &r->shared, r->K));
+    TRY(krein__gram_shared_upper32(ctx, kernel, &r->shared, r->K));
     TRY(krein__tune_at(ctx, &t->s, r->K, r->work, c->lambda, f));
 done:
     krein__kernel_destroy(ctx, kernel);

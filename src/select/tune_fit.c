@@ -13,11 +13,13 @@
 #include "select/tune_fit.h"
 
 #include "encode/trim.h"
+#include "kernel/gram.h"
 #include "kernel/median.h"
 #include "num/blas.h"
 #include "solve/nearby.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 enum { MANY = 128 };
@@ -241,17 +243,17 @@ static double ridge_of(const krein_tune_sample *s, int64_t i, double lambda) {
     return lambda / (s->weight ? fmax(s->weight[i], LIGHT) : 1);
 }
 
-/* In float32: alpha, and the diagonal of the inverse where wanted. */
-static krein_status solve32(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
-                            double lambda, float *work, double *alpha, double *diag,
-                            bool *positive) {
+/* alpha, and the diagonal of the inverse where wanted. */
+static krein_status factor_and_solve(krein_ctx *ctx, const krein_tune_sample *s, int64_t n,
+                                     const float *K, double lambda, float *work, double *alpha,
+                                     double *diag, bool *positive) {
     krein_status st = KREIN_OK;
     int64_t k = s->k, pivot;
     float *a = NULL, *d = NULL;
     NEW(a, n * k);
     NEW(d, n);
     for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = i; j < n; j++) work[i * n + j] = (float)K[i * n + j];
+        if (work != K) memcpy(work + i * n + i, K + i * n + i, (size_t)(n - i) * sizeof *work);
         work[i * n + i] += (float)ridge_of(s, i, lambda);
     }
     TRY(was_positive(ctx, krein__cholesky32(ctx, n, work, n, &pivot), positive));
@@ -268,31 +270,6 @@ done:
     return st;
 }
 
-static krein_status solve64(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
-                            double lambda, double *work, double *alpha, double *diag,
-                            bool *positive) {
-    krein_status st = KREIN_OK;
-    int64_t k = s->k, pivot;
-    for (int64_t i = 0; i < n; i++) {
-        memcpy(work + i * n + i, K + i * n + i, (size_t)(n - i) * sizeof *work);
-        work[i * n + i] += ridge_of(s, i, lambda);
-    }
-    TRY(was_positive(ctx, krein__cholesky(ctx, n, work, n, &pivot), positive));
-    if (!*positive) goto done;
-    memcpy(alpha, s->y, (size_t)(n * k) * sizeof *alpha);
-    TRY(krein__cholesky_solve(ctx, n, work, n, k, alpha, k));
-    if (diag) TRY(krein__cholesky_inverse_diagonal(ctx, n, work, n, diag));
-done:
-    return st;
-}
-
-/* Float32 resolves what is well above its rounding of K, 2^-24 sqrt(n) as a matrix
- * (solve/dual_walk.c). */
-static bool in_float32(int64_t n, double lambda) {
-    static const double GUARD = 20;
-    return lambda >= GUARD * 0x1p-24 * sqrt((double)n);
-}
-
 /* The leave-one-out loss. */
 static double left_out(const krein_tune_sample *s, int64_t n, const double *alpha,
                        const double *diag) {
@@ -304,27 +281,27 @@ static double left_out(const krein_tune_sample *s, int64_t n, const double *alph
 }
 
 /* alpha at one lambda, and the leave-one-out loss where wanted. */
-static krein_status solve_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                             double *work, int64_t n, double lambda, double *alpha, double *diag,
+static krein_status solve_at(krein_ctx *ctx, const krein_tune_sample *s, const float *K,
+                             float *work, int64_t n, double lambda, double *alpha, double *diag,
                              double *loss) {
     krein_status st = KREIN_OK;
     bool positive;
     if (loss) *loss = INFINITY;
-    TRY(in_float32(n, lambda) ? solve32(ctx, s, n, K, lambda, (float *)work, alpha, diag, &positive)
-                              : solve64(ctx, s, n, K, lambda, work, alpha, diag, &positive));
+    TRY(factor_and_solve(ctx, s, n, K, lambda, work, alpha, diag, &positive));
     if (positive && loss) *loss = left_out(s, n, alpha, diag);
 done:
     return st;
 }
 
-krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                            double *work, double lambda, krein_tune_fit *f) {
+krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const float *K, float *work,
+                            double lambda, krein_tune_fit *f) {
     f->lambda = lambda;
     return solve_at(ctx, s, K, work, f->n, lambda, f->alpha, NULL, NULL);
 }
 
-static const double LEAST = 2e-3,
-                    MOST = 1e4; /* of lambda: less is no better on all rows, and slower */
+/* Of lambda: less is no better on all rows, and slower. Float32 resolves what is well above its
+ * rounding of K, 2^-24 sqrt(n) as a matrix (solve/dual_walk.c): 6e-6 of 10,000 rows. */
+static const double LEAST = 2e-3, MOST = 1e4;
 
 /* The class whose code the scores agree with most. */
 static int64_t decode(const krein_tune_sample *s, const double *f) {
@@ -372,8 +349,9 @@ static double shown_left_out(const krein_tune_sample *s, int64_t n, const double
 typedef struct solving {
     krein_ctx *ctx;
     const krein_tune_sample *s;
-    const double *K;
-    double *work, *alpha, *diag;
+    const float *K;
+    float *work;
+    double *alpha, *diag;
     krein_tune_fit *f;
 } solving;
 
@@ -422,10 +400,9 @@ static krein_status follow(const solving *v, double start) {
     bool better = true;
     NEW(a, n * k);
     NEW(diag, n);
-    for (int i = 0; i < STEPS && better && in_float32(n, start); i++) {
+    for (int i = 0; i < STEPS && better; i++) {
         double best = start, least = INFINITY, here = INFINITY;
-        TRY(krein__nearby_begin(ctx, n, k, (float *)v->work, v->diag, NULL, 0, v->s->y, start,
-                                &near));
+        TRY(krein__nearby_begin(ctx, n, k, v->work, v->diag, NULL, 0, v->s->y, start, &near));
         for (int q = -2; q <= 2; q++) {
             double lambda = start * pow(10, q / 4.0);
             if (lambda < LEAST || lambda > MOST) continue;
@@ -448,8 +425,8 @@ done:
     return st;
 }
 
-krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                               double *work, krein_tune_fit *f) {
+krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const float *K,
+                               float *work, krein_tune_fit *f) {
     krein_status st = KREIN_OK;
     double start = fmin(fmax(f->lambda, LEAST), MOST);
     solving v = {.ctx = ctx, .s = s, .K = K, .work = work, .f = f};
@@ -461,7 +438,7 @@ krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const
     f->lambda = start;
     TRY(visit(&v, start, &better));
     if (f->fixed) goto done;
-    bool near = better && !s->weight && in_float32(f->n, start) && krein__nearby_pays(f->n, s->k);
+    bool near = better && !s->weight && krein__nearby_pays(f->n, s->k);
     TRY(near ? follow(&v, start) : climb(&v, start));
 done:
     krein__free(ctx, v.alpha);
@@ -471,18 +448,52 @@ done:
 
 /* ---- errors on V -------------------------------------------------------- */
 
+/* score (m x k) = K_vn alpha in float32, the precision of alpha. Kernel values of a tile of rows at
+ * a time: all of them are more than the caches hold. */
+static krein_status scores_of(krein_ctx *ctx, const krein_rows *held, const krein_rows *fit,
+                              const krein_kernel *kernel, int64_t k, const double *alpha,
+                              double *score) {
+    krein_status st = KREIN_OK;
+    krein_gram_rows g = {0};
+    float *scratch = NULL, *a = NULL;
+    int64_t n = fit->n, tiles = (held->n + KREIN_TILE - 1) / KREIN_TILE;
+    TRY(krein__gram_begin(ctx, kernel, *fit, false, &g));
+    int64_t each = g.scratch + KREIN_TILE * (n + k);
+    NEW(scratch, ctx->threads * each);
+    NEW(a, n * k);
+    for (int64_t e = 0; e < n * k; e++) a[e] = (float)alpha[e];
+    krein_compute c = krein__compute_begin();
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+    for (int64_t t = 0; t < tiles; t++) {
+        krein__worker_begin();
+        float *mine = scratch + omp_get_thread_num() * each, *values = mine + g.scratch;
+        float *product = values + KREIN_TILE * n;
+        int64_t first = t * KREIN_TILE, rows = krein__min(KREIN_TILE, held->n - first);
+        krein_rows some = krein__rows_slice(held, first, rows);
+        krein__gram_tile32(&g, &some, values, n, mine);
+        memset(values + rows * n, 0, (size_t)((KREIN_TILE - rows) * n) * sizeof *values);
+        krein__sgemm(false, false, KREIN_TILE, k, n, 1, values, n, a, k, 0, product, k);
+        for (int64_t e = 0; e < rows * k; e++) score[first * k + e] = (double)product[e];
+        krein__worker_end(c);
+    }
+    krein__compute_end(c);
+done:
+    krein__free(ctx, scratch);
+    krein__free(ctx, a);
+    krein__gram_end(ctx, &g);
+    return st;
+}
+
 krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
                                double *error) {
     krein_status st = KREIN_OK;
-    int64_t n = f->n, m = s->m, k = s->k;
-    double *K = NULL, *score = NULL, square = 0, shown = 0, weight = 0;
-    NEW(K, m * n);
+    int64_t m = s->m, k = s->k;
+    double *score = NULL, square = 0, shown = 0, weight = 0;
     NEW(score, m * k);
     krein_rows held = krein__matrix_rows(&v->held), all = krein__matrix_rows(&v->fit);
-    krein_rows rows = krein__rows_slice(&all, 0, n);
-    TRY(krein__gram_full(ctx, kernel, &held, &rows, K));
-    krein__pgemm(ctx, false, false, m, k, n, 1, K, n, f->alpha, k, 0, score, k);
+    krein_rows rows = krein__rows_slice(&all, 0, f->n);
+    TRY(scores_of(ctx, &held, &rows, kernel, k, f->alpha, score));
     for (int64_t i = 0; i < m; i++) {
         double w = s->held_weight ? s->held_weight[i] : 1;
         double before = square;
@@ -499,7 +510,6 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
     *error = weight > 0 ? shown / weight : NAN;
     if (!s->classes) *error = sqrt(*error);
 done:
-    krein__free(ctx, K);
     krein__free(ctx, score);
     return st;
 }

@@ -56,12 +56,12 @@ typedef struct krein_tune_fit {
     double *alpha;  /* n x k, or NULL: not wanted */
     double *square; /* m: squared errors of the rows of V times their weights; NULL: not wanted */
 } krein_tune_fit;
-/* K is n x n; room for as much again, `work`. */
-krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                               double *work, krein_tune_fit *f);
-/* Coefficients at one lambda. */
-krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const double *K,
-                            double *work, double lambda, krein_tune_fit *f);
+/* K is n x n, its upper triangle; room for as much again, `work`. */
+krein_status krein__tune_solve(krein_ctx *ctx, const krein_tune_sample *s, const float *K,
+                               float *work, krein_tune_fit *f);
+/* Coefficients at one lambda; `work` may be K, which is lost then. */
+krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const float *K, float *work,
+                            double lambda, krein_tune_fit *f);
 /* Errors on V of coefficients of n rows: mean squared (of one unit), and what the report shows. */
 krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,

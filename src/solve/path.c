@@ -102,7 +102,7 @@ enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters o
 static const double WORTH = 0.002;           /* of the loss: what a parabola should promise */
 static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
 static const double FLAT = 0.01;             /* of the loss: a fall that ends a walk by guesses */
-static const double GUESSED = 0.005;         /* of the loss: what a guess should promise */
+static const double GUESSED = 0.01;          /* of the loss: what a guess should promise */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -224,9 +224,10 @@ done:
 }
 
 /* By how many quarters of a decade to go on from `at`, the last one visited; 0: the guesses promise
- * nothing. They are compared with the guess at `at` itself, which has the same errors. */
+ * nothing. They are compared with the guess at `at` itself, which has the same errors. Of classes
+ * fewer wrong rows win (krein__path_choose): less loss alone is not worth a visit. */
 static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, int64_t *by) {
-    double here = 0, best = INFINITY;
+    double here = 0, wrong_here = NAN, best = INFINITY, wrong_best = NAN;
     *by = 0;
     for (int64_t q = -REACH; q <= REACH; q++) {
         krein_path p = {.n = 1};
@@ -241,10 +242,10 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (w->p->guesses < KREIN_GUESSES_MAX)
             w->p->guess[w->p->guesses++] =
                 (krein_guess){grid(at + q, QUARTERS), p.loss[0], p.error[0]};
-        if (q == 0) here = p.loss[0];
-        if (p.loss[0] < best) best = p.loss[0], *by = q;
+        if (q == 0) here = p.loss[0], wrong_here = p.error[0];
+        if (p.loss[0] < best) best = p.loss[0], wrong_best = p.error[0], *by = q;
     }
-    if (!(best < (1 - GUESSED) * here)) *by = 0;
+    if (!(best < (1 - GUESSED) * here) || wrong_best >= wrong_here) *by = 0;
     return krein__poll(w->ctx);
 }
 
