@@ -102,7 +102,7 @@ static void walk_is_path(void) {
         /* The least loss on the whole grid is within what another visit would have promised. */
         memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
         CHECK(krein__dual_path(ctx, K, &rows, &whole) == KREIN_OK);
-        CHECK(walk.loss[krein__path_least(&walk)] < 1.004 * whole.loss[krein__path_least(&whole)]);
+        CHECK(walk.loss[krein__path_least(&walk)] < 1.011 * whole.loss[krein__path_least(&whole)]);
         /* The solution and the scores are those of the lambda chosen. */
         double lambda = walk.lambda[walk.best], scale = 0;
         memcpy(K, p.K, (size_t)(p.n * p.n) * sizeof *K);
@@ -195,7 +195,7 @@ static double left_out(const problem *p, const double *a, const double *diagonal
     return sum;
 }
 
-/* Solutions half a decade away to the digits of the series, 3.6^-10 and float32. Losses to two
+/* Solutions half a decade away to the digits of the series, about 3.6^-8. Losses to two
  * hundredths; where the kernel is so narrow that most rows have one neighbour or none, the estimate
  * of the diagonal is at its worst: a sixth. */
 static void nearby(void) {
@@ -220,7 +220,7 @@ static void nearby(void) {
             CHECK(krein__cholesky_solve(ctx, n, K, n, k, exact, k) == KREIN_OK);
             CHECK(krein__cholesky_inverse_diagonal(ctx, n, K, n, own) == KREIN_OK);
             for (int64_t e = 0; e < n * k; e++) scale = fmax(scale, fabs(exact[e]));
-            for (int64_t e = 0; e < n * k; e++) CHECK_ABS(a[e], exact[e], 1e-4 * scale);
+            for (int64_t e = 0; e < n * k; e++) CHECK_ABS(a[e], exact[e], 1e-3 * scale);
             CHECK_REL(left_out(&p, a, about), left_out(&p, exact, own),
                       steps[s] == 0 ? 1e-3
                       : w == 0      ? 1.0 / 6

@@ -129,25 +129,27 @@ static void machines_by_weights(void) {
 
 static void leave_one_out(void) {
     krein_ctx *ctx = test_ctx(1);
-    double work[N * N], alpha[N * Q], step = sqrt(10);
+    double alpha[N * Q], step = sqrt(10);
+    float K[N * N], work[N * N];
     for (int weights = 0; weights < 2; weights++) {
         small p;
         make_small(ctx, weights, &p);
+        for (int64_t i = 0; i < N * N; i++) K[i] = (float)p.K[i];
         for (double lambda = 0.01; lambda < 20; lambda *= 7) {
             krein_tune_fit f = {.n = N, .lambda = lambda, .fixed = true, .alpha = alpha};
-            CHECK(krein__tune_solve(ctx, &p.s, p.K, work, &f) == KREIN_OK);
+            CHECK(krein__tune_solve(ctx, &p.s, K, work, &f) == KREIN_OK);
             CHECK(f.lambda == lambda);
             CHECK_REL(f.loo, brute_force(&p, lambda), 1e-4);
             CHECK_REL(f.error, 3 * sqrt(brute_force(&p, lambda) / Q), 1e-4);
             CHECK_ABS(residual(&p, lambda, alpha), 0, 1e-5);
             memset(alpha, 0, sizeof alpha);
-            CHECK(krein__tune_at(ctx, &p.s, p.K, work, lambda, &f) == KREIN_OK);
+            CHECK(krein__tune_at(ctx, &p.s, K, work, lambda, &f) == KREIN_OK);
             CHECK_ABS(residual(&p, lambda, alpha), 0, 1e-5);
         }
         double found[2];
         for (int up = 0; up < 2; up++) { /* from far below and far above to the same place */
             krein_tune_fit f = {.n = N, .lambda = up ? 10 : 0.01, .alpha = alpha};
-            CHECK(krein__tune_solve(ctx, &p.s, p.K, work, &f) == KREIN_OK);
+            CHECK(krein__tune_solve(ctx, &p.s, K, work, &f) == KREIN_OK);
             CHECK_REL(f.loo, brute_force(&p, f.lambda), 1e-4);
             CHECK(f.loo <= brute_force(&p, f.lambda * step) * (1 + 1e-4));
             CHECK(f.loo <= brute_force(&p, f.lambda / step) * (1 + 1e-4));

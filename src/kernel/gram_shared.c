@@ -11,9 +11,9 @@
  * product too, and stands on the diagonal: k(x, x) of a radial kernel is k(0) to the bit.
  *
  * CHUNKS. A band is evaluated in pieces of CHUNK columns, one row at a time in the first-level
- * cache. Of a whole matrix it is mirrored while it is still in the second; for the upper triangle in
- * float32 it is rounded there. What is not kept is made for a band at a
- * time, by the same code. Base kernels that are functions of neither walk the rows of a chunk.
+ * cache. Of a whole matrix it is mirrored while it is still in the second; for the upper triangle
+ * in float32 it is rounded there. What is not kept is made for a band at a time, by the same code.
+ * Base kernels that are functions of neither walk the rows of a chunk.
  */
 #include "kernel/gram_shared.h"
 

@@ -17,7 +17,8 @@ static void squares(int64_t d, const double *x, int64_t n, const double *y, doub
         double part[8] = {0}, sum = 0;
         int64_t j = 0;
         for (; j + 8 <= d; j += 8)
-            for (int64_t k = 0; k < 8; k++) part[k] += (x[j + k] - y[j + k]) * (x[j + k] - y[j + k]);
+            for (int64_t k = 0; k < 8; k++)
+                part[k] += (x[j + k] - y[j + k]) * (x[j + k] - y[j + k]);
         for (; j < d; j++) sum += (x[j] - y[j]) * (x[j] - y[j]);
         for (int64_t k = 0; k < 8; k++) sum += part[k];
         out[i] = sum;

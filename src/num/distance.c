@@ -50,9 +50,8 @@ __attribute__((target("avx512f"))) static void transpose(const __m512d from[8], 
 }
 
 /* Eight rows at a time, so that their partial sums are added up together. */
-__attribute__((target("avx512f"))) static void double_avx512(int64_t d, const double *x, int64_t n,
-                                                             const double *y, int64_t ldy,
-                                                             double *out) {
+__attribute__((target("avx512f"))) static void
+double_avx512(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy, double *out) {
     int64_t i = 0, whole = d / 8 * 8;
     for (; i + 8 <= n; i += 8, y += 8 * ldy) {
         __m512d part[8], column[8];
@@ -62,8 +61,7 @@ __attribute__((target("avx512f"))) static void double_avx512(int64_t d, const do
             __m512d own = _mm512_loadu_pd(x + j);
             for (int r = 0; r < 8; r++)
                 part[r] = _mm512_add_pd(
-                    part[r],
-                    _mm512_abs_pd(_mm512_sub_pd(own, _mm512_loadu_pd(y + r * ldy + j))));
+                    part[r], _mm512_abs_pd(_mm512_sub_pd(own, _mm512_loadu_pd(y + r * ldy + j))));
         }
         for (int r = 0; r < 8; r++)
             for (int64_t j = whole; j < d; j++) rest[r] += fabs(x[j] - y[r * ldy + j]);

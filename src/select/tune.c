@@ -103,10 +103,10 @@ static int winner(const krein_tuner *t) {
     return best;
 }
 
-/* Scale and lambda of the winner again, on more rows than before. Where the whole is not larger than
- * a matrix that is factored, the search must not take longer than the fit: on some of S. What it
- * finds takes the place of what it began with: V has chosen kernel and metric, and would choose a
- * scale by chance. */
+/* Scale and lambda of the winner again, on more rows than before. Where the whole is not larger
+ * than a matrix that is factored, the search must not take longer than the fit: on some of S. What
+ * it finds takes the place of what it began with: V has chosen kernel and metric, and would choose
+ * a scale by chance. */
 static krein_status refine(krein_tuner *t) {
     enum { FACTORED = 4500, MORE = 1600 };
     krein_status st = KREIN_OK;

@@ -30,7 +30,7 @@ krein_status krein__tuner_kernel(krein_ctx *ctx, const krein_tuner *t,
     return KREIN_OK;
 }
 
-/* The matrices of one fit: upper triangles. Where one lambda is solved K itself becomes the factor. */
+/* The matrices of one fit, upper triangles. Where one lambda is solved K becomes the factor. */
 typedef struct room {
     krein_gram_shared shared;
     float *K, *work;

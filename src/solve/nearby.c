@@ -3,7 +3,7 @@
  * C = (M + s0 I)^-1 = V V' is known. With t the eigenvalues of s0 C, all in (0, 1],
  *     (M + s I)^-1 = g(s0 C),     g(t) = t / (s0 (1 + (s / s0 - 1) t)),
  * and g is a short sum of Chebyshev polynomials T_j(2 t - 1): for s within half a decade of s0 its
- * coefficients fall by 3.6 each, and TERMS of them leave 1e-4. The vectors T_j(2 s0 C - I) y are
+ * coefficients fall by 3.6 each, and TERMS of them leave 1e-3. The vectors T_j(2 s0 C - I) y are
  * made once, by products with V' and V, and serve every s.
  *
  * The diagonal is needed too. Row i sees the eigenvalues m of M with some weights; were it one
@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TERMS = 7, PROBES = 8, TILE = 256 };
+enum { TERMS = 8, PROBES = 8, TILE = 256 };
 
 struct krein_nearby {
     krein_ctx *ctx;
