@@ -412,7 +412,9 @@ typedef struct krein_train_options {
                                or NULL. Read where it exists, else written; the graph of other rows
                                is refused */
     int uncertainty; /* keep what deviations, intervals, sets of classes and novelty need
-                        (krein_predict_options); classes get probabilities with it */
+                        (krein_predict_options); classes get probabilities with it. Learners but
+                        krr (for classes: svm, laprls) keep a fifth of the rows from the training,
+                        and have neither deviations nor novelty */
     const krein_model *metric_from; /* as metric "file=MODEL" with the file of this model; NULL: none */
     const char *subspace;   /* net: file of a subspace of its parameters that the training stays in
                                (P-SGD), or NULL; one of another network is refused */

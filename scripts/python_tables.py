@@ -177,6 +177,16 @@ UNCERTAINTY = {
         "`predict_proba` comes with it.",
     ),
 }
+# Of learners that keep rows from the training for it.
+KEPT = "A fifth of the rows, 30 to 5,000, is kept from the training for it."
+UNCERTAINTY_KEPT = {
+    "regression": ("uncertainty", "bool", "Whether `predict_interval` is wanted. " + KEPT),
+    "classification": (
+        "uncertainty",
+        "bool",
+        "Whether `predict_set` is wanted; `predict_proba` comes with it. " + KEPT,
+    ),
+}
 LAST = [
     ("verbose", "bool or int", "Progress and decisions on standard error."),
     (
@@ -241,8 +251,9 @@ KERNELS = [
 
 def abilities(learner):
     """The tasks of a learner, whether it has probabilities ("", "asked": for `probabilities`, or
-    "always"), whether it learns from rows without labels, whether it can be interrupted, whether it
-    makes a graph, and the tasks for which it knows how sure it is: tried on a few rows."""
+    "always", "kept": asked, from rows that are kept from the training), whether it learns from rows
+    without labels, whether it can be interrupted, whether it makes a graph, and for tasks for which
+    it knows how sure it is whether that is from such rows: tried on a few rows."""
     import numpy as np
 
     from krein import _base
@@ -267,7 +278,8 @@ def abilities(learner):
                     continue
                 kernel = options.get("kernel", kernel)
                 if model.describe().probabilities:
-                    probabilities = probabilities or ("asked" if wanted else "always")
+                    kept = "kept" if model.describe().n < len(X) else "asked"
+                    probabilities = probabilities or (kept if wanted else "always")
                 if task not in tasks:
                     tasks.append(task)
                 break
@@ -287,19 +299,21 @@ def abilities(learner):
                 _base.train(X, y.astype(float), task=tasks[0], learner=learner, **options)
             except KreinError:
                 able[option] = False
-    sure = []
+    sure = {}
     for task in ("regression", "classification"):
         if task not in tasks:
             continue
         y = X[:, 0] if task == "regression" else (X[:, 0] > 0).astype(int)
         for options in KERNELS:
             try:
-                _base.train(X, y, task=task, learner=learner, uncertainty=True, **options)
+                model, _ = _base.train(
+                    X, y, task=task, learner=learner, uncertainty=True, **options
+                )
             except KreinError:
                 continue
-            sure.append(task)
+            sure[task] = model.describe().n < len(X)
             break
-    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"], tuple(sure)
+    return tuple(tasks), probabilities, unlabelled, able["checkpoint"], able["graph_file"], sure
 
 
 HEAD = '''"""Methods of the library: kernels, maps, learners and the others, with their options.
@@ -390,7 +404,7 @@ def write_tables(tables, able):
                 tasks, probabilities, unlabelled, checkpoint, graph, _ = able[entry["name"]]
                 lines.append("            (%s)," % ", ".join('"%s"' % t for t in tasks + ("",)))
                 lines[-1] = lines[-1].replace(', ""', "," if len(tasks) == 1 else "")
-                lines.append('            "%s",' % probabilities)
+                lines.append('            "%s",' % probabilities.replace("kept", "asked"))
                 lines.append("            %r," % unlabelled)
                 lines.append("            %r," % checkpoint)
                 lines.append("            %r," % graph)
@@ -468,10 +482,11 @@ def write_class(
         parameters.append(CHECKPOINT)
     if graph:
         parameters.append(GRAPH)
-    if task == "classification" and probabilities == "asked":
-        parameters.append(PROBABILITIES)
+    if task == "classification" and probabilities in ("asked", "kept"):
+        name_, kind_, text_ = PROBABILITIES
+        parameters.append((name_, kind_, text_ + (" " + KEPT if probabilities == "kept" else "")))
     if task in sure:
-        parameters.append(UNCERTAINTY[task])
+        parameters.append((UNCERTAINTY_KEPT if sure[task] else UNCERTAINTY)[task])
     parameters += LAST
     out = ["", "class %s(%s):" % (name, base)]
 
@@ -571,7 +586,7 @@ def write_estimators(tables, able):
             "asked",
             True,
             True,
-            ("regression", "classification"),
+            {"regression": False, "classification": False},
         )
     for entry, options in tables["learners"]:
         tasks, probabilities, _, checkpoint, graph, sure = able[entry["name"]]

@@ -1,6 +1,7 @@
 /* train.c -- the public entry points that train a pipe, and say what that would take. */
 #include "stream/together.h"
 #include "num/blas.h"
+#include "learn/conformal.h"
 #include "learn/posterior.h"
 #include "pipe/training.h"
 
@@ -167,6 +168,7 @@ static krein_status fit(krein_training *t, krein_report *r) {
     krein_status st = t->hurry.only_reserve ? KREIN_ETIME : fit_model(t);
     st = krein__hurry_keep(t, st);
     if (st == KREIN_OK) st = fit_posterior(t);
+    if (st == KREIN_OK && t->apart > 0) st = krein__conformal_fit(&t->pipe.job, t->o.uncertainty);
     r->seconds_fit = krein__clock() - mark - (data->seconds_waited - waited);
     return st;
 }
@@ -235,6 +237,7 @@ static krein_status train(krein_training *t, krein_checkpoint *c, krein_data *da
 done:
     krein__hurry_end(ctx);
     data->unlabelled = false;
+    data->calibrate = 0;
     return st;
 }
 

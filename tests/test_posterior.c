@@ -490,20 +490,6 @@ static void sets(void) {
 
 /* ---- what is refused ---------------------------------------------------- */
 
-static void refused_training(krein_ctx *ctx, const rows *r, const char *learner, const char *kernel,
-                             const char *word) {
-    krein_train_options o;
-    krein_model *m = NULL;
-    krein_data *data = opened(ctx, r, NULL, true);
-    krein_train_options_init(&o);
-    o.learner = learner;
-    o.kernel = kernel;
-    o.uncertainty = 1;
-    CHECK(krein_train(ctx, data, &o, NULL, &m) == KREIN_EARG);
-    CHECK_ELSE(strstr(krein_message(ctx), word), "%s: no '%s'\n", krein_message(ctx), word);
-    krein_data_close(data);
-}
-
 static void refused(void) {
     krein_ctx *ctx = test_ctx(1);
     rows r = numbers(60, 1, 10);
@@ -536,8 +522,6 @@ static void refused(void) {
     krein_data_close(data);
     krein_model_destroy(plain);
     krein_model_destroy(m);
-    refused_training(ctx, &r, "svr", "gaussian(sigma=1)", "krr");
-    refused_training(ctx, &r, "krr", "gaussian(sigma=1) - 0.3*gaussian(sigma=4)", "definite");
     drop(&r);
     krein_ctx_destroy(ctx);
 }

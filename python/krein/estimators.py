@@ -785,6 +785,9 @@ class DividedRegressor(BaseRegressor):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -855,6 +858,7 @@ class DividedRegressor(BaseRegressor):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -881,6 +885,7 @@ class DividedRegressor(BaseRegressor):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -945,6 +950,13 @@ class DividedClassifier(BaseClassifier):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores. A fifth
+        of the rows, 30 to 5,000, is kept from the training for it.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1017,6 +1029,8 @@ class DividedClassifier(BaseClassifier):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1043,6 +1057,8 @@ class DividedClassifier(BaseClassifier):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1106,6 +1122,9 @@ class SemiSupervisedRegressor(BaseRegressor):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1176,6 +1195,7 @@ class SemiSupervisedRegressor(BaseRegressor):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1202,6 +1222,7 @@ class SemiSupervisedRegressor(BaseRegressor):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1265,6 +1286,13 @@ class SemiSupervisedClassifier(BaseClassifier):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores. A fifth
+        of the rows, 30 to 5,000, is kept from the training for it.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1337,6 +1365,8 @@ class SemiSupervisedClassifier(BaseClassifier):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1363,6 +1393,8 @@ class SemiSupervisedClassifier(BaseClassifier):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1449,6 +1481,9 @@ class LaprlsRegressor(BaseRegressor):
     graph_file : str or path, optional
         File of the graph of neighbours: read where it exists, else written. The graph of
         other rows is refused.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1522,6 +1557,7 @@ class LaprlsRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1556,6 +1592,7 @@ class LaprlsRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -1865,6 +1902,9 @@ class VectorValuedRegressor(BaseRegressor):
     graph_file : str or path, optional
         File of the graph of neighbours: read where it exists, else written. The graph of
         other rows is refused.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -1950,6 +1990,7 @@ class VectorValuedRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -1991,6 +2032,7 @@ class VectorValuedRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -2305,6 +2347,9 @@ class LabelPropagationRegressor(BaseRegressor):
     graph_file : str or path, optional
         File of the graph of neighbours: read where it exists, else written. The graph of
         other rows is refused.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2375,6 +2420,7 @@ class LabelPropagationRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2406,6 +2452,7 @@ class LabelPropagationRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -2483,6 +2530,13 @@ class LabelPropagationClassifier(BaseClassifier):
     graph_file : str or path, optional
         File of the graph of neighbours: read where it exists, else written. The graph of
         other rows is refused.
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores. A fifth
+        of the rows, 30 to 5,000, is kept from the training for it.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2555,6 +2609,8 @@ class LabelPropagationClassifier(BaseClassifier):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         graph_file: Any = None,
+        probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2586,6 +2642,8 @@ class LabelPropagationClassifier(BaseClassifier):
         self.image = image
         self.holdout = holdout
         self.graph_file = graph_file
+        self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -2655,6 +2713,9 @@ class SelfTrainingClassifier(BaseClassifier):
     probabilities : bool, optional
         Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
         may see the best class elsewhere than `predict`, which goes by the scores.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -2724,6 +2785,7 @@ class SelfTrainingClassifier(BaseClassifier):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -2752,6 +2814,7 @@ class SelfTrainingClassifier(BaseClassifier):
         self.image = image
         self.holdout = holdout
         self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3021,6 +3084,9 @@ class SVR(BaseRegressor):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3094,6 +3160,7 @@ class SVR(BaseRegressor):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3123,6 +3190,7 @@ class SVR(BaseRegressor):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3189,6 +3257,9 @@ class GradientDescentRegressor(BaseRegressor):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3255,6 +3326,7 @@ class GradientDescentRegressor(BaseRegressor):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3282,6 +3354,7 @@ class GradientDescentRegressor(BaseRegressor):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3348,6 +3421,13 @@ class GradientDescentClassifier(BaseClassifier):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    probabilities : bool, optional
+        Whether `predict_proba` is wanted, which needs a calibration on held-out scores. It
+        may see the best class elsewhere than `predict`, which goes by the scores. A fifth
+        of the rows, 30 to 5,000, is kept from the training for it.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3416,6 +3496,8 @@ class GradientDescentClassifier(BaseClassifier):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        probabilities: Optional[bool] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3443,6 +3525,8 @@ class GradientDescentClassifier(BaseClassifier):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.probabilities = probabilities
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3509,6 +3593,9 @@ class LogisticRegression(BaseClassifier):
         Arrays of n x h x w x c numbers need no such word.
     holdout : float, optional
         Part of the rows that is kept out and evaluated (`report_.test`).
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3582,6 +3669,7 @@ class LogisticRegression(BaseClassifier):
         types: Optional[str] = None,
         image: Optional[str] = None,
         holdout: Optional[float] = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3609,6 +3697,7 @@ class LogisticRegression(BaseClassifier):
         self.types = types
         self.image = image
         self.holdout = holdout
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3731,6 +3820,9 @@ class AsklRegressor(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -3822,6 +3914,7 @@ class AsklRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -3868,6 +3961,7 @@ class AsklRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -3990,6 +4084,9 @@ class AsklClassifier(BaseClassifier):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -4083,6 +4180,7 @@ class AsklClassifier(BaseClassifier):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -4129,6 +4227,7 @@ class AsklClassifier(BaseClassifier):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -4241,6 +4340,9 @@ class DeepRegressor(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -4328,6 +4430,7 @@ class DeepRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -4370,6 +4473,7 @@ class DeepRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -4482,6 +4586,9 @@ class DeepClassifier(BaseClassifier):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -4571,6 +4678,7 @@ class DeepClassifier(BaseClassifier):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -4613,6 +4721,7 @@ class DeepClassifier(BaseClassifier):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -4714,6 +4823,9 @@ class NetRegressor(BaseRegressor):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_interval` is wanted. A fifth of the rows, 30 to 5,000, is kept from
+        the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -4797,6 +4909,7 @@ class NetRegressor(BaseRegressor):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -4835,6 +4948,7 @@ class NetRegressor(BaseRegressor):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 
@@ -4936,6 +5050,9 @@ class NetClassifier(BaseClassifier):
         File with the state of a long training. Where `fit` was interrupted (Ctrl-C, a
         crash), the same `fit` goes on from it, to the same model. It is removed when `fit`
         is done. For arrays, frames and files, not for blocks.
+    uncertainty : bool, optional
+        Whether `predict_set` is wanted; `predict_proba` comes with it. A fifth of the rows,
+        30 to 5,000, is kept from the training for it.
     verbose : bool or int, optional
         Progress and decisions on standard error.
     comm : mpi4py.MPI.Comm, optional
@@ -5021,6 +5138,7 @@ class NetClassifier(BaseClassifier):
         image: Optional[str] = None,
         holdout: Optional[float] = None,
         checkpoint: Any = None,
+        uncertainty: Optional[bool] = None,
         verbose: Union[bool, int] = False,
         comm: Any = None,
     ) -> None:
@@ -5059,6 +5177,7 @@ class NetClassifier(BaseClassifier):
         self.image = image
         self.holdout = holdout
         self.checkpoint = checkpoint
+        self.uncertainty = uncertainty
         self.verbose = verbose
         self.comm = comm
 

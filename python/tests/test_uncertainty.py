@@ -119,8 +119,25 @@ class Numbers(Case):
             fit.predict_interval(self.X, "wide")
         with self.assertRaisesRegex(krein.errors.ArgumentError, "return_std"):
             fit.predict(self.X, return_std="both")
-        with self.assertRaisesRegex(krein.errors.ArgumentError, "krr"):
-            krein.Regressor(learner="svr", uncertainty=True).fit(self.X, self.y)
+        with self.assertRaisesRegex(krein.errors.DataError, "at least 60"):
+            krein.SVR(kernel="gaussian(sigma=0.5)", uncertainty=True).fit(self.X[:59], self.y[:59])
+
+    def test_kept(self):
+        """Other learners keep a fifth of the rows from the training."""
+        for made in (
+            krein.SVR(kernel="gaussian(sigma=0.5)", uncertainty=True),
+            krein.Regressor(learner="kgd", kernel="gaussian(sigma=0.5)", uncertainty=True),
+        ):
+            fit = made.fit(self.X, self.y)
+            self.assertEqual(fit.report_.n, 120)
+            bounds = fit.predict_interval(self.new, 0.8)
+            inside = (bounds[:, 0] <= self.labels) & (self.labels <= bounds[:, 1])
+            room = 4 * np.sqrt(0.16 * (1 / 30 + 1 / 400))
+            self.assertLess(abs(inside.mean() - 0.8), room)
+            self.assertLess(np.ptp(bounds[:, 1] - bounds[:, 0]), 1e-9)
+            for call in (fit.novelty, lambda X: fit.predict(X, return_std=True)):  # noqa: B023
+                with self.assertRaisesRegex(krein.errors.ArgumentError, "krr"):
+                    call(self.X)
 
 
 class Classes(Case):
@@ -131,14 +148,17 @@ class Classes(Case):
         for made in (
             krein.KernelRidgeClassifier(kernel="gaussian(sigma=0.5)", uncertainty=True),
             krein.SVC(kernel="gaussian(sigma=0.5)", uncertainty=True),
+            krein.LogisticRegression(kernel="gaussian(sigma=0.5)", uncertainty=True),
+            krein.GradientDescentClassifier(kernel="gaussian(sigma=0.5)", uncertainty=True),
         ):
             fit = made.fit(X[:300], y[:300])
+            held = {"LogisticRegression": 60, "GradientDescentClassifier": 30}.get(type(made).__name__, 300)
             sets, p = fit.predict_set(X[300:], 0.8), fit.predict_proba(X[300:])
             self.assertEqual((sets.shape, sets.dtype.kind), ((400, 3), "b"))
             best = fit.predict(X[300:])
             self.assertTrue((sets[np.arange(400), np.searchsorted(fit.classes_, best)]).all())
             covered = sets[np.arange(400), np.searchsorted(fit.classes_, y[300:])].mean()
-            self.assertGreater(covered, 0.8 - 4 * np.sqrt(0.16 * (1 / 300 + 1 / 400)))
+            self.assertGreater(covered, 0.8 - 4 * np.sqrt(0.16 * (1 / held + 1 / 400)))
             self.assertLess(p[~sets].max(), p.max())
             wider = fit.predict_set(X[300:], 0.99)
             self.assertTrue((wider >= sets).all())

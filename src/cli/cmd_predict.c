@@ -259,9 +259,6 @@ static int check_probabilities(const cli_args *a, const krein_model_info *info) 
                          "predict: %s predicts numbers: there are no classes to have "
                          "--probabilities; leave it out",
                          a->operand[0]);
-    if (info->task == KREIN_TASK_MULTILABEL)
-        return cli_error(CLI_USAGE, "predict: %s has no probabilities: %s makes none; use --scores",
-                         a->operand[0], info->learner);
     return cli_error(
         CLI_USAGE,
         "predict: %s was trained without --probabilities; train it again with them, or "
@@ -278,6 +275,11 @@ static int check_told(const cli_args *a, const sink *s) {
                          "predict: %s was trained without --uncertainty, which --std, --interval "
                          "and --novelty need; train it again with it",
                          a->operand[0]);
+    if (s->ask.std && !(says & KREIN_SAYS_STD) && s->info.task == KREIN_TASK_REGRESSION)
+        return cli_error(CLI_USAGE,
+                         "predict: %s is %s: --std needs krr on a positive definite kernel; this "
+                         "model has --interval",
+                         a->operand[0], s->info.learner);
     if (s->ask.std && !(says & KREIN_SAYS_STD))
         return cli_error(CLI_USAGE,
                          "predict: %s predicts classes: they have --probabilities and --interval, "

@@ -454,7 +454,12 @@ const cli_command cli_commands[] = {
      "a list with a map for each; other learners get the best kernel by --select. With\n"
      "--checkpoint a training that was interrupted, also by SIGTERM or a crash, goes\n"
      "on where it stood when the same command is given again. Under mpirun krr, dckrr\n"
-     "and sskrr share the rows between the processes.",
+     "and sskrr share the rows between the processes.\n"
+     "\n"
+     "With --uncertainty learners other than krr, and for classes svm and laprls, keep\n"
+     "a fifth of the rows (30 to 5,000) from the training, to know what the model does\n"
+     "on rows that it has not seen; so do dckrr, sskrr, kgd and labelprop with\n"
+     "--probabilities.",
      "krein train data.csv\n"
      "krein train data.csv --holdout 0.2 -o model.krein --plot tried.svg\n"
      "krein train big.csv.gz -k laplacian -D 4096 --max-memory 2G\n"

@@ -478,6 +478,8 @@ static krein_status attempt(quantizing *q, double *error) {
     TRY(copy_model(ctx, q->from, &q->to));
     krein__posterior_destroy(ctx, q->to->posterior); /* of features that it will not have */
     q->to->posterior = NULL;
+    krein__free(ctx, q->to->conformal.residual); /* of scores that it will not have */
+    q->to->conformal = (krein_conformal){0};
     TRY(make_map(q));
     TRY(round_weights(q));
     krein__free(ctx, q->to->w);
@@ -530,7 +532,7 @@ krein_status krein_model_quantize(krein_ctx *ctx, const krein_model *m, int bits
     TRY(check(ctx, m, bits));
     q.values = has_values(m);
     TRY(work(&q, data, out));
-    if (m->posterior)
+    if (m->posterior || m->conformal.residual)
         krein__log(ctx, KREIN_LOG_WARNING,
                    "the model in few bits does not keep `uncertainty`: no deviations, intervals or "
                    "novelty");

@@ -8,7 +8,7 @@
 #include "learn/feature_machines.h"
 
 #include "learn/examples.h"
-#include "learn/posterior.h"
+#include "learn/conformal.h"
 #include "num/blas.h"
 #include "solve/crammer.h"
 

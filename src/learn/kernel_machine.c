@@ -15,7 +15,7 @@
 
 #include "learn/feature_machines.h"
 #include "learn/kernel_problem.h"
-#include "learn/posterior.h"
+#include "learn/conformal.h"
 #include "num/blas.h"
 #include "num/spectrum.h"
 

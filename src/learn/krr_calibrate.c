@@ -18,7 +18,7 @@
  * folds. On the kernel matrix 2 n^3 / 3 flops. */
 #include "stream/together.h"
 #include "learn/krr.h"
-#include "learn/posterior.h"
+#include "learn/conformal.h"
 #include "solve/krein_ridge.h"
 
 #include <math.h>

@@ -40,10 +40,10 @@ typedef struct krein_job {
     int64_t folds;       /* > 0: chosen by cross-validation with so many folds instead */
     uint64_t seed;
     bool ordered;       /* examples keep the order of the data: what comes out is said row by row */
-    bool probabilities; /* wanted: fill the model's calibration; always for labels, whose thresholds
-                           come from the same scores */
-    bool uncertainty;   /* wanted: the calibration keeps what sets of classes need, and the map its
-                           mix */
+    bool probabilities; /* wanted of a learner that has them: fill the model's calibration; always
+                           for labels, whose thresholds come from the same scores */
+    bool uncertainty;   /* wanted, and not made of rows kept apart: the calibration keeps what sets
+                           of classes need, and the map its mix */
     double deadline;    /* krein__clock() at which an iteration ends with its best; 0: never */
     double loo;         /* out: held-out rmse or error of the choice, NaN if there was none */
     int64_t cv_folds;   /* out: the folds that it comes from; 0: leave-one-out; 1: one part of the
@@ -75,14 +75,16 @@ typedef struct krein_learner_class {
     krein_matrix_use matrix; /* the kernel matrix as the default map */
     int64_t few;             /* rows up to which it is at a kernel and a lambda that were chosen
                                 before, where that is cheap; 0: as for others */
-    bool probabilities;      /* it has them, for classes and labels */
-    bool held_out;           /* and they are made of held-out rows: sets of classes can be, too */
-    bool posterior;          /* it is ridge regression on the map's features, or the kernel matrix
-                                (posterior.h) */
-    bool unlabelled;         /* it learns from rows without labels too */
-    bool graph;              /* it makes a graph of the rows (graph_file) */
-    bool path;               /* it trains in a subspace, and records its path */
-    bool fits_map;           /* it fits the map itself, to rows without labels as well (given.h) */
+    /* What it says of itself; what it does not is made of rows that are kept from the training
+     * (conformal.h). */
+    bool probabilities;  /* it has them, for classes and labels */
+    bool held_out;       /* and they are made of held-out rows: sets of classes can be, too */
+    bool posterior;      /* it is ridge regression on the map's features, or the kernel matrix
+                            (posterior.h): deviations, intervals, novelty */
+    bool unlabelled;     /* it learns from rows without labels too */
+    bool graph;          /* it makes a graph of the rows (graph_file) */
+    bool path;           /* it trains in a subspace, and records its path */
+    bool fits_map;       /* it fits the map itself, to rows without labels as well (given.h) */
     bool together;       /* several processes train it, each with its rows (stream/together.h) */
     bool checkpoint;     /* on features it can be interrupted and go on */
     const char *advised; /* the option that gets the number of parts that theory advises where it

@@ -14,7 +14,6 @@
 
 #include "learn/krr.h"
 #include "model/posterior.h"
-#include "model/probability.h"
 #include "num/blas.h"
 #include "num/order.h"
 #include "stream/together.h"
@@ -437,47 +436,6 @@ done:
     krein__free(ctx, mean);
     krein__free(ctx, alpha);
     leftover_clear(ctx, &o);
-    return st;
-}
-
-/* ---- sets of classes ---------------------------------------------------- */
-
-static krein_status keep_doubt(krein_job *job, int64_t n, const double *score, const int32_t *class,
-                               const double *weight) {
-    krein_ctx *ctx = job->ctx;
-    krein_status st = KREIN_OK;
-    const krein_model *m = job->model;
-    krein_calibration *c = &job->model->calibration;
-    int64_t classes = m->encoding.nclass, most = krein__min(n, SAMPLE);
-    double *p = NULL, *scratch = NULL;
-    int64_t *index = NULL;
-    NEW(index, most);
-    NEW(p, classes);
-    NEW(scratch, krein__probability_scratch(m->head, classes));
-    NEW(c->doubt, most);
-    krein__rng_choose(krein__substream(job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_LAMBDA), n,
-                      most, index);
-    c->held = 0;
-    for (int64_t i = 0; i < most; i++) {
-        int64_t row = index[i];
-        if (weight && !(weight[row] > 0)) continue;
-        krein__model_probabilities(m, score + row * m->k, p, scratch);
-        c->doubt[c->held++] = fmin(1, fmax(0, 1 - p[class[row]]));
-    }
-    qsort(c->doubt, (size_t)c->held, sizeof *c->doubt, krein__ascending);
-done:
-    krein__free(ctx, index);
-    krein__free(ctx, p);
-    krein__free(ctx, scratch);
-    return st;
-}
-
-krein_status krein__job_calibrate(krein_job *job, int64_t n, const double *score,
-                                  const int32_t *class, const double *y, const double *weight) {
-    krein_status st = KREIN_OK;
-    TRY(krein__model_calibrate(job->ctx, job->model, n, score, class, y, weight));
-    if (job->uncertainty && krein__job_classes(job)) TRY(keep_doubt(job, n, score, class, weight));
-done:
     return st;
 }
 

@@ -9,9 +9,5 @@ krein_status krein__posterior_fit(krein_job *job);
 /* Added to what the fit takes. */
 void krein__posterior_cost(const krein_map *map, int64_t n, int64_t k, krein_cost *out,
                            int64_t *passes);
-/* The calibration of a job that wants probabilities: krein__model_calibrate for its model, and
- * with `uncertainty` what sets of classes need. */
-krein_status krein__job_calibrate(krein_job *job, int64_t n, const double *score,
-                                  const int32_t *class, const double *y, const double *weight);
 
 #endif

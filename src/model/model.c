@@ -39,6 +39,7 @@ void krein_model_destroy(krein_model *m) {
     krein__free(ctx, m->threshold);
     krein__free(ctx, m->calibration.doubt);
     krein__posterior_destroy(ctx, m->posterior);
+    krein__free(ctx, m->conformal.residual);
     krein__free(ctx, m->variance);
     krein__free(ctx, m->shift);
     krein__notes_free(ctx, m->note, m->notes);
@@ -476,6 +477,7 @@ static krein_status model_io(krein_archive *a, krein_model *m) {
     }
     TRY(krein__archive_array(a, "intercept", KREIN_TYPE_F64, &m->intercept, m->k));
     TRY(krein__posterior_io(a, m));
+    TRY(krein__conformal_io(a, m));
 done:
     return st;
 }

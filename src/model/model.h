@@ -28,6 +28,12 @@ typedef struct krein_calibration {
     double *doubt; /* and one less the probability of their class, ascending; NULL: not kept */
 } krein_calibration;
 
+/* Residuals of numbers in rows that the training did not see. */
+typedef struct krein_conformal {
+    int64_t rows;
+    double *residual; /* k x rows, the sizes of each output ascending; NULL: not kept */
+} krein_conformal;
+
 /* Values of lambda that were compared, ascending, and the error of each on held-out rows: rmse, or
  * share of wrong classes. */
 enum { KREIN_HELD_OUT_MAX = 64 };
@@ -61,9 +67,10 @@ struct krein_model {
     krein_packed packed; /* the same in codes, which the file has in their place; unit NULL: none */
     double *intercept;   /* k */
     krein_calibration calibration;
-    krein_posterior *posterior; /* what says how sure it is; NULL: nothing does */
-    double *threshold;          /* k, of labels; NULL: zeros */
-    double *variance; /* k, of principal components; NULL: the scores are something else */
+    krein_posterior *posterior; /* what says how sure ridge regression is; NULL: nothing does */
+    krein_conformal conformal;
+    double *threshold; /* k, of labels; NULL: zeros */
+    double *variance;  /* k, of principal components; NULL: the scores are something else */
     double variance_total;
     int64_t kernels; /* of a combination, and their weights; 0: one kernel */
     krein_kernel_weight *weights;

@@ -60,7 +60,8 @@ static void arrays_of(const krein_packets *all, array *out) {
     const krein_model *m = all->m;
     const krein_asked *asked = &all->asked;
     int64_t k = m->k * 8, classes = m->encoding.nclass;
-    bool interval = asked->interval > 0, numbers = m->posterior && m->posterior->k > 0;
+    bool interval = asked->interval > 0;
+    bool numbers = m->conformal.residual || (m->posterior && m->posterior->k > 0);
     const array table[ARRAYS] = {
         {offsetof(krein_scored, score), k, true},
         {offsetof(krein_scored, p), classes * 8, m->calibration.slope != NULL},

@@ -27,6 +27,10 @@
  * lambda) added, what the process with the kernel itself knows less (quinonero2005): far from all
  * landmarks z is zero, and q alone would say that nothing is as sure.
  *
+ * Of other learners the model keeps the residuals of rows that it was not trained on. The interval
+ * is f(x) +- Q, Q that order statistic of their sizes: split conformal prediction
+ * (papadopoulos2002).
+ *
  * A set of classes has those with 1 - p_c(x) <= Q, Q that order statistic of 1 - p of the true
  * class of held-out rows (vovk2005), and the best class.
  *
@@ -161,6 +165,22 @@ done:
     return st;
 }
 
+krein_status krein__conformal_io(krein_archive *a, krein_model *m) {
+    krein_status st = KREIN_OK;
+    krein_conformal *r = &m->conformal;
+    bool reading = krein__archive_reading(a), fine = true;
+    if (reading ? !krein__archive_has(a, "conformal.rows") : !r->residual) return KREIN_OK;
+    TRY(krein__archive_int(a, "conformal.rows", &r->rows, 1, INT32_MAX));
+    TRY(krein__archive_array(a, "conformal.residuals", KREIN_TYPE_F64, &r->residual,
+                             m->k * r->rows));
+    for (int64_t c = 0; c < m->k; c++)
+        fine = fine && ascends(r->rows, r->residual + c * r->rows) && r->residual[c * r->rows] >= 0;
+    if (!fine || m->posterior || m->encoding.task != KREIN_TASK_REGRESSION)
+        st = krein__fail(m->ctx, KREIN_EMODEL, "the model is damaged (its residuals)");
+done:
+    return st;
+}
+
 krein_status krein__doubt_io(krein_archive *a, krein_ctx *ctx, krein_calibration *c) {
     krein_status st = KREIN_OK;
     bool reading = krein__archive_reading(a);
@@ -188,7 +208,7 @@ int krein__model_says(const krein_model *m) {
     const krein_posterior *p = m->posterior;
     if (p) says |= KREIN_SAYS_NOVELTY;
     if (p && p->k > 0) says |= KREIN_SAYS_STD | KREIN_SAYS_INTERVAL;
-    if (m->calibration.doubt) says |= KREIN_SAYS_INTERVAL;
+    if (m->calibration.doubt || m->conformal.residual) says |= KREIN_SAYS_INTERVAL;
     return says;
 }
 
@@ -200,6 +220,12 @@ krein_status krein__asked_check(krein_ctx *ctx, const krein_model *m, const krei
     if (says == 0 && (asked->std || asked->novelty || asked->interval > 0))
         return krein__fail(ctx, KREIN_EARG,
                            "the model does not know how sure it is; train it with `uncertainty`");
+    if (asked->std && !(says & KREIN_SAYS_STD) && m->conformal.residual)
+        return krein__fail(
+            ctx, KREIN_EARG,
+            "`std` is known to models of krr on a positive definite kernel, and this "
+            "one is %s on %s; it has intervals (`interval`)",
+            m->learner, m->kernel_text);
     if (asked->std && !(says & KREIN_SAYS_STD))
         return krein__fail(ctx, KREIN_EARG,
                            "`std` is of numbers and the model predicts classes; use probabilities, "
@@ -226,15 +252,14 @@ static bool jackknife(const krein_teller *t) {
     return p && p->kernel && p->k > 0 && t->asked.interval > 0;
 }
 
-static krein_status say_few(const krein_teller *t) {
-    int64_t n = t->model->posterior ? t->model->posterior->rows : 0;
-    if (t->model->posterior && t->model->posterior->k > 0 && t->asked.interval > 0 &&
-        krein__cover_rank(n, t->asked.interval) > n)
+static void say_few(const krein_teller *t) {
+    const krein_model *m = t->model;
+    int64_t n = m->conformal.residual ? m->conformal.rows : m->posterior ? m->posterior->rows : 0;
+    if (t->told.lower && krein__cover_rank(n, t->asked.interval) > n)
         krein__log(t->ctx, KREIN_LOG_WARNING,
                    "%lld rows are too few for intervals of coverage %g: their bounds are infinite; "
                    "%g and less are possible",
                    (long long)n, t->asked.interval, (double)n / ((double)n + 1));
-    return KREIN_OK;
 }
 
 krein_status krein__teller_begin(krein_ctx *ctx, const krein_model *m, const krein_asked *asked,
@@ -251,11 +276,12 @@ krein_status krein__teller_begin(krein_ctx *ctx, const krein_model *m, const kre
     if (asked->std) NEW(t->told.std, rows * m->k);
     if (asked->novelty) NEW(t->told.novelty, rows);
     if (interval && m->calibration.doubt) NEW(t->told.set, rows * m->encoding.nclass);
-    if (!p) goto done;
-    if (interval && p->k > 0) {
+    if (interval && (m->conformal.residual || (p && p->k > 0))) {
         NEW(t->told.lower, rows * m->k);
         NEW(t->told.upper, rows * m->k);
     }
+    say_few(t);
+    if (!p) goto done;
     NEW(t->q, rows);
     NEW(t->beyond, rows);
     if (p->kernel || p->inner) NEW(t->own, rows);
@@ -265,7 +291,6 @@ krein_status krein__teller_begin(krein_ctx *ctx, const krein_model *m, const kre
     int64_t own = map->cls->tile64 ? 8 * map->scratch : 4 * (map->scratch + KREIN_TILE * p->R);
     t->each = (8 * doubles + own + 63) / 64 * 64;
     NEW(t->scratch, ctx->threads * t->each);
-    TRY(say_few(t));
 done:
     if (st != KREIN_OK) krein__teller_end(t);
     return st;
@@ -436,9 +461,25 @@ static void tell_set(const krein_teller *t, const double *score, const double *p
     set[krein__model_decide(m, score)] = 1;
 }
 
+/* ---- residuals of other rows -------------------------------------------- */
+
+static void tell_residuals(const krein_teller *t, int64_t n, const double *score) {
+    const krein_conformal *r = &t->model->conformal;
+    int64_t k = t->model->k, rank = krein__cover_rank(r->rows, t->asked.interval);
+    for (int64_t e = 0; e < n * k; e++) {
+        double half = rank > r->rows ? INFINITY : r->residual[e % k * r->rows + rank - 1];
+        t->told.lower[e] = score[e] - half;
+        t->told.upper[e] = score[e] + half;
+    }
+}
+
 krein_status krein__teller_run(krein_teller *t, const krein_rows *x, const double *score,
                                const double *p) {
     const krein_model *m = t->model;
+    if (t->told.lower && m->conformal.residual) {
+        tell_residuals(t, x->n, score);
+        return KREIN_OK;
+    }
     for (int64_t i = 0; t->told.set && i < x->n; i++)
         tell_set(t, score + i * m->k, p + i * m->encoding.nclass,
                  t->told.set + i * m->encoding.nclass);

@@ -1,5 +1,6 @@
 /* posterior.h -- how sure a prediction is: deviations, intervals, novelty, sets of classes.
- * The formulas are at the top of posterior.c; what is kept is made by learn/posterior.c. */
+ * The formulas are at the top of posterior.c; what is kept is made by learn/posterior.c and
+ * learn/conformal.c. */
 #ifndef KREIN_POSTERIOR_H
 #define KREIN_POSTERIOR_H
 
@@ -35,6 +36,7 @@ krein_status krein__posterior_pack(krein_ctx *ctx, const krein_posterior *p, con
                                    int64_t row_stride, int64_t column_stride, double **out);
 void krein__posterior_destroy(krein_ctx *ctx, krein_posterior *p); /* NULL is fine */
 krein_status krein__posterior_io(krein_archive *a, krein_model *m);
+krein_status krein__conformal_io(krein_archive *a, krein_model *m);
 /* What a calibration keeps for sets of classes. */
 krein_status krein__doubt_io(krein_archive *a, krein_ctx *ctx, krein_calibration *c);
 

@@ -7,6 +7,7 @@
  *                     the average and single kernels, for the report (proposals.c)
  *
  * And what all of that takes, for the choice of the map. */
+#include "learn/conformal.h"
 #include "learn/posterior.h"
 #include "pipe/training.h"
 
@@ -72,6 +73,7 @@ double krein__training_fit_cost(const krein_training *t, const krein_map *map,
     learner->cost(&view, values, n, t->pipe.job.model->k, path, fit, passes);
     if (t->pipe.job.uncertainty && learner->posterior)
         krein__posterior_cost(&view, n, t->pipe.job.model->k, fit, passes);
+    if (t->apart > 0) krein__conformal_cost(&view, n, t->apart, t->pipe.job.model->k, fit, passes);
     return (double)n * of_map->flops * (path ? 2 : 1) + of_map->fit_flops + fit->flops;
 }
 

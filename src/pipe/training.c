@@ -47,8 +47,6 @@ void krein__training_end(krein_training *t) {
 
 /* Names of the learners that have a trait. */
 typedef bool trait(const krein_learner_class *l);
-static bool has_held_out(const krein_learner_class *l) { return l->held_out; }
-static bool has_probabilities(const krein_learner_class *l) { return l->probabilities; }
 static bool has_checkpoint(const krein_learner_class *l) { return l->checkpoint; }
 static bool has_labels(const krein_learner_class *l) { return l->tasks & KREIN_FOR_LABELS; }
 static bool has_unlabelled(const krein_learner_class *l) { return l->unlabelled; }
@@ -120,16 +118,6 @@ done:
 static krein_status check_learner(const krein_training *t) {
     krein_ctx *ctx = t->pipe.ctx;
     const krein_learner_class *l = t->learner;
-    if (t->o.probabilities && !l->probabilities)
-        return krein__fail(ctx, KREIN_EARG,
-                           "%s has no probabilities; learners that have: %s; without them a "
-                           "prediction has decision values",
-                           l->cls.name, those_that(has_probabilities).text);
-    if (t->o.uncertainty && !l->posterior && !l->held_out)
-        return krein__fail(ctx, KREIN_EARG,
-                           "%s does not know how sure it is; for `uncertainty` use krr, and for "
-                           "classes any of: %s",
-                           l->cls.name, those_that(has_held_out).text);
     if (t->o.unlabeled && !l->unlabelled)
         return krein__fail(ctx, KREIN_EARG,
                            "%s has no use for rows without labels; leave `unlabeled` out; learners "
@@ -358,28 +346,41 @@ static krein_status check_task(const krein_training *t, const krein_encoding *e)
         return krein__fail(ctx, KREIN_EARG,
                            "`uncertainty` is for numbers and classes, and the rows have sets of "
                            "labels; they have `probabilities`");
-    if (t->o.uncertainty && !classes && !t->learner->posterior)
-        return krein__fail(ctx, KREIN_EARG,
-                           "%s does not know how sure it is of numbers; for `uncertainty` use krr",
-                           name);
-    if (t->o.uncertainty && !classes && t->grouped)
-        return krein__fail(ctx, KREIN_EARG,
-                           "`uncertainty` leaves single rows out, and rows of one group know each "
-                           "other; leave `group` out, or `uncertainty`");
     return KREIN_OK;
+}
+
+/* Numbers have intervals from rows left out one by one where the learner is ridge regression on a
+ * positive definite kernel, and rows do not know each other as those of a group do. */
+static bool leaves_out(const krein_training *t) {
+    bool positive = krein__kernel_positive(t->pipe.kernel);
+    for (int64_t i = 0; i < t->list.n; i++)
+        positive = positive && krein__kernel_positive(t->list.kernel[i]);
+    return t->learner->posterior && positive && !t->grouped;
+}
+
+/* Labels of which rows are kept from the training (conformal.h), as krein_data.calibrate: what the
+ * learner does not make itself is made of these. */
+static int kept_apart(const krein_training *t) {
+    const krein_learner_class *l = t->learner;
+    bool unlikely = t->o.probabilities && !l->probabilities, unsure = t->o.uncertainty;
+    int out = unlikely ? 1 << KREIN_TASK_MULTILABEL : 0;
+    if (unlikely || (unsure && !l->held_out)) out |= 1 << KREIN_TASK_CLASSIFICATION;
+    if (unsure && !leaves_out(t)) out |= 1 << KREIN_TASK_REGRESSION;
+    return out;
 }
 
 static krein_status scan(krein_training *t, krein_data *data, krein_checkpoint *c, bool plan) {
     krein_status st = KREIN_OK;
     krein_encoding *e = &t->pipe.job.model->encoding;
     data->unlabelled = t->learner->unlabelled;
+    data->calibrate = plan ? 0 : kept_apart(t);
     data->once = plan; /* held-out rows are counted, not drawn: one pass is enough */
     if (plan) return krein__data_scan(data, KREIN_LABELS_WANTED, 0, t->o.seed, e);
     if (krein__checkpoint_has_encoding(c)) return krein__checkpoint_recall(c, data, e);
     data->share_rows = true;
     TRY(krein__data_scan(data, KREIN_LABELS_WANTED, t->o.holdout, t->o.seed, e));
     /* Folds of the target's means are not in a checkpoint. */
-    bool repeatable = t->o.holdout == 0 && !krein__encoding_folds(e);
+    bool repeatable = t->o.holdout == 0 && !data->calibrate && !krein__encoding_folds(e);
     if (c) TRY(krein__checkpoint_scanned(c, data, e, repeatable));
 done:
     return st;
@@ -394,6 +395,23 @@ static krein_status take_choice(krein_training *t, krein_checkpoint *c) {
     return st;
 }
 
+/* Rows kept from the training take the place of what the learner would keep. */
+static void keep_apart(krein_training *t, bool plan) {
+    krein_job *job = &t->pipe.job;
+    int64_t n = job->n;
+    t->apart = job->data->count[KREIN_PART_CALIBRATE];
+    if (plan && kept_apart(t) >> job->model->encoding.task & 1) {
+        t->apart = krein__calibration_rows(n);
+        job->n -= t->apart;
+    }
+    if (t->apart == 0) return;
+    job->uncertainty = false;
+    if (!plan)
+        krein__log(t->pipe.ctx, KREIN_LOG_INFO,
+                   "%lld of %lld rows are kept from the training, to know how sure the model is",
+                   (long long)t->apart, (long long)(n + t->apart));
+}
+
 krein_status krein__training_scan(krein_training *t, krein_data *data, krein_checkpoint *c,
                                   bool plan) {
     krein_status st = KREIN_OK;
@@ -405,12 +423,14 @@ krein_status krein__training_scan(krein_training *t, krein_data *data, krein_che
     TRY(check_task(t, &m->encoding));
     if (t->o.uncertainty && m->encoding.task == KREIN_TASK_CLASSIFICATION)
         job->probabilities = true;
+    job->probabilities = job->probabilities && t->learner->probabilities;
     m->head = t->learner->head ? t->learner->head(&t->values, &m->encoding)
                                : krein__task_head(m->encoding.task);
     m->k = krein__head_scores(m->head, &m->encoding);
     if (m->head == KREIN_HEAD_LABELS) job->probabilities = t->learner->probabilities;
     job->n = data->count[KREIN_PART_TRAIN];
     if (plan) job->n -= (int64_t)rint(t->o.holdout * (double)job->n);
+    keep_apart(t, plan);
     m->n = job->n;
     krein__tuning_clip(t);
     if (t->recalled) TRY(take_choice(t, c));

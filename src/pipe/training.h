@@ -48,6 +48,7 @@ struct krein_training {
     krein_criterion criterion; /* cls NULL: none */
     int64_t free;              /* parameters of the kernel, the most of a list */
     bool grouped;              /* the rows come in groups */
+    int64_t apart; /* rows kept from the training for probabilities, sets and intervals */
     bool recalled; /* kernel and map are those of a checkpoint; what was asked for before: */
     bool asked;    /* the number of features was */
     krein_tuning tuning;

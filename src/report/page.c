@@ -189,9 +189,9 @@ static void put_foot(krein_buffer *f, const krein_report_numbers *n) {
         krein__svg_text(f, n->train);
     }
     krein__buffer_add(f,
-                      ". Inputs and kernel were looked at on %s sampled rows. Point at a mark for "
-                      "its numbers, or step through the marks of a figure with the arrow keys."
-                      "</p>\n</footer>\n<script>\n",
+                      ". Inputs and kernel were looked at on %s sampled rows.<span "
+                      "class=\"screen\"> Point at a mark for its numbers, or step through the "
+                      "marks of a figure with the arrow keys.</span></p>\n</footer>\n<script>\n",
                       krein__page_count(n->sampled, a));
     krein__buffer_put(f, krein__page_script);
     krein__buffer_put(f, "</script>\n</body>\n</html>\n");

@@ -48,7 +48,7 @@ const char krein__page_style[] =
     "code{font:.9em/1.4 ui-monospace,\"SF Mono\",Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr));"
     "gap:1.9rem 2.4rem;margin:1.5rem 0 .4rem;align-items:start}\n"
-    ".figures>figure:only-child{max-width:29rem}\n"
+    ".figures>figure:only-child{max-width:29rem}.figures+.scroll{margin-top:1.4rem}\n"
     "figure{margin:0;min-width:0;break-inside:avoid}\n"
     "figcaption{font-weight:600;font-size:.95rem;line-height:1.35;margin-bottom:.35rem}\n"
     ".chart{display:block;width:100%;height:auto;overflow:visible}\n"
@@ -97,11 +97,17 @@ const char krein__page_style[] =
     "@media (max-width:30rem){header{padding-top:1.6rem}h1{font-size:1.55rem}"
     ".facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.5rem}"
     ".keys{grid-template-columns:1fr 1fr}table{font-size:.84rem}th,td{padding-right:.55rem}"
-    "th:first-child{min-width:5.2rem}td small{font-size:.74rem}}\n"
-    "@media print{body{font-size:10.5pt}nav,.skip,details,#tip{display:none}"
-    "header,main,footer{max-width:none}section{break-inside:auto;padding-top:1.4rem}"
-    "h2,h3,figcaption{break-after:avoid}.figures{grid-template-columns:1fr 1fr}"
-    ".scroll{overflow:visible}}\n";
+    "th:first-child{min-width:5.2rem}td small{font-size:.74rem}"
+    "thead th,td small{white-space:normal}}\n"
+    /* On paper: what leads to figures stays with them, a table and its note in one piece. */
+    "@media print{:root{--paper:#fff;color-scheme:light}body{font-size:10.5pt}"
+    "nav,.skip,details,#tip,.screen{display:none}"
+    "header,main,footer{max-width:none}header{padding-top:0}"
+    "section{break-inside:auto;padding-top:1.4rem}"
+    "h2,h3,figcaption,p:has(+.figures),p:has(+.scroll){break-after:avoid}"
+    ".figures{grid-template-columns:1fr 1fr}.scroll+.note{break-before:avoid}"
+    ".scroll{overflow:visible}p,table,.keys,.facts{break-inside:avoid}"
+    "footer{padding:1rem 1.25rem 0}}\n";
 
 const char krein__page_script[] =
     "(function(){var tip=document.createElement('div'),on=null;tip.id='tip';tip.hidden=true;"

@@ -17,7 +17,9 @@ enum {
     KREIN_PART_HELD = 1,
     KREIN_PART_DROPPED = 2,
     KREIN_PART_UNLABELLED = 3,
-    KREIN_PARTS = 4
+    KREIN_PART_CALIBRATE =
+        4, /* labelled, and kept from the training for what its model is sure of */
+    KREIN_PARTS = 5
 };
 
 struct krein_data {
@@ -36,13 +38,15 @@ struct krein_data {
     int64_t nrows;    /* rows of the file, once known, else -1 */
     bool has_label, has_weight;
     int64_t nlabel;
-    int64_t label_column;        /* in the reader, -1 none */
-    bool label_guessed;          /* it is the first column, because nothing named another */
-    bool once;                   /* one pass is all there will be: rows are not kept */
-    bool one_class;              /* labels of one class will do */
-    bool nested;                 /* rows held out for a fraction are so for every larger one */
-    bool unlabelled;             /* rows without a label are a part of their own, not an error */
-    bool by_name;                /* columns were matched to an encoding by their names */
+    int64_t label_column; /* in the reader, -1 none */
+    bool label_guessed;   /* it is the first column, because nothing named another */
+    bool once;            /* one pass is all there will be: rows are not kept */
+    bool one_class;       /* labels of one class will do */
+    bool nested;          /* rows held out for a fraction are so for every larger one */
+    bool unlabelled;      /* rows without a label are a part of their own, not an error */
+    int calibrate; /* bits 1 << task: for labels of these the next scan keeps training rows apart
+                      (KREIN_PART_CALIBRATE) */
+    bool by_name;  /* columns were matched to an encoding by their names */
     int64_t *label_map;          /* text label code -> class */
     bool label_open;             /* scanned, and the text label's words are not all known yet */
     krein_sets *sets;            /* text label code -> labels, of several labels a row; or NULL */
@@ -143,6 +147,8 @@ typedef enum krein_label_use {
  * and the column statistics of the training rows. Fills *e (which the caller clears). */
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
                               uint64_t seed, krein_encoding *e);
+/* How many of n training rows are kept apart for calibration; 0: they are too few for that. */
+int64_t krein__calibration_rows(int64_t n);
 /* What the scan found beside the encoding: enough to read the rows of a file again without a scan
  * (no rows may be held out). */
 typedef struct krein_scanned {

@@ -31,7 +31,10 @@ static krein_status streamed(const krein_data *data, const char *path, double nu
     if (data->part && data->part[row] != KREIN_PART_TRAIN)
         return krein__fail(ctx, KREIN_EDATA, "%s: row %lld of %s is %s; name another", path,
                            (long long)row + 1, data->name,
-                           data->part[row] == KREIN_PART_HELD ? "held out" : "left out");
+                           data->part[row] == KREIN_PART_HELD ||
+                                   data->part[row] == KREIN_PART_CALIBRATE
+                               ? "held out"
+                               : "left out");
     *out = rank ? rank[row] : row;
     return KREIN_OK;
 }

@@ -1,4 +1,6 @@
-/* holdout.c -- rows that are kept out of training: a share of every class, or whole groups.
+/* holdout.c -- rows that are kept out of training: a share of every class, or whole groups; and of
+ * the others a fifth for calibration, whatever their classes (an order statistic of what the model
+ * says of them covers new rows only if they are drawn like these), or whole groups.
  *
  * Which rows they are follows from the seed, the labels and the groups of all rows, so that it is
  * known only when all have been read; where processes share them, each gets the labels and groups
@@ -104,22 +106,60 @@ done:
     return st;
 }
 
-/* Whole groups, in a seeded order, until the fraction is reached. */
-static krein_status hold_by_group(krein_scan *s, double fraction, uint64_t seed) {
+/* Whole groups, in a seeded order, until there are so many rows. The last group stays. */
+static krein_status hold_by_group(krein_scan *s, double wanted, int part, krein_rng stream) {
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
-    int64_t *order = NULL, groups = 0, held = 0;
+    int64_t *order = NULL, groups = 0, left = 0, held = 0;
     buckets rows = {0};
     for (int64_t i = 0; i < s->rows; i++) groups = krein__max(groups, s->group[i] + 1);
     NEW(order, groups);
-    krein__rng_permute(split_stream(seed, 0), groups, order);
+    krein__rng_permute(stream, groups, order);
     TRY(sort_rows(s, s->group, groups, &rows));
-    for (int64_t g = 0; g + 1 < groups && (double)held < fraction * (double)s->all_kept; g++)
-        for (int64_t k = rows.start[order[g]]; k < rows.start[order[g] + 1]; k++, held++)
-            s->data->part[rows.row[k]] = KREIN_PART_HELD;
+    for (int64_t g = 0; g < groups; g++) left += rows.start[g + 1] > rows.start[g];
+    for (int64_t g = 0; g < groups && left > 1 && (double)held < wanted; g++) {
+        int64_t from = rows.start[order[g]], to = rows.start[order[g] + 1];
+        for (int64_t k = from; k < to; k++, held++) s->data->part[rows.row[k]] = (uint8_t)part;
+        left -= to > from;
+    }
 done:
     krein__free(ctx, order);
     buckets_clear(ctx, &rows);
+    return st;
+}
+
+/* ---- calibration -------------------------------------------------------- */
+
+int64_t krein__calibration_rows(int64_t n) {
+    enum { SHARE = 5, LEAST = 30, MOST = 5000 };
+    return n < 2 * LEAST ? 0 : krein__min(MOST, krein__max(LEAST, n / SHARE));
+}
+
+bool krein__calibrates(const krein_data *data, const krein_encoding *e) {
+    return data->calibrate >> e->task & 1;
+}
+
+static krein_status keep_for_calibration(krein_scan *s, uint64_t seed) {
+    krein_ctx *ctx = s->ctx;
+    krein_status st = KREIN_OK;
+    uint8_t *part = s->data->part;
+    krein_rng stream = krein__substream(seed, KREIN_STREAM_SPLIT, KREIN_SPLIT_CALIBRATE);
+    int64_t *row = NULL, *chosen = NULL, n = 0;
+    NEW(row, krein__max(1, s->rows));
+    for (int64_t i = 0; i < s->rows; i++)
+        if (part[i] == KREIN_PART_TRAIN) row[n++] = i;
+    int64_t k = krein__calibration_rows(n);
+    if (k == 0) goto done;
+    if (s->data->options.group) {
+        st = hold_by_group(s, (double)k, KREIN_PART_CALIBRATE, stream);
+        goto done;
+    }
+    NEW(chosen, k);
+    krein__rng_choose(stream, n, k, chosen);
+    for (int64_t i = 0; i < k; i++) part[row[chosen[i]]] = KREIN_PART_CALIBRATE;
+done:
+    krein__free(ctx, row);
+    krein__free(ctx, chosen);
     return st;
 }
 
@@ -142,8 +182,11 @@ krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double frac
     }
     krein__raw_end(&pass);
     TRY(gather_rows(s));
-    TRY(data->options.group ? hold_by_group(s, fraction, seed)
-                            : hold_by_class(s, e, fraction, seed));
+    if (fraction > 0)
+        TRY(data->options.group ? hold_by_group(s, fraction * (double)s->all_kept, KREIN_PART_HELD,
+                                                split_stream(seed, 0))
+                                : hold_by_class(s, e, fraction, seed));
+    if (krein__calibrates(data, e)) TRY(keep_for_calibration(s, seed));
     if (data->share.on)
         memmove(data->part, data->part + data->share.first, (size_t)data->share.rows);
     int64_t nnum, ncat;

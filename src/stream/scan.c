@@ -1,10 +1,10 @@
 /* scan.c -- the first look at a data set: rows, task, classes, categories, held-out rows and
  * column statistics; from them the encoding.
  *
- * One pass where nothing is held out; two more over the rows (in memory, or the file again) where
- * the statistics must leave out rows that are only known at the end. Rows are kept in memory
- * while they fit a third of the budget; beyond it they are forgotten and the file is read again
- * for every pass.
+ * One pass where nothing is held out or kept apart; two more over the rows (in memory, or the file
+ * again) where the statistics must leave out rows that are only known at the end. Rows are kept in
+ * memory while they fit a third of the budget; beyond it they are forgotten and the file is read
+ * again for every pass.
  */
 #include "stream/data.h"
 #include "stream/memory.h"
@@ -396,11 +396,27 @@ done:
     return st;
 }
 
+/* None of the parts that were asked for is empty. */
+static krein_status check_parts(const krein_data *data, double holdout, bool calibrate) {
+    const int64_t *n = data->count, least = n[KREIN_PART_TRAIN] < 2;
+    if (holdout > 0 && (least || n[KREIN_PART_HELD] < 1))
+        return krein__fail(data->ctx, KREIN_EDATA, "%s: too few rows for `holdout=%g`", data->name,
+                           holdout);
+    if (!calibrate || (!least && n[KREIN_PART_CALIBRATE] > 0)) return KREIN_OK;
+    return krein__fail(data->ctx, KREIN_EDATA,
+                       "%s: %lld rows are too few%s: for `uncertainty` and `probabilities` this "
+                       "learner keeps 30 rows or more from the training, and at least 60 are "
+                       "needed; krr keeps none",
+                       data->name, (long long)(n[KREIN_PART_TRAIN] + n[KREIN_PART_CALIBRATE]),
+                       data->options.group ? ", or their groups" : "");
+}
+
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
                               uint64_t seed, krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
     krein_status st = KREIN_OK;
-    krein_scan s = {.data = data, .ctx = ctx, .stats_now = holdout == 0};
+    bool parts = holdout > 0 || data->calibrate;
+    krein_scan s = {.data = data, .ctx = ctx, .stats_now = !parts};
     bool need_label = labels != KREIN_LABELS_IGNORED;
     memset(e, 0, sizeof *e);
     krein__data_reset(data);
@@ -422,7 +438,7 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
         TRY(krein__stats_begin(ctx, &s.stats, nnum, ncat, data->reader->sparse));
     }
     TRY(krein__data_share(data));
-    TRY(scan_file(&s, holdout > 0));
+    TRY(scan_file(&s, parts));
     s.all_kept = s.kept;
     TRY(put_together(&s));
     if (s.all_kept < 2) {
@@ -434,18 +450,12 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     data->here[KREIN_PART_TRAIN] = s.kept;
     data->here[KREIN_PART_UNLABELLED] = s.unlabelled;
     data->here[KREIN_PART_DROPPED] = s.rows - s.kept - s.unlabelled;
-    if (holdout > 0) {
+    if (parts) {
         memset(data->here, 0, sizeof data->here);
         TRY(krein__hold_out(&s, e, holdout, seed));
     }
     TRY(count_parts(data));
-    if (holdout > 0) {
-        if (data->count[KREIN_PART_TRAIN] < 2 || data->count[KREIN_PART_HELD] < 1) {
-            st = krein__fail(ctx, KREIN_EDATA, "%s: too few rows for `holdout=%g`", data->name,
-                             holdout);
-            goto done;
-        }
-    }
+    if (parts) TRY(check_parts(data, holdout, krein__calibrates(data, e)));
     krein__stats_end(&s.stats);
     if (data->share.on) {
         TRY(krein__share_stats(ctx, &s.stats));

@@ -26,7 +26,10 @@ void krein__sum_labels(krein_scan *s, const krein_raw *raw, int64_t i);
 /* Fills the means of the target of the inputs that are encoded by them (targets.c): one more pass
  * over the rows, where there are any. All parts are known. */
 krein_status krein__scan_targets(krein_scan *s, krein_encoding *e);
-/* Marks dropped and held-out rows, counts the parts, and collects the statistics of the rest. */
+/* Rows of such labels are kept apart for calibration. */
+bool krein__calibrates(const krein_data *data, const krein_encoding *e);
+/* Marks dropped and held-out rows and those for calibration, counts the parts, and collects the
+ * statistics of the rest. */
 krein_status krein__hold_out(krein_scan *s, const krein_encoding *e, double fraction,
                              uint64_t seed);
 

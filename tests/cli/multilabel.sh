@@ -94,7 +94,10 @@ no "numbers" 'takes one column of texts.*the label is a number' train train.npy 
 no "svm of pairs" 'leave multi out' train train.csv --multilabel -k gaussian --learner 'svm(multi=ovo)' -o x.krein
 [[ ! -e x.krein ]] && pass || fail "refused: no model"
 "$KREIN" train train.csv --multilabel -q -k 'gaussian(sigma=1.5)' -m 'orf(D=64)' --learner 'dckrr(parts=2)' -o d.krein >/dev/null
-no "no probabilities" 'd.krein has no probabilities: dckrr' predict d.krein test.csv --probabilities
+no "no probabilities" 'd.krein was trained without --probabilities' predict d.krein test.csv --probabilities
+"$KREIN" train train.csv --multilabel -q -k 'gaussian(sigma=1.5)' -m 'orf(D=64)' --learner 'dckrr(parts=2)' --probabilities -o d.krein >/dev/null
+run predict d.krein test.csv --probabilities --json
+json "probabilities of dckrr, by rows kept apart" 'all(0 <= v <= 1 for p in j["probabilities"] for v in p)'
 
 # ---- other commands ----
 train train.csv -m 'orf(D=128)' -o f.krein >/dev/null || fail "train on features"

@@ -23,10 +23,6 @@ status "predict -o: none" 2
 run predict reg.krein reg.csv --probabilities --json
 status "predict: numbers" 2
 has "predict: numbers" err 'reg.krein predicts numbers'
-run train many.csv --probabilities --learner dckrr -o x.krein
-status "train dckrr" 2
-has "train dckrr" err 'dckrr has no probabilities; learners that have: krr'
-[[ ! -e x.krein ]] && pass || fail "train dckrr: no model"
 run evaluate ridge.krein many.csv --json
 json "evaluate: none" '"log_loss" not in j["metrics"] and "auc" not in j["metrics"]'
 run info ridge.krein --json

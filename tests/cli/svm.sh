@@ -155,7 +155,7 @@ wrong "numbers for svm" 1 'svm is for classification.*--task classification' reg
 wrong "lambda and C" 2 'one of the two' two.csv --learner 'svm(C=1)' -l 3 "${gauss[@]}"
 wrong "lambda 0" 2 'lambda 0' two.csv --learner svm -l 0 "${gauss[@]}"
 wrong "spectrum on features" 2 'map=exact' two.csv --learner 'svm(spectrum=flip)' -m rff
-wrong "probabilities of svr" 2 'svr has no probabilities.*svm' reg.csv --learner svr --probabilities
+wrong "probabilities of svr" 2 'probabilities are for classes and the labels are numbers' reg.csv --learner svr --probabilities
 awk -F, -v OFS=, '{ print $0, NR == 1 ? "g" : "all" }' two.csv >group.csv
 wrong "one group" 1 'one group' group.csv --learner svm --group g "${gauss[@]}" -m 'rff(D=20)'
 awk -F, -v OFS=, 'NR == 1 || $1 == 0' two.csv >one.csv

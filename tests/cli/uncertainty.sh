@@ -61,6 +61,42 @@ run predict s.krein b.csv --novelty
 status "novelty of svm" 2
 has "novelty of svm: way out" err 'krr'
 
+# Other learners: rows that are kept from the training.
+run train r.csv --learner svr "${kernel[@]}" --uncertainty -v -o v.krein
+ok "svr"
+has "svr: rows kept" err '60 of 300 rows are kept from the training'
+run info v.krein
+has "svr: info" out '^uncertainty +intervals$'
+run predict v.krein t.csv --interval 0.9 --header
+is "svr: names" "prediction,lower,upper" "$(head -1 out)"
+is "svr: the same width everywhere" 1 "$(awk -F, 'NR > 1 { printf "%.5g\n", $3 - $2 }' out | sort -u | wc -l)"
+run predict v.krein t.csv --interval 0.99
+has "svr: too few rows kept" err '60 rows are too few for intervals of coverage 0.99'
+run predict v.krein t.csv --std
+status "std of svr" 2
+has "std of svr: way out" err '--std needs krr'
+run evaluate v.krein t.csv --interval 0.8 --json
+json "svr: coverage" 'abs(j["metrics"]["coverage"] - .8) < 4 * (.8 * .2 * (1 / 60 + 1 / 200)) ** .5'
+run train r.csv --learner svr "${kernel[@]}" --uncertainty --holdout 0.2 --json -o v.krein
+json "svr: held out rows" 'j["n"] == 192 and "coverage" in j["test"]'
+run report v.krein t.csv --json
+json "svr: report" '[c["asked"] for c in j["coverage"]] == [.5, .8, .9, .95]'
+run train b.csv --learner kgd "${kernel[@]}" --uncertainty -o v.krein
+ok "classes of kgd"
+run predict v.krein b.csv --interval 0.9 --probabilities --json
+json "classes of kgd: sets and probabilities" 'all(p in s for p, s in zip(j["predictions"], j["sets"])) and len(j["probabilities"]) == 300'
+awk -F, -v OFS=, '{ print $0, NR == 1 ? "g" : int(NR / 20) }' r.csv >grouped.csv
+for learner in svr krr; do
+    run train grouped.csv --group g --learner $learner "${kernel[@]}" --uncertainty -o v.krein
+    ok "groups: $learner"
+    run info v.krein
+    has "groups: $learner: intervals" out '^uncertainty +intervals$'
+done
+head -60 r.csv >few.csv
+run train few.csv --learner svr "${kernel[@]}" --uncertainty -o x.krein
+status "too few rows" 1
+has "too few rows: way out" err '59 rows are too few.*at least 60'
+
 run plan r.csv "${kernel[@]}" -m 'orf(D=512)' --json
 cp out without
 run plan r.csv "${kernel[@]}" -m 'orf(D=512)' --uncertainty --json
@@ -94,6 +130,14 @@ END
             run evaluate c.krein held.csv --interval $level --json
             json "${part[0]}: coverage $level" 'abs(j["metrics"]["coverage"] - '$level') < 4 * ('$level' * (1 - '$level') * (1 / json.load(open("trained"))["n"] + 1 / j["metrics"]["n"])) ** .5'
         done
+        # A fifth of the rows is kept: a quarter of those that are trained on.
+        run train fit.csv -k gaussian -t regression --label first --learner svr --uncertainty --json -o c.krein
+        ok "${part[0]}: train svr"
+        cp out trained
+        for level in 0.5 0.8 0.9 0.95; do
+            run evaluate c.krein held.csv --interval $level --json
+            json "${part[0]}: svr: coverage $level" 'abs(j["metrics"]["coverage"] - '$level') < 4 * ('$level' * (1 - '$level') * (4 / json.load(open("trained"))["n"] + 1 / j["metrics"]["n"])) ** .5'
+        done
     done
 fi
 
@@ -110,11 +154,6 @@ run predict r.krein t.csv --interval 1
 status "coverage 1" 2
 run predict r.krein t.csv --std=both
 status "--std=both" 2
-run train r.csv --learner svr "${kernel[@]}" --uncertainty -o x.krein
-status "svr" 2
-has "svr: way out" err 'use krr'
-run train b.csv --learner logistic --uncertainty -o x.krein
-has "logistic: way out" err 'krr, laprls, svm'
 run quantize r.krein --bits 8 -o q.krein
 has "few bits do not keep it" err 'does not keep --uncertainty'
 run predict q.krein t.csv --std

@@ -63,6 +63,14 @@ as_one "folds of groups" 3 $CLOSE mixed.csv "${mixed[@]}" -D 48 -k 'gaussian(sig
 input=(--missing mean --probabilities)
 as_one "probabilities by folds of groups" 3 1e-4 mixed.csv "${mixed[@]}" "${fixed[@]}" --probabilities
 as_one "probabilities" 4 1e-4 mixed.csv --ignore id,g --missing mean --weights w "${fixed[@]}" -l auto --probabilities
+input=(--missing mean --probabilities)
+as_one "probabilities by rows kept apart" 3 $NEAR mixed.csv --ignore id,g --missing mean --weights w "${fixed[@]}" --learner 'dckrr(parts=1)' --probabilities
+input=(--missing mean)
+as_one "sets by groups kept apart" 2 $NEAR mixed.csv --ignore id --missing mean --weights w --group g "${fixed[@]}" --learner 'dckrr(parts=1)' --uncertainty
+run info many.krein
+has "sets by groups kept apart" out '^uncertainty +sets of classes$'
+input=(--interval 0.9)
+as_one "intervals by rows kept apart" 4 $NEAR a.npy --labels a_y.npy "${fixed[@]}" --learner 'dckrr(parts=1)' --uncertainty
 input=(--missing mean)
 as_one linear 4 $CLOSE mixed.csv "${mixed[@]}" -k linear -m explicit
 as_one nystrom 3 1e-4 mixed.csv "${mixed[@]}" -m 'nystrom(D=40)' -k 'gaussian(sigma=2)' -l 1e-3
