@@ -319,7 +319,7 @@ static krein_status in_codes(krein_source *s, const krein_model *m) {
     TRY(m->packed.unit ? krein__source_packed(s, m, planes ? NULL : &last)
                        : krein__source_weights(s, m, &last));
     score_function(s, m, &rows);
-    s->stack += 14 * (double)block; /* of a layer */
+    s->stack += 16 * (double)block; /* of a layer */
 done:
     krein__free(ctx, outputs);
     return st;
