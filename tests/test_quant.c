@@ -45,6 +45,32 @@ static krein_product *product_on(const char *path, const krein_codes *w, krein_q
     return p;
 }
 
+/* A path that the system's list of the CPU's instructions has is there, under its own name. */
+static void paths_of_the_cpu(void) {
+    static const struct {
+        const char *flag, *path;
+    } known[] = {{" avx2 ", "avx2"}, {" avx_vnni ", "avxvnni"}, {" avx512_vnni ", "avx512"}};
+    char line[8192] = "";
+    const uint8_t zero[8] = {0};
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && strncmp(line, "flags", 5) != 0)
+        if (!fgets(line, (int)sizeof line, f)) break;
+    if (f) fclose(f);
+    if (strncmp(line, "flags", 5) != 0) SKIP("no list of the CPU's instructions");
+    line[strcspn(line, "\n")] = ' ';
+    for (int b = 0; b < 2; b++) /* 8 and 4 bits: the others have paths of other kinds */
+        for (int i = 0; i < KREIN__COUNT(known); i++) {
+            krein_codes w = matrix(BITS[b], 8, 1, zero);
+            krein_product *p = NULL;
+            krein_product_plan plan = {.rows = w.quant, .path = known[i].path};
+            bool there = krein__product_create(ctx, &w, &plan, &p) == KREIN_OK;
+            CHECK(there == (strstr(line, known[i].flag) != NULL));
+            CHECK(!p || strcmp(krein__product_path(p), known[i].path) == 0);
+            krein__product_destroy(ctx, p);
+            free(w.packed);
+        }
+}
+
 /* ---- the quantiser ------------------------------------------------------- */
 
 static void reference_codes(void) {
@@ -603,6 +629,7 @@ static void memory(void) {
 
 int main(void) {
     ctx = test_ctx(1);
+    RUN(paths_of_the_cpu);
     RUN(reference_codes);
     RUN(reference_products);
     RUN(rounding);

@@ -335,7 +335,7 @@ static krein_status make_file(krein_source *s, const krein_model *m, const krein
         (strstr(body->out.text, "EXP(") || strstr(body->out.text, "LOG(") ||
          strstr(body->out.text, "SQRT(") || strstr(body->out.text, "TANH(") || body->drawn))
         krein__source_add(s, "#include <math.h>\n");
-    if (strstr(body->out.text, "uint8_t") || body->drawn)
+    if (strstr(body->out.text, "int16_t") || body->drawn)
         krein__source_add(s, "#include <stdint.h> /* types of whole numbers, no library */\n");
     krein__source_add(s, "\ntypedef %s real;\n#define R(v) ((real)(v))\n",
                       s->wide ? "double" : "float");

@@ -104,42 +104,6 @@ static const function functions[] = {
      "    rest = v - (double)n;\n"
      "    return (uint8_t)(n + ((rest > 0.5) | ((rest == 0.5) & n)));\n"
      "}\n"},
-    {"dot1(", false,
-     "/* Sums of products of codes: n of a few bits, packed, with n bytes. */\n"
-     "static uint32_t dot1(const uint8_t *w, const uint8_t *s, int n) {\n"
-     "    uint32_t sum = 0;\n"
-     "    int j;\n"
-     "    for (j = 0; j < n; j++) sum += (w[j >> 3] >> (j & 7) & 1u) * s[j];\n"
-     "    return sum;\n"
-     "}\n"},
-    {"dot2(", false,
-     "static uint32_t dot2(const uint8_t *w, const uint8_t *s, int n) {\n"
-     "    return dot1(w, s, n) + 2 * dot1(w + (n + 7) / 8, s, n);\n"
-     "}\n"},
-    {"dot4(", false,
-     "/* Sum of products of n codes, two a byte, with n bytes. */\n"
-     "static uint32_t dot4(const uint8_t *w, const uint8_t *s, int n) {\n"
-     "    uint32_t sum = 0;\n"
-     "    int j;\n"
-     "    for (j = 0; j < n / 2; j++)\n"
-     "        sum += (w[j] & 15u) * s[2 * j] + (uint32_t)(w[j] >> 4) * s[2 * j + 1];\n"
-     "    return n % 2 ? sum + (w[n / 2] & 15u) * s[n - 1] : sum;\n"
-     "}\n"},
-    {"dot8(", false,
-     "/* Sum of products of n codes of a byte. */\n"
-     "static uint32_t dot8(const uint8_t *w, const uint8_t *s, int n) {\n"
-     "    uint32_t sum = 0;\n"
-     "    int j;\n"
-     "    for (j = 0; j < n; j++) sum += (uint32_t)w[j] * s[j];\n"
-     "    return sum;\n"
-     "}\n"},
-    {"sum_bytes(", false,
-     "static uint32_t sum_bytes(const uint8_t *s, int n) {\n"
-     "    uint32_t sum = 0;\n"
-     "    int j;\n"
-     "    for (j = 0; j < n; j++) sum += s[j];\n"
-     "    return sum;\n"
-     "}\n"},
     {"ones(", false,
      "static uint32_t ones(uint32_t x) {\n"
      "    x -= x >> 1 & 0x55555555;\n"

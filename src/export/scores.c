@@ -140,6 +140,8 @@ krein_status krein__source_coded(krein_source *s, const krein_model *m) {
     krein_rows rows = krein__map_landmarks(m->map);
     bool square = has_square(m->map->kernel);
     int64_t d = m->map->d, R = m->map->R, bytes = krein__packed_bytes(c->codes.quant.bits, d);
+    int64_t block = krein__source_block(1, &R);
+    krein_row_order from = {d, 0}, to = {R, 0};
     double factor = c->codes.quant.scale * c->input.scale;
     float *length = NULL, *column = NULL, *wide = NULL;
     uint8_t *code = NULL;
@@ -156,23 +158,26 @@ krein_status krein__source_coded(krein_source *s, const krein_model *m) {
         column[i] = (float)(factor * c->input.zero * (sum + (double)d * c->codes.quant.zero));
         length[i] = (float)yy;
     }
-    krein__source_row_codes(s, &c->input, d, c->unit);
-    krein__source_bytes(s, "row", krein__codes_bytes(&c->codes), c->codes.packed);
+    krein__source_add(s, "enum { BLOCK = %lld }; /* values at a time */\n", (long long)block);
+    krein__source_row_codes(s, &c->input, &from, c->unit);
+    TRY(krein__source_dots(s, "row", &c->codes, &from, block));
     krein__source_floats(s, "column", R, column);
     if (square) krein__source_floats(s, "length", R, length);
-    TRY(m->packed.unit ? krein__source_packed(s, m, false) : krein__source_weights(s, m));
+    TRY(m->packed.unit ? krein__source_packed(s, m, &to) : krein__source_weights(s, m, &to));
     krein__source_add(s,
                       "static void score(const float *z, real *f) {\n"
-                      "    uint8_t x[COLUMNS], v[%lld];\n"
+                      "    int16_t x[%lld], v[%lld];\n"
+                      "    uint32_t q[BLOCK], sum = 0;\n"
                       "    int i;\n"
                       "    double add;\n",
-                      (long long)R);
+                      (long long)krein__row_room(&from), (long long)krein__row_room(&to));
     if (square)
         krein__source_add(s, "    double xx = 0;\n"
                              "    int j;\n");
     krein__source_add(s,
                       "    row_codes(z, x);\n"
-                      "    add = %.17g * (double)sum_bytes(x, COLUMNS);\n",
+                      "    for (i = 0; i < COLUMNS; i++) sum += (uint32_t)x[i];\n"
+                      "    add = %.17g * (double)sum;\n",
                       c->codes.quant.zero);
     if (square)
         krein__source_add(s,
@@ -182,25 +187,32 @@ krein_status krein__source_coded(krein_source *s, const krein_model *m) {
                           "        xx += a * a;\n"
                           "    }\n",
                           c->input.scale, -c->input.zero);
-    krein__source_add(
-        s,
-        "    for (i = 0; i < %lld; i++) {\n"
-        "        real dot = (real)(%.17g * ((double)dot%d(row + i * %lld, x, COLUMNS) "
-        "+ add) + (double)column[i]);\n",
-        (long long)R, factor, c->codes.quant.bits, (long long)bytes);
+    krein__source_add(s,
+                      "    for (i = 0; i < %lld; i++) {\n"
+                      "        real dot;\n",
+                      (long long)R);
+    if (square) krein__source_add(s, "        real square;\n");
+    krein__source_add(s,
+                      "        if (i %% BLOCK == 0) row_dots(i, x, q);\n"
+                      "        dot = (real)(%.17g * ((double)q[i %% BLOCK] + add) + "
+                      "(double)column[i]);\n",
+                      factor);
     if (square)
-        krein__source_add(s, "        real square = (real)xx + length[i] - 2 * dot;\n"
+        krein__source_add(s, "        square = (real)xx + length[i] - 2 * dot;\n"
                              "        if (square < 0) square = 0;\n");
     krein__source_add(s, "        v[i] = byte_code((double)(");
     expression(s, m->map->kernel, NULL);
     krein__source_add(s,
                       ") * %.17g - (%.17g));\n"
-                      "    }\n"
-                      "    weigh(v, f);\n"
-                      "}\n\n",
+                      "    }\n",
                       1 / c->value.scale, c->value.zero);
+    if (krein__row_room(&to) > R)
+        krein__source_add(s, "    for (i = %lld; i < %lld; i++) v[i] = 0;\n", (long long)R,
+                          (long long)krein__row_room(&to));
+    krein__source_add(s, "    weigh(v, f);\n"
+                         "}\n\n");
     s->flops += (double)R * (krein__gram_flops(m->map->kernel, d) + 6);
-    s->stack += (double)(d + R);
+    s->stack += 2 * (double)(krein__row_room(&from) + krein__row_room(&to)) + 6 * (double)block;
 done:
     krein__free(ctx, length);
     krein__free(ctx, column);

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "model/model.h"
+#include "num/codes.h"
 
 typedef struct krein_source {
     krein_buffer out;
@@ -53,14 +54,43 @@ krein_status krein__source_values(krein_source *s, const krein_model *m);
 krein_status krein__source_linear(krein_source *s, const krein_model *m);
 /* The same for stacked layers (layers.c). */
 krein_status krein__source_layers(krein_source *s, const krein_model *m);
-/* static void row_codes(const float *z, uint8_t *s): encoded columns, multiplied by unit (NULL: as
+/* How codes lie in a row of the program, int16_t s[room] with zeros where there are none: one
+ * behind the other (block 0), or features 2i and 2i + 1, cosine and sine, as so many cosines and
+ * then their sines. */
+typedef struct krein_row_order {
+    int64_t n, block;
+} krein_row_order;
+int64_t krein__row_room(const krein_row_order *r);
+int64_t krein__row_place(const krein_row_order *r, int64_t j);
+/* Outputs that are computed together: BLOCK of the program, for n matrices. */
+int64_t krein__source_block(int64_t n, const int64_t *outputs);
+/* static uint32_t NAME_dot(int i, const int16_t *s): product of the row with output i. */
+krein_status krein__source_dot(krein_source *s, const char *name, const krein_codes *w,
+                               const krein_row_order *order);
+/* static void NAME_dots(int i, const int16_t *s, uint32_t *q): with outputs i, ..., i + BLOCK - 1;
+ * anything where there are none. The row has codes of at most 8 bits. */
+krein_status krein__source_dots(krein_source *s, const char *name, const krein_codes *w,
+                                const krein_row_order *order, int64_t block);
+/* uint32_t NAME[]: the codes in bit planes of words; and the expression of the product of output i
+ * with a row s of so many bits, in planes. */
+int64_t krein__plane_words(int64_t n);
+krein_status krein__source_planes(krein_source *s, const char *name, const krein_codes *w);
+void krein__source_planes_dot(krein_source *s, const char *name, const krein_codes *w, int rows);
+/* static void wave_codes(const uint16_t *u, int16_t *to): a block of turns to codes of cosines and
+ * of sines; single: static uint32_t cosine_code(uint32_t u) (cosines.c). */
+krein_status krein__source_wave_codes(krein_source *s, int bits, const krein_wave_codes *table,
+                                      bool single);
+/* static void row_codes(const float *z, int16_t *s): encoded columns, multiplied by unit (NULL: as
  * they are), to codes of 8 bits. */
-void krein__source_row_codes(krein_source *s, const krein_quant *q, int64_t d, const float *unit);
-/* static void weigh(const uint8_t *s, real *f): scores of features in codes, by weights in codes;
- * planes: s are bit planes in words. */
-krein_status krein__source_packed(krein_source *s, const krein_model *m, bool planes);
+void krein__source_row_codes(krein_source *s, const krein_quant *q, const krein_row_order *order,
+                             const float *unit);
+/* static void weigh(const int16_t *s, real *f): scores of features in codes, by weights in codes;
+ * order NULL: s are bit planes in words. */
+krein_status krein__source_packed(krein_source *s, const krein_model *m,
+                                  const krein_row_order *order);
 /* The same by weights in float. */
-krein_status krein__source_weights(krein_source *s, const krein_model *m);
+krein_status krein__source_weights(krein_source *s, const krein_model *m,
+                                   const krein_row_order *order);
 /* static void score, for kernel values in codes. */
 krein_status krein__source_coded(krein_source *s, const krein_model *m);
 /* static const real intercept[SCORES]. */

@@ -27,9 +27,9 @@ import csv, re
 rows = list(csv.DictReader(open("test.csv")))
 for line in open("models.txt"):
     number, columns = line.split()[0], line.split()[1].split(",")
-    if columns == ["wide"]:
+    if columns[0] in ("wide", "middle"):
         with open(f"x{number}.csv", "w") as out:
-            out.writelines(row.split(",", 1)[1] for row in open("wide.test.csv"))
+            out.writelines(row.split(",", 1)[1] for row in open(columns[0] + ".test.csv"))
         continue
     codes = {}
     for text in open(f"f{number}.c").read().split("*/")[0].split("\n"):
@@ -82,6 +82,8 @@ awk 'BEGIN {
 }' >wide.csv
 head -120 wide.csv >wide.train.csv
 tail -30 wide.csv >wide.test.csv
+# Fewer of them.
+for part in train test; do cut -d, -f1-41 wide.$part.csv >middle.$part.csv; done
 
 all=a,b,tail,colour,flag
 number=0
@@ -94,7 +96,7 @@ program() {
     run export m.krein -o f$number.c --name f$number --header-file f$number.h "$@"
     ok "$name exports $*" || return
     "$KREIN" info m.krein --json >info$number.json
-    "$KREIN" predict m.krein "$([[ $columns == wide ]] && echo wide.test.csv || echo test.csv)" --scores -q >want$number.txt 2>err
+    "$KREIN" predict m.krein "$([[ -e $columns.test.csv ]] && echo "$columns.")test.csv" --scores -q >want$number.txt 2>err
     echo "$number $columns $tolerance $kind $name $*" >>models.txt
 }
 
@@ -102,17 +104,19 @@ program() {
 model() {
     local name=$1 tolerance=$2 columns=$3
     shift 3
-    run train "$([[ $columns == wide ]] && echo wide.train.csv || echo train.csv)" -q -o m.krein "$@"
+    run train "$([[ -e $columns.train.csv ]] && echo "$columns.")train.csv" -q -o m.krein "$@"
     ok "$name trains" || return
     program "$name" "$tolerance" all "$columns" --no-libm
     lacks "$name without libm" f$number.c 'math\.h'
 }
 
-# The same model in a few bits. name, tolerance, kind, bits
+# The same model in a few bits. name, tolerance, kind, bits; input columns, if not all
 small() {
-    run quantize full.krein --bits "$4" --data train.csv --label y --ignore c -o m.krein
+    local data=(train.csv --label y --ignore c)
+    [[ -z ${5:-} ]] || data=("$5.train.csv")
+    run quantize full.krein --bits "$4" --data "${data[@]}" -o m.krein
     ok "$1 in $4 bits" || return
-    program "$1 in $4 bits" "$2" "$3" $all --no-libm
+    program "$1 in $4 bits" "$2" "$3" "${5:-$all}" --no-libm
 }
 
 # One program of all: rows of x from files, the class and the scores of each.
@@ -208,6 +212,13 @@ else
     done
     run train train.csv -q -o full.krein --label y --ignore c -k gaussian -m "orf(D=46)"
     for bits in 8 4 2 1; do small "orf" 1e-6 all $bits; done
+    # Products of few inputs, of more than 16 bits hold, and of many, whose codes lie otherwise; blocks of 64 and of 32 waves.
+    for columns in middle wide; do
+        run train $columns.train.csv -q -o full.krein -k gaussian -m "orf(D=$([[ $columns == wide ]] && echo 256 || echo 130))"
+        for bits in 8 4 2 1; do small "orf on $columns rows" 1e-6 all $bits $columns; done
+    done
+    run train wide.train.csv -q -o full.krein -k gaussian -m "nystrom(D=33)" -l 1e-3
+    small "landmarks of wide rows" 1e-2 codes 8 wide
     run train train.csv -q -o full.krein --label y --ignore c -k "gaussian(sigma=2) + 0.1*poly(degree=2)" -m "nystrom(D=30)" -l 1e-3
     for bits in 8 4 2 1; do small "landmarks" 1e-2 codes $bits; done
     run train train.csv -q -o m.krein --label c --ignore y -k "matern(nu=1.5, sigma=3)" -m "nystrom(D=20, bits=8)" -l 1e-3
