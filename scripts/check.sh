@@ -286,7 +286,7 @@ count_result() { # label/name
 
 # Runs the queue, the longest first.
 run_queue() {
-    local start entry name running=0
+    local start entry name
     local -a pending=() left command
     start=$(now)
     report() { # the tests that have finished since
@@ -298,15 +298,13 @@ run_queue() {
     }
     mapfile -t queue < <(printf '%s\n' "${queue[@]}" | sort -t '|' -s -k 1,1nr)
     for entry in "${queue[@]}"; do
-        if ((running >= test_jobs)); then
+        while (($(jobs -rp | wc -l) >= test_jobs)); do # counted: one can end while none is waited for
             wait -n
-            running=$((running - 1))
             report
-        fi
+        done
         IFS='|' read -r -a command <<<"$entry"
         pending+=("${command[1]}")
         run_one "${command[1]}" "${command[@]:2}" 2>/dev/null &
-        running=$((running + 1))
     done
     wait
     report
