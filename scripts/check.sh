@@ -29,7 +29,8 @@
 #
 #   V=1                   show the output of every test, not only of those that failed
 #   KREIN_JOBS=N          builds with N processes (the CPUs)
-#   KREIN_TEST_JOBS=N     runs N tests at a time (2, or 1 on one CPU)
+#   KREIN_TEST_JOBS=N     runs N tests at a time (3, or 1 on one CPU: some wait for signals, processes and
+#                         files, so that two would leave a CPU idle)
 #   KREIN_TEST_TIMEOUT=S  seconds that a test may take (600)
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -40,7 +41,7 @@ export LC_ALL=C
 
 cpus=$(nproc 2>/dev/null || echo 2)
 jobs=${KREIN_JOBS:-$cpus}
-test_jobs=${KREIN_TEST_JOBS:-$((cpus > 1 ? 2 : 1))}
+test_jobs=${KREIN_TEST_JOBS:-$((cpus > 1 ? 3 : 1))}
 limit=${KREIN_TEST_TIMEOUT:-600}
 verbose=${V:-0}
 [[ -d ${KREIN_DATA:=$root/../shared/data} ]] && KREIN_DATA=$(cd "$KREIN_DATA" && pwd)
@@ -285,7 +286,7 @@ count_result() { # label/name
 
 # Runs the queue, the longest first.
 run_queue() {
-    local start entry name running=0
+    local start entry name
     local -a pending=() left command
     start=$(now)
     report() { # the tests that have finished since
@@ -297,15 +298,13 @@ run_queue() {
     }
     mapfile -t queue < <(printf '%s\n' "${queue[@]}" | sort -t '|' -s -k 1,1nr)
     for entry in "${queue[@]}"; do
-        if ((running >= test_jobs)); then
+        while (($(jobs -rp | wc -l) >= test_jobs)); do # counted: one can end while none is waited for
             wait -n
-            running=$((running - 1))
             report
-        fi
+        done
         IFS='|' read -r -a command <<<"$entry"
         pending+=("${command[1]}")
         run_one "${command[1]}" "${command[@]:2}" 2>/dev/null &
-        running=$((running + 1))
     done
     wait
     report

@@ -3,8 +3,8 @@
 # from a checkout, looks into it (scripts/wheel_contents.py), and imports it from a fresh environment;
 # then the source archive, from which the same wheel must come out, and an editable install.
 #
-# The library is built in BUILD/wheel, which stays. Building it again from the source archive needs
-# ccache, and is skipped without it.
+# BUILD is a finished Release build of this checkout. Its objects are taken where they would come out
+# the same (scripts/taken-object.sh), and all else is done as for a user: CMake, linking, packing.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "$1" && pwd)
@@ -13,9 +13,13 @@ stage=$(mktemp -d "${TMPDIR:-/tmp}/krein-wheel.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 unset "${!PIP_@}" KREIN_LIBRARY PYTHONPATH VIRTUAL_ENV SOURCE_DATE_EPOCH
 export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONFIG_FILE=/dev/null
-export CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$root
-command -v ccache >/dev/null && export CMAKE_C_COMPILER_LAUNCHER=ccache
 passed=0 failed=0 skipped=0
+
+# All builds below take the objects of BUILD; a compiler of another name would not.
+"$python" "$root/scripts/taken_objects.py" "$build" "$root" "$stage/objects"
+export CMAKE_C_COMPILER_LAUNCHER=$root/scripts/taken-object.sh TAKEN_OBJECTS=$stage/objects TAKEN_FROM=$root
+CC=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt") && export CC
+command -v ninja >/dev/null && export CMAKE_GENERATOR=Ninja
 
 step() { # what, command...
     local what=$1 status
@@ -57,13 +61,10 @@ cd "$stage" || exit 1
 
 # ---- the wheel of this checkout
 
-# Compiled in less time: the package is looked at here, not the speed. pip's build keeps the option.
-quickly() { cmake -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG" >/dev/null 2>&1; }
-quickly "$root" "$build/wheel"
-step "pip wheel at the root" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$build/wheel" -w root "$root" || finish
+step "pip wheel at the root" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$stage/tree" -w root "$root" || finish
 wheel=$(only root)
 step "its contents" "$python" "$root/scripts/wheel_contents.py" "$wheel" "$root"
-step "pip wheel in python/" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$build/wheel" -w python "$root/python" &&
+step "pip wheel in python/" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$stage/tree" -w python "$root/python" &&
     step "the same bytes from python/" cmp "$wheel" "python/${wheel#root/}"
 
 cat >use.py <<'END'
@@ -109,15 +110,15 @@ fi
 # ---- the source archive
 
 step "the source archive" "$python" -c 'import sys; sys.path.insert(0, sys.argv[1]); import backend; print(backend.build_sdist("sdist"))' "$root/python" || finish
-if ! command -v ccache >/dev/null; then
-    skip "the wheel of the source archive, editable install" "they compile everything again, and ccache is not here"
-    finish
-fi
 step "unpacking it" tar xf "sdist/krein-$version.tar.gz" || finish
-export CCACHE_BASEDIR=$stage/krein-$version
-quickly "krein-$version" again
-step "pip wheel of the source archive" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$stage/again" -w unpacked "./krein-$version" &&
+unpacked=$stage/krein-$version
+# An object is taken for a source of the same content only; headers count too.
+export TAKEN_FROM=$unpacked
+for folder in include src; do
+    diff -rq "$root/$folder" "$unpacked/$folder" || unset CMAKE_C_COMPILER_LAUNCHER
+done
+step "pip wheel of the source archive" "${pip[@]}" wheel --no-deps --config-settings "build-dir=$stage/again" -w unpacked "$unpacked" &&
     step "the same bytes from the source archive" cmp "$wheel" "unpacked/${wheel#root/}"
-step "pip install -e" "${pip[@]}" install -e "./krein-$version" &&
-    step "import krein from the checkout" "$stage/venv/bin/python" use.py "$stage/krein-$version" "$version"
+step "pip install -e" "${pip[@]}" install --config-settings "build-dir=$stage/again" -e "$unpacked" &&
+    step "import krein from the checkout" "$stage/venv/bin/python" use.py "$unpacked" "$version"
 finish

@@ -31,7 +31,7 @@ for file in big.csv big.libsvm big.npy; do
     both "pca" $file csv pca "${kernel[@]}" --components 3
     [[ $SANITIZED && $file != big.csv ]] && continue
     both "krr, nystrom" $file krein train -k 'gaussian(sigma=4)' -m 'nystrom(D=32)'
-    both "krr, pcg" $file krein train "${kernel[@]}" --learner 'krr(solver=pcg)' -l 1e-4
+    both "krr, pcg" $file krein train "${kernel[@]}" --learner 'krr(solver=pcg)' -l 1e-2
     both "dckrr" $file krein train "${kernel[@]}" --learner 'dckrr(parts=3)' -l 1e-4
     both "dckrr, shuffled" $file krein train "${kernel[@]}" --learner 'dckrr(parts=3, order=shuffle)' -l 1e-4
     both "sskrr" $file krein train "${kernel[@]}" --learner 'sskrr(parts=2)' -l 1e-4
