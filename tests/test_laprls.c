@@ -646,7 +646,7 @@ static void bad_input(void) {
     refused(&r, with("laprls", k, "exact", 0), KREIN_EARG, "lambda > 0");
     refused(&r, with("laprls(lambda_i=-1)", k, "exact", .1), KREIN_ESPEC, "lambda_i");
     refused(&r, with("laprls", "tanh(gamma=1, c=1)", "exact", .1), KREIN_EARG, "positive");
-    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "0 usable rows");
+    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "0 of 40 rows have a label");
     drop(&r);
     drop(&none);
 }

@@ -206,7 +206,7 @@ static krein_status choose_on(krein_laprls *s, const krein_nystrom *B, double *G
             view.Z[i * B->m + j] = (double)B->B[s->points.node[s->some[i]] * B->m + j];
     for (int64_t e = 0; e < s->nsome * B->m; e++)
         view.least += view.Z[e] * view.Z[e] / (double)s->nsome;
-    view.least = krein__laprls_least(B->m, view.least);
+    view.least = krein__laprls_least(1, view.least); /* what the approximation resolves */
     TRY(krein__laprls_choose(s, &view));
 done:
     krein__free(ctx, view.Z);
