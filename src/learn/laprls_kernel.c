@@ -269,7 +269,8 @@ static krein_status iterate(krein_laprls *s) {
     s->form.mu = s->lambda_i / s->square;
     if (pcg || levers) {
         NEW(F, m * m);
-        TRY(krein__manifold_factor(ctx, m, GC, GL, job->lambda, s->form.mu, F));
+        double sure = job->lambda + krein__manifold_rounding(m, GC, GL, s->form.mu);
+        TRY(krein__manifold_factor(ctx, m, GC, GL, sure, s->form.mu, F));
     }
     krein__free(ctx, GC);
     krein__free(ctx, GL);
