@@ -44,6 +44,13 @@ for learner in 'labelprop(method=spreading, alpha=0.9, near=descent)' 'labelprop
     run predict d.krein all.csv
     ok "$learner: predict"
 done
+# Fewer rows than features: a lambda at which every row has a leverage of one must not win by its classes.
+"$KREIN" generate 'blobs(classes=5)' -n 600 -d 8 --noise 2 -o blobs.csv >/dev/null || fail "generate"
+awk -F, 'BEGIN { OFS = "," } NR > 1 && NR % 12 { $1 = "?" } { print }' blobs.csv >few.csv
+run train few.csv -t classification --learner 'selftrain(rounds=1)' -k 'gaussian(sigma=3)' -m 'nystrom(D=300)' -vv -o c.krein
+ok "selftrain on landmarks"
+has "selftrain on landmarks: the choice of lambda" err 'the best of [0-9]+: loss 0\.2'
+is "selftrain on landmarks: no loss of nothing" "$(grep -c 'loss [0-9.]*e+' err)" 0
 # ---- laprls and vvr: probabilities, several labels, new rows ----
 run train some.csv --learner laprls "${kernel[@]}" --graph-file g.graph --probabilities --json -o l.krein
 ok "laprls"
