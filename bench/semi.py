@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""semi.py [--parts A,B] [--sets A,B] [--methods A,B] [--splits N] [--shares A,B] [--records FILE] [--tables] [--seconds]
-[--write] -- learning from rows without labels, on real data.
+"""semi.py [--parts A,B] [--sets A,B] [--methods A,B] [--splits N] [--shares A,B] [--threads N] [--records FILE] [--tables]
+[--seconds] [--write] -- learning from rows without labels, on real data.
 
 --parts are some of
 
@@ -9,21 +9,25 @@ table      Tables 6.6 and 6.7 of the thesis behind FORMULAS 13 (rmse of numbers 
            whose width is chosen once for each set by `krein train -k gaussian` on the labelled rows of another split. lambda
            and lambda_i are chosen by laprls on landmarks in each split, and are the same for all solvers. RLS is the same
            without a graph and on the labelled rows alone, with its own lambda. The whole kernel matrix is left out above
-           EXACT training rows, the most that krein takes it of.
+           WHOLE training rows, where the thesis leaves it out too.
 labels     Figure 6.3: rmse against the share of rows with labels, a tenth landmarks; both lambdas chosen in every fit.
 landmarks  Figure 6.4: the same against the share of landmarks, a tenth with labels.
 curves     The classification error of krr on the labelled rows, laprls, labelprop (harmonic, and spreading with
-           alpha=0.9) and selftrain with 1 to 10 % of the labels. laprls and labelprop on 1,024 landmarks.
+           alpha=0.9) and selftrain (of krr) with 1 to 10 % of the labels. All but krr on 1,024 landmarks.
 peers      scikit-learn's LabelSpreading and SelfTrainingClassifier beside ours: each in a process of its own, one after the
            other. Theirs are the seconds of fit and predict, ours those of the whole run.
+lowrank    vvr on generated rows: 50 numbers from 20 columns, 100 rows, noise as large as what it hides. The numbers are linear
+           in 2 directions of the inputs, or in all 20. rmse on 2,000 rows without noise.
 skin       All rows of skin_nonskin, a tenth with labels, 4,096 landmarks, solver=pcg.
 graph      bench/bench_graph on 500,000 rows of 90 columns, exact and by descent.
 
---seconds shows the times of the table as well: for a machine that does nothing else. peers, skin and graph always have
-times: measure them there.
+Of table and peers the CPU seconds (user and system) of the whole process are shown, which others on the machine change
+little: with one thread, which is the default of --threads, they are the seconds on a machine that does nothing else.
+--seconds shows those by the clock (table: of the fit alone), for such a machine: `--parts table,peers --threads 2 --seconds`.
+skin and graph take all CPUs and have times by the clock: measure them there.
 
 With --records the measurements go to FILE as lines of JSON, and those that are there are not made again. --write puts the
-tables and figures into docs/results.
+tables and figures into docs/results; parts that were not measured stay as they are there.
 """
 
 import argparse
@@ -40,7 +44,8 @@ import numpy as np
 
 import common
 
-EXACT, MOST, LANDMARKS = 32000, 5000, 4096
+EXACT, WHOLE, MOST, LANDMARKS = 32000, 35000, 5000, 4096
+threads = 1  # of krein and of scikit-learn; main sets it
 # The label of one class (None: numbers, centred).
 SETS = {"madelon": ["madelon.train"], "space_ga": ["space_ga"], "abalone": ["abalone"], "phishing": ["phishing"],
         "a9a": ["a9a.train"], "w7a": ["w7a.train"], "ijcnn1": ["ijcnn1.train"], "cod-rna": ["cod-rna.train"],
@@ -69,7 +74,7 @@ SOME = ["-m", "nystrom(D=1024)"]
 LEARNERS = {"krr": ["--learner", "krr"], "laprls": [*SOME, "--learner", "laprls"],
             "harmonic": [*SOME, "--learner", "labelprop"],
             "spreading": [*SOME, "--learner", "labelprop(method=spreading, alpha=0.9)"],
-            "selftrain": ["--learner", "selftrain"]}
+            "selftrain": [*SOME, "--learner", "selftrain"]}
 FIGURES, DOUBLED = ["madelon", "space_ga"], [1, 2, 4, 8, 16, 32, 64]
 PEER_SETS, PEER_SHARE = ["pendigits", "letter"], 2
 PEERS = {"labelprop(method=spreading)": [*SOME, "--learner", "labelprop(method=spreading)"],
@@ -77,6 +82,11 @@ PEERS = {"labelprop(method=spreading)": [*SOME, "--learner", "labelprop(method=s
          "labelprop(method=spreading, alpha=0.9)": LEARNERS["spreading"], "laprls": LEARNERS["laprls"],
          "selftrain(base=svm)": ["-m", "exact", "--max-exact", EXACT, "--learner", 'selftrain(base="svm(C=10)")'],
          "scikit-learn SelfTrainingClassifier(SVC)": None}
+
+
+LOW_RANK = {"krr": "krr", "vvr(lambda_s=0)": "vvr(lambda_i=0, lambda_s=0)", "vvr": "vvr(lambda_i=0)",
+            "vvr(theta=2)": "vvr(lambda_i=0, theta=2)"}
+RANKS, TARGETS = [2, 20], 50
 
 
 def read(files):
@@ -131,10 +141,18 @@ def write_split(rows, number, share, work, classes=False, whole=False):
     return files, len(train)
 
 
+def spent():
+    """CPU seconds of the processes that have ended: one runs at a time."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def train(files, task, *arguments, rest=True):
-    more = ["--unlabeled", files["rest"]] if rest else []
-    return common.krein("train", files["labelled"], "--label", "first", "-t", task, *more, "--test", files["test"],
-                        "-o", files["labelled"].with_suffix(".krein"), *arguments)
+    more, before = ["--unlabeled", files["rest"]] if rest else [], spent()
+    label = [] if "--targets" in arguments else ["--label", "first"]
+    r = common.krein("train", files["labelled"], *label, "-t", task, *more, "--test", files["test"], "-o",
+                     files["labelled"].with_suffix(".krein"), *arguments, threads=threads)
+    return {**r, "cpu": spent() - before}
 
 
 def kernel_of(rows, name, task, records, work):
@@ -149,11 +167,12 @@ def kernel_of(rows, name, task, records, work):
 
 
 def record(records, part, name, number, method, r, **more):
-    print(part, name, number, method, more, r["iterations"], round(r["wall"], 1), file=sys.stderr, flush=True)
+    print(part, name, number, method, more, r["iterations"], round(r["wall"], 1), round(r.get("cpu", 0), 1),
+          file=sys.stderr, flush=True)
     records.add({"part": part, "set": name, "split": number, "method": method, "iterations": r["iterations"],
                  "residual": r["residual"], "condition": r["condition"], "fit": r["seconds"]["fit"],
-                 "bytes": r["peak_rss_bytes"], "lambda": r["lambda"], "learner": r["learner"], "load": common.load(),
-                 **more})
+                 "cpu": r.get("cpu"), "bytes": r["peak_rss_bytes"], "lambda": r["lambda"], "learner": r["learner"],
+                 "load": common.load(), **more})
 
 
 def missing(name):
@@ -187,7 +206,7 @@ def measure_table(name, methods, splits, records, work):
     kernel = kernel_of(rows, name, "regression", records, work)
     for number in range(1, splits + 1):
         wanted = [m for m in methods if ("table", name, number, m) not in records.all]
-        if int(.7 * len(rows)) > EXACT:
+        if int(.7 * len(rows)) > WHOLE:
             wanted = [m for m in wanted if not m.startswith("LapRLS")]
         if not wanted:
             continue
@@ -242,6 +261,30 @@ def measure_curve(name, methods, splits, shares, records, work):
                 record(records, "curve", name, number, key, r, error=r["test"]["error"])
 
 
+def write_related(rank, number, work):
+    """Numbers of deviation 1 that share `rank` directions; labelled rows with noise, test rows without."""
+    g = np.random.default_rng(number)
+    x = g.standard_normal((2100, 20))
+    y = x @ g.standard_normal((20, rank)) @ g.standard_normal((rank, TARGETS))
+    y /= y.std(axis=0)
+    y[:100] += g.standard_normal((100, TARGETS))
+    files = {"labelled": work / "labelled.npy", "test": work / "test.npy"}
+    rows = np.column_stack([y, x]).astype("float32")
+    np.save(files["labelled"], rows[:100])
+    np.save(files["test"], rows[100:])
+    return files
+
+
+def measure_low_rank(rank, methods, splits, records, work):
+    for number in range(1, splits + 1):
+        for method in methods:
+            if ("lowrank", str(rank), number, method) in records.all:
+                continue
+            files = write_related(rank, number, work)
+            r = train(files, "regression", "--targets", TARGETS, "-k", "linear", "--learner", LOW_RANK[method], rest=False)
+            record(records, "lowrank", str(rank), number, method, r, rmse=r["test"]["rmse"])
+
+
 # ---- scikit-learn
 
 
@@ -258,13 +301,13 @@ def fit_theirs(method, folder, sigma, scale):
     y = np.concatenate([few[:, 0], np.full(len(rest), -1)]).astype(int)
     tenth = np.median(NearestNeighbors(n_neighbors=11).fit(x).kneighbors(x[:1000])[0][:, 10])
     gamma, narrow = 1 / (2 * sigma ** 2), 1 / (2 * tenth ** 2)  # of a classifier; of edges, as ours
-    start = time.perf_counter()
-    model = {"LabelSpreading(knn)": lambda: LabelSpreading(kernel="knn", n_neighbors=10, alpha=.2, n_jobs=-1),
-             "LabelSpreading(rbf)": lambda: LabelSpreading(kernel="rbf", gamma=narrow, alpha=.2, n_jobs=-1),
+    start, before = time.perf_counter(), time.process_time()
+    model = {"LabelSpreading(knn)": lambda: LabelSpreading(kernel="knn", n_neighbors=10, alpha=.2, n_jobs=threads),
+             "LabelSpreading(rbf)": lambda: LabelSpreading(kernel="rbf", gamma=narrow, alpha=.2, n_jobs=threads),
              "SelfTrainingClassifier(SVC)": lambda: SelfTrainingClassifier(SVC(C=10, gamma=gamma, probability=True))}
     model = model[method.removeprefix("scikit-learn ")]().fit(x, y)
     error = float(np.mean(model.predict(scaler.transform(test[:, 1:])) != test[:, 0]))
-    print(json.dumps({"fit": time.perf_counter() - start, "error": error,
+    print(json.dumps({"fit": time.perf_counter() - start, "cpu": time.process_time() - before, "error": error,
                       "bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 
 
@@ -281,10 +324,12 @@ def measure_peers(name, methods, splits, records, work):
                 continue
             if PEERS[method]:
                 r = train(files, "classification", *kernel, "-s", number, *PEERS[method])
-                found = {"fit": r["seconds"]["total"], "bytes": r["peak_rss_bytes"], "error": r["test"]["error"]}
+                found = {"fit": r["seconds"]["total"], "cpu": r["cpu"], "bytes": r["peak_rss_bytes"],
+                         "error": r["test"]["error"]}
             else:
                 text, _ = common.run([sys.executable, __file__, "--theirs", method, work, sigma,
-                                      "no" if name in PIXELS else "yes"])
+                                      "no" if name in PIXELS else "yes", "--threads", threads],
+                                     **{f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS")})
                 found = json.loads(text)
             print("peers", name, number, method, found, file=sys.stderr, flush=True)
             records.add({"part": "peers", "set": name, "split": number, "method": method, "n": n, "load": common.load(),
@@ -346,8 +391,8 @@ def against_thesis(records, seconds):
                                                for n in SETS if records.of("table", n)])
 
     out = {"rmse": of("rmse (thesis)", "rmse", 3, 0), "iterations": of("iterations (thesis)", "iterations", 0, 1)}
-    if seconds:
-        out["seconds"] = of("seconds of the fit (thesis)", "fit", 2, 2)
+    out["seconds"] = (of("seconds of the fit (thesis)", "fit", 2, 2) if seconds else
+                      of("CPU seconds of the process (seconds of the thesis)", "cpu", 2, 2))
     return out
 
 
@@ -383,34 +428,55 @@ def curve_figure(records, names):
     return common.figure("labels and rows without", plots)
 
 
+def page_lines(mark):
+    """{first cell: cells} of a table of the page."""
+    text = (common.ROOT / "docs" / "results" / "semi.md").read_text()
+    inside = text.split(f"<!-- semi {mark} -->\n")[1].split("<!-- end -->")[0].splitlines()[2:]
+    return {line.split(" | ")[0][2:]: line[2:-2].split(" | ") for line in inside}
+
+
 def curve_table(records):
-    return table(
-        ["error in %, labels:", *(f"{s} %" for s in SHARES)],
-        [[f"{n}, {m}", *(mean([100 * r["error"] for r in records.of("curve", n, f"{m} {s}")], 1) or "-" for s in SHARES)]
-         for n in CURVES for m in LEARNERS if any(records.of("curve", n, f"{m} {s}") for s in SHARES)])
+    """Learners without records keep the line that the page has."""
+    lines, before, measured = [], page_lines("curves"), False
+    for n in CURVES:
+        for m in LEARNERS:
+            every = [[100 * r["error"] for r in records.of("curve", n, f"{m} {s}")] for s in SHARES]
+            measured = measured or any(every)
+            if any(every):
+                lines.append([f"{n}, {m}", *(mean(one, 1) or "-" for one in every)])
+            elif f"{n}, {m}" in before:
+                lines.append(before[f"{n}, {m}"])
+    return table(["error in %, labels:", *(f"{s} %" for s in SHARES)], lines) if measured else ""
 
 
-def peer_table(records):
+def peer_table(records, seconds):
     lines = []
     for name in PEER_SETS:
         for method in PEERS:
             every = records.of("peers", name, method)
             if every:
                 lines.append([f"{name} ({every[0]['n']:,} rows)", method, mean([100 * r["error"] for r in every], 1),
-                              mean([r["fit"] for r in every], 1),
+                              mean([r["fit" if seconds else "cpu"] for r in every], 1),
                               f"{statistics.fmean(r['bytes'] for r in every) / 1e9:.2f}"])
-    return table(["set", "", "error in %", "seconds", "peak GB"], lines)
+    return table(["set", "", "error in %", "seconds" if seconds else "CPU seconds", "peak GB"], lines)
+
+
+def low_rank_table(records):
+    return table(["rmse of numbers that share", *(f"{rank} directions" for rank in RANKS)],
+                 [[m, *(mean([r["rmse"] for r in records.of("lowrank", str(rank), m)], 3) or "-" for rank in RANKS)]
+                  for m in LOW_RANK if records.of("lowrank", str(RANKS[0]), m)])
 
 
 def skin_table(records):
-    return table(["rows", "with labels", "iterations", "seconds of the fit", "of the process", "peak GB"],
+    return table(["rows", "with labels", "iterations", "seconds of the fit", "of the process", "peak GB",
+                  "load after"],
                         [[f"{r['rows']:,}", f"{r['labels']:,}", r["iterations"], f"{r['fit']:.1f}", f"{r['wall']:.1f}",
-                          f"{r['bytes'] / 1e9:.2f}"] for r in records.of("skin", "skin_nonskin", "pcg")])
+                          f"{r['bytes'] / 1e9:.2f}", f"{r['load']:.1f}"] for r in records.of("skin", "skin_nonskin", "pcg")])
 
 
 def graph_table(records):
-    return table(["near", "seconds", "recall", "peak MB beside the rows"],
-                        [[m, f"{r['fit']:.0f}", f"{r['recall']:.3f}", f"{r['bytes'] / 1e6:.0f}"]
+    return table(["near", "seconds", "recall", "peak MB beside the rows", "load after"],
+                        [[m, f"{r['fit']:.0f}", f"{r['recall']:.3f}", f"{r['bytes'] / 1e6:.0f}", f"{r['load']:.1f}"]
                          for m in ("exact", "descent") for r in records.of("graph", "500000", m)])
 
 
@@ -426,26 +492,30 @@ def figures(records):
 def machine(records):
     version, _ = common.run([common.program(), "--version"])
     loads = {part: [r["load"] for key, r in records.all.items() if key[0] == part]
-             for part in ("table", "peers", "skin", "graph")}
+             for part in ("table", "peers")}
     said = ", ".join(f"{part} {max(every):.1f}" for part, every in loads.items() if every)
     where = common.machine().split(", load")[0]
     return f"{version.splitlines()[0]}; {where}. Load averages after the runs, at most: {said}.\n"
 
 
 def main():
+    global threads
     p = argparse.ArgumentParser()
     some = lambda text: [s for s in text.split(",") if s]
-    p.add_argument("--parts", type=some, default=["table", "labels", "landmarks", "curves", "peers", "skin", "graph"])
+    p.add_argument("--parts", type=some, default=["table", "labels", "landmarks", "curves", "peers", "lowrank", "skin",
+                                                         "graph"])
     p.add_argument("--sets", type=some, help="of all parts; without it those of each")
     p.add_argument("--methods", type=some, help="those that contain one of these texts")
     p.add_argument("--splits", type=int, default=3)
     p.add_argument("--shares", type=lambda text: [int(s) for s in text.split(",")], default=SHARES, help="of the curves")
+    p.add_argument("--threads", type=int, default=threads, help="of all parts but skin and graph")
     p.add_argument("--records", type=Path)
     p.add_argument("--tables", action="store_true", help="measure nothing")
     p.add_argument("--seconds", action="store_true")
     p.add_argument("--write", action="store_true")
     p.add_argument("--theirs", nargs=4, help=argparse.SUPPRESS)
     a = p.parse_args()
+    threads = a.threads
     if a.theirs:
         return fit_theirs(a.theirs[0], Path(a.theirs[1]), float(a.theirs[2]), a.theirs[3] == "yes")
     records, work = common.Records(a.records), common.folder()
@@ -466,6 +536,8 @@ def main():
         measure_curve(name, methods(LEARNERS), a.splits, a.shares, records, work)
     for name in sets("peers", PEER_SETS):
         measure_peers(name, methods(PEERS), a.splits, records, work)
+    for rank in RANKS if sets("lowrank", ["generated"]) else []:
+        measure_low_rank(rank, methods(LOW_RANK), a.splits, records, work)
     if sets("skin", ["skin_nonskin"]):
         measure_skin(records, work)
     if sets("graph", ["500000"]):
@@ -473,7 +545,8 @@ def main():
 
     tables = {"machine": machine(records), **against_thesis(records, a.seconds), "labels": share_table(records, "labels"),
               "landmarks": share_table(records, "landmarks"), "curves": curve_table(records),
-              "peers": peer_table(records), "skin": skin_table(records), "graph": graph_table(records)}
+              "peers": peer_table(records, a.seconds), "lowrank": low_rank_table(records),
+              "skin": skin_table(records), "graph": graph_table(records)}
     common.publish({f"semi {mark}": text for mark, text in tables.items() if text}, "semi.md" if a.write else None)
     if a.write:
         for name, text in figures(records).items():

@@ -471,6 +471,33 @@ static void moons_are_told_apart(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* A graph that weighs far more than what float32 resolves of it beside lambda: the preconditioner
+ * of the kernel matrix must stay positive. */
+static void pcg_ends(void) {
+    static const double lambda[] = {1e-7, 1e-7, 5e-9}, graph[] = {160, 16000, 9};
+    krein_ctx *ctx = test_ctx(1);
+    enum { N = 400 };
+    rows r = moons(N, 40, 2);
+    for (int a = 0; a < KREIN__COUNT(lambda); a++) {
+        char spec[80];
+        double f[2][N], off = 0;
+        krein_report report = KREIN_SIZED(krein_report);
+        snprintf(spec, sizeof spec, "laprls(lambda_i=%g, solver=direct)", graph[a]);
+        predict_own(ctx, &r, NULL, with(spec, "gaussian(sigma=0.15)", "exact", lambda[a]), NULL,
+                    f[0]);
+        snprintf(spec, sizeof spec, "laprls(lambda_i=%g, solver=pcg)", graph[a]);
+        predict_own(ctx, &r, NULL, with(spec, "gaussian(sigma=0.15)", "exact", lambda[a]), &report,
+                    f[1]);
+        for (int i = 0; i < N; i++) off = fmax(off, fabs(f[0][i] - f[1][i]));
+        CHECK_ELSE(report.residual <= 1e-6 && report.iterations < 500 && off < 1e-3,
+                   "lambda %g, lambda_i %g: residual %g after %lld, off by %g\n", lambda[a],
+                   graph[a], report.residual, (long long)report.iterations, off);
+        krein_report_clear(ctx, &report);
+    }
+    drop(&r);
+    krein_ctx_destroy(ctx);
+}
+
 /* One of the two lambdas given: the other is chosen, and what was chosen gives the same model. */
 static void one_of_two(void) {
     krein_ctx *ctx = test_ctx(1);
@@ -646,7 +673,7 @@ static void bad_input(void) {
     refused(&r, with("laprls", k, "exact", 0), KREIN_EARG, "lambda > 0");
     refused(&r, with("laprls(lambda_i=-1)", k, "exact", .1), KREIN_ESPEC, "lambda_i");
     refused(&r, with("laprls", "tanh(gamma=1, c=1)", "exact", .1), KREIN_EARG, "positive");
-    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "0 usable rows");
+    refused(&none, with("laprls", k, "exact", .1), KREIN_EDATA, "0 of 40 rows have a label");
     drop(&r);
     drop(&none);
 }
@@ -695,6 +722,7 @@ int main(int argc, char **argv) {
     RUN(many_edges);
     RUN(without_the_graph);
     RUN(moons_are_told_apart);
+    RUN(pcg_ends);
     RUN(one_of_two);
     RUN(probabilities_leave_labels_out);
     RUN(probabilities_by_folds);

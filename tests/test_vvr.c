@@ -331,7 +331,7 @@ static void bad_input(void) {
     refused(&r, with("vvr(lambda_s=-1)", k, map, .1), KREIN_ESPEC, "lambda_s");
     refused(&r, with("vvr(theta=1.5)", k, map, .1), KREIN_ESPEC, "theta");
     refused(&r, with("vvr(k=60)", k, map, -1), KREIN_EARG, "60");
-    refused(&none, with("vvr", k, map, .1), KREIN_EDATA, "0 usable rows");
+    refused(&none, with("vvr", k, map, .1), KREIN_EDATA, "0 of 60 rows have a label");
     drop(&r);
     drop(&none);
 }

@@ -63,7 +63,7 @@ static centring centring_of(const krein_divide *d, const krein_system *s, int64_
 static double leave_out(const krein_divide *d, const krein_system *s, int64_t c, const float *fit,
                         double lever, double y, double w) {
     centring t = centring_of(d, s, c);
-    double bad = 1e3 * (1 + fabs(y)), a = (double)fit[c];
+    double bad = krein__score_of_nothing(y) - y, a = (double)fit[c];
     if (d->columns == d->job->model->k) {
         double rest = 1 - w * (1 / s->weight + lever);
         return rest > 1e-6 ? -(y - t.ybar - a) * (1 - rest) / rest : bad;

@@ -77,6 +77,14 @@ static krein_status check(krein_ctx *ctx, const krein_values *values, const krei
                        "`map=nystrom`, or another kernel");
 }
 
+/* Conjugate gradients need no matrix: tiles are made again where they do not fit. Where they are
+ * asked for, any number of rows is taken. */
+static int64_t matrix_rows(const krein_ctx *ctx, const krein_values *values, int64_t n,
+                           int64_t most) {
+    (void)ctx;
+    return values->number[SOLVER] > KREIN_LAPRLS_DIRECT ? krein__min(n, most) : n;
+}
+
 /* Conjugate gradients on the kernel values at many landmarks. */
 static bool raw(const krein_job *job, const krein_map *map, const krein_values *values) {
     int64_t n = job->n + job->unlabelled.n;
@@ -256,6 +264,7 @@ const krein_learner_class krein__learner_laprls = {
             "docs/semisupervised.md."},
     .tasks = KREIN_FOR_NUMBERS | KREIN_FOR_CLASSES | KREIN_FOR_LABELS,
     .matrix = KREIN_MATRIX_FEW,
+    .matrix_rows = matrix_rows,
     .probabilities = true,
     .held_out = true,
     .unlabelled = true,

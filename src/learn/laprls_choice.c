@@ -6,7 +6,9 @@
  * so that for each rho there is one Cholesky factor, and then ridge regression on the labelled rows
  * with that kernel: leave-one-out in closed form at all lambdas at once (solve/dual.c). A row that
  * is left out loses its label and stays in the graph. rho = 0 is among the values, that is krr; the
- * others are powers of ten around D / trace Z'LZ, and more of them while the best is the last.
+ * others are powers of ten around D / trace Z'LZ, and more of them while the best is the last. Of
+ * losses below NOTHING of the labels' variance the one of the least rho is the best: they differ by
+ * rounding, and conjugate gradients end late where rho is large.
  * With folds asked for, their error takes the place of leave-one-out.
  *
  * Where one of the two is given, the other is chosen alone. Above KREIN_LAPRLS_CHOICE_ROWS labelled
@@ -20,6 +22,7 @@
 #include <string.h>
 
 enum { RHOS = 8, RHOS_MOST = 11, LAMBDAS = 17 };
+static const double NOTHING = 1e-6;
 
 double krein__laprls_least(int64_t D, double square) { return 1e-7 * square / sqrt((double)D); }
 
@@ -65,6 +68,7 @@ typedef struct search {
     double *U, *V, *K;
     krein_path best;
     double rho, least; /* of the best; and of rho = 0: error or loss */
+    double nothing;    /* a loss that is none */
 } search;
 
 static krein_status kernel_at(search *t, double rho) {
@@ -79,10 +83,10 @@ static krein_status kernel_at(search *t, double rho) {
     return KREIN_OK;
 }
 
-static bool better(const krein_targets *rows, const krein_path *a, const krein_path *b) {
+static bool better(const search *t, const krein_path *a, const krein_path *b) {
     double ea = a->error[a->best], eb = b->error[b->best];
-    if (rows->class && ea != eb) return ea < eb;
-    return a->loss[a->best] < b->loss[b->best];
+    if (t->rows.class && ea != eb) return ea < eb;
+    return a->loss[a->best] < b->loss[b->best] && b->loss[b->best] > t->nothing;
 }
 
 /* Scores rho at the lambdas of the path, or at all that make sense (n = 0). */
@@ -104,7 +108,7 @@ static krein_status score(search *t, double rho, krein_path *p) {
     krein__log(ctx, KREIN_LOG_DEBUG, "%s: lambda_i / (lambda n^2) %g, lambda %g: loss %g, error %g",
                t->s->name, rho, p->lambda[p->best], p->loss[p->best], p->error[p->best]);
     if (rho == 0) t->least = t->rows.class ? p->error[p->best] : sqrt(p->loss[p->best]);
-    if (t->best.n == 0 || better(&t->rows, p, &t->best)) {
+    if (t->best.n == 0 || better(t, p, &t->best)) {
         t->best = *p;
         t->rho = rho;
     }
@@ -180,6 +184,8 @@ static krein_status begin(search *t) {
     NEW(t->K, m * m);
     TRY(krein__subset_begin(ctx, &s->rows, &t->subset));
     t->rows = krein__subset_pick(&s->rows, s->some, m, &t->subset);
+    for (int64_t c = 0; c < s->form.k; c++)
+        t->nothing += NOTHING * s->form.square[c] / (double)s->form.k;
     if (job->folds > 0) {
         NEW(t->fold, m);
         TRY(pick_folds(t, job->folds, t->fold));

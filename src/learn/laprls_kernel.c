@@ -206,7 +206,7 @@ static krein_status choose_on(krein_laprls *s, const krein_nystrom *B, double *G
             view.Z[i * B->m + j] = (double)B->B[s->points.node[s->some[i]] * B->m + j];
     for (int64_t e = 0; e < s->nsome * B->m; e++)
         view.least += view.Z[e] * view.Z[e] / (double)s->nsome;
-    view.least = krein__laprls_least(B->m, view.least);
+    view.least = krein__laprls_least(1, view.least); /* what the approximation resolves */
     TRY(krein__laprls_choose(s, &view));
 done:
     krein__free(ctx, view.Z);
@@ -269,7 +269,8 @@ static krein_status iterate(krein_laprls *s) {
     s->form.mu = s->lambda_i / s->square;
     if (pcg || levers) {
         NEW(F, m * m);
-        TRY(krein__manifold_factor(ctx, m, GC, GL, job->lambda, s->form.mu, F));
+        double sure = job->lambda + krein__manifold_rounding(m, GC, GL, s->form.mu);
+        TRY(krein__manifold_factor(ctx, m, GC, GL, sure, s->form.mu, F));
     }
     krein__free(ctx, GC);
     krein__free(ctx, GL);

@@ -172,7 +172,7 @@ static void score_rows(const walk *w, int64_t from, int64_t m, double *tile) {
         for (int64_t c = 0; c < k; c++) {
             double y = rows->y[(from + i) * k + c];
             double residual = y - s->ymean[c] - score[i * k + c];
-            score[i * k + c] = fabs(rest) > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+            score[i * k + c] = fabs(rest) > 1e-6 ? y - residual / rest : krein__score_of_nothing(y);
         }
     }
 }

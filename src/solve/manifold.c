@@ -29,6 +29,7 @@
 
 #include "num/blas.h"
 
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -291,6 +292,12 @@ krein_status krein__manifold_factor(krein_ctx *ctx, int64_t m, const double *GC,
         st = krein__cholesky(ctx, m, out, m, NULL);
         if (st != KREIN_ENUMERIC || more > trace) return st;
     }
+}
+
+double krein__manifold_rounding(int64_t m, const double *GC, const double *GL, double mu) {
+    double sum = 0;
+    for (int64_t e = 0; e < m * m; e++) sum += pow(GC[e] + (GL ? mu * GL[e] : 0), 2);
+    return 4 * FLT_EPSILON * sqrt(sum);
 }
 
 /* ---- on features -------------------------------------------------------- */

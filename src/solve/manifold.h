@@ -87,5 +87,8 @@ krein_status krein__manifold_features_cg(const krein_manifold *f, krein_features
  * triangle of out; more of lambda where rounding left it indefinite. */
 krein_status krein__manifold_factor(krein_ctx *ctx, int64_t m, const double *GC, const double *GL,
                                     double lambda, double mu, double *out);
+/* What float32 leaves uncertain of GC + mu GL: more on the diagonal keeps the preconditioner of the
+ * kernel matrix positive, which is a difference (manifold.c). */
+double krein__manifold_rounding(int64_t m, const double *GC, const double *GL, double mu);
 
 #endif

@@ -6,6 +6,8 @@
 #include "file/archive.h"
 #include "stream/data.h"
 
+#include <math.h>
+
 extern const krein_class *const krein__solvers[];
 extern const int64_t krein__solver_count;
 
@@ -117,6 +119,12 @@ void krein__system_clear(krein_ctx *ctx, krein_system *s);
 /* Weights of the raw features (R x k) and intercepts (k) for one lambda. */
 krein_status krein__system_solve(krein_ctx *ctx, const krein_system *s, double lambda, double *w,
                                  double *intercept);
+
+/* The score of a row whose leverage is one, which leaves nothing to predict it from: a loss so
+ * large, and a class so wrong, that no path chooses this lambda. */
+static inline double krein__score_of_nothing(double y) {
+    return y - copysign(1e3 * (1 + fabs(y)), y);
+}
 
 /* Predictions for every lambda of a path, from one eigendecomposition of the system. */
 typedef struct krein_scores krein_scores;

@@ -206,9 +206,7 @@ static void score_tile(const krein_scores *l, const float *r, const krein_target
                 int64_t at = (i * L + a) * k + c;
                 double y = rows->y[i * k + c];
                 double residual = y - l->ymean[c] - (double)t.fit[at];
-                /* A leverage of one leaves nothing to predict from: a loss so large that no path
-                 * chooses this lambda. */
-                score[at] = rest > 1e-6 ? y - residual / rest : y + 1e3 * (1 + fabs(y));
+                score[at] = rest > 1e-6 ? y - residual / rest : krein__score_of_nothing(y);
             }
         }
     }

@@ -240,6 +240,7 @@ static krein_status put_together(krein_scan *s) {
     TRY(krein__comm_fold(ctx, KREIN_FOLD_SUM, 2, rows));
     TRY(krein__comm_most(ctx, 1, &data->label_most));
     s->all_kept = rows[0];
+    s->all_unlabelled = rows[1];
 done:
     krein__recode_clear(ctx, &codes);
     return st;
@@ -411,6 +412,16 @@ static krein_status check_parts(const krein_data *data, double holdout, bool cal
                        data->options.group ? ", or their groups" : "");
 }
 
+static krein_status too_few(const krein_scan *s) {
+    long long kept = (long long)s->all_kept, all = kept + (long long)s->all_unlabelled;
+    if (all > kept)
+        return krein__fail(s->ctx, KREIN_EDATA,
+                           "%s: %lld of %lld rows %s a label; at least two are needed",
+                           s->data->name, kept, all, kept == 1 ? "has" : "have");
+    return krein__fail(s->ctx, KREIN_EDATA, "%s: %lld usable row%s; at least two are needed",
+                       s->data->name, kept, kept == 1 ? "" : "s");
+}
+
 krein_status krein__data_scan(krein_data *data, krein_label_use labels, double holdout,
                               uint64_t seed, krein_encoding *e) {
     krein_ctx *ctx = data->ctx;
@@ -440,10 +451,10 @@ krein_status krein__data_scan(krein_data *data, krein_label_use labels, double h
     TRY(krein__data_share(data));
     TRY(scan_file(&s, parts));
     s.all_kept = s.kept;
+    s.all_unlabelled = s.unlabelled;
     TRY(put_together(&s));
     if (s.all_kept < 2) {
-        st = krein__fail(ctx, KREIN_EDATA, "%s: %lld usable row%s; at least two are needed",
-                         data->name, (long long)s.all_kept, s.all_kept == 1 ? "" : "s");
+        st = too_few(&s);
         goto done;
     }
     if (data->has_label) TRY(decide_labels(&s, labels, e));

@@ -14,9 +14,9 @@ typedef struct krein_scan {
     double *label;  /* of every row, when rows are held out */
     int32_t *group;
     int64_t rows, label_room;
-    int64_t kept, unlabelled; /* training rows, and those without a label */
-    int64_t all_kept;         /* training rows of all processes */
-    double label_sum[64];     /* by weight, of the training rows */
+    int64_t kept, unlabelled;         /* training rows, and those without a label */
+    int64_t all_kept, all_unlabelled; /* of all processes */
+    double label_sum[64];             /* by weight, of the training rows */
 } krein_scan;
 
 /* Numeric and text columns among the features. */

@@ -36,6 +36,7 @@ status "the data are no graph" 2
 head -1 all.csv | cat - <(tail -n +2 some.csv | sed 's/^[^,]*,/?,/') >none.csv
 run train none.csv --learner labelprop "${kernel[@]}" -o c.krein
 status "no labels" 1
+has "no labels" err '0 of 400 rows have a label'
 for learner in 'labelprop(method=spreading, alpha=0.9, near=descent)' 'labelprop(near=tree, edges=binary)' \
     'selftrain(base="svm(C=10)", threshold=0.8)'; do
     run train some.csv --learner "$learner" "${kernel[@]}" -o d.krein
@@ -43,6 +44,13 @@ for learner in 'labelprop(method=spreading, alpha=0.9, near=descent)' 'labelprop
     run predict d.krein all.csv
     ok "$learner: predict"
 done
+# Fewer rows than features: a lambda at which every row has a leverage of one must not win by its classes.
+"$KREIN" generate 'blobs(classes=5)' -n 600 -d 8 --noise 2 -o blobs.csv >/dev/null || fail "generate"
+awk -F, 'BEGIN { OFS = "," } NR > 1 && NR % 12 { $1 = "?" } { print }' blobs.csv >few.csv
+run train few.csv -t classification --learner 'selftrain(rounds=1)' -k 'gaussian(sigma=3)' -m 'nystrom(D=300)' -vv -o c.krein
+ok "selftrain on landmarks"
+has "selftrain on landmarks: the choice of lambda" err 'the best of [0-9]+: loss 0\.2'
+is "selftrain on landmarks: no loss of nothing" "$(grep -c 'loss [0-9.]*e+' err)" 0
 # ---- laprls and vvr: probabilities, several labels, new rows ----
 run train some.csv --learner laprls "${kernel[@]}" --graph-file g.graph --probabilities --json -o l.krein
 ok "laprls"
@@ -51,6 +59,20 @@ has "laprls: says how many" err '400 rows; 80 have labels'
 has "laprls: probabilities" err 'calibrated on leave-one-out scores of 80 rows'
 run evaluate l.krein all.csv --json
 json "laprls: evaluate" 'j["metrics"]["error"] < 0.1 and j["metrics"]["log_loss"] < 0.4'
+run train some.csv --learner laprls "${kernel[@]}" -m exact --max-exact 100 -o c.krein
+status "laprls above --max-exact" 2
+has "laprls above --max-exact" err '400 rows.*--max-exact'
+lambdas=(--lambda 1e-3 "${kernel[@]}" --graph-file g.graph -m exact)
+for solver in direct cg pcg; do
+    run train some.csv --learner "laprls(lambda_i=1, solver=$solver, tol=1e-9)" "${lambdas[@]}" \
+        --max-exact $([ $solver = direct ] && echo 400 || echo 100) --json -o c.krein
+    ok "laprls: $solver"
+    run predict c.krein all.csv --scores -o "$solver.csv"
+    ok "laprls: $solver: predict"
+done
+for solver in cg pcg; do
+    is "laprls: $solver above --max-exact is direct" "$(paste -d, direct.csv $solver.csv | awk -F, '{ d = $NF - $(NF / 2); if (d * d > worst) worst = d * d } END { print (NR == 400 && worst < 1e-10) }')" 1
+done
 run train some.csv --learner 'vvr(lambda_s=1e-5)' "${kernel[@]}" -m 'rff(D=200)' --graph-file g.graph --probabilities --json -o v.krein
 ok "vvr"
 has "vvr, the graph of labelprop" err 'g\.graph: the graph is read'
