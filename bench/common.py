@@ -4,11 +4,13 @@ are kept, tables for docs/results."""
 import atexit
 import ctypes
 import json
+import math
 import os
 import platform
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -125,6 +127,49 @@ class Records:
         """In the order of the splits."""
         return [r for k, r in sorted(self.all.items())
                 if k[:2] == (part, name) and (method is None or k[3] == method)]
+
+
+def compare(data, calls, results, holdout, repeat):
+    """The rows of several `krein compare`, on the same splits of a data set whose first column is the class, by the
+    labels of their methods. calls: ([labels, in the order of its methods], options). Runs that are in the file of
+    results are not made again. One thread, one training at a time: CPU seconds then count reading too. What is best,
+    and what not significantly worse, is told over all calls, by the test of docs/compare.md."""
+    rows = {}
+    for labels, options in calls:
+        text, _ = run([program(), "compare", data, "--label", "first", "-t", "classification", *options, "--holdout",
+                       holdout, "--repeat", repeat, "-j", 1, "--results", results, "--json", "-q"])
+        found = json.loads(text)
+        failed = [r for r in found["results"] if r["failures"]]
+        if failed:
+            sys.exit(f"{failed[0]['method']} on {failed[0]['data']}: {failed[0]['failed']}")
+        held = found["sets"][0]
+        for label, row in zip(labels, found["results"], strict=True):
+            rows[label] = {**row, "ratio": held["test"] / (held["n"] - held["test"]), "n": held["n"] - held["test"],
+                           "test": held["test"]}
+    mark(rows)
+    return rows
+
+
+def mark(rows):
+    """Which of the rows with the most splits is best, and which of them are not significantly worse (level 0.05)."""
+    from scipy import stats
+
+    splits = max(len(r["values"]) for r in rows.values())
+    whole = [r for r in rows.values() if len(r["values"]) == splits]
+    best = min(whole, key=lambda r: r["mean"])
+    for r in rows.values():
+        r["best"], r["similar"] = r is best, r is best
+    for r in whole:
+        if r is not best:
+            d = [a - b for a, b in zip(r["values"], best["values"])]
+            error = statistics.stdev(d) * math.sqrt(1 / splits + r["ratio"])
+            r["similar"] = not error or 2 * stats.t.sf(statistics.fmean(d) / error, splits - 1) >= 0.05
+
+
+def marked(row, text):
+    """As `krein compare --table markdown` does it."""
+    sign = "**" if row["best"] else "*" if row["similar"] else ""
+    return f"{sign}{text}{sign}"
 
 
 class Side:

@@ -1,22 +1,19 @@
 #!/usr/bin/python3
-"""divide.py [--sets A,B] [--splits N] [--jobs N] [--records FILE] [--tables] [--write] -- divide and conquer on real
-data: figures 6.7 and 6.9 of the thesis behind li2019distributed.
+"""divide.py [--sets A,B] [--splits N] [--records FILE] [--write] -- divide and conquer on real data: figures 6.7 and
+6.9 of the thesis behind li2019distributed, by `krein compare`.
 
-Classification error of `dckrr` against the number of features M in 20 parts, and against the number of parts m with
-500 features: on random Fourier features (KRR-DC-RF), on Nystrom features, on kernel matrices (KRR-DC), and undivided.
-The sets are covtype (the second class against the rest) and higgs, as far as KREIN_DATA has them; rows are drawn anew
-for each split. The width of the Gaussian is chosen once for each set, by `krein train -k gaussian` on a split that
-is not used again; lambda in each run by leave-one-out of the averaged model, but where a method's name says otherwise.
+Classification error and CPU seconds of `dckrr` against the number of features M in 20 parts, and against the number of
+parts m with 500 features: on random Fourier features (KRR-DC-RF), on Nystrom features, on kernel matrices (KRR-DC), and
+undivided. The sets are covtype (the second class against the rest; some of its rows) and higgs, as far as KREIN_DATA has
+them. The width of the Gaussian is chosen once for each set, by `krein train -k gaussian` on a split that is not used
+again, the pilot; lambda in each run by leave-one-out of the averaged model, but where it is the pilot's.
 
-With --records the measurements go to FILE as lines of JSON, and those that are there are not made again. --write
-puts the tables into docs/results/divide.md and the figures beside it.
+With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results, and what is there is not
+measured again. --write puts the tables into docs/results/divide.md and the figures beside it.
 """
 
 import argparse
-import math
-import statistics
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,193 +21,150 @@ import numpy as np
 
 import common
 
-PARTS, FEATURES = 20, 500
-OWN, WHOLE = "auto", "lambda of one part"
+PARTS, FEATURES, HOLDOUT, PILOT = 20, 500, 0.2, 100  # PILOT: the seed of its split
+OWN, WHOLE, GIVEN = "leave-one-out", "lambda of one part", "the pilot's"
+LARGEST = 2048  # rows of a part whose kernel matrix has a path of lambdas; a larger one takes minutes
 
 
 @dataclass
 class Set:
     files: list
     positive: int  # the label of one class; all others are the other
-    train: int
-    test: int
-    splits: int
+    rows: int  # so many of them are drawn
     features: list
     parts: list
-    exact: dict  # parts of kernel matrices: splits
+    exact: list  # parts of kernel matrices
 
 
 SETS = {
-    "covtype": Set(["covtype"], 1, 100000, 20000, 3, [20, 50, 100, 200, 500, 1000],
-                   [1, 5, 20, 50, 100, 200, 500], {20: 1}),
-    "higgs": Set(["higgs.train", "higgs.test"], 1, 6000, 1500, 4, [10, 20, 50, 100, 200, 500, 1000],
-                 [1, 2, 5, 10, 20, 50, 100], {5: 3, 10: 4, 20: 4, 50: 4, 100: 4}),
+    "covtype": Set(["covtype"], 1, 62500, [20, 50, 100, 200, 500, 1000], [1, 5, 20, 50, 100, 200, 500],
+                   [20, 50, 100, 200, 500]),
+    "higgs": Set(["higgs.train", "higgs.test"], 1, 7500, [10, 20, 50, 100, 200, 500, 1000], [1, 2, 5, 10, 20, 50, 100],
+                 [5, 10, 20, 50, 100]),
 }
 
 
-def load(name):
-    """Class first, or None where a file is missing."""
+def write_rows(name, work):
+    """Class first; None where a file is missing."""
     import pandas
 
-    paths = [common.data() / f"{file}.csv.gz" for file in SETS[name].files]
+    s, file = SETS[name], work / f"{name}.npy"
+    paths = [common.data() / f"{part}.csv.gz" for part in s.files]
     if not all(path.exists() for path in paths):
         return None
     rows = np.vstack([pandas.read_csv(path, header=None, dtype="float32").to_numpy() for path in paths])
-    rows[:, 0] = rows[:, 0] == SETS[name].positive
-    return rows
+    rows[:, 0] = rows[:, 0] == s.positive
+    np.save(file, rows[np.random.default_rng(1).permutation(len(rows))[: s.rows]])
+    return file
 
 
 # ---- measurements -------------------------------------------------------------------------------
 
 
-def write_split(rows, name, number, n, work):
-    """n rows for training."""
-    order, s = np.random.default_rng(number).permutation(len(rows)), SETS[name]
-    files = work / f"{name}.{number}.train.npy", work / f"{name}.{number}.test.npy"
-    np.save(files[0], rows[order[:n]])
-    np.save(files[1], rows[order[n: n + s.test]])
-    return files
+def pilot(file, name, records, what, *options):
+    """What a training on the pilot's split chose."""
+    if ("pilot", name, PILOT, what) not in records.all:
+        r = common.krein("train", file, "--label", "first", "-t", "classification", *options, "--holdout", HOLDOUT,
+                         "--seed", PILOT, "-o", file.with_suffix(".krein"), threads=1)
+        records.add({"part": "pilot", "set": name, "split": PILOT, "method": what, "kernel": r["kernel"],
+                     "lambda": r["lambda"]})
+    return records.all["pilot", name, PILOT, what]
 
 
-def train(files, *arguments):
-    return common.krein("train", files[0], "--label", "first", "-t", "classification", *arguments, "--test", files[1],
-                        "-o", files[0].with_suffix(".krein"), threads=1)
+def calls_of(name, file, records):
+    """A method is (map, M, m, how lambda is chosen)."""
+    s, calls = SETS[name], []
+    kernel = pilot(file, name, records, "sigma", "-k", "gaussian", "-m", "rff", "-D", FEATURES)["kernel"]
 
+    def value(m, kind):
+        map_ = ["-m", "rff", "-D", FEATURES] if kind == "rff" else ["-m", "exact"]
+        return pilot(file, name, records, f"lambda, {kind}, {m}", "-k", kernel, *map_, "--learner",
+                     f"dckrr(parts={m})")["lambda"]
 
-def sigma(rows, name, records, work):
-    if ("sigma", name, 100) not in records.all:
-        files = write_split(rows, name, 100, min(20000, SETS[name].train), work)
-        kernel = train(files, "-k", "gaussian", "-m", "rff", "-D", FEATURES)["kernel"]
-        records.add({"part": "sigma", "set": name, "split": 100, "kernel": kernel})
-    return records.all["sigma", name, 100]["kernel"]
+    def call(maps, parts, how=OWN, *options):
+        calls.append(([(kind, M, m, how) for m in parts for kind, M in maps],
+                      ["--learners", "; ".join(f"dckrr(parts={m})" for m in parts), "--kernels", kernel, "--maps",
+                       "; ".join(f"{kind}(D={M})" if M else kind for kind, M in maps), *options]))
 
-
-def methods(name):
-    """Names of the runs of a set: (map, M, m, how lambda is chosen): splits at most."""
-    s = SETS[name]
-    both = [(M, PARTS) for M in s.features] + [(FEATURES, m) for m in s.parts]
-    out = {("rff", M, m, OWN): s.splits for M, m in both}
-    out |= {("nystrom", M, m, OWN): s.splits for M, m in both if M <= FEATURES}
-    out |= {("rff", M, 1, OWN): s.splits for M in s.features}
-    out |= {("rff", FEATURES, m, WHOLE): s.splits for m in s.parts if m > 1}
-    out |= {("exact", 0, m, OWN): k for m, k in s.exact.items()}
-    return out
-
-
-def regularisation(name, number, method, records):
-    kind, M, m, how = method
-    if how == WHOLE:
-        return records.all["curves", name, number, str((kind, M, 1, OWN))]["lambda"]
-    if kind == "exact" and SETS[name].train / m > 2048:  # a path of such matrices would take minutes
-        return records.all["curves", name, number, str(("rff", max(SETS[name].features), m, OWN))]["lambda"]
-    return "auto"
-
-
-def measure(rows, name, kernel, number, records, work):
-    files = None
-    for method, splits in methods(name).items():
-        if number > splits or ("curves", name, number, str(method)) in records.all:
-            continue
-        files = files or write_split(rows, name, number, SETS[name].train, work)
-        kind, M, m, how = method
-        value = regularisation(name, number, method, records)
-        r = train(files, "-k", kernel, "-m", kind, *(["-D", M] if M else []), "--learner", f"dckrr(parts={m})",
-                  "-l", value, "-s", number)
-        records.add({"part": "curves", "set": name, "split": number, "method": str(method), "error": r["test"]["error"],
-                     "lambda": r["lambda"], "seconds": r["seconds"]["fit"], "load": common.load()})
-    for file in files or []:
-        file.unlink()
-
-
-def measure_all(names, most, records, jobs):
-    work = common.folder()
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = []
-        for name in names:
-            rows = load(name)
-            if rows is None:
-                print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
-                continue
-            kernel = sigma(rows, name, records, work)
-            for number in range(1, min(most or 100, SETS[name].splits) + 1):
-                futures.append(pool.submit(measure, rows, name, kernel, number, records, work))
-        for future in futures:
-            future.result()
+    call([("rff", M) for M in s.features], [1, PARTS])
+    call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS])
+    call([(kind, FEATURES) for kind in ("rff", "nystrom")], s.parts)
+    call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", value(1, "rff"))
+    large = [m for m in s.exact if (1 - HOLDOUT) * s.rows / m > LARGEST]
+    call([("exact", 0)], [m for m in s.exact if m not in large])
+    for m in large:
+        call([("exact", 0)], [m], GIVEN, "-l", value(m, "exact"))
+    return calls
 
 
 # ---- tables, figures ----------------------------------------------------------------------------
 
 
-def of(records, name, method):
-    """Mean error in percent and its standard error (0 where there is one run); None: no run."""
-    every = [100 * r["error"] for r in records.of("curves", name, str(method))]
-    if not every:
-        return None
-    return statistics.fmean(every), statistics.stdev(every) / math.sqrt(len(every)) if len(every) > 1 else 0
+def series_of(name, rows):
+    """name in the figure: (method at M features, method at m parts); None: there is none."""
+    def exact(m):
+        return next((key for key in rows if key[0] == "exact" and key[2] == m), None)
 
-
-def series_of(name):
-    """name in the figure: (method at M features, method at m parts); None: not measured."""
-    exact = SETS[name].exact
     return {"KRR-DC-RF": (lambda M: ("rff", M, PARTS, OWN), lambda m: ("rff", FEATURES, m, OWN)),
-            "KRR-DC-RF, lambda of one part": (lambda M: None, lambda m: ("rff", FEATURES, m, WHOLE if m > 1 else OWN)),
+            "KRR-DC-RF, lambda of one part":
+                (lambda M: ("rff", FEATURES, PARTS, WHOLE) if M == FEATURES else None,
+                 lambda m: ("rff", FEATURES, m, WHOLE)),
             "Nyström in parts": (lambda M: ("nystrom", M, PARTS, OWN), lambda m: ("nystrom", FEATURES, m, OWN)),
             "KRR-RF, undivided": (lambda M: ("rff", M, 1, OWN), lambda m: ("rff", FEATURES, 1, OWN)),
-            "KRR-DC, kernel matrices": (lambda M: ("exact", 0, PARTS, OWN),
-                                        lambda m: ("exact", 0, m, OWN) if m in exact else None)}
+            "KRR-DC, kernel matrices": (lambda M: exact(PARTS), exact)}
 
 
-def cells(records, name, method, digits=2):
-    found = of(records, name, method) if method else None
-    return "" if not found else f"{found[0]:.{digits}f}" + (f" ± {found[1]:.{digits}f}" if found[1] else "")
+def percent(row):
+    return common.marked(row, f"{100 * row['mean']:.2f} ± {100 * row['sd']:.2f}")
 
 
-def curve_table(records, name, which):
+def cpu(row):
+    return f"{row['cpu']:.2g}" if row["cpu"] < 10 else f"{row['cpu']:.0f}"
+
+
+def curve_table(rows, name, which, cell, what):
     values = (SETS[name].features, SETS[name].parts)[which]
-    lines = [[label, *(cells(records, name, pair[which](v)) for v in values)] for label, pair in series_of(name).items()]
-    return common.table([("error in %, 20 parts: M =", "error in %, M = 500: m =")[which], *values],
+    lines = [[label, *(cell(rows[key]) if (key := pair[which](v)) in rows else "" for v in values)]
+             for label, pair in series_of(name, rows).items()]
+    return common.table([f"{what}, {('20 parts: M =', 'M = 500: m =')[which]}", *values],
                         [line for line in lines if any(line[1:])])
 
 
-def lambda_table(records, name):
-    lines = []
-    for label, kind in (("rff", "rff"), ("nystrom", "nystrom")):
-        every = [records.of("curves", name, str((kind, FEATURES, m, OWN))) for m in SETS[name].parts]
-        lines.append([label, *(f"{statistics.median(r['lambda'] for r in found):.1e}" if found else "" for found in every)])
-    return common.table(["lambda chosen, median: m =", *SETS[name].parts], lines)
-
-
-def figure(records, name):
+def figure(rows, name, title, beside, point):
     plots = []
     for which, (values, below) in enumerate(((SETS[name].features, "features M, 20 parts"),
                                              (SETS[name].parts, "parts m, 500 features"))):
-        series = {}
-        for label, pair in series_of(name).items():
-            found = [(v, of(records, name, pair[which](v)) if pair[which](v) else None) for v in values]
-            series[label] = [(v, *f) for v, f in found if f]
-        plots.append((below, "error, %", series))
-    return common.figure(f"divide and conquer on {name}", plots)
+        plots.append((below, beside, {label: [(v, *point(rows[key])) for v in values if (key := pair[which](v)) in rows]
+                                      for label, pair in series_of(name, rows).items()}))
+    return common.figure(f"{title} on {name}", plots)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS))
-    p.add_argument("--splits", type=int)
-    p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--splits", type=int, default=10)
     p.add_argument("--records", type=Path)
-    p.add_argument("--tables", action="store_true", help="measure nothing")
     p.add_argument("--write", action="store_true")
     a = p.parse_args()
-    records = common.Records(a.records)
     print(f"# {common.machine()}", file=sys.stderr)
-    if not a.tables:
-        measure_all(a.sets, a.splits, records, a.jobs)
-    tables = {f"{name} {part}": make(records, name) for name in a.sets for part, make in (
-        ("features", lambda r, n: curve_table(r, n, 0)), ("parts", lambda r, n: curve_table(r, n, 1)),
-        ("lambda", lambda_table))}
+    work, records, tables = common.folder(), common.Records(a.records), {}
+    results = f"{a.records}.results" if a.records else work / "results"
+    for name in a.sets:
+        file = write_rows(name, work)
+        if file is None:
+            print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
+            continue
+        rows = common.compare(file, calls_of(name, file, records), results, HOLDOUT, a.splits)
+        for which, part in enumerate(("features", "parts")):
+            tables[f"{name} {part}"] = curve_table(rows, name, which, percent, "error in %")
+            tables[f"{name} {part} time"] = curve_table(rows, name, which, cpu, "CPU seconds")
+        if a.write:
+            to = common.ROOT / "docs" / "results"
+            (to / f"divide-{name}.svg").write_text(
+                figure(rows, name, "divide and conquer", "error, %", lambda r: (100 * r["mean"], 100 * r["sd"])))
+            (to / f"divide-{name}-time.svg").write_text(
+                figure(rows, name, "time of divide and conquer", "CPU seconds", lambda r: (r["cpu"], 0)))
     common.publish(tables, "divide.md" if a.write else None)
-    for name in a.sets if a.write else []:
-        (common.ROOT / "docs" / "results" / f"divide-{name}.svg").write_text(figure(records, name))
 
 
 if __name__ == "__main__":
