@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""divide.py [--sets A,B] [--splits N] [--records FILE] [--write] -- divide and conquer on real data: figures 6.7 and
-6.9 of the thesis behind li2019distributed, by `krein compare`.
+"""divide.py [--sets A,B] [--splits N] [--records FILE] [--kept] [--write] -- divide and conquer on real data: figures
+6.7 and 6.9 of the thesis behind li2019distributed, by `krein compare`.
 
 Classification error and CPU seconds of `dckrr` against the number of features M in 20 parts, and against the number of
 parts m with 500 features: on random Fourier features (KRR-DC-RF), on Nystrom features, on kernel matrices (KRR-DC), and
@@ -8,8 +8,8 @@ undivided. The sets are covtype (the second class against the rest; some of its 
 them. The width of the Gaussian is chosen once for each set, by `krein train -k gaussian` on a split that is not used
 again, the pilot; lambda in each run by leave-one-out of the averaged model, but where it is the pilot's.
 
-With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results, and what is there is not
-measured again. --write puts the tables into docs/results/divide.md and the figures beside it.
+With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results (with the pilot's lambda to
+FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write puts the tables into docs/results/divide.md and the figures beside it.
 """
 
 import argparse
@@ -22,8 +22,7 @@ import numpy as np
 import common
 
 PARTS, FEATURES, HOLDOUT, PILOT = 20, 500, 0.2, 100  # PILOT: the seed of its split
-OWN, WHOLE, GIVEN = "leave-one-out", "lambda of one part", "the pilot's"
-LARGEST = 2048  # rows of a part whose kernel matrix has a path of lambdas; a larger one takes minutes
+OWN, WHOLE = "leave-one-out", "lambda of one part"
 
 
 @dataclass
@@ -37,8 +36,7 @@ class Set:
 
 
 SETS = {
-    "covtype": Set(["covtype"], 1, 62500, [20, 50, 100, 200, 500, 1000], [1, 5, 20, 50, 100, 200, 500],
-                   [20, 50, 100, 200, 500]),
+    "covtype": Set(["covtype"], 1, 25000, [20, 50, 100, 200, 500], [1, 5, 20, 50, 100, 200], [20, 50, 100, 200]),
     "higgs": Set(["higgs.train", "higgs.test"], 1, 7500, [10, 20, 50, 100, 200, 500, 1000], [1, 2, 5, 10, 20, 50, 100],
                  [5, 10, 20, 50, 100]),
 }
@@ -71,61 +69,51 @@ def pilot(file, name, records, what, *options):
     return records.all["pilot", name, PILOT, what]
 
 
-def calls_of(name, file, records):
-    """A method is (map, M, m, how lambda is chosen)."""
-    s, calls = SETS[name], []
+def measure(name, file, records, results, given, *splits):
+    """Rows of compare by method: (map, M, m, how lambda is chosen)."""
+    s = SETS[name]
     kernel = pilot(file, name, records, "sigma", "-k", "gaussian", "-m", "rff", "-D", FEATURES)["kernel"]
-
-    def value(m, kind):
-        map_ = ["-m", "rff", "-D", FEATURES] if kind == "rff" else ["-m", "exact"]
-        return pilot(file, name, records, f"lambda, {kind}, {m}", "-k", kernel, *map_, "--learner",
-                     f"dckrr(parts={m})")["lambda"]
+    one = pilot(file, name, records, "lambda", "-k", kernel, "-m", "rff", "-D", FEATURES, "--learner",
+                "dckrr(parts=1)")["lambda"]
 
     def call(maps, parts, how=OWN, *options):
-        calls.append(([(kind, M, m, how) for m in parts for kind, M in maps],
-                      ["--learners", "; ".join(f"dckrr(parts={m})" for m in parts), "--kernels", kernel, "--maps",
-                       "; ".join(f"{kind}(D={M})" if M else kind for kind, M in maps), *options]))
+        return common.Call([(kind, M, m, how) for m in parts for kind, M in maps], [f"dckrr(parts={m})" for m in parts],
+                           [kernel], [f"{kind}(D={M})" if M else kind for kind, M in maps], options)
 
-    call([("rff", M) for M in s.features], [1, PARTS])
-    call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS])
-    call([(kind, FEATURES) for kind in ("rff", "nystrom")], s.parts)
-    call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", value(1, "rff"))
-    large = [m for m in s.exact if (1 - HOLDOUT) * s.rows / m > LARGEST]
-    call([("exact", 0)], [m for m in s.exact if m not in large])
-    for m in large:
-        call([("exact", 0)], [m], GIVEN, "-l", value(m, "exact"))
-    return calls
+    own = [call([("rff", M) for M in s.features], [1, PARTS]),
+           call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS]),
+           call([("exact", 0)], s.exact),
+           call([("rff", FEATURES)], s.parts), call([("nystrom", FEATURES)], s.parts)]
+    rows = common.compare(file, own, results, HOLDOUT, *splits)
+    with_given = [call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", one)]
+    rows |= common.compare(file, with_given, given, HOLDOUT, *splits)
+    common.mark(rows)
+    return rows
 
 
 # ---- tables, figures ----------------------------------------------------------------------------
 
 
-def series_of(name, rows):
-    """name in the figure: (method at M features, method at m parts); None: there is none."""
-    def exact(m):
-        return next((key for key in rows if key[0] == "exact" and key[2] == m), None)
-
-    return {"KRR-DC-RF": (lambda M: ("rff", M, PARTS, OWN), lambda m: ("rff", FEATURES, m, OWN)),
-            "KRR-DC-RF, lambda of one part":
-                (lambda M: ("rff", FEATURES, PARTS, WHOLE) if M == FEATURES else None,
-                 lambda m: ("rff", FEATURES, m, WHOLE)),
-            "Nyström in parts": (lambda M: ("nystrom", M, PARTS, OWN), lambda m: ("nystrom", FEATURES, m, OWN)),
-            "KRR-RF, undivided": (lambda M: ("rff", M, 1, OWN), lambda m: ("rff", FEATURES, 1, OWN)),
-            "KRR-DC, kernel matrices": (lambda M: exact(PARTS), exact)}
+# name in the figure: (method at M features, method at m parts); None: there is none
+SERIES = {"KRR-DC-RF": (lambda M: ("rff", M, PARTS, OWN), lambda m: ("rff", FEATURES, m, OWN)),
+          "KRR-DC-RF, lambda of one part": (lambda M: None, lambda m: ("rff", FEATURES, m, WHOLE)),
+          "Nyström in parts": (lambda M: ("nystrom", M, PARTS, OWN), lambda m: ("nystrom", FEATURES, m, OWN)),
+          "KRR-RF, undivided": (lambda M: ("rff", M, 1, OWN), lambda m: ("rff", FEATURES, 1, OWN)),
+          "KRR-DC, kernel matrices": (lambda M: ("exact", 0, PARTS, OWN), lambda m: ("exact", 0, m, OWN))}
 
 
-def percent(row):
-    return common.marked(row, f"{100 * row['mean']:.2f} ± {100 * row['sd']:.2f}")
+def percent(row, splits):
+    return common.marked(row, f"{100 * row['mean']:.2f} ± {100 * row['sd']:.2f}", splits)
 
 
-def cpu(row):
-    return f"{row['cpu']:.2g}" if row["cpu"] < 10 else f"{row['cpu']:.0f}"
+def cpu(row, splits):
+    return common.digits(row["cpu"])
 
 
-def curve_table(rows, name, which, cell, what):
+def curve_table(rows, name, which, cell, what, splits):
     values = (SETS[name].features, SETS[name].parts)[which]
-    lines = [[label, *(cell(rows[key]) if (key := pair[which](v)) in rows else "" for v in values)]
-             for label, pair in series_of(name, rows).items()]
+    lines = [[label, *(cell(rows[key], splits) if (key := pair[which](v)) in rows else "" for v in values)]
+             for label, pair in SERIES.items()]
     return common.table([f"{what}, {('20 parts: M =', 'M = 500: m =')[which]}", *values],
                         [line for line in lines if any(line[1:])])
 
@@ -135,7 +123,7 @@ def figure(rows, name, title, beside, point):
     for which, (values, below) in enumerate(((SETS[name].features, "features M, 20 parts"),
                                              (SETS[name].parts, "parts m, 500 features"))):
         plots.append((below, beside, {label: [(v, *point(rows[key])) for v in values if (key := pair[which](v)) in rows]
-                                      for label, pair in series_of(name, rows).items()}))
+                                      for label, pair in SERIES.items()}))
     return common.figure(f"{title} on {name}", plots)
 
 
@@ -144,20 +132,21 @@ def main():
     p.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS))
     p.add_argument("--splits", type=int, default=10)
     p.add_argument("--records", type=Path)
+    p.add_argument("--kept", action="store_true", help="measure nothing")
     p.add_argument("--write", action="store_true")
     a = p.parse_args()
     print(f"# {common.machine()}", file=sys.stderr)
     work, records, tables = common.folder(), common.Records(a.records), {}
-    results = f"{a.records}.results" if a.records else work / "results"
+    results, given = (Path(f"{a.records or work / 'runs'}.{ending}") for ending in ("results", "lambda"))
     for name in a.sets:
         file = write_rows(name, work)
         if file is None:
             print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
             continue
-        rows = common.compare(file, calls_of(name, file, records), results, HOLDOUT, a.splits)
+        rows = measure(name, file, records, results, given, a.splits, a.kept)
         for which, part in enumerate(("features", "parts")):
-            tables[f"{name} {part}"] = curve_table(rows, name, which, percent, "error in %")
-            tables[f"{name} {part} time"] = curve_table(rows, name, which, cpu, "CPU seconds")
+            tables[f"{name} {part}"] = curve_table(rows, name, which, percent, "error in %", a.splits)
+            tables[f"{name} {part} time"] = curve_table(rows, name, which, cpu, "CPU seconds", a.splits)
         if a.write:
             to = common.ROOT / "docs" / "results"
             (to / f"divide-{name}.svg").write_text(

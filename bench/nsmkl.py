@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""nsmkl.py [--tables 2,5] [--sets "A;B"] [--calls A,B] [--splits N] [--results FILE] [--write] -- tables 2 and 5 of the
-paper on NS-MKL (wang2024), by `krein compare` with 60 % of the rows for training.
+"""nsmkl.py [--tables 2,5] [--sets "A;B"] [--calls A,B] [--splits N] [--results FILE] [--kept] [--write] -- tables 2
+and 5 of the paper on NS-MKL (wang2024), by `krein compare` with 60 % of the rows for training.
 
 2:  support vector machines with tangent kernels of depth 1 to 5 against linear, Gaussian and cubic ones.
 5:  AverageMKL, EasyMKL and PWMK with a linear and a Gaussian kernel, NS-MKL with exact and with sketched tangent kernels.
 
 Both have accuracy and CPU seconds. With --results the runs are kept in FILE, and those that are there are not made
-again; --calls makes some of them (the names are below). --write puts the tables between the marks in docs/results/mkl.md;
+again; with --kept no others are. --calls makes some of them (the names are below). --write puts the tables between the marks in docs/results/mkl.md;
 without it they are printed.
 """
 
@@ -45,7 +45,7 @@ def load(name):
     return rows[np.isin(rows[:, 0], CLASSES[name])] if name in CLASSES else rows
 
 
-# ---- methods: {call: ([names], options)} --------------------------------------------------------
+# ---- methods ------------------------------------------------------------------------------------
 
 DEPTHS = range(1, 6)
 RBF = f"gaussian(sigma={math.sqrt(5):.7g})"  # gamma = 0.1
@@ -56,19 +56,20 @@ def ntk(depth):
     return f"ntk(depth={depth}, scale={1 / math.sqrt(depth + 1):.7g})"
 
 
+def several(kernels):
+    return "{" + "; ".join(kernels) + "}"
+
+
 def calls2(name, d):
     def cubic(c):
         return f"poly(degree=3, c={c}, gamma={1 / d:.7g})"
 
-    tangent = "; ".join(map(ntk, DEPTHS))
-    return {"fixed": (["linear", "rbf", "poly", *(f"ntk, depth {depth}" for depth in DEPTHS)],
-                      ["--learners", "svm(C=1, multi=ovo)", "--kernels", f"linear; {RBF}; {cubic(0)}; {tangent}",
-                       "--maps", "exact"]),
-            "tuned linear": (["linear, tuned"],
-                             ["--learners", "svm(multi=ovo)", "--kernels", "linear", "--maps", "explicit"]),
-            "tuned": (["rbf, tuned", "poly, tuned", "ntk, tuned"],
-                      ["--learners", "svm(multi=ovo)", "--kernels", f"gaussian; {cubic(1)}; {{{tangent}}}", "--maps",
-                       "exact"])}
+    tangent = list(map(ntk, DEPTHS))
+    return {"fixed": common.Call(["linear", "rbf", "poly", *(f"ntk, depth {depth}" for depth in DEPTHS)],
+                                 ["svm(C=1, multi=ovo)"], ["linear", RBF, cubic(0), *tangent], ["exact"]),
+            "tuned linear": common.Call(["linear, tuned"], ["svm(multi=ovo)"], ["linear"], ["explicit"]),
+            "tuned": common.Call(["rbf, tuned", "poly, tuned", "ntk, tuned"], ["svm(multi=ovo)"],
+                                 ["gaussian", cubic(1), several(tangent)], ["exact"])}
 
 
 DRAWN = {"dry-bean": (1, 3), "occupancy": (1, 2), "bank-marketing": (1, 2)}  # depths that the paper drew
@@ -78,16 +79,15 @@ def calls5(name, d):
     def learner(method, c=", C=1"):
         return f"mkl(method={method}, base=svm{c})"
 
-    tangent = "{" + "; ".join(f"ntk(depth={depth})" for depth in DRAWN[name]) + "}"
-    sketch = ["--kernels", tangent, "--maps", "ntksketch(D=2048)"]
-    return {"pair": (["AverageMKL(l+r)", "EasyMKL(l+r)", "PWMK(l+r)"],
-                     ["--learners", "; ".join(map(learner, ("average", "easymkl", "pwmk"))), "--kernels",
-                      f"{{linear; {RBF}}}", "-D", 2048]),
-            "exact": (["NS-MKL, exact"], ["--learners", learner("alignment"), "--kernels", tangent, "--maps", "exact",
-                                          "--max-exact", 30000]),
-            "sketched": (["NS-MKL, sketched"], ["--learners", learner("alignment"), *sketch]),
-            "chosen": (["NS-MKL, sketched, C chosen"], ["--learners", learner("alignment", ""), *sketch]),
-            "defaults": (["nsmkl, all defaults"], ["--learners", learner("nsmkl", "")])}
+    tangent = [several(f"ntk(depth={depth})" for depth in DRAWN[name])]
+    sketch = ["ntksketch(D=2048)"]
+    return {"pair": common.Call(["AverageMKL(l+r)", "EasyMKL(l+r)", "PWMK(l+r)"],
+                                list(map(learner, ("average", "easymkl", "pwmk"))), [several(["linear", RBF])],
+                                options=["-D", 2048]),
+            "exact": common.Call(["NS-MKL, exact"], [learner("alignment")], tangent, ["exact"], ["--max-exact", 30000]),
+            "sketched": common.Call(["NS-MKL, sketched"], [learner("alignment")], tangent, sketch),
+            "chosen": common.Call(["NS-MKL, sketched, C chosen"], [learner("alignment", "")], tangent, sketch),
+            "defaults": common.Call(["nsmkl, all defaults"], [learner("nsmkl", "")])}
 
 
 CALLS = {"2": calls2, "5": calls5}
@@ -104,38 +104,35 @@ TIMES = {"AverageMKL(l+r)": "172 55 378", "EasyMKL(l+r)": "294 104 726", "PWMK(l
          "NS-MKL, exact": "337 128 860", "NS-MKL, sketched": "150 46 352"}
 
 
-def cell(row, most):
-    """Accuracy and CPU seconds; the number of splits where there are fewer than elsewhere."""
+def cell(row, splits):
+    """Accuracy and CPU seconds."""
     if row is None:
         return ["", ""]
-    splits = "" if len(row["values"]) == most else f" ({len(row['values'])} splits)"
-    text = common.marked(row, f"{1 - row['mean']:.4f} ± {row['sd']:.4f}")
-    return [text + splits, f"{row['cpu']:.2g}" if row["cpu"] < 10 else f"{row['cpu']:.0f}"]
+    return [common.marked(row, f"{1 - row['mean']:.4f} ± {row['sd']:.4f}", splits), common.digits(row["cpu"])]
 
 
 def paper_cell(which, method, column):
-    """What the paper has for a set; three classes of avila are in its column of avila."""
+    """What the paper has for a set; of avila it has one column."""
     accuracies, times = PAPER[which].get(method, "").split(), TIMES.get(method, "").split()
     if column >= len(accuracies):
         return ""
     return f"{float(accuracies[column]):.3f}" + (f", {times[column]} s" if which == "5" else "")
 
 
-def table(which, found):
+def table(which, found, splits):
     """found: {set: {method: row}}."""
-    methods = list(dict.fromkeys(m for labels, _ in CALLS[which](SETS[which][0], 1).values() for m in labels))
-    most = max(len(row["values"]) for rows in found.values() for row in rows.values())
+    methods = list(dict.fromkeys(m for call in CALLS[which](SETS[which][0], 1).values() for m in call.labels))
     lines = []
     for method in methods:
         cells = []
         for column, name in enumerate(SETS[which]):
-            cells += [*cell(found.get(name, {}).get(method), most), paper_cell(which, method, column)]
+            cells += [*cell(found.get(name, {}).get(method), splits), paper_cell(which, method, column)]
         if any(cells):
             lines.append([method, *cells])
     return common.table(["method", *(h for name in SETS[which] for h in (name, "CPU s", "paper"))], lines)
 
 
-def measure(which, names, asked, splits, results, work):
+def measure(which, names, asked, results, work, *splits):
     found = {}
     for name in [name for name in SETS[which] if not names or name in names]:
         rows, file = load(name), work / f"{name.replace(', ', '')}.npy"
@@ -145,7 +142,7 @@ def measure(which, names, asked, splits, results, work):
         np.save(file, rows)
         calls = [call for key, call in CALLS[which](name, rows.shape[1] - 1).items() if not asked or key in asked]
         if calls:
-            found[name] = common.compare(file, calls, results, HOLDOUT, splits)
+            found[name] = common.compare(file, calls, results, HOLDOUT, *splits)
     return found
 
 
@@ -156,15 +153,16 @@ def main():
     p.add_argument("--calls", type=lambda text: text.split(","))
     p.add_argument("--splits", type=int, default=10)
     p.add_argument("--results", type=Path)
+    p.add_argument("--kept", action="store_true", help="measure nothing")
     p.add_argument("--write", action="store_true")
     a = p.parse_args()
     print(f"# {common.machine()}", file=sys.stderr)
     work = common.folder()
     tables = {}
     for which in a.tables:
-        found = measure(which, a.sets, a.calls, a.splits, a.results or work / "results", work)
+        found = measure(which, a.sets, a.calls, a.results or work / "results", work, a.splits, a.kept)
         if found:
-            tables[f"table {which}"] = table(which, found)
+            tables[f"table {which}"] = table(which, found, a.splits)
     common.publish(tables, "mkl.md" if a.write else None)
 
 
