@@ -80,13 +80,12 @@ def measure(name, file, records, results, given, *splits):
         return common.Call([(kind, M, m, how) for m in parts for kind, M in maps], [f"dckrr(parts={m})" for m in parts],
                            [kernel], [f"{kind}(D={M})" if M else kind for kind, M in maps], options)
 
-    own = [call([("rff", M) for M in s.features], [1, PARTS]),
-           call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS]),
-           call([("exact", 0)], s.exact),
-           call([("rff", FEATURES)], s.parts), call([("nystrom", FEATURES)], s.parts)]
-    rows = common.compare(file, own, results, HOLDOUT, *splits)
-    with_given = [call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", one)]
-    rows |= common.compare(file, with_given, given, HOLDOUT, *splits)
+    given_lambda = [call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", one)]
+    own = [call([("rff", M) for M in s.features], [1, PARTS]), call([("rff", FEATURES)], s.parts),
+           call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS]), call([("exact", 0)], s.exact),
+           call([("nystrom", FEATURES)], s.parts)]
+    rows = (common.compare(file, given_lambda, given, HOLDOUT, *splits) |
+            common.compare(file, own, results, HOLDOUT, *splits))
     common.mark(rows)
     return rows
 
