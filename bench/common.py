@@ -3,17 +3,21 @@ are kept, tables for docs/results."""
 
 import atexit
 import ctypes
+import itertools
 import json
+import math
 import os
 import platform
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,6 +129,83 @@ class Records:
         """In the order of the splits."""
         return [r for k, r in sorted(self.all.items())
                 if k[:2] == (part, name) and (method is None or k[3] == method)]
+
+
+@dataclass
+class Call:
+    """A `krein compare`: lists of specs (none: what train takes), labels of their combinations, other options."""
+
+    labels: list
+    learners: list
+    kernels: list = ()
+    maps: list = ()
+    options: list = ()
+
+    def lists(self):
+        return {"--learners": self.learners, "--kernels": self.kernels, "--maps": self.maps}
+
+    def kept(self, data, results):
+        """Of how many splits, from the first on, a file of results has all methods."""
+        done = {}
+        for line in results.read_text().splitlines() if results.exists() else []:
+            r = json.loads(line)
+            if r["data"] == data.stem and "value" in r:
+                done.setdefault(r["method"], set()).add(r["split"])
+        names = map(" / ".join, itertools.product(*filter(None, self.lists().values())))
+        every = set.intersection(*(done.get(name, set()) for name in names))
+        return next(k for k in range(len(every) + 1) if k not in every)
+
+
+def compare(data, calls, results, holdout, splits, only_kept=False):
+    """The rows of several `krein compare`, on the same splits of a data set whose first column is the class, by the
+    labels of their methods. Runs that are in the file of results are not made again; only_kept: nor are others, and a
+    row may have fewer splits, or be missing. One thread, one training at a time: CPU seconds then count reading too."""
+    rows = {}
+    for call in calls:
+        repeat = min(splits, call.kept(data, results)) if only_kept else splits
+        if repeat < 2:
+            continue
+        lists = [word for option, specs in call.lists().items() if specs for word in (option, "; ".join(specs))]
+        text, _ = run([program(), "compare", data, "--label", "first", "-t", "classification", *lists, *call.options,
+                       "--holdout", holdout, "--repeat", repeat, "-j", 1, "--results", results, "--json", "-q"])
+        found = json.loads(text)
+        failed = [r for r in found["results"] if r["failures"]]
+        if failed:
+            sys.exit(f"{failed[0]['method']} on {failed[0]['data']}: {failed[0]['failed']}")
+        held = found["sets"][0]
+        for label, row in zip(call.labels, found["results"], strict=True):
+            rows[label] = {**row, "ratio": held["test"] / (held["n"] - held["test"])}
+    mark(rows)
+    return rows
+
+
+def mark(rows):
+    """Which of the rows with the most splits is best, and which of them are not significantly worse, by the test of
+    docs/compare.md at level 0.05: over all calls."""
+    from scipy import stats
+
+    splits = max((len(r["values"]) for r in rows.values()), default=0)
+    whole = [r for r in rows.values() if len(r["values"]) == splits]
+    best = min(whole, key=lambda r: r["mean"], default=None)
+    for r in rows.values():
+        r["best"], r["similar"] = r is best, r is best
+    for r in whole:
+        if r is not best:
+            d = [a - b for a, b in zip(r["values"], best["values"])]
+            error = statistics.stdev(d) * math.sqrt(1 / splits + r["ratio"])
+            r["similar"] = not error or 2 * stats.t.sf(statistics.fmean(d) / error, splits - 1) >= 0.05
+
+
+def marked(row, text, splits):
+    """As `krein compare --table markdown` does it; how many splits there are where they are fewer."""
+    sign = "**" if row["best"] else "*" if row["similar"] else ""
+    made = len(row["values"])
+    return f"{sign}{text}{sign}" + (f" ({made} splits)" if made < splits else "")
+
+
+def digits(seconds):
+    """Two digits."""
+    return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 
 class Side:

@@ -1,22 +1,19 @@
 #!/usr/bin/python3
-"""divide.py [--sets A,B] [--splits N] [--jobs N] [--records FILE] [--tables] [--write] -- divide and conquer on real
-data: figures 6.7 and 6.9 of the thesis behind li2019distributed.
+"""divide.py [--sets A,B] [--splits N] [--records FILE] [--kept] [--write] -- divide and conquer on real data: figures
+6.7 and 6.9 of the thesis behind li2019distributed, by `krein compare`.
 
-Classification error of `dckrr` against the number of features M in 20 parts, and against the number of parts m with
-500 features: on random Fourier features (KRR-DC-RF), on Nystrom features, on kernel matrices (KRR-DC), and undivided.
-The sets are covtype (the second class against the rest) and higgs, as far as KREIN_DATA has them; rows are drawn anew
-for each split. The width of the Gaussian is chosen once for each set, by `krein train -k gaussian` on a split that
-is not used again; lambda in each run by leave-one-out of the averaged model, but where a method's name says otherwise.
+Classification error and CPU seconds of `dckrr` against the number of features M in 20 parts, and against the number of
+parts m with 500 features: on random Fourier features (KRR-DC-RF), on Nystrom features, on kernel matrices (KRR-DC), and
+undivided. The sets are covtype (the second class against the rest; some of its rows) and higgs, as far as KREIN_DATA has
+them. The width of the Gaussian is chosen once for each set, by `krein train -k gaussian` on a split that is not used
+again, the pilot; lambda in each run by leave-one-out of the averaged model, but where it is the pilot's.
 
-With --records the measurements go to FILE as lines of JSON, and those that are there are not made again. --write
-puts the tables into docs/results/divide.md and the figures beside it.
+With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results (with the pilot's lambda to
+FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write puts the tables into docs/results/divide.md and the figures beside it.
 """
 
 import argparse
-import math
-import statistics
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,193 +21,138 @@ import numpy as np
 
 import common
 
-PARTS, FEATURES = 20, 500
-OWN, WHOLE = "auto", "lambda of one part"
+PARTS, FEATURES, HOLDOUT, PILOT = 20, 500, 0.2, 100  # PILOT: the seed of its split
+OWN, WHOLE = "leave-one-out", "lambda of one part"
 
 
 @dataclass
 class Set:
     files: list
     positive: int  # the label of one class; all others are the other
-    train: int
-    test: int
-    splits: int
+    rows: int  # so many of them are drawn
     features: list
     parts: list
-    exact: dict  # parts of kernel matrices: splits
+    exact: list  # parts of kernel matrices
 
 
 SETS = {
-    "covtype": Set(["covtype"], 1, 100000, 20000, 3, [20, 50, 100, 200, 500, 1000],
-                   [1, 5, 20, 50, 100, 200, 500], {20: 1}),
-    "higgs": Set(["higgs.train", "higgs.test"], 1, 6000, 1500, 4, [10, 20, 50, 100, 200, 500, 1000],
-                 [1, 2, 5, 10, 20, 50, 100], {5: 3, 10: 4, 20: 4, 50: 4, 100: 4}),
+    "covtype": Set(["covtype"], 1, 25000, [20, 50, 100, 200, 500], [1, 5, 20, 50, 100, 200], [20, 50, 100, 200]),
+    "higgs": Set(["higgs.train", "higgs.test"], 1, 7500, [10, 20, 50, 100, 200, 500, 1000], [1, 2, 5, 10, 20, 50, 100],
+                 [5, 10, 20, 50, 100]),
 }
 
 
-def load(name):
-    """Class first, or None where a file is missing."""
+def write_rows(name, work):
+    """Class first; None where a file is missing."""
     import pandas
 
-    paths = [common.data() / f"{file}.csv.gz" for file in SETS[name].files]
+    s, file = SETS[name], work / f"{name}.npy"
+    paths = [common.data() / f"{part}.csv.gz" for part in s.files]
     if not all(path.exists() for path in paths):
         return None
     rows = np.vstack([pandas.read_csv(path, header=None, dtype="float32").to_numpy() for path in paths])
-    rows[:, 0] = rows[:, 0] == SETS[name].positive
-    return rows
+    rows[:, 0] = rows[:, 0] == s.positive
+    np.save(file, rows[np.random.default_rng(1).permutation(len(rows))[: s.rows]])
+    return file
 
 
 # ---- measurements -------------------------------------------------------------------------------
 
 
-def write_split(rows, name, number, n, work):
-    """n rows for training."""
-    order, s = np.random.default_rng(number).permutation(len(rows)), SETS[name]
-    files = work / f"{name}.{number}.train.npy", work / f"{name}.{number}.test.npy"
-    np.save(files[0], rows[order[:n]])
-    np.save(files[1], rows[order[n: n + s.test]])
-    return files
+def pilot(file, name, records, what, *options):
+    """What a training on the pilot's split chose."""
+    if ("pilot", name, PILOT, what) not in records.all:
+        r = common.krein("train", file, "--label", "first", "-t", "classification", *options, "--holdout", HOLDOUT,
+                         "--seed", PILOT, "-o", file.with_suffix(".krein"), threads=1)
+        records.add({"part": "pilot", "set": name, "split": PILOT, "method": what, "kernel": r["kernel"],
+                     "lambda": r["lambda"]})
+    return records.all["pilot", name, PILOT, what]
 
 
-def train(files, *arguments):
-    return common.krein("train", files[0], "--label", "first", "-t", "classification", *arguments, "--test", files[1],
-                        "-o", files[0].with_suffix(".krein"), threads=1)
-
-
-def sigma(rows, name, records, work):
-    if ("sigma", name, 100) not in records.all:
-        files = write_split(rows, name, 100, min(20000, SETS[name].train), work)
-        kernel = train(files, "-k", "gaussian", "-m", "rff", "-D", FEATURES)["kernel"]
-        records.add({"part": "sigma", "set": name, "split": 100, "kernel": kernel})
-    return records.all["sigma", name, 100]["kernel"]
-
-
-def methods(name):
-    """Names of the runs of a set: (map, M, m, how lambda is chosen): splits at most."""
+def measure(name, file, records, results, given, *splits):
+    """Rows of compare by method: (map, M, m, how lambda is chosen)."""
     s = SETS[name]
-    both = [(M, PARTS) for M in s.features] + [(FEATURES, m) for m in s.parts]
-    out = {("rff", M, m, OWN): s.splits for M, m in both}
-    out |= {("nystrom", M, m, OWN): s.splits for M, m in both if M <= FEATURES}
-    out |= {("rff", M, 1, OWN): s.splits for M in s.features}
-    out |= {("rff", FEATURES, m, WHOLE): s.splits for m in s.parts if m > 1}
-    out |= {("exact", 0, m, OWN): k for m, k in s.exact.items()}
-    return out
+    kernel = pilot(file, name, records, "sigma", "-k", "gaussian", "-m", "rff", "-D", FEATURES)["kernel"]
+    one = pilot(file, name, records, "lambda", "-k", kernel, "-m", "rff", "-D", FEATURES, "--learner",
+                "dckrr(parts=1)")["lambda"]
 
+    def call(maps, parts, how=OWN, *options):
+        return common.Call([(kind, M, m, how) for m in parts for kind, M in maps], [f"dckrr(parts={m})" for m in parts],
+                           [kernel], [f"{kind}(D={M})" if M else kind for kind, M in maps], options)
 
-def regularisation(name, number, method, records):
-    kind, M, m, how = method
-    if how == WHOLE:
-        return records.all["curves", name, number, str((kind, M, 1, OWN))]["lambda"]
-    if kind == "exact" and SETS[name].train / m > 2048:  # a path of such matrices would take minutes
-        return records.all["curves", name, number, str(("rff", max(SETS[name].features), m, OWN))]["lambda"]
-    return "auto"
-
-
-def measure(rows, name, kernel, number, records, work):
-    files = None
-    for method, splits in methods(name).items():
-        if number > splits or ("curves", name, number, str(method)) in records.all:
-            continue
-        files = files or write_split(rows, name, number, SETS[name].train, work)
-        kind, M, m, how = method
-        value = regularisation(name, number, method, records)
-        r = train(files, "-k", kernel, "-m", kind, *(["-D", M] if M else []), "--learner", f"dckrr(parts={m})",
-                  "-l", value, "-s", number)
-        records.add({"part": "curves", "set": name, "split": number, "method": str(method), "error": r["test"]["error"],
-                     "lambda": r["lambda"], "seconds": r["seconds"]["fit"], "load": common.load()})
-    for file in files or []:
-        file.unlink()
-
-
-def measure_all(names, most, records, jobs):
-    work = common.folder()
-    with ThreadPoolExecutor(jobs) as pool:
-        futures = []
-        for name in names:
-            rows = load(name)
-            if rows is None:
-                print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
-                continue
-            kernel = sigma(rows, name, records, work)
-            for number in range(1, min(most or 100, SETS[name].splits) + 1):
-                futures.append(pool.submit(measure, rows, name, kernel, number, records, work))
-        for future in futures:
-            future.result()
+    given_lambda = [call([("rff", FEATURES)], [m for m in s.parts if m > 1], WHOLE, "-l", one)]
+    own = [call([("rff", M) for M in s.features], [1, PARTS]), call([("rff", FEATURES)], s.parts),
+           call([("nystrom", M) for M in s.features if M <= FEATURES], [PARTS]), call([("exact", 0)], s.exact),
+           call([("nystrom", FEATURES)], s.parts)]
+    rows = (common.compare(file, given_lambda, given, HOLDOUT, *splits) |
+            common.compare(file, own, results, HOLDOUT, *splits))
+    common.mark(rows)
+    return rows
 
 
 # ---- tables, figures ----------------------------------------------------------------------------
 
 
-def of(records, name, method):
-    """Mean error in percent and its standard error (0 where there is one run); None: no run."""
-    every = [100 * r["error"] for r in records.of("curves", name, str(method))]
-    if not every:
-        return None
-    return statistics.fmean(every), statistics.stdev(every) / math.sqrt(len(every)) if len(every) > 1 else 0
+# name in the figure: (method at M features, method at m parts); None: there is none
+SERIES = {"KRR-DC-RF": (lambda M: ("rff", M, PARTS, OWN), lambda m: ("rff", FEATURES, m, OWN)),
+          "KRR-DC-RF, lambda of one part": (lambda M: None, lambda m: ("rff", FEATURES, m, WHOLE)),
+          "Nyström in parts": (lambda M: ("nystrom", M, PARTS, OWN), lambda m: ("nystrom", FEATURES, m, OWN)),
+          "KRR-RF, undivided": (lambda M: ("rff", M, 1, OWN), lambda m: ("rff", FEATURES, 1, OWN)),
+          "KRR-DC, kernel matrices": (lambda M: ("exact", 0, PARTS, OWN), lambda m: ("exact", 0, m, OWN))}
 
 
-def series_of(name):
-    """name in the figure: (method at M features, method at m parts); None: not measured."""
-    exact = SETS[name].exact
-    return {"KRR-DC-RF": (lambda M: ("rff", M, PARTS, OWN), lambda m: ("rff", FEATURES, m, OWN)),
-            "KRR-DC-RF, lambda of one part": (lambda M: None, lambda m: ("rff", FEATURES, m, WHOLE if m > 1 else OWN)),
-            "Nyström in parts": (lambda M: ("nystrom", M, PARTS, OWN), lambda m: ("nystrom", FEATURES, m, OWN)),
-            "KRR-RF, undivided": (lambda M: ("rff", M, 1, OWN), lambda m: ("rff", FEATURES, 1, OWN)),
-            "KRR-DC, kernel matrices": (lambda M: ("exact", 0, PARTS, OWN),
-                                        lambda m: ("exact", 0, m, OWN) if m in exact else None)}
+def percent(row, splits):
+    return common.marked(row, f"{100 * row['mean']:.2f} ± {100 * row['sd']:.2f}", splits)
 
 
-def cells(records, name, method, digits=2):
-    found = of(records, name, method) if method else None
-    return "" if not found else f"{found[0]:.{digits}f}" + (f" ± {found[1]:.{digits}f}" if found[1] else "")
+def cpu(row, splits):
+    return common.digits(row["cpu"])
 
 
-def curve_table(records, name, which):
+def curve_table(rows, name, which, cell, what, splits):
     values = (SETS[name].features, SETS[name].parts)[which]
-    lines = [[label, *(cells(records, name, pair[which](v)) for v in values)] for label, pair in series_of(name).items()]
-    return common.table([("error in %, 20 parts: M =", "error in %, M = 500: m =")[which], *values],
+    lines = [[label, *(cell(rows[key], splits) if (key := pair[which](v)) in rows else "" for v in values)]
+             for label, pair in SERIES.items()]
+    return common.table([f"{what}, {('20 parts: M =', 'M = 500: m =')[which]}", *values],
                         [line for line in lines if any(line[1:])])
 
 
-def lambda_table(records, name):
-    lines = []
-    for label, kind in (("rff", "rff"), ("nystrom", "nystrom")):
-        every = [records.of("curves", name, str((kind, FEATURES, m, OWN))) for m in SETS[name].parts]
-        lines.append([label, *(f"{statistics.median(r['lambda'] for r in found):.1e}" if found else "" for found in every)])
-    return common.table(["lambda chosen, median: m =", *SETS[name].parts], lines)
-
-
-def figure(records, name):
+def figure(rows, name, title, beside, point):
     plots = []
     for which, (values, below) in enumerate(((SETS[name].features, "features M, 20 parts"),
                                              (SETS[name].parts, "parts m, 500 features"))):
-        series = {}
-        for label, pair in series_of(name).items():
-            found = [(v, of(records, name, pair[which](v)) if pair[which](v) else None) for v in values]
-            series[label] = [(v, *f) for v, f in found if f]
-        plots.append((below, "error, %", series))
-    return common.figure(f"divide and conquer on {name}", plots)
+        plots.append((below, beside, {label: [(v, *point(rows[key])) for v in values if (key := pair[which](v)) in rows]
+                                      for label, pair in SERIES.items()}))
+    return common.figure(f"{title} on {name}", plots)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS))
-    p.add_argument("--splits", type=int)
-    p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--splits", type=int, default=10)
     p.add_argument("--records", type=Path)
-    p.add_argument("--tables", action="store_true", help="measure nothing")
+    p.add_argument("--kept", action="store_true", help="measure nothing")
     p.add_argument("--write", action="store_true")
     a = p.parse_args()
-    records = common.Records(a.records)
     print(f"# {common.machine()}", file=sys.stderr)
-    if not a.tables:
-        measure_all(a.sets, a.splits, records, a.jobs)
-    tables = {f"{name} {part}": make(records, name) for name in a.sets for part, make in (
-        ("features", lambda r, n: curve_table(r, n, 0)), ("parts", lambda r, n: curve_table(r, n, 1)),
-        ("lambda", lambda_table))}
+    work, records, tables = common.folder(), common.Records(a.records), {}
+    results, given = (Path(f"{a.records or work / 'runs'}.{ending}") for ending in ("results", "lambda"))
+    for name in a.sets:
+        file = write_rows(name, work)
+        if file is None:
+            print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
+            continue
+        rows = measure(name, file, records, results, given, a.splits, a.kept)
+        for which, part in enumerate(("features", "parts")):
+            tables[f"{name} {part}"] = curve_table(rows, name, which, percent, "error in %", a.splits)
+            tables[f"{name} {part} time"] = curve_table(rows, name, which, cpu, "CPU seconds", a.splits)
+        if a.write:
+            to = common.ROOT / "docs" / "results"
+            (to / f"divide-{name}.svg").write_text(
+                figure(rows, name, "divide and conquer", "error, %", lambda r: (100 * r["mean"], 100 * r["sd"])))
+            (to / f"divide-{name}-time.svg").write_text(
+                figure(rows, name, "time of divide and conquer", "CPU seconds", lambda r: (r["cpu"], 0)))
     common.publish(tables, "divide.md" if a.write else None)
-    for name in a.sets if a.write else []:
-        (common.ROOT / "docs" / "results" / f"divide-{name}.svg").write_text(figure(records, name))
 
 
 if __name__ == "__main__":

@@ -1041,6 +1041,7 @@ typedef struct krein_compare_result {
     char *failed;     /* why, of the first of them; or NULL */
     double *values;   /* one a split, NaN: it failed */
     int64_t nvalues;
+    double cpu; /* seconds of all CPUs, the median; NaN: an older file of results has none */
 } krein_compare_result;
 
 typedef struct krein_compare_method {

@@ -134,6 +134,7 @@ static void threads_and_memory(void) {
     double most = 0;
     for (int64_t i = 0; i < one.count; i++) {
         CHECK(!one.results[i]->failed && one.results[i]->bytes > 0 && one.results[i]->seconds > 0);
+        CHECK(one.results[i]->cpu > 0);
         most = fmax(most, one.results[i]->bytes);
     }
     /* more bytes for the kernel matrix than for few features */

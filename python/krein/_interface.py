@@ -731,6 +731,7 @@ class krein_compare_result(Structure):
         ("failed", c_char_p),
         ("values", c_void_p),
         ("nvalues", c_int64),
+        ("cpu", c_double),
     ]
 
 

@@ -425,8 +425,8 @@ def compare(
     -------
     Report
         `results` has one for each set and method: set, method, mean, sd, half (of the interval of
-        the mean), rank, p, best, similar, wins, ties, losses, seconds, bytes, failures, failed,
-        values. `methods` has what holds over all sets: name, rank, p, wins, ties, losses; f, f_p
+        the mean), rank, p, best, similar, wins, ties, losses, seconds, cpu, bytes, failures,
+        failed, values. `methods` has what holds over all sets: name, rank, p, wins, ties, losses; f, f_p
         and difference are of the Friedman test.
 
     Examples

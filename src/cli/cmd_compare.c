@@ -20,12 +20,13 @@ static json_t *result_json(const krein_compare_report *r, const krein_compare_re
     for (int64_t j = 0; j < e->nvalues; j++)
         json_array_append_new(values, cli_json_number(e->values[j]));
     json_object_update_new(
-        out, json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", e->best,
+        out, json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "best", e->best,
                        "similar", e->similar, "interval", cli_json_number(e->half), "bytes",
                        e->failures ? json_null() : cli_json_number(e->bytes), "wins",
                        cli_json_count(e->wins), "ties", cli_json_count(e->ties), "losses",
                        cli_json_count(e->losses), "failures", cli_json_count(e->failures), "failed",
-                       cli_json_text(cli_flags(e->failed)), "values", values));
+                       cli_json_text(cli_flags(e->failed)), "cpu", cli_json_number(e->cpu),
+                       "values", values));
     return out;
 }
 

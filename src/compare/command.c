@@ -247,6 +247,8 @@ static krein_status judge(krein_ctx *ctx, int status, const files *f) {
     return krein__fail(ctx, KREIN_EIO, "exit status %d%s%s", WEXITSTATUS(status), colon, text);
 }
 
+static double seconds_of(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
+
 static krein_status call(krein_ctx *ctx, const char *command, const files *f, double limit,
                          krein_run *out) {
     krein_status st = KREIN_OK;
@@ -269,6 +271,7 @@ static krein_status call(krein_ctx *ctx, const char *command, const files *f, do
     getrusage(RUSAGE_SELF, &own);
     TRY(await(ctx, pid, limit > 0 ? begin + 1.2 * limit + 1 : 0, &status, &usage, &seen));
     out->seconds = krein__clock() - begin;
+    out->cpu = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     out->bytes =
         usage.ru_maxrss > own.ru_maxrss || seen == 0 ? 1024 * (double)usage.ru_maxrss : seen;
     TRY(judge(ctx, status, f));

@@ -37,6 +37,7 @@ typedef struct krein_set {
 typedef struct krein_run {
     uint64_t key; /* of all that the result depends on */
     double value, seconds, bytes;
+    double cpu; /* seconds; NaN: a file of an earlier version does not have it */
     bool done, reused;
     bool again;   /* it was refused for memory beside others */
     char *failed; /* why there is no value, or NULL */

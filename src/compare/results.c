@@ -1,6 +1,6 @@
 /* results.c -- the file of results: one line of JSON a run, only ever appended to.
  *
- *   {"compare":1,"key":"0123456789abcdef","value":0.25,"seconds":1.5,"bytes":1048576,
+ *   {"compare":1,"key":"0123456789abcdef","value":0.25,"seconds":1.5,"bytes":1048576,"cpu":1.4,
  *    "data":"a","method":"krr","split":3,"measure":"error"}
  *
  * The key stands for all that the result depends on: the rows, the options, the method, the split,
@@ -48,9 +48,11 @@ static bool read_line(const char *line, krein_run *out) {
     out->key = strtoull(at, &end, 16);
     if (end != at + 16 || *end != '"') return false;
     at = end + 1;
-    return read_field(&at, ",\"value\":", &out->value) &&
-           read_field(&at, ",\"seconds\":", &out->seconds) &&
-           read_field(&at, ",\"bytes\":", &out->bytes) && isfinite(out->value);
+    const bool whole = read_field(&at, ",\"value\":", &out->value) &&
+                       read_field(&at, ",\"seconds\":", &out->seconds) &&
+                       read_field(&at, ",\"bytes\":", &out->bytes);
+    if (whole && !read_field(&at, ",\"cpu\":", &out->cpu)) out->cpu = NAN;
+    return whole && isfinite(out->value);
 }
 
 typedef struct known {
@@ -137,6 +139,7 @@ static void take_over(krein_comparison *c, known *k) {
         to->value = from->value;
         to->seconds = from->seconds;
         to->bytes = from->bytes;
+        to->cpu = from->cpu;
         to->done = to->reused = true;
         c->reused++;
     }
@@ -191,11 +194,11 @@ static void put_text(FILE *f, const char *text) {
 static void put_run(FILE *f, const krein_comparison *c, int64_t set, int64_t split,
                     int64_t method) {
     const krein_run *r = krein__run_of(c, set, split, method);
-    const char *const names[] = {"value", "seconds", "bytes"};
-    const double numbers[] = {r->value, r->seconds, r->bytes};
+    const char *const names[] = {"value", "seconds", "bytes", "cpu"};
+    const double numbers[] = {r->value, r->seconds, r->bytes, r->cpu};
     char number[40];
     fprintf(f, "%s%016llx\"", opening, (unsigned long long)r->key);
-    for (int k = 0; k < 3 && !r->failed; k++)
+    for (int k = 0; k < 4 && !r->failed; k++)
         fprintf(f, ",\"%s\":%s", names[k], krein__number_text(numbers[k], number));
     if (r->failed) {
         fputs(",\"failed\":", f);

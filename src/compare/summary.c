@@ -18,8 +18,10 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts x. */
+/* Sorts x. NaN where one is. */
 static double median(int64_t n, double *x) {
+    for (int64_t j = 0; j < n; j++)
+        if (isnan(x[j])) return NAN;
     qsort(x, (size_t)n, sizeof *x, ascending);
     return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
@@ -45,7 +47,7 @@ static krein_status add_up(const part *p, int64_t method) {
     r->size = sizeof *r;
     r->set = p->set;
     r->method = method;
-    r->mean = r->sd = r->half = r->rank = r->p = r->seconds = NAN;
+    r->mean = r->sd = r->half = r->rank = r->p = r->seconds = r->cpu = NAN;
     r->nvalues = c->repeats;
     NEW(r->values, c->repeats);
     for (int64_t j = 0; j < c->repeats; j++) {
@@ -61,6 +63,9 @@ static krein_status add_up(const part *p, int64_t method) {
     r->mean = krein__round_digits(r->mean, 14); /* sums in another order are equal */
     r->half = krein__resampled_half(c->repeats, r->sd, ratio(p), 1 - c->o.level);
     r->seconds = median(c->repeats, p->scratch);
+    for (int64_t j = 0; j < c->repeats; j++)
+        p->scratch[j] = krein__run_of(c, p->set, j, method)->cpu;
+    r->cpu = median(c->repeats, p->scratch);
 done:
     return st;
 }

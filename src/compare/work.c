@@ -14,12 +14,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUND = 4, WHY = 512 }; /* runs of a thread in a round; bytes of a message */
+/* Runs of a thread in a round; bytes of a message; numbers of a run that is known. */
+enum { ROUND = 4, WHY = 512, KNOWN = 5 };
 
 /* What other processes are told. */
 typedef struct outcome {
     int64_t run;
-    double value, seconds, bytes;
+    double value, seconds, bytes, cpu;
     int failed;
     char why[WHY];
 } outcome;
@@ -120,20 +121,22 @@ static krein_status tell_known(krein_comparison *c) {
     const int64_t n = c->sets * c->repeats * c->methods;
     double *known = NULL;
     if (krein__comm_size(ctx) == 1) return KREIN_OK;
-    NEW(known, 4 * n);
+    NEW(known, KNOWN * n);
     for (int64_t i = 0; i < n; i++) {
         const krein_run *r = &c->run[i];
-        const double numbers[] = {r->done, r->value, r->seconds, r->bytes};
-        memcpy(known + 4 * i, numbers, sizeof numbers);
+        const double numbers[] = {r->done, r->value, r->seconds, r->bytes, r->cpu};
+        memcpy(known + KNOWN * i, numbers, sizeof numbers);
     }
-    TRY(krein__comm_broadcast(ctx, 0, known, (int64_t)sizeof *known * 4 * n));
+    TRY(krein__comm_broadcast(ctx, 0, known, (int64_t)sizeof *known * KNOWN * n));
     c->reused = 0;
     for (int64_t i = 0; i < n; i++) {
         krein_run *r = &c->run[i];
-        r->done = r->reused = known[4 * i] != 0;
-        r->value = known[4 * i + 1];
-        r->seconds = known[4 * i + 2];
-        r->bytes = known[4 * i + 3];
+        const double *numbers = known + KNOWN * i;
+        r->done = r->reused = numbers[0] != 0;
+        r->value = numbers[1];
+        r->seconds = numbers[2];
+        r->bytes = numbers[3];
+        r->cpu = numbers[4];
         c->reused += r->done;
     }
 done:
@@ -153,7 +156,7 @@ static krein_status exchange(krein_comparison *c, int64_t n, const int64_t *todo
     for (int64_t i = rank; i < n; i += size) {
         const krein_run *r = &c->run[todo[i]];
         outcome *o = &mine[made++];
-        *o = (outcome){todo[i], r->value, r->seconds, r->bytes, r->failed != NULL, ""};
+        *o = (outcome){todo[i], r->value, r->seconds, r->bytes, r->cpu, r->failed != NULL, ""};
         if (r->failed) strncat(o->why, r->failed, WHY - 1);
     }
     TRY(krein__comm_join(ctx, mine, made, sizeof *mine, &all, &count));
@@ -164,6 +167,7 @@ static krein_status exchange(krein_comparison *c, int64_t n, const int64_t *todo
         r->value = all[i].value;
         r->seconds = all[i].seconds;
         r->bytes = all[i].bytes;
+        r->cpu = all[i].cpu;
         if (all[i].failed) DUP(r->failed, all[i].why);
         r->done = true;
         TRY(krein__results_add(c, ctx, at.set, at.split, at.method));

@@ -21,7 +21,7 @@ json "mean and deviation are of the splits" 'all(abs(r["mean"] - sum(r["values"]
 json "the best of each set has no p" 'all((r["p"] is None) == r["best"] and (not r["best"] or r["similar"]) for r in j["results"]) and sum(r["best"] for r in j["results"]) == 2'
 json "the kernel wins on a curved function" 'j["results"][0]["rank"] <= 2 and j["results"][1]["p"] < 0.05 and not j["results"][1]["similar"]'
 json "wins and losses are as many" 'sum(r["wins"] for r in j["results"]) == sum(r["losses"] for r in j["results"]) > 0 and all(r["wins"] + r["ties"] + r["losses"] == 4 for r in j["results"])'
-json "time and memory" 'all(r["seconds"] > 0 and r["bytes"] > 1000 for r in j["results"])'
+json "time and memory" 'all(r["seconds"] > 0 and r["cpu"] > 0 and r["bytes"] > 1000 for r in j["results"])'
 json "ranks over all sets" 'abs(sum(m["rank"] for m in j["methods"]) - 15) < 1e-9 and j["friedman"]["methods"] == 5 and j["friedman"]["critical_difference"] > 1'
 
 # The t test and the tests over the sets as scipy has them.
@@ -93,6 +93,11 @@ has "how many are used" err 'cut.jsonl: 6 of 6 results'
 is "and the table is the same" "$(sed -E 's/ +[0-9.]+ s .*//; /thread/d' whole)" "$(grep -v ' in all' out | sed -E 's/ +[0-9.]+ s .*//; /thread/d')"
 run "${keep[@]}" --results kept.jsonl
 is "to the last letter, where all is known" "$(cat whole)" "$(grep -v ' in all' out)"
+run "${keep[@]}" --results kept.jsonl --json
+json "CPU seconds too" 'all(r["cpu"] in [json.loads(l)["cpu"] for l in open("kept.jsonl")] for r in j["results"])'
+sed 's/,"cpu":[^,]*//' kept.jsonl >without.jsonl
+run "${keep[@]}" --results without.jsonl --json
+json "a file without them" 'j["reused"] == 6 and all(r["cpu"] is None and r["seconds"] > 0 for r in j["results"])'
 run compare arm.csv --learners "krr; svr" --repeat 5 --kernels gaussian --results kept.jsonl --json
 json "more splits go on from there" 'j["reused"] == 6'
 run compare rough.csv --learners krr --repeat 2 --kernels gaussian --results kept.jsonl --json
