@@ -33,9 +33,10 @@ static bool take_plot(drawing *d, char *line) {
     krein_svg_plot *p = &d->plots[d->count];
     for (int side = 0; side < 2; side++)
         snprintf(d->text[d->count][side], LINE, "%s", field(&line));
-    *p = (krein_svg_plot){
-        d->text[d->count][0], d->text[d->count][1], 0, d->series[d->count], false, false};
-    p->linear = strcmp(field(&line), "linear") == 0;
+    *p = (krein_svg_plot){.x_title = d->text[d->count][0],
+                          .y_title = d->text[d->count][1],
+                          .series = d->series[d->count],
+                          .linear = strcmp(field(&line), "linear") == 0};
     d->count++;
     return true;
 }
