@@ -112,26 +112,35 @@ void krein__half_clear(krein_half *h) {
 
 /* ---- products ----------------------------------------------------------- */
 
+/* Columns of a product: general products are slow for what is left over of a vector's length. */
+static int64_t padded(int64_t c) {
+    enum { LENGTH = 16 };
+    return c <= KREIN_BOTH ? c : (c + LENGTH - 1) / LENGTH * LENGTH;
+}
+
 /* Parts of all rows by band in float64, v in float32, a tile's products for each thread. */
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
     int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + (n + 3 * threads * KREIN_BAND) * c / 2 + 1;
+    return bands * n * c + (n + 3 * threads * KREIN_BAND) * padded(c) / 2 + 1;
 }
 
-static void widen(int64_t n, const float *from, double *to) {
-    for (int64_t e = 0; e < n; e++) to[e] = (double)from[e];
+/* To n x c in float64, from as many rows of ld numbers. */
+static void widen(int64_t n, int64_t c, const float *from, int64_t ld, double *to) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < c; l++) to[i * c + l] = (double)from[i * ld + l];
 }
 
-/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x c. */
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x padded(c). */
 static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
                          double *to_I, double *to_J, float *part) {
     int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
+    int64_t p = padded(c);
     const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    krein__sgemm(false, false, rows, c, wide, 1, tile, ld, v + J * KREIN_BAND * c, c, 0, part, c);
-    widen(rows * c, part, to_I);
+    krein__sgemm(false, false, rows, p, wide, 1, tile, ld, v + J * KREIN_BAND * p, p, 0, part, p);
+    widen(rows, c, part, p, to_I);
     if (I == J) return;
-    krein__sgemm(true, false, wide, c, rows, 1, tile, ld, v + I * KREIN_BAND * c, c, 0, part, c);
-    widen(wide * c, part, to_J);
+    krein__sgemm(true, false, wide, p, rows, 1, tile, ld, v + I * KREIN_BAND * p, p, 0, part, p);
+    widen(wide, c, part, p, to_J);
 }
 
 /* The same for few columns, in one pass over the tile. part: three times KREIN_BAND c. */
@@ -145,20 +154,20 @@ static void tile_both(const krein_half *h, int64_t I, int64_t J, int64_t c, cons
         for (int64_t l = 0; l < c; l++) columns[l * wide + j] = vJ[j * c + l];
     memset(w, 0, (size_t)(wide * c) * sizeof *w);
     krein__both(rows, wide, c, tile, ld, columns, wide, v + I * KREIN_BAND * c, u, w, wide);
-    widen(rows * c, u, to_I);
+    widen(rows, c, u, c, to_I);
     for (int64_t e = 0; I < J && e < wide * c; e++) to_J[e] = (double)w[e % c * wide + e / c];
 }
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room) {
-    int64_t n = h->n, bands = h->bands;
-    float *v32 = (float *)(room + bands * n * c), *parts = v32 + n * c;
-    for (int64_t e = 0; e < n * c; e++) v32[e] = (float)v[e];
+    int64_t n = h->n, bands = h->bands, p = padded(c);
+    float *v32 = (float *)(room + bands * n * c), *parts = v32 + n * p;
+    for (int64_t e = 0; e < n * p; e++) v32[e] = e % p < c ? (float)v[e / p * c + e % p] : 0;
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(h->ctx->threads)
     {
         krein__worker_begin();
-        float *part = parts + 3 * omp_get_thread_num() * KREIN_BAND * c;
+        float *part = parts + 3 * omp_get_thread_num() * KREIN_BAND * p;
         /* Part J of the rows of band I: at J n c + I KREIN_BAND c. */
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < bands * bands; t++) {
