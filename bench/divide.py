@@ -142,6 +142,9 @@ def main():
         if file is None:
             print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
             continue
+        if a.kept and not all(("pilot", name, PILOT, what) in records.all for what in ("sigma", "lambda")):
+            print(f"{name}: nothing is kept", file=sys.stderr)
+            continue
         rows = measure(name, file, records, results, given, a.splits, a.kept)
         for which, part in enumerate(("features", "parts")):
             tables[f"{name} {part}"] = curve_table(rows, name, which, percent, "error in %", a.splits)
