@@ -9,7 +9,8 @@ them. The width of the Gaussian is chosen once for each set, by `krein train -k 
 again, the pilot; lambda in each run by leave-one-out of the averaged model, but where it is the pilot's.
 
 With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results (with the pilot's lambda to
-FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write puts the tables into docs/results/divide.md and the figures beside it.
+FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write
+puts the tables into docs/results/divide.md and the figures beside it.
 """
 
 import argparse
