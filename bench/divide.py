@@ -9,7 +9,8 @@ them. The width of the Gaussian is chosen once for each set, by `krein train -k 
 again, the pilot; lambda in each run by leave-one-out of the averaged model, but where it is the pilot's.
 
 With --records what the pilots chose goes to FILE as lines of JSON, the runs to FILE.results (with the pilot's lambda to
-FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write puts the tables into docs/results/divide.md and the figures beside it.
+FILE.lambda), and what is there is not measured again; with --kept nothing else is. --write
+puts the tables into docs/results/divide.md and the figures beside it.
 """
 
 import argparse
@@ -141,6 +142,9 @@ def main():
         file = write_rows(name, work)
         if file is None:
             print(f"{name}: not in {common.data()}, skipped", file=sys.stderr)
+            continue
+        if a.kept and not all(("pilot", name, PILOT, what) in records.all for what in ("sigma", "lambda")):
+            print(f"{name}: nothing is kept", file=sys.stderr)
             continue
         rows = measure(name, file, records, results, given, a.splits, a.kept)
         for which, part in enumerate(("features", "parts")):

@@ -6,8 +6,8 @@ and 5 of the paper on NS-MKL (wang2024), by `krein compare` with 60 % of the row
 5:  AverageMKL, EasyMKL and PWMK with a linear and a Gaussian kernel, NS-MKL with exact and with sketched tangent kernels.
 
 Both have accuracy and CPU seconds. With --results the runs are kept in FILE, and those that are there are not made
-again; with --kept no others are. --calls makes some of them (the names are below). --write puts the tables between the marks in docs/results/mkl.md;
-without it they are printed.
+again; with --kept no others are. --calls makes some of them (the names are below). --write puts the tables between the
+marks in docs/results/mkl.md; without it they are printed.
 """
 
 import argparse
