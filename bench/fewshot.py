@@ -310,6 +310,18 @@ def order_of(records):
     return common.table(["", "the thesis", "difference here, points", "holds"], lines)
 
 
+def same_steps(records):
+    """Accuracy behind the 5 steps that the subspace is learned for."""
+    lines = []
+    for name, ways, shots in SETTINGS:
+        curves = [r["results"][0]["curve"] if r else None
+                  for r in (only(records, "tasks", key(name, ways, shots), m) for m in SPACES)]
+        if any(curves):
+            lines.append([words(name, ways, shots),
+                          *(f"{100 * c['accuracy'][c['steps'].index(5)]:.2f}" if c else "" for c in curves)])
+    return common.table(["behind 5 steps, %", *SPACES], lines)
+
+
 # ---- figures ------------------------------------------------------------------------------------
 
 
@@ -396,7 +408,7 @@ def main():
     links = [f"![Figure {number}](fewshot-{name}.svg)\n" for name, (number, svg) in figures.items() if svg]
     common.publish({"machine": f"{ran['text'] if ran else machine}. All measurements together: {used / 60:.0f} CPU minutes.\n",
                     "path": path_table(records), "shots": shots_table(records), "spaces": spaces_table(records),
-                    "order": order_of(records), "others": others_table(records), "figures": "\n".join(links)},
+                    "order": order_of(records), "same": same_steps(records), "others": others_table(records), "figures": "\n".join(links)},
                    PAGE if asked.write else None)
     if asked.write:
         for name, (_, svg) in figures.items():
