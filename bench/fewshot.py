@@ -299,11 +299,12 @@ def verdict(mean, half):
 
 
 def order_of(records):
-    """What holds of the thesis' order: its neighbours, setting by setting."""
-    lines, pairs = [], {5: ["original", "pretrained", "meta", "well"], 10: ["pretrained", "original", "meta", "well"]}
+    """What holds of the thesis' order, setting by setting: its neighbours, and meta beside all parameters."""
+    lines, ends = [], [("original", "meta"), ("meta", "well")]
+    pairs = {5: [("original", "pretrained"), ("pretrained", "meta"), *ends], 10: [("pretrained", "original"), *ends]}
     for name, ways, shots in SETTINGS:
         found = {m: only(records, "tasks", key(name, ways, shots), m) for m in SPACES}
-        for below, above in zip(pairs[ways], pairs[ways][1:]):
+        for below, above in pairs[ways]:
             if found[below] and found[above]:
                 mean, half = difference(found[below], found[above])
                 lines.append([words(name, ways, shots), f"{below} < {above}", f"{mean:+.2f} ± {half:.2f}", verdict(mean, half)])
