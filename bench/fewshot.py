@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""fewshot.py [--small] [--parts A,B] [--records FILE] [--tables] [--write] -- subspaces of networks, few examples.
+"""fewshot.py [--small] [--parts A,B] [--settings A,B] [--records FILE] [--tables] [--write] -- subspaces of networks, few examples.
 
 Chapter 4 of luo2022 on the data sets that are here.
 
@@ -10,7 +10,8 @@ Chapter 4 of luo2022 on the data sets that are here.
            omniglot, in place of CIFAR-FS and MiniImageNet
 
 With --records the measurements go to FILE as lines of JSON, and those that are there are not made again; trainings over
-tasks also have a checkpoint beside FILE, so that the script can be stopped anywhere. --small takes a few steps and tasks
+tasks also have a checkpoint beside FILE, so that the script can be stopped anywhere. --settings takes some of the tasks
+alone, such as "omniglot 5 1" (set, ways, shots), in that order. --small takes a few steps and tasks
 of everything, in some minutes. --tables makes none and shows those of the file. --write puts the tables between the marks
 in docs/results/fewshot.md and replaces the figures; without it they are printed. Needs bench/figure (make bench).
 """
@@ -19,6 +20,7 @@ import argparse
 import gzip
 import json
 import re
+import resource
 import shutil
 import sys
 from pathlib import Path
@@ -35,20 +37,21 @@ SMALL_NET, SHOTS, SHOT_STEPS = "convnet(3-32-32-32)", [5, 20, 80, 320, 800], 150
 
 # Tables 4-1 and 4-2: set, ways, shots -> meta steps.
 SETTINGS = {
-    ("tinyimagenet32", 5, 1): 2000,
-    ("tinyimagenet32", 5, 5): 1000,
-    ("tinyimagenet32", 10, 1): 1000,
-    ("tinyimagenet32", 10, 5): 500,
-    ("omniglot", 5, 1): 2000,
-    ("omniglot", 5, 5): 1000,
-    ("omniglot", 10, 1): 1000,
-    ("omniglot", 10, 5): 400,
+    ("tinyimagenet32", 5, 1): 500,
+    ("tinyimagenet32", 5, 5): 500,
+    ("omniglot", 5, 1): 500,
+    ("omniglot", 5, 5): 300,
+    ("tinyimagenet32", 10, 1): 400,
+    ("tinyimagenet32", 10, 5): 300,
+    ("omniglot", 10, 1): 400,
 }
+STEP_RATE, META_RATE = 1, 0.0003
 SPACES = ["original", "pretrained", "meta", "well"]
 OTHERS = ["first-order", "nearest", "matching", "ridge", "ntk"]
+FEATURES = ["nearest", "ridge", "ntk"]  # run together: they share a network
+SLOW = ["first-order", "matching"]  # only of EVERY_METHOD, and last
 EVERY_METHOD = {("tinyimagenet32", 5, 1), ("tinyimagenet32", 5, 5)}
-FEW_METHODS = ["nearest", "ridge", "ntk"]  # beside the spaces, elsewhere
-TASKS, QUERIES, META_QUERIES = 60, 15, 5
+QUERIES, META_QUERIES = 15, 5
 THESIS = {  # CIFAR-FS, MiniImageNet
     ("original", 5, 1): (37.95, 34.12), ("original", 5, 5): (53.40, 45.55),
     ("original", 10, 1): (25.75, 20.68), ("original", 10, 5): (39.52, 31.15),
@@ -59,6 +62,12 @@ THESIS = {  # CIFAR-FS, MiniImageNet
     ("meta", 5, 1): (47.05, 44.07), ("meta", 5, 5): (64.55, 56.84),
     ("meta", 10, 1): (36.66, 30.06), ("meta", 10, 5): (45.92, 37.92),
 }
+
+
+def spent():
+    """CPU seconds of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 # ---- data ---------------------------------------------------------------------------------------
@@ -99,19 +108,20 @@ def learner(arch, epochs, rate=RATE, batch=BATCH):
 
 def train(command, files, *options):
     """Runs it with the log; gives the object, and held-out accuracy by epoch."""
-    text, seconds, log = common.run(
+    before = spent()
+    text, _, log = common.run(
         [common.program(), command, files["train.x"], "--labels", files["train.y"], "--image", "32x32x3", "--test",
          files["test.x"], "--test-labels", files["test.y"], "-t", "classification", *options, "--json", "-v"], log=True)
     lines = re.findall(r"epoch (\d+), step \d+: .*held out: .*error ([\d.e-]+)", log)
     curve = [(int(epoch), 100 * (1 - float(error))) for epoch, error in lines]
-    return {**json.loads(text), "wall": seconds}, curve
+    return {**json.loads(text), "cpu": spent() - before}, curve
 
 
 def add_training(records, part, method, found, curve, **more):
     record = {"part": part, "set": "cifar10", "split": 0, "method": method,
-              "value": 100 * found["test"]["accuracy"], "seconds": found["wall"], "curve": curve, **more}
+              "value": 100 * found["test"]["accuracy"], "seconds": found["cpu"], "curve": curve, **more}
     records.add(record)
-    print(f"{part}, {method}: {record['value']:.2f} %, {found['wall']:.0f} s", file=sys.stderr, flush=True)
+    print(f"{part}, {method}: {record['value']:.2f} %, {found['cpu']:.0f} s", file=sys.stderr, flush=True)
 
 
 def measure_path(here, epochs, records):
@@ -175,30 +185,49 @@ def few(here, name, ways, shots, methods, options, state):
     return found
 
 
-def measure_tasks(here, small, records):
-    for (name, ways, shots), steps in SETTINGS.items():
-        setting = (name, ways, shots)
-        methods = SPACES + (OTHERS if setting in EVERY_METHOD else FEW_METHODS)
-        # Those that share the network for features run together.
-        together = [m for m in methods if m in ("nearest", "ridge", "ntk")]
-        for group in [[m] for m in methods if m not in together] + [together]:
-            part = f"{name} {ways} {shots}"
-            if all(("tasks", part, 0, m) in records.all for m in group):
-                continue
-            options = ["--tasks", 8 if small else TASKS, "--meta-steps", 10 if small else steps, "--validate-every",
-                       5 if small else 50, "--validation-tasks", 4 if small else 16, "--epochs", 1 if small else 15,
-                       "--path-epochs", 5 if small else 15, "--test-steps", 8 if small else 40]
-            state = f"{records.path}.{part.replace(' ', '-')}-{group[0]}.state" if records.path else None
-            found = few(here, name, ways, shots, group, options, state)
-            by_method = {}
-            for r in found["results"]:
-                by_method.setdefault(r["method"], []).append(r)
-            for method, results in by_method.items():
-                records.add({"part": "tasks", "set": part, "split": 0, "method": method, "results": results,
-                             "steps": 10 if small else steps, "parameters": found["parameters"]})
-                for r in results:
-                    print(f"{part}, {method}: {100 * r['accuracy']:.2f} ± {100 * r['sd']:.2f} %, {r['seconds']:.0f} s, "
-                          f"{r['detail']}", file=sys.stderr, flush=True)
+def key(name, ways, shots):
+    return f"{name} {ways} {shots}"
+
+
+def words(name, ways, shots):
+    return f"{name}, {ways} ways, {shots} shot{'s' if shots > 1 else ''}"
+
+
+def groups(settings):
+    """(setting, methods of one run), the most telling first."""
+    for setting in settings:
+        yield from ((setting, [m]) for m in SPACES)
+        yield setting, FEATURES
+    for setting in settings:
+        yield from ((setting, [m]) for m in SLOW if setting in EVERY_METHOD)
+
+
+def task_counts(method, ways):
+    """For tests and for validation. Each task of `well` trains a network."""
+    return (200 if method == "well" else 500) // ways, 80 // ways
+
+
+def measure_tasks(here, small, records, settings):
+    for (name, ways, shots), group in groups(settings):
+        part, steps = key(name, ways, shots), 10 if small else SETTINGS[name, ways, shots]
+        if all(("tasks", part, 0, m) in records.all for m in group):
+            continue
+        tests, validation = (8, 4) if small else task_counts(group[0], ways)
+        options = ["--tasks", tests, "--meta-steps", steps, "--validate-every", 5 if small else 50, "--validation-tasks",
+                   validation, "--rate", STEP_RATE, "--meta-rate", META_RATE, "--epochs", 1 if small else 15,
+                   "--path-epochs", 5 if small else 15, "--test-steps", 8 if small else 40]
+        state = f"{records.path}.{part.replace(' ', '-')}-{group[0]}.state" if records.path else None
+        before = spent()
+        found = few(here, name, ways, shots, group, options, state)
+        share = (spent() - before) / sum(r["seconds"] for r in found["results"])  # CPU seconds of a second
+        for method in group:
+            results = [r for r in found["results"] if r["method"] == method]
+            for r in results:
+                r["seconds"] *= share
+                print(f"{part}, {method}: {100 * r['accuracy']:.2f} ± {100 * r['sd']:.2f} %, {r['seconds']:.0f} s, "
+                      f"{r['detail']}", file=sys.stderr, flush=True)
+            records.add({"part": "tasks", "set": part, "split": 0, "method": method, "results": results, "steps": steps,
+                         "parameters": found["parameters"]})
 
 
 # ---- tables -------------------------------------------------------------------------------------
@@ -216,7 +245,7 @@ def path_table(records):
         if r:
             lines.append([text, f"{r['value']:.2f}", len(r["curve"]), f"{r['seconds']:.0f}"])
     sgd = only(records, "path", "cifar10", "sgd")
-    text = common.table([f"{NET} on cifar10", "test accuracy, %", "epochs", "seconds"], lines)
+    text = common.table([f"{NET} on cifar10", "test accuracy, %", "epochs", "CPU seconds"], lines)
     if sgd:
         shares = sgd["shares"]
         text += (f"\nThe path has {sgd['snapshots']} snapshots of {sgd['parameters']:,} parameters; the first component has "
@@ -241,42 +270,57 @@ def cell(r):
 def spaces_table(records):
     lines = []
     for name, ways, shots in SETTINGS:
-        part = f"{name} {ways} {shots}"
-        row = [f"{name}, {ways} ways, {shots} shot{'s' if shots > 1 else ''}"]
-        for method in SPACES:
-            r = only(records, "tasks", part, method)
-            row.append(cell(r["results"][0]) if r else "")
-        row.append(" / ".join(f"{THESIS[m, ways, shots][0]:.0f}" for m in SPACES))
-        lines.append(row)
+        found = [only(records, "tasks", key(name, ways, shots), m) for m in SPACES]
+        if any(found):
+            lines.append([words(name, ways, shots), *(cell(r["results"][0]) if r else "" for r in found),
+                          " / ".join(f"{THESIS[m, ways, shots][0]:.0f}" for m in SPACES)])
     return common.table(["", *SPACES, "thesis, CIFAR-FS"], lines)
 
 
 def others_table(records):
     lines = []
     for name, ways, shots in SETTINGS:
-        part = f"{name} {ways} {shots}"
-        for method in SPACES[:1] + ["meta"] + OTHERS:
-            r = only(records, "tasks", part, method)
+        for method in ["original", "meta"] + OTHERS:
+            r = only(records, "tasks", key(name, ways, shots), method)
             for result in r["results"] if r else []:
-                lines.append([f"{name}, {ways} ways, {shots} shot{'s' if shots > 1 else ''}", method,
-                              result["detail"] or "", cell(result), f"{result['seconds']:.0f}"])
-    return common.table(["", "method", "", "accuracy, %", "seconds"], lines)
+                lines.append([words(name, ways, shots), method, result["detail"] or "", cell(result), f"{result['seconds']:.0f}"])
+    return common.table(["", "method", "", "accuracy, %", "CPU seconds"], lines)
+
+
+def difference(below, above):
+    """Mean difference in points on the tasks that both were measured on, and half of its 95 % interval."""
+    a, b = (r["results"][0]["values"] for r in (below, above))
+    d = 100 * (np.array(b[:len(a)]) - np.array(a[:len(b)]))
+    return d.mean(), 1.96 * d.std(ddof=1) / len(d) ** 0.5
+
+
+def verdict(mean, half):
+    return "yes" if mean > half else "no" if mean < -half else "open"
 
 
 def order_of(records):
-    """What holds of the thesis' order, setting by setting."""
+    """What holds of the thesis' order, setting by setting: its neighbours, and meta beside all parameters."""
+    lines, ends = [], [("original", "meta"), ("meta", "well")]
+    pairs = {5: [("original", "pretrained"), ("pretrained", "meta"), *ends], 10: [("pretrained", "original"), *ends]}
+    for name, ways, shots in SETTINGS:
+        found = {m: only(records, "tasks", key(name, ways, shots), m) for m in SPACES}
+        for below, above in pairs[ways]:
+            if found[below] and found[above]:
+                mean, half = difference(found[below], found[above])
+                lines.append([words(name, ways, shots), f"{below} < {above}", f"{mean:+.2f} ± {half:.2f}", verdict(mean, half)])
+    return common.table(["", "the thesis", "difference here, points", "holds"], lines)
+
+
+def same_steps(records):
+    """Accuracy behind the 5 steps that the subspace is learned for."""
     lines = []
     for name, ways, shots in SETTINGS:
-        part = f"{name} {ways} {shots}"
-        found = {m: only(records, "tasks", part, m) for m in SPACES}
-        if not all(found.values()):
-            continue
-        mean = {m: found[m]["results"][0]["accuracy"] for m in SPACES}
-        theirs = ["original", "pretrained", "meta", "well"] if ways == 5 else ["pretrained", "original", "meta", "well"]
-        ours = sorted(SPACES, key=mean.get)
-        lines.append([f"{name}, {ways} ways, {shots} shot{'s' if shots > 1 else ''}", " < ".join(ours), " < ".join(theirs),
-                      "yes" if ours == theirs else "no"])
-    return common.table(["", "order here", "order of the thesis", "the same"], lines)
+        curves = [r["results"][0]["curve"] if r else None
+                  for r in (only(records, "tasks", key(name, ways, shots), m) for m in SPACES)]
+        if any(curves):
+            lines.append([words(name, ways, shots),
+                          *(f"{100 * c['accuracy'][c['steps'].index(5)]:.2f}" if c else "" for c in curves)])
+    return common.table(["behind 5 steps, %", *SPACES], lines)
 
 
 # ---- figures ------------------------------------------------------------------------------------
@@ -312,7 +356,7 @@ def figure_meta(records):
         r = only(records, "tasks", f"tinyimagenet32 5 {shots}", "meta")
         if not r:
             return None
-        looks, curve, name = r["results"][0]["meta"], r["results"][0]["curve"], f"5 ways, {shots} shot{'s' if shots > 1 else ''}"
+        looks, name = r["results"][0]["meta"], words("tinyimagenet32", 5, shots)
         left[name] = [(s, v, 0) for s, v in zip(looks["steps"], looks["loss"]) if v is not None]
         right[name] = [(s, 100 * v, 0) for s, v in zip(looks["steps"], looks["validation"])]
     return common.figure("Figure 4-8", [("meta step", "meta loss", left, "linear"),
@@ -337,10 +381,12 @@ def main():
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--small", action="store_true")
     ask.add_argument("--parts", default="path,shots,tasks")
+    ask.add_argument("--settings", default=",".join(key(*s) for s in SETTINGS))
     ask.add_argument("--records", type=Path)
     ask.add_argument("--tables", action="store_true")
     ask.add_argument("--write", action="store_true")
     asked = ask.parse_args()
+    settings = [{key(*s): s for s in SETTINGS}[text] for text in asked.settings.split(",")]
     records = common.Records(asked.records)
     machine = common.machine()
     if not asked.tables:
@@ -352,19 +398,18 @@ def main():
         if "shots" in parts:
             measure_shots(here, 30 if asked.small else SHOT_STEPS, records)
         if "tasks" in parts:
-            measure_tasks(here, asked.small, records)
-        spent = sum(r.get("seconds", 0) for r in records.all.values())
-        spent += sum(x["seconds"] for r in records.all.values() for x in r.get("results", []))
-        records.add({"part": "machine", "set": "", "split": 0, "method": "", "text": machine, "seconds": 0, "spent": spent})
+            measure_tasks(here, asked.small, records, settings)
+        records.add({"part": "machine", "set": "", "split": 0, "method": "", "text": machine})
+    used = sum(r.get("seconds", 0) for r in records.all.values())
+    used += sum(x["seconds"] for r in records.all.values() for x in r.get("results", []))
     ran = only(records, "machine", "", "")
     drawn = {"path": ("4-2", figure_path), "shots": ("4-5", figure_shots), "meta": ("4-8", figure_meta),
              "steps": ("4-9", figure_steps)}
     figures = {name: (number, draw(records)) for name, (number, draw) in drawn.items()} if asked.write else {}
     links = [f"![Figure {number}](fewshot-{name}.svg)\n" for name, (number, svg) in figures.items() if svg]
-    common.publish({"machine": f"{ran['text'] if ran else machine}. All measurements together: "
-                               f"{(ran['spent'] if ran else 0) / 60:.0f} minutes.\n",
+    common.publish({"machine": f"{ran['text'] if ran else machine}. All measurements together: {used / 60:.0f} CPU minutes.\n",
                     "path": path_table(records), "shots": shots_table(records), "spaces": spaces_table(records),
-                    "order": order_of(records), "others": others_table(records), "figures": "\n".join(links)},
+                    "order": order_of(records), "same": same_steps(records), "others": others_table(records), "figures": "\n".join(links)},
                    PAGE if asked.write else None)
     if asked.write:
         for name, (_, svg) in figures.items():

@@ -1234,12 +1234,12 @@ typedef struct krein_fewshot_options {
     const char *arch;             /* network; NULL: convnet(C-32-32-32) with the images' channels */
     int64_t dimensions;           /* of the subspace; 40 */
     int64_t steps;                /* on a task in meta training; 5 */
-    double rate;                  /* of these steps */
+    double rate;                  /* of these steps; 1 */
     int64_t test_steps;           /* on a task that is measured, at most; the number is chosen on
                                      validation tasks */
     int64_t meta_steps;           /* 1000 */
     int64_t meta_tasks;           /* of a meta step; 4 */
-    double meta_rate;             /* of adam on the subspace; 0.001 */
+    double meta_rate;             /* of adam on the subspace; 0.0003 */
     int64_t meta_queries;         /* queries of a class in meta training; 0: as queries */
     int64_t epochs;               /* over the training classes, of the network of features */
     int64_t path_epochs;          /* of a training whose path makes a subspace */

@@ -20,11 +20,11 @@ void krein_fewshot_options_init_sized(krein_fewshot_options *given, size_t size)
     o->tasks = 100;
     o->dimensions = 40;
     o->steps = 5;
-    o->rate = 5;
+    o->rate = 1;
     o->test_steps = 20;
     o->meta_steps = 1000;
     o->meta_tasks = 4;
-    o->meta_rate = 0.001;
+    o->meta_rate = 0.0003;
     o->epochs = 20;
     o->path_epochs = 20;
     o->validation_tasks = 20;

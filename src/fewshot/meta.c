@@ -6,7 +6,10 @@
  * draws `meta_tasks` tasks of the training classes, learns each from the same start, and takes the
  * gradient by P through all its steps, exact by Hessian-vector products (meta_gradient.c); adam
  * moves P, and a QR decomposition with positive diagonal makes it orthonormal again, which the
- * thesis leaves out. */
+ * thesis leaves out. A step of adam moves every number of P by up to its rate, and the numbers of a
+ * row are 1/sqrt(m) long: with the rate 0.001 of the thesis and 30,000 parameters a row turns by a
+ * sixth of its length in every step, and forgets in some ten steps what it has learned (without QR
+ * the rows grow, which has the effect of a rate that falls). Hence a smaller one. */
 #include "fewshot/fewshot.h"
 
 #include "num/blas.h"
