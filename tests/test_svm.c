@@ -611,7 +611,7 @@ static void what_is_refused(void) {
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_EDATA, "`task=regression`");
     o = options_of("svr", RANDOM);
     o.probabilities = 1;
-    refused(&numbers, &o, KREIN_TASK_REGRESSION, KREIN_EARG, "svm");
+    refused(&numbers, &o, KREIN_TASK_REGRESSION, KREIN_EARG, "are for classes");
     o = options_of("svm(spectrum=clip)", RANDOM);
     refused(&classes, &o, KREIN_TASK_CLASSIFICATION, KREIN_ESPEC, "map=exact");
     o = options_of("svm(intercept=no)", "exact");
