@@ -135,7 +135,7 @@ static void solutions(void) {
         CHECK(krein__kernel_pcg_create(&p.half, &rows, all[t].m, c, 1, &s) == KREIN_OK);
         CHECK(krein__kernel_pcg_solve(s, 2, all[t].lambda, &limits, alpha, b, fit, &r) == KREIN_OK);
         CHECK((double)krein_ctx_peak_bytes(ctx) - (double)held <=
-              krein__kernel_pcg_bytes(n, all[t].m, 2, k, 2));
+              krein__kernel_pcg_bytes(n, all[t].m, 2, 2 * k, 2));
         CHECK(r.converged && r.residual <= 3e-6 && r.iterations > 0 && r.iterations < 300);
         double scale = deviation(n * k, p.y);
         for (int l = 0; l < 2; l++) {

@@ -408,26 +408,69 @@ static void both_products(void) {
         }
 }
 
-/* The same bits as eight partial sums by hand, for rows left over and columns left over. */
-static void l1_distances(void) {
-    enum { ROWS = 21, WIDE = 40 };
-    double x[WIDE], y[ROWS * WIDE], got[ROWS];
-    for (int64_t j = 0; j < WIDE; j++) x[j] = sin(.7 * (double)j + 1);
-    for (int64_t e = 0; e < ROWS * WIDE; e++) y[e] = cos(1.3 * (double)e);
-    for (int64_t d = 1; d <= 37; d += 3) {
-        krein__distances64(d, x, ROWS, y, WIDE, got);
-        for (int64_t i = 0; i < ROWS; i++) {
-            double part[8] = {0}, sum = 0;
-            for (int64_t j = 0; j < d / 8 * 8; j++) part[j % 8] += fabs(x[j] - y[i * WIDE + j]);
-            for (int64_t j = d / 8 * 8; j < d; j++) sum += fabs(x[j] - y[i * WIDE + j]);
-            for (int64_t k = 0; k < 8; k++) sum += part[k];
-            CHECK(got[i] == sum);
+/* The same of many columns; either product alone gives the bits of both. */
+static void wide_products(void) {
+    static const int64_t sizes[][3] = {{1, 1, 16},    {12, 33, 32},   {13, 50, 48},
+                                       {49, 513, 16}, {100, 600, 80}, {97, 40, 64}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        int64_t m = sizes[s][0], n = sizes[s][1], c = sizes[s][2], ld = n + 3;
+        float *T = random_float(m * ld), *v = random_float(n * c), *x = random_float(m * c);
+        float *u = random_float((m + 1) * c), *w = random_float((n + 1) * c);
+        float *alone = random_float((m > n ? m : n) * c);
+        for (int64_t e = 0; e < (n + 1) * c; e++) w[e] = 2;
+        u[m * c] = 7;
+        krein__both_wide(m, n, c, T, ld, v, x, u, w);
+        for (int64_t l = 0; l < c; l++) {
+            for (int64_t i = 0; i < m; i++) {
+                double sum = 0;
+                for (int64_t j = 0; j < n; j++) sum += (double)T[i * ld + j] * (double)v[j * c + l];
+                CHECK_ABS((double)u[i * c + l], sum, 6e-8 * 2 * (2 + (double)n));
+            }
+            for (int64_t j = 0; j < n; j++) {
+                double sum = 2;
+                for (int64_t i = 0; i < m; i++) sum += (double)T[i * ld + j] * (double)x[i * c + l];
+                CHECK_ABS((double)w[j * c + l], sum, 6e-8 * 2 * (2 + (double)m));
+            }
         }
+        CHECK(u[m * c] == 7 && w[n * c] == 2); /* not beyond the rows */
+        krein__both_wide(m, n, c, T, ld, v, NULL, alone, NULL);
+        CHECK(memcmp(alone, u, (size_t)(m * c) * sizeof *u) == 0);
+        for (int64_t e = 0; e < n * c; e++) alone[e] = 2;
+        krein__both_wide(m, n, c, T, ld, NULL, x, NULL, alone);
+        CHECK(memcmp(alone, w, (size_t)(n * c) * sizeof *w) == 0);
+        float *all[] = {T, v, x, u, w, alone};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
     }
+    CHECK(krein__wide(4) == 4 && krein__wide(5) == 16 && krein__wide(16) == 16 &&
+          krein__wide(17) == 32);
 }
 
+/* The same bits as eight partial sums by hand, for rows left over and columns left over. */
+#define L1_DISTANCES(NAME, T, DISTANCES, ABS)                                                      \
+    static void NAME(void) {                                                                       \
+        enum { ROWS = 21, WIDE = 40 };                                                             \
+        T x[WIDE], y[ROWS * WIDE], got[ROWS];                                                      \
+        for (int64_t j = 0; j < WIDE; j++) x[j] = (T)sin(.7 * (double)j + 1);                      \
+        for (int64_t e = 0; e < ROWS * WIDE; e++) y[e] = (T)cos(1.3 * (double)e);                  \
+        for (int64_t d = 1; d <= 37; d += 3) {                                                     \
+            DISTANCES(d, x, ROWS, y, WIDE, got);                                                   \
+            for (int64_t i = 0; i < ROWS; i++) {                                                   \
+                T part[8] = {0}, sum = 0;                                                          \
+                for (int64_t j = 0; j < d / 8 * 8; j++)                                            \
+                    part[j % 8] += ABS(x[j] - y[i * WIDE + j]);                                    \
+                for (int64_t j = d / 8 * 8; j < d; j++) sum += ABS(x[j] - y[i * WIDE + j]);        \
+                for (int64_t k = 0; k < 8; k++) sum += part[k];                                    \
+                CHECK(got[i] == sum);                                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+L1_DISTANCES(l1_distances32, float, krein__distances32, fabsf)
+L1_DISTANCES(l1_distances64, double, krein__distances64, fabs)
+
 int main(void) {
-    RUN(l1_distances);
+    RUN(l1_distances32);
+    RUN(l1_distances64);
+    RUN(wide_products);
     RUN(gemm);
     RUN(syrk);
     RUN(gram_add);

@@ -77,7 +77,7 @@ static double residual(const small *p, double lambda, const double *alpha) {
 
 /* Support vector machines: a row of weight w counts as w rows, in S and in V. */
 static void machines_by_weights(void) {
-    enum { S = 60, V = 45, CLASSES = 3 };
+    enum { S = 60, V = 45, CLASSES = 3, PAIRS = 3 };
     krein_ctx *ctx = test_ctx(1);
     double at[(S + V) * 3], weight[S + V], sum = 0, error[2];
     int32_t class[S + V];
@@ -115,8 +115,16 @@ static void machines_by_weights(void) {
             for (int64_t l = 0; l < 3; l++) square += pow(a[l] - b[l], 2);
             K[i] = exp(-square);
         }
-        CHECK(krein__tune_svm(ctx, &s, n, K, K + n * n, C, &error[repeated]) == KREIN_OK);
+        double *w = test_new(n * PAIRS, sizeof *w), intercept[PAIRS];
+        double *score = test_new(m * PAIRS, sizeof *score);
+        CHECK(krein__tune_svm(ctx, &s, n, K, C, w, intercept) == KREIN_OK);
+        for (int64_t e = 0; e < m * PAIRS; e++)
+            for (int64_t j = 0; j < n; j++)
+                score[e] += K[(n + e / PAIRS) * n + j] * w[j * PAIRS + e % PAIRS];
+        error[repeated] = krein__tune_svm_error(&s, intercept, score);
         free(K);
+        free(w);
+        free(score);
         for (int v = 0; v < 2; v++) {
             free(row[v]);
             free(of[v]);

@@ -5,8 +5,11 @@
  * (with --select cv each fold in turn; rows of one group stay together), and three lambdas, half
  * decades around a start, are solved on the others at once; while the best is at an end, two more
  * follow on that side. The start is that of the job, or the best of SAMPLE rows, moved to all of
- * them as in dual.c. The chosen lambda is then solved on all rows from nothing, so that --lambda
- * gives the same model again.
+ * them as in dual.c. More than MANY outputs (classes) are too many columns for that: the lambdas
+ * are compared by COMBINED random combinations of them,
+ *     y_j' = sum_c r_jc y_c / sqrt(k),    r_jc = +-1,    E mean_j |e_j'|^2 = mean_c |e_c|^2,
+ * and only the best is solved for all outputs. The chosen lambda is then solved on all rows from
+ * nothing, so that --lambda gives the same model again.
  *
  * Probabilities are calibrated on the scores of folds (those of --select cv, else five), each
  * solved on the other rows to the digits of a choice.
@@ -25,19 +28,27 @@ enum {
     SHARE = 10, /* and this part of the rows */
     HELD_ROWS = 2000,
     SAMPLE = 1024,
-    TRIO = 3,          /* lambdas at a time */
+    TRIO = 3,  /* lambdas at a time */
+    MANY = 10, /* outputs that lambdas are compared by; of more so many combinations: */
+    COMBINED = 5,
     MORE = 4,          /* times that the search goes on beyond them */
     CHOICE_STEPS = 12, /* unfinished solutions of a small lambda are near those of a larger one */
     STEPS = 40,
     STEPS_MEAN = 60 /* that a solution takes, for what it costs */
 };
-/* TOL_BEST: the best of several scores needs fewer digits than a number, and many columns take long
- * (letter, 15,000 rows: 20 steps instead of 40, the same errors). */
-static const double TOL = 3e-5, TOL_BEST = 3e-3, CHOICE_TOL = 1e-2;
+/* The best of several scores needs fewer digits than a number, and many columns take long: classes
+ * end with the digits of the choice (letter, 15,000 rows: 18 steps instead of 40, the same errors).
+ */
+static const double TOL = 3e-5, CHOICE_TOL = 1e-2;
 
 static int64_t landmarks_of(int64_t n) {
     int64_t m = krein__max(LANDMARKS, krein__min(LANDMARKS_MOST, n / SHARE));
     return krein__max(1, krein__min(m, n / 2));
+}
+
+/* Columns at a time, with and without a choice. */
+static int64_t columns_of(int64_t k, bool path) {
+    return path ? krein__max(k, TRIO * (k > MANY ? COMBINED : k)) : k;
 }
 
 /* ---- what it takes ------------------------------------------------------ */
@@ -47,17 +58,18 @@ void krein__krr_kernel_pcg_cost(const krein_map *map, int64_t n, int64_t k, bool
     int64_t m = landmarks_of(n), L = path ? TRIO : 1;
     int threads = map->ctx->threads;
     double N = (double)n, K = (double)k, M = (double)m, S = SAMPLE;
-    double columns = (double)(L * k), value = krein__gram_flops(map->kernel, map->d);
+    double columns = (double)columns_of(k, path), value = krein__gram_flops(map->kernel, map->d);
     double half = krein__half_bytes(n), chosen = path ? 8 * (4 * S * S + N * columns) : 0;
     double fits = path ? (double)krein__max(1, out->folds) : 0, steps = STEPS_MEAN;
     double choice = fits * STEPS_MEAN * 5 / TRIO; /* of five lambdas */
     bool calibrate = out->probabilities;
     if (calibrate) steps += steps * (double)krein__fold_count(out->folds, n);
-    out->bytes += half +
-                  fmax(krein__half_make_bytes(map->kernel, n, map->sparse ? 1024 : map->d, threads),
-                       krein__kernel_pcg_bytes(n, m, L, k, threads) + 16 * N * columns) +
-                  chosen + 8 * N * (2 * K + 6) +
-                  (calibrate ? krein__krr_calibration_bytes(n, k) + 48 * N : 0);
+    out->bytes +=
+        half +
+        fmax(krein__half_make_bytes(map->kernel, n, map->sparse ? 1024 : map->d, threads),
+             krein__kernel_pcg_bytes(n, m, L, columns_of(k, path), threads) + 16 * N * columns) +
+        chosen + 8 * N * (2 * K + 6) +
+        (calibrate ? krein__krr_calibration_bytes(n, k) + 48 * N : 0);
     out->flops = N * N / 2 * value + 3 * N * M * M + M * M * M +
                  (steps * K + choice * columns) * (2 * N * N + 4 * N * M) +
                  (path ? 9 * S * S * S : 0);
@@ -83,7 +95,7 @@ typedef struct fitting {
     krein_job *job;
     krein_half K;
     krein_kernel_pcg *pcg;
-    krein_targets all; /* of all rows, owned */
+    krein_targets all, rows; /* of all rows, owned; those solved for: the same, or combinations */
     int32_t *fold;
     double *alpha, *intercept, *fit; /* of some lambdas */
     double deadline;
@@ -91,25 +103,25 @@ typedef struct fitting {
 
 /* The losses of the rows of fold f, whose predictions at L lambdas are there, to the tally. */
 static void tally_fold(const fitting *f, int64_t held, int64_t L, krein_tally *tally) {
-    const krein_targets *all = &f->all;
-    int64_t k = all->k;
-    for (int64_t i = 0; i < all->n; i++) {
+    const krein_targets *rows = &f->rows;
+    int64_t k = rows->k;
+    for (int64_t i = 0; i < rows->n; i++) {
         if (f->fold[i] != held) continue;
-        krein_targets row = {1, k, all->y + i * k, all->weight ? all->weight + i : NULL,
-                             all->class ? all->class + i : NULL};
+        krein_targets row = {1, k, rows->y + i * k, rows->weight ? rows->weight + i : NULL,
+                             rows->class ? rows->class + i : NULL};
         krein__tally_add(tally, &row, L, f->fit + i * L * k);
     }
 }
 
 /* L lambdas, appended to the path. */
-static krein_status compare(fitting *f, int64_t folds, int64_t L, const double *lambda,
-                            krein_path *path) {
+static krein_status compare(fitting *f, int64_t L, const double *lambda, krein_path *path) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = f->job->ctx;
     krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, f->deadline, "choosing lambda"};
     krein_pcg_result result;
     krein_tally tally = {0};
     krein_path part = {.n = L};
+    int64_t folds = krein__max(1, f->job->folds);
     for (int64_t h = 0; h < folds; h++) {
         if (folds > 1 || path->n == 0) TRY(krein__kernel_pcg_hold(f->pcg, f->fold, h));
         TRY(krein__kernel_pcg_solve(f->pcg, L, lambda, &limits, f->alpha, f->intercept, f->fit,
@@ -124,7 +136,7 @@ static krein_status compare(fitting *f, int64_t folds, int64_t L, const double *
                          "`lambda`");
         goto done;
     }
-    krein__tally_end(&tally, f->all.class != NULL, &part);
+    krein__tally_end(&tally, f->rows.class != NULL, &part);
     for (int64_t l = 0; l < L; l++, path->n++) {
         path->lambda[path->n] = lambda[l];
         path->loss[path->n] = part.loss[l];
@@ -167,33 +179,77 @@ static double step_of(double middle, int64_t steps) {
     return krein__round_digits(pow(10, rint(4 * log10(middle)) / 4 + (double)steps / 2), 3);
 }
 
-static krein_status choose(fitting *f) {
-    krein_job *job = f->job;
+/* The lambdas around `middle`. */
+static krein_status search(fitting *f, double middle, krein_path *path) {
     krein_status st = KREIN_OK;
-    krein_path path = {0};
-    int64_t parts =
-        krein__fold_count(krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS), f->all.n);
-    int64_t folds = krein__max(1, job->folds), low = -1, high = 1;
-    double middle = job->lambda_start, lambda[TRIO];
-    if (!(middle > 0)) TRY(sample_start(f, &middle));
-    TRY(krein__krr_folds(job, job->folds > 0 ? job->folds : parts, f->fold));
+    int64_t low = -1, high = 1;
+    double lambda[TRIO];
     for (int64_t l = 0; l < TRIO; l++) lambda[l] = step_of(middle, low + l);
-    TRY(compare(f, folds, TRIO, lambda, &path));
-    int64_t most = job->lambda_start > 0 ? 0 : MORE; /* known nearly: the first three are enough */
+    TRY(compare(f, TRIO, lambda, path));
+    /* known nearly: the first three are enough */
+    int64_t most = f->job->lambda_start > 0 ? 0 : MORE;
     for (int64_t more = 0; more < most && !krein__late(f->deadline); more++) {
-        double best = path.lambda[krein__path_least(&path)];
+        double best = path->lambda[krein__path_least(path)];
         bool down = best == step_of(middle, low), up = best == step_of(middle, high);
         if (!down && !up) break;
         for (int64_t l = 0; l < 2; l++)
             lambda[l] = step_of(middle, down ? low - 2 + l : high + 1 + l);
         low -= down ? 2 : 0;
         high += up ? 2 : 0;
-        TRY(compare(f, folds, 2, lambda, &path));
+        TRY(compare(f, 2, lambda, path));
     }
+done:
+    return st;
+}
+
+/* n x COMBINED. */
+static void combine(const fitting *f, double *y) {
+    int64_t n = f->all.n, k = f->all.k;
+    krein_rng g = krein__substream(f->job->seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_COMBINE);
+    memset(y, 0, (size_t)(n * COMBINED) * sizeof *y);
+    for (int64_t j = 0; j < COMBINED; j++)
+        for (int64_t c = 0; c < k; c++) {
+            bool minus = krein__rng_bits(g, (uint64_t)j, (uint64_t)c) & 1;
+            double sign = (minus ? -1 : 1) / sqrt((double)k);
+            for (int64_t i = 0; i < n; i++) y[i * COMBINED + j] += sign * f->all.y[i * k + c];
+        }
+}
+
+/* By combinations of the outputs; the losses are guesses of the path, its one lambda is solved. */
+static krein_status search_combined(fitting *f, double middle, krein_path *path) {
+    krein_ctx *ctx = f->job->ctx;
+    krein_status st = KREIN_OK;
+    krein_path tried = {0};
+    double *y = NULL;
+    NEW(y, f->all.n * COMBINED);
+    combine(f, y);
+    f->rows = (krein_targets){f->all.n, COMBINED, y, f->all.weight, NULL};
+    krein__kernel_pcg_targets(f->pcg, &f->rows);
+    TRY(search(f, middle, &tried));
+    f->rows = f->all;
+    krein__kernel_pcg_targets(f->pcg, &f->rows);
+    for (int64_t l = 0; l < tried.n && path->guesses < KREIN_GUESSES_MAX; l++)
+        path->guess[path->guesses++] = (krein_guess){tried.lambda[l], tried.loss[l], NAN};
+    TRY(compare(f, 1, &tried.lambda[tried.best], path));
+done:
+    krein__free(ctx, y);
+    return st;
+}
+
+static krein_status choose(fitting *f) {
+    krein_job *job = f->job;
+    krein_status st = KREIN_OK;
+    krein_path path = {0};
+    int64_t parts =
+        krein__fold_count(krein__max(10, (f->all.n + HELD_ROWS - 1) / HELD_ROWS), f->all.n);
+    double middle = job->lambda_start;
+    if (!(middle > 0)) TRY(sample_start(f, &middle));
+    TRY(krein__krr_folds(job, job->folds > 0 ? job->folds : parts, f->fold));
+    TRY((f->all.k > MANY ? search_combined : search)(f, middle, &path));
     krein__krr_report(job, &path);
     job->cv_folds = krein__max(1, krein__min(job->folds, job->n));
     krein__log(job->ctx, KREIN_LOG_INFO, "pcg: lambda by rows held out, %lld lambdas",
-               (long long)path.n);
+               (long long)(path.n + path.guesses));
 done:
     return st;
 }
@@ -222,11 +278,11 @@ done:
     return st;
 }
 
-static krein_status begin(fitting *f, int64_t lambdas) {
+static krein_status begin(fitting *f, bool path) {
     krein_job *job = f->job;
     krein_ctx *ctx = job->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = job->n, columns = lambdas * f->all.k;
+    int64_t n = job->n, columns = columns_of(f->all.k, path);
     krein_rows x = krein__map_landmarks(job->model->map);
     NEW(f->fold, n);
     TRY(krein__half_make(ctx, job->model->map->kernel, &x, &f->K));
@@ -253,7 +309,7 @@ static krein_status fit_all(fitting *f) {
     krein_status st = KREIN_OK;
     krein_model *m = job->model;
     bool best = krein__job_classes(job) && m->k > 1;
-    krein_pcg_limits limits = {best ? TOL_BEST : TOL, STEPS, job->deadline, "fitting"};
+    krein_pcg_limits limits = {best ? CHOICE_TOL : TOL, STEPS, job->deadline, "fitting"};
     krein_pcg_result r;
     TRY(krein__kernel_pcg_hold(f->pcg, NULL, -1));
     TRY(krein__kernel_pcg_solve(f->pcg, 1, &job->lambda, &limits, f->alpha, m->intercept, NULL,
@@ -273,7 +329,8 @@ krein_status krein__krr_kernel_pcg(krein_job *job) {
     krein_status st = KREIN_OK;
     fitting f = {.job = job};
     TRY(krein__krr_pcg_targets(job, &f.all));
-    TRY(begin(&f, job->lambda < 0 ? TRIO : 1));
+    f.rows = f.all;
+    TRY(begin(&f, job->lambda < 0));
     if (job->deadline > 0) /* half of the time at most: a lambda without a model is nothing */
         f.deadline = krein__clock() + (job->deadline - krein__clock()) / 2;
     if (job->lambda < 0) TRY(choose(&f));

@@ -27,11 +27,55 @@
 PATH(float, float_baseline, , fabsf)
 PATH(double, double_baseline, , fabs)
 #if defined(__x86_64__)
-PATH(float, float_avx2, __attribute__((target("avx2"))), fabsf)
+PATH(float, float_rest, __attribute__((target("avx2"))), fabsf)
 PATH(double, double_avx2, __attribute__((target("avx2"))), fabs)
 
 /* to[k] has the k-th numbers of the eight. */
-__attribute__((target("avx512f"))) static void transpose(const __m512d from[8], __m512d to[8]) {
+__attribute__((target("avx2"))) static void transpose32(const __m256 from[8], __m256 to[8]) {
+    for (int half = 0; half < 2; half++) { /* numbers 0 to 3 and 4 to 7 of each */
+        __m256 both[4], pair[4];
+        for (int r = 0; r < 4; r++)
+            both[r] = half ? _mm256_permute2f128_ps(from[r], from[r + 4], 0x31)
+                           : _mm256_permute2f128_ps(from[r], from[r + 4], 0x20);
+        for (int r = 0; r < 4; r += 2) {
+            pair[r] = _mm256_unpacklo_ps(both[r], both[r + 1]);
+            pair[r + 1] = _mm256_unpackhi_ps(both[r], both[r + 1]);
+        }
+        for (int odd = 0; odd < 2; odd++) {
+            to[4 * half + 2 * odd] = _mm256_shuffle_ps(pair[odd], pair[2 + odd], 0x44);
+            to[4 * half + 2 * odd + 1] = _mm256_shuffle_ps(pair[odd], pair[2 + odd], 0xee);
+        }
+    }
+}
+
+/* Eight rows at a time, so that their partial sums are added up together. */
+__attribute__((target("avx2"))) static void float_avx2(int64_t d, const float *x, int64_t n,
+                                                       const float *y, int64_t ldy, float *out) {
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    int64_t i = 0, whole = d / 8 * 8;
+    for (; i + 8 <= n; i += 8, y += 8 * ldy) {
+        __m256 part[8], column[8];
+        float rest[8] = {0};
+        for (int r = 0; r < 8; r++) part[r] = _mm256_setzero_ps();
+        for (int64_t j = 0; j < whole; j += 8) {
+            __m256 own = _mm256_loadu_ps(x + j);
+            for (int r = 0; r < 8; r++) {
+                __m256 by = _mm256_sub_ps(own, _mm256_loadu_ps(y + r * ldy + j));
+                part[r] = _mm256_add_ps(part[r], _mm256_andnot_ps(sign, by));
+            }
+        }
+        for (int r = 0; r < 8; r++)
+            for (int64_t j = whole; j < d; j++) rest[r] += fabsf(x[j] - y[r * ldy + j]);
+        transpose32(part, column);
+        __m256 sum = _mm256_loadu_ps(rest);
+        for (int k = 0; k < 8; k++) sum = _mm256_add_ps(sum, column[k]);
+        _mm256_storeu_ps(out + i, sum);
+    }
+    float_rest(d, x, n - i, y, ldy, out + i);
+}
+
+/* The same of float64. */
+__attribute__((target("avx512f"))) static void transpose64(const __m512d from[8], __m512d to[8]) {
     __m512d pair[8];
     for (int r = 0; r < 8; r += 2) {
         pair[r] = _mm512_unpacklo_pd(from[r], from[r + 1]);
@@ -49,7 +93,6 @@ __attribute__((target("avx512f"))) static void transpose(const __m512d from[8], 
     }
 }
 
-/* Eight rows at a time, so that their partial sums are added up together. */
 __attribute__((target("avx512f"))) static void
 double_avx512(int64_t d, const double *x, int64_t n, const double *y, int64_t ldy, double *out) {
     int64_t i = 0, whole = d / 8 * 8;
@@ -65,7 +108,7 @@ double_avx512(int64_t d, const double *x, int64_t n, const double *y, int64_t ld
         }
         for (int r = 0; r < 8; r++)
             for (int64_t j = whole; j < d; j++) rest[r] += fabs(x[j] - y[r * ldy + j]);
-        transpose(part, column);
+        transpose64(part, column);
         __m512d sum = _mm512_loadu_pd(rest);
         for (int k = 0; k < 8; k++) sum = _mm512_add_pd(sum, column[k]);
         _mm512_storeu_pd(out + i, sum);

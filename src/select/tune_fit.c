@@ -448,16 +448,17 @@ done:
 
 /* ---- errors on V -------------------------------------------------------- */
 
-/* score (m x k) = K_vn alpha in float32, the precision of alpha. Kernel values of a tile of rows at
- * a time: all of them are more than the caches hold. */
-static krein_status scores_of(krein_ctx *ctx, const krein_rows *held, const krein_rows *fit,
-                              const krein_kernel *kernel, int64_t k, const double *alpha,
-                              double *score) {
+/* score = K_vn alpha in float32, the precision of alpha. Kernel values of a tile of rows at a time:
+ * all of them are more than the caches hold. */
+krein_status krein__tune_scores(krein_ctx *ctx, const krein_tune_view *v,
+                                const krein_kernel *kernel, int64_t n, int64_t k,
+                                const double *alpha, double *score) {
     krein_status st = KREIN_OK;
     krein_gram_rows g = {0};
     float *scratch = NULL, *a = NULL;
-    int64_t n = fit->n, tiles = (held->n + KREIN_TILE - 1) / KREIN_TILE;
-    TRY(krein__gram_begin(ctx, kernel, *fit, false, &g));
+    krein_rows held = krein__matrix_rows(&v->held), all = krein__matrix_rows(&v->fit);
+    int64_t tiles = (held.n + KREIN_TILE - 1) / KREIN_TILE;
+    TRY(krein__gram_begin(ctx, kernel, krein__rows_slice(&all, 0, n), false, &g));
     int64_t each = g.scratch + KREIN_TILE * (n + k);
     NEW(scratch, ctx->threads * each);
     NEW(a, n * k);
@@ -468,8 +469,8 @@ static krein_status scores_of(krein_ctx *ctx, const krein_rows *held, const krei
         krein__worker_begin();
         float *mine = scratch + omp_get_thread_num() * each, *values = mine + g.scratch;
         float *product = values + KREIN_TILE * n;
-        int64_t first = t * KREIN_TILE, rows = krein__min(KREIN_TILE, held->n - first);
-        krein_rows some = krein__rows_slice(held, first, rows);
+        int64_t first = t * KREIN_TILE, rows = krein__min(KREIN_TILE, held.n - first);
+        krein_rows some = krein__rows_slice(&held, first, rows);
         krein__gram_tile32(&g, &some, values, n, mine);
         memset(values + rows * n, 0, (size_t)((KREIN_TILE - rows) * n) * sizeof *values);
         krein__sgemm(false, false, KREIN_TILE, k, n, 1, values, n, a, k, 0, product, k);
@@ -491,9 +492,7 @@ krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const
     int64_t m = s->m, k = s->k;
     double *score = NULL, square = 0, shown = 0, weight = 0;
     NEW(score, m * k);
-    krein_rows held = krein__matrix_rows(&v->held), all = krein__matrix_rows(&v->fit);
-    krein_rows rows = krein__rows_slice(&all, 0, f->n);
-    TRY(scores_of(ctx, &held, &rows, kernel, k, f->alpha, score));
+    TRY(krein__tune_scores(ctx, v, kernel, f->n, k, f->alpha, score));
     for (int64_t i = 0; i < m; i++) {
         double w = s->held_weight ? s->held_weight[i] : 1;
         double before = square;

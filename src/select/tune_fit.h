@@ -66,9 +66,15 @@ krein_status krein__tune_at(krein_ctx *ctx, const krein_tune_sample *s, const fl
 krein_status krein__tune_score(krein_ctx *ctx, const krein_tune_sample *s, const krein_tune_view *v,
                                const krein_kernel *kernel, const krein_tune_fit *f, double *loss,
                                double *error);
-/* Share of V that support vector machines put in a wrong class, a machine a pair of classes: K of
- * the first n rows of S, Kv of V and these (m x n), C of a row of mean weight. */
+/* Values on V (m x k) of so many sums over the first n rows of S, coefficients n x k. */
+krein_status krein__tune_scores(krein_ctx *ctx, const krein_tune_view *v,
+                                const krein_kernel *kernel, int64_t n, int64_t k,
+                                const double *alpha, double *score);
+/* A support vector machine for each pair of classes (krein__pair), C of a row of mean weight; K of
+ * the first n rows of S, w n x pairs. And the share of V that is put in a wrong class by their
+ * values without the intercepts, which are added to them. */
 krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
-                             const double *Kv, double C, double *error);
+                             double C, double *w, double *intercept);
+double krein__tune_svm_error(const krein_tune_sample *s, const double *intercept, double *score);
 
 #endif

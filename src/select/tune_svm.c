@@ -6,7 +6,6 @@
  * count by their weights. */
 #include "select/tuner.h"
 
-#include "num/blas.h"
 #include "solve/smo.h"
 
 #include <math.h>
@@ -20,40 +19,37 @@ void krein__tune_svm_text(double C, char text[KREIN_SVM_TEXT]) {
 typedef struct pairs {
     krein_ctx *ctx;
     const krein_tune_sample *s;
-    int64_t n; /* rows of S, from the first */
+    int64_t n, count; /* rows of S, from the first; pairs */
     krein_smo *smo;
     int64_t *row;
-    double *y, *cost, *alpha, *f; /* of one machine; its values on V */
-    double *w;                    /* n: its coefficients by row */
-    double *score;                /* V x pairs */
+    double *y, *cost, *alpha; /* of one machine */
 } pairs;
 
 static void pairs_end(pairs *p) {
     krein_ctx *ctx = p->ctx;
-    void *all[] = {p->row, p->y, p->cost, p->alpha, p->f, p->w, p->score};
+    void *all[] = {p->row, p->y, p->cost, p->alpha};
     krein__smo_end(p->smo);
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(ctx, all[i]);
 }
 
-static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, int64_t n,
-                                int64_t count, pairs *p) {
+static int64_t count_of(const krein_tune_sample *s) { return s->nclass * (s->nclass - 1) / 2; }
+
+static krein_status pairs_begin(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, pairs *p) {
     krein_status st = KREIN_OK;
-    *p = (pairs){.ctx = ctx, .s = s, .n = n};
+    *p = (pairs){.ctx = ctx, .s = s, .n = n, .count = count_of(s)};
     NEW(p->row, n);
     NEW(p->y, n);
     NEW(p->cost, n);
     NEW(p->alpha, n);
-    NEW(p->w, n);
-    NEW(p->f, s->m);
-    NEW(p->score, s->m * count);
     TRY(krein__smo_begin(ctx, n, &p->smo));
 done:
     return st;
 }
 
-/* Classes a < b: the scores on V, positive for b. A class without a row of some weight loses. */
-static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, double C,
-                             const double *Kv, int64_t count, int64_t which) {
+/* Classes a < b: positive for b. A class without a row of some weight loses. w: the first of this
+ * pair's coefficients, which are zero. */
+static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, double C, double *w,
+                             double *intercept) {
     krein_status st = KREIN_OK;
     const krein_tune_sample *s = p->s;
     krein_smo_machine machine = {
@@ -67,43 +63,62 @@ static krein_status one_pair(pairs *p, const double *K, int64_t a, int64_t b, do
         of_b += s->fit_class[i] == b;
         p->row[machine.m++] = i;
     }
-    memset(p->w, 0, (size_t)p->n * sizeof *p->w);
     machine.intercept = of_b > 0 ? 1 : -1;
     if (of_b > 0 && of_b < machine.m) {
         TRY(krein__smo(p->ctx, p->smo, p->n, K, &machine));
-        for (int64_t i = 0; i < machine.m; i++) p->w[p->row[i]] = p->alpha[i];
+        for (int64_t i = 0; i < machine.m; i++) w[p->row[i] * p->count] = p->alpha[i];
     }
-    krein__pgemm(p->ctx, false, false, s->m, 1, p->n, 1, Kv, p->n, p->w, 1, 0, p->f, 1);
-    for (int64_t i = 0; i < s->m; i++) p->score[i * count + which] = p->f[i] + machine.intercept;
+    *intercept = machine.intercept;
 done:
     return st;
 }
 
 krein_status krein__tune_svm(krein_ctx *ctx, const krein_tune_sample *s, int64_t n, const double *K,
-                             const double *Kv, double C, double *error) {
+                             double C, double *w, double *intercept) {
     krein_status st = KREIN_OK;
     pairs p = {0};
-    int64_t classes = s->nclass, count = classes * (classes - 1) / 2;
-    double wrong = 0, total = 0;
-    TRY(pairs_begin(ctx, s, n, count, &p));
+    int64_t classes = s->nclass;
+    TRY(pairs_begin(ctx, s, n, &p));
+    memset(w, 0, (size_t)(n * p.count) * sizeof *w);
     for (int64_t a = 0; a < classes; a++)
-        for (int64_t b = a + 1; b < classes; b++)
-            TRY(one_pair(&p, K, a, b, C, Kv, count, krein__pair(classes, a, b)));
-    krein_head head = classes > 2 ? KREIN_HEAD_VOTES : KREIN_HEAD_BEST;
-    for (int64_t i = 0; i < s->m; i++) {
-        double weight = s->held_weight ? s->held_weight[i] : 1;
-        total += weight;
-        if (krein__decide(head, classes, p.score + i * count) != s->held_class[i]) wrong += weight;
-    }
-    *error = total > 0 ? wrong / total : 0;
+        for (int64_t b = a + 1; b < classes; b++) {
+            int64_t which = krein__pair(classes, a, b);
+            TRY(one_pair(&p, K, a, b, C, w + which, intercept + which));
+        }
 done:
     pairs_end(&p);
     return st;
 }
 
+double krein__tune_svm_error(const krein_tune_sample *s, const double *intercept, double *score) {
+    krein_head head = s->nclass > 2 ? KREIN_HEAD_VOTES : KREIN_HEAD_BEST;
+    int64_t count = count_of(s);
+    double wrong = 0, total = 0;
+    for (int64_t i = 0; i < s->m; i++) {
+        double weight = s->held_weight ? s->held_weight[i] : 1, *own = score + i * count;
+        total += weight;
+        for (int64_t p = 0; p < count; p++) own[p] += intercept[p];
+        if (krein__decide(head, s->nclass, own) != s->held_class[i]) wrong += weight;
+    }
+    return total > 0 ? wrong / total : 0;
+}
+
 /* ---- as candidates ------------------------------------------------------ */
 
 static const double COSTS[] = {32, 4, 256};
+
+/* K (n x n) in float64, which solve/smo.c takes, of values in float32. */
+static krein_status kernel_matrix(krein_ctx *ctx, const krein_kernel *kernel, const krein_rows *x,
+                                  double *K) {
+    krein_status st = KREIN_OK;
+    float *values = NULL;
+    NEW(values, x->n * x->n);
+    TRY(krein__gram_symmetric32(ctx, kernel, x, values));
+    for (int64_t e = 0; e < x->n * x->n; e++) K[e] = (double)values[e];
+done:
+    krein__free(ctx, values);
+    return st;
+}
 
 /* The least error on V over the first few COSTS, of machines on n rows of S; of ties the smallest
  * C. */
@@ -112,19 +127,22 @@ static krein_status machines_of(krein_ctx *ctx, const krein_tuner *t,
                                 double *error) {
     krein_status st = KREIN_OK;
     krein_kernel *kernel = NULL;
-    double *K = NULL, *Kv = NULL, e;
+    double *K = NULL, *w = NULL, *intercept = NULL, *score = NULL;
     const krein_tune_view *v = &t->view[c->view];
-    krein_rows all = krein__matrix_rows(&v->fit), held = krein__matrix_rows(&v->held);
-    krein_rows fit = krein__rows_slice(&all, 0, n);
+    int64_t count = count_of(&t->s);
+    krein_rows all = krein__matrix_rows(&v->fit), fit = krein__rows_slice(&all, 0, n);
     *error = INFINITY;
     *C = COSTS[0];
     NEW(K, n * n);
-    NEW(Kv, t->s.m * n);
+    NEW(w, n * count);
+    NEW(intercept, count);
+    NEW(score, t->s.m * count);
     TRY(krein__tuner_kernel(ctx, t, c, &kernel));
-    TRY(krein__gram_full(ctx, kernel, &fit, &fit, K));
-    TRY(krein__gram_full(ctx, kernel, &held, &fit, Kv));
+    TRY(kernel_matrix(ctx, kernel, &fit, K));
     for (int64_t i = 0; i < costs && !krein__tuner_late(t); i++) {
-        TRY(krein__tune_svm(ctx, &t->s, n, K, Kv, COSTS[i], &e));
+        TRY(krein__tune_svm(ctx, &t->s, n, K, COSTS[i], w, intercept));
+        TRY(krein__tune_scores(ctx, v, kernel, n, count, w, score));
+        double e = krein__tune_svm_error(&t->s, intercept, score);
         if (e > *error || (e == *error && COSTS[i] > *C)) continue;
         *error = e;
         *C = COSTS[i];
@@ -132,7 +150,9 @@ static krein_status machines_of(krein_ctx *ctx, const krein_tuner *t,
 done:
     krein__kernel_destroy(ctx, kernel);
     krein__free(ctx, K);
-    krein__free(ctx, Kv);
+    krein__free(ctx, w);
+    krein__free(ctx, intercept);
+    krein__free(ctx, score);
     return st;
 }
 

@@ -8,7 +8,7 @@
  * its memory.
  *
  * a is refined, a += (U'U)^-1 (PSy - A a), the residual in float64 from K itself, until it has the
- * digits of TOL: it is the solution of float64 for the K that is given.
+ * digits of TOL (of classes ENOUGH): it is the solution of float64 for the K that is given.
  *
  * What float32 leaves of it. K and the factor are off by E, whose entries are about 2^-24 of the
  * diagonal of SKS: as a random matrix |E| ~ sqrt(n) 2^-24 max w_i K_ii =: e. Refinement gains a
@@ -29,7 +29,8 @@
 #include <omp.h>
 #include <string.h>
 
-enum { STRIP = 32, REFINEMENTS = 8 };
+enum { STRIP = 32, PANEL = 512, REFINEMENTS = 8 };
+/* ENOUGH: also for the best of several scores. */
 static const double GUARD = 20, EPSILON = 0x1p-24, TOL = 1e-11, ENOUGH = 1e-7;
 
 typedef struct walk {
@@ -45,7 +46,7 @@ typedef struct walk {
     double *diagonal;
     double *score;                  /* n x k: at the best, or NULL */
     double *last;                   /* the scores of the last lambda */
-    double *wide;                   /* for each thread STRIP x n */
+    double *wide;                   /* for each thread STRIP x PANEL */
     double solved_at;               /* the last lambda; 0: float32 had no solution */
     krein_nearby *near;             /* of that, once it was wanted */
     double *near_a, *near_diagonal; /* n x k; n */
@@ -61,9 +62,15 @@ static void multiply(const walk *w, int64_t k, const double *v, double *out) {
     for (int64_t s = 0; s < strips; s++) {
         krein__worker_begin();
         int64_t first = s * STRIP, m = krein__min(STRIP, n - first);
-        double *mine = w->wide + omp_get_thread_num() * STRIP * n;
-        for (int64_t e = 0; e < m * n; e++) mine[e] = (double)w->K[first * n + e];
-        krein__dgemm(false, false, m, k, n, 1, mine, n, v, k, 0, out + first * k, k);
+        double *mine = w->wide + omp_get_thread_num() * STRIP * PANEL;
+        for (int64_t from = 0; from < n; from += PANEL) {
+            int64_t wide = krein__min(PANEL, n - from);
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j < wide; j++)
+                    mine[i * wide + j] = (double)w->K[(first + i) * n + from + j];
+            krein__dgemm(false, false, m, k, wide, 1, mine, wide, v + from * k, k, from > 0,
+                         out + first * k, k);
+        }
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -147,10 +154,10 @@ static krein_status correct(const walk *w) {
 static krein_status refine(const walk *w, double shift) {
     krein_status st = KREIN_OK;
     int64_t n = w->rows->n, k = w->rows->k;
-    double before = 1, now = 1;
+    double before = 1, now = 1, tol = w->rows->class ? ENOUGH : TOL;
     memset(w->a, 0, (size_t)(n * k) * sizeof *w->a);
     memcpy(w->residual, w->f.y, (size_t)(n * k) * sizeof *w->a);
-    for (int64_t i = 0; i < REFINEMENTS && now > TOL && now <= before; i++) {
+    for (int64_t i = 0; i < REFINEMENTS && now > tol && now <= before; i++) {
         before = now / 2;
         TRY(correct(w));
         now = leftover(w, shift);
@@ -234,7 +241,7 @@ static krein_status begin(walk *w) {
     NEW(w->near_a, n * k);
     NEW(w->near_diagonal, n);
     w->guessed = INFINITY;
-    NEW(w->wide, ctx->threads * STRIP * n);
+    NEW(w->wide, ctx->threads * STRIP * PANEL);
     TRY(krein__frame_targets(ctx, w->rows, true, &w->f));
 done:
     return st;
@@ -251,8 +258,8 @@ static void end(walk *w) {
 
 double krein__dual_walk_bytes(int64_t n, int64_t k, int threads) {
     double N = (double)n, K = (double)k;
-    return krein__nearby_bytes(n, k) + 4 * N * N + N * (64 * K + 72 + 8.0 * STRIP * threads) +
-           8 * K + 2 * 4 * 256 * (N + 256) + 65536;
+    return krein__nearby_bytes(n, k) + 4 * N * N + N * (64 * K + 72) +
+           8.0 * STRIP * PANEL * threads + 8 * K + 2 * 4 * 256 * (N + 256) + 65536;
 }
 
 /* No smaller lambda than that of the least loss was visited or guessed at, nor is there room for

@@ -2,10 +2,10 @@
  *
  * 2 n^2 bytes. A product K v reads them once: a tile T of rows I and columns J gives T v_J to the
  * rows I and T'v_I to the rows J. Each tile leaves its two parts in a place of their own, and the
- * parts of a row are added in the order of the tiles: the bits do not depend on threads. For few
- * columns both come from one pass over the tile (num/both.c), else from two products. The products
- * of a tile are float32, as K is, and their sums over tiles float64: half of the time of
- * float64, and off by about 2^-24 of the root of the sum of squares.
+ * parts of a row are added in the order of the tiles: the bits do not depend on threads. Both come
+ * from one pass over the tile (num/both.c, num/both_wide.c). The products of a tile are float32, as
+ * K is, and their sums over tiles float64: half of the time of float64, and off by about 2^-24 of
+ * the root of the sum of squares.
  */
 #include "solve/kernel_half.h"
 
@@ -112,16 +112,10 @@ void krein__half_clear(krein_half *h) {
 
 /* ---- products ----------------------------------------------------------- */
 
-/* Columns of a product: general products are slow for what is left over of a vector's length. */
-static int64_t padded(int64_t c) {
-    enum { LENGTH = 16 };
-    return c <= KREIN_BOTH ? c : (c + LENGTH - 1) / LENGTH * LENGTH;
-}
-
 /* Parts of all rows by band in float64, v in float32, a tile's products for each thread. */
 int64_t krein__half_room(int64_t n, int64_t c, int threads) {
     int64_t bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    return bands * n * c + (n + 3 * threads * KREIN_BAND) * padded(c) / 2 + 1;
+    return bands * n * c + (n + 3 * threads * KREIN_BAND) * krein__wide(c) / 2 + 1;
 }
 
 /* To n x c in float64, from as many rows of ld numbers. */
@@ -130,17 +124,17 @@ static void widen(int64_t n, int64_t c, const float *from, int64_t ld, double *t
         for (int64_t l = 0; l < c; l++) to[i * c + l] = (double)from[i * ld + l];
 }
 
-/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x padded(c). */
+/* The tile of bands I <= J: its parts of the rows I and of the rows J. v: n x krein__wide(c). */
 static void tile_product(const krein_half *h, int64_t I, int64_t J, int64_t c, const float *v,
                          double *to_I, double *to_J, float *part) {
     int64_t rows = band_rows(h, I), wide = band_rows(h, J), ld = h->n - I * KREIN_BAND;
-    int64_t p = padded(c);
+    int64_t p = krein__wide(c);
     const float *tile = h->value + start_of(h, I) + (J - I) * KREIN_BAND;
-    krein__sgemm(false, false, rows, p, wide, 1, tile, ld, v + J * KREIN_BAND * p, p, 0, part, p);
-    widen(rows, c, part, p, to_I);
-    if (I == J) return;
-    krein__sgemm(true, false, wide, p, rows, 1, tile, ld, v + I * KREIN_BAND * p, p, 0, part, p);
-    widen(wide, c, part, p, to_J);
+    float *u = part, *w = I < J ? part + KREIN_BAND * p : NULL;
+    if (w) memset(w, 0, (size_t)(wide * p) * sizeof *w);
+    krein__both_wide(rows, wide, p, tile, ld, v + J * KREIN_BAND * p, v + I * KREIN_BAND * p, u, w);
+    widen(rows, c, u, p, to_I);
+    if (w) widen(wide, c, w, p, to_J);
 }
 
 /* The same for few columns, in one pass over the tile. part: three times KREIN_BAND c. */
@@ -160,9 +154,10 @@ static void tile_both(const krein_half *h, int64_t I, int64_t J, int64_t c, cons
 
 void krein__half_multiply(const krein_half *h, int64_t c, const double *v, double *out,
                           double *room) {
-    int64_t n = h->n, bands = h->bands, p = padded(c);
+    int64_t n = h->n, bands = h->bands, p = krein__wide(c);
     float *v32 = (float *)(room + bands * n * c), *parts = v32 + n * p;
-    for (int64_t e = 0; e < n * p; e++) v32[e] = e % p < c ? (float)v[e / p * c + e % p] : 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < p; l++) v32[i * p + l] = l < c ? (float)v[i * c + l] : 0;
     krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(h->ctx->threads)
     {

@@ -45,7 +45,9 @@ struct krein_kernel_pcg {
     krein_targets rows;
     double *p, *q, *r, *z;  /* n x columns */
     double *scaled, *small; /* n x columns; m x columns */
-    float *v32, *part;      /* n x columns; for each thread COLUMNS x columns */
+    float *v32, *part;      /* n x krein__wide(columns); for each thread COLUMNS of that */
+    float *bands;           /* for each band of rows m x krein__wide(columns) */
+    double *sums;           /* blocks of ROWS x columns */
     double *room;           /* of krein__half_multiply */
     double *Mu;             /* n x lambdas: M^-1 u */
 };
@@ -81,6 +83,7 @@ static krein_status make_B(krein_kernel_pcg *s, uint64_t seed) {
     NEW(index, m);
     krein__rng_choose(krein__substream(seed, KREIN_STREAM_SAMPLE, KREIN_SAMPLE_PRECONDITION), n, m,
                       index);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++) s->B[i * m + j] = (float)krein__half_at(s->K, i, index[j]);
     for (int64_t i = 0; i < m; i++)
@@ -91,31 +94,49 @@ done:
     return st;
 }
 
-/* C (m x c) = op(A) v in float32. */
-static void times(bool transposed, int64_t m, int64_t n, int64_t c, const float *a, int64_t ld,
+/* out (m x p) = op(A) v in float32, p = krein__wide of the columns. */
+static void times(bool transposed, int64_t m, int64_t n, int64_t p, const float *a, int64_t ld,
                   const float *v, float *out) {
-    if (c == 1)
+    if (p == 1)
         krein__sgemv(transposed, transposed ? n : m, transposed ? m : n, 1, a, ld, v, 1, 0, out, 1);
-    else
-        krein__sgemm(transposed, false, m, c, n, 1, a, ld, v, c, 0, out, c);
+    else if (p <= KREIN_BOTH)
+        krein__sgemm(transposed, false, m, p, n, 1, a, ld, v, p, 0, out, p);
+    else if (transposed) {
+        memset(out, 0, (size_t)(m * p) * sizeof *out);
+        krein__both_wide(n, m, p, a, ld, NULL, v, NULL, out);
+    } else
+        krein__both_wide(m, n, p, a, ld, v, NULL, out, NULL);
 }
 
-/* small (m x c) = B'v, v n x c: in parallel over columns of B; float32 within blocks of rows. */
+/* To n x p in float32, p = krein__wide(c). */
+static void narrow(const krein_kernel_pcg *s, int64_t n, int64_t c, const double *v) {
+    int64_t p = krein__wide(c);
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < p; j++) s->v32[i * p + j] = j < c ? (float)v[i * c + j] : 0;
+}
+
+/* small (m x c) = B'v, v n x c: in parallel over bands of rows, in float32, which are then added in
+ * their order. */
 static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double *small) {
-    int64_t n = s->n, m = s->m, tiles = (m + COLUMNS - 1) / COLUMNS;
+    int64_t n = s->n, m = s->m, p = krein__wide(c), bands = (n + KREIN_BAND - 1) / KREIN_BAND;
     krein_compute compute = krein__compute_begin();
-    for (int64_t e = 0; e < n * c; e++) s->v32[e] = (float)v[e];
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
-    for (int64_t t = 0; t < tiles; t++) {
+    narrow(s, n, c, v);
+#pragma omp parallel num_threads(s->ctx->threads)
+    {
         krein__worker_begin();
-        int64_t from = t * COLUMNS, wide = krein__min(COLUMNS, m - from);
-        float *part = s->part + omp_get_thread_num() * COLUMNS * c;
-        memset(small + from * c, 0, (size_t)(wide * c) * sizeof *small);
-        for (int64_t i = 0; i < n; i += ROWS) {
-            times(true, wide, krein__min(ROWS, n - i), c, s->B + i * m + from, m, s->v32 + i * c,
-                  part);
-            for (int64_t e = 0; e < wide * c; e++) small[from * c + e] += (double)part[e];
+#pragma omp for schedule(dynamic)
+        for (int64_t b = 0; b < bands; b++) {
+            int64_t i = b * KREIN_BAND, rows = krein__min(KREIN_BAND, n - i);
+            times(true, m, rows, p, s->B + i * m, m, s->v32 + i * p, s->bands + b * m * p);
         }
+#pragma omp for schedule(static)
+        for (int64_t l = 0; l < m; l++)
+            for (int64_t j = 0; j < c; j++) {
+                double sum = 0;
+                for (int64_t b = 0; b < bands; b++) sum += (double)s->bands[(b * m + l) * p + j];
+                small[l * c + j] = sum;
+            }
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
@@ -123,19 +144,37 @@ static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double
 
 /* out (n x c) = B small: in parallel over rows. */
 static void spread(const krein_kernel_pcg *s, int64_t c, const double *small, double *out) {
-    int64_t n = s->n, m = s->m, strips = (n + COLUMNS - 1) / COLUMNS;
+    int64_t n = s->n, m = s->m, p = krein__wide(c), strips = (n + COLUMNS - 1) / COLUMNS;
     krein_compute compute = krein__compute_begin();
-    for (int64_t e = 0; e < m * c; e++) s->v32[e] = (float)small[e];
+    narrow(s, m, c, small);
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < strips; t++) {
         krein__worker_begin();
         int64_t first = t * COLUMNS, rows = krein__min(COLUMNS, n - first);
-        float *part = s->part + omp_get_thread_num() * COLUMNS * c;
-        times(false, rows, m, c, s->B + first * m, m, s->v32, part);
-        for (int64_t e = 0; e < rows * c; e++) out[first * c + e] = (double)part[e];
+        float *part = s->part + omp_get_thread_num() * COLUMNS * p;
+        times(false, rows, m, p, s->B + first * m, m, s->v32, part);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < c; j++) out[(first + i) * c + j] = (double)part[i * p + j];
         krein__worker_end(compute);
     }
     krein__compute_end(compute);
+}
+
+/* out[j] = the sum over rows of a_ij b_ij; `own`: a has one column, for all. Blocks of rows are
+ * added in their order: the bits do not depend on threads. */
+static void dots(const krein_kernel_pcg *s, int64_t c, bool own, const double *a, const double *b,
+                 double *out) {
+    int64_t n = s->n, blocks = (n + ROWS - 1) / ROWS;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t k = 0; k < blocks; k++) {
+        double *sum = s->sums + k * c;
+        memset(sum, 0, (size_t)c * sizeof *sum);
+        for (int64_t i = k * ROWS; i < krein__min(n, (k + 1) * ROWS); i++)
+            for (int64_t j = 0; j < c; j++) sum[j] += (own ? a[i] : a[i * c + j]) * b[i * c + j];
+    }
+    memset(out, 0, (size_t)c * sizeof *out);
+    for (int64_t k = 0; k < blocks; k++)
+        for (int64_t j = 0; j < c; j++) out[j] += s->sums[k * c + j];
 }
 
 /* z = M^-1 r, `each` columns for each lambda. */
@@ -188,26 +227,19 @@ done:
     return st;
 }
 
-/* z = the inverse of M on the complement of u, times r; rz (c): r'z. */
+/* z = the inverse of M on the complement of u, times r; rz (c): r'z. up: room for as many. */
 static krein_status precondition(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
-                                 int64_t k, double *rz) {
+                                 int64_t k, double *rz, double *up) {
     krein_status st = KREIN_OK;
     int64_t n = s->n, c = lambdas * k;
     TRY(apply_M(s, lambdas, lambda, k, s->r, s->z));
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
-    for (int64_t j = 0; j < c; j++) {
-        int64_t l = j / k;
-        double up = 0, uu = 0;
-        for (int64_t i = 0; i < n; i++) {
-            up += s->f.u[i] * s->z[i * c + j];
-            uu += s->f.u[i] * s->Mu[i * lambdas + l];
-        }
-        rz[j] = 0;
-        for (int64_t i = 0; i < n; i++) {
-            s->z[i * c + j] -= s->Mu[i * lambdas + l] * up / uu;
-            rz[j] += s->r[i * c + j] * s->z[i * c + j];
-        }
-    }
+    dots(s, lambdas, true, s->f.u, s->Mu, rz);
+    dots(s, c, true, s->f.u, s->z, up);
+    for (int64_t j = 0; j < c; j++) up[j] /= rz[j / k];
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) s->z[i * c + j] -= s->Mu[i * lambdas + j / k] * up[j];
+    dots(s, c, false, s->r, s->z, rz);
 done:
     return st;
 }
@@ -235,8 +267,10 @@ krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *
     NEW(s->scaled, n * columns);
     NEW(s->Mu, n * columns);
     NEW(s->small, m * columns);
-    NEW(s->v32, n * columns);
-    NEW(s->part, ctx->threads * COLUMNS * columns);
+    NEW(s->v32, n * krein__wide(columns));
+    NEW(s->part, ctx->threads * COLUMNS * krein__wide(columns));
+    NEW(s->bands, (n + KREIN_BAND - 1) / KREIN_BAND * m * krein__wide(columns));
+    NEW(s->sums, (n + ROWS - 1) / ROWS * columns);
     NEW(s->room, krein__half_room(n, columns, ctx->threads));
     TRY(make_B(s, seed));
     add_products(s, NULL, 0, s->all);
@@ -251,12 +285,15 @@ done:
 
 void krein__kernel_pcg_destroy(krein_kernel_pcg *s) {
     if (!s) return;
-    void *all[] = {s->B, s->G, s->all, s->block, s->tiles,  s->factor, s->p,    s->q,
-                   s->r, s->z, s->Mu,  s->small, s->scaled, s->v32,    s->part, s->room};
+    void *all[] = {s->B,      s->G,   s->all,  s->block, s->tiles, s->factor,
+                   s->p,      s->q,   s->r,    s->z,     s->Mu,    s->small,
+                   s->scaled, s->v32, s->part, s->room,  s->sums,  s->bands};
     for (int64_t i = 0; i < KREIN__COUNT(all); i++) krein__free(s->ctx, all[i]);
     krein__frame_clear(s->ctx, &s->f);
     krein__free(s->ctx, s);
 }
+
+void krein__kernel_pcg_targets(krein_kernel_pcg *s, const krein_targets *rows) { s->rows = *rows; }
 
 krein_status krein__kernel_pcg_hold(krein_kernel_pcg *s, const int32_t *fold, int64_t f) {
     krein_ctx *ctx = s->ctx;
@@ -298,56 +335,50 @@ static void multiply(krein_kernel_pcg *s, const double *lambda, int64_t c) {
             s->q[i * c + j] += shift_of(s, lambda[j / k]) * s->p[i * c + j];
 }
 
-static double dot(int64_t n, int64_t c, int64_t j, const double *a, const double *b) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += a[i * c + j] * b[i * c + j];
-    return sum;
-}
-
-/* |r| / |PSy| of the worst column. */
-static double worst(const krein_kernel_pcg *s, int64_t c) {
-    int64_t k = s->rows.k;
+/* |r| / |PSy| of the worst column; whole (k): |PSy|^2. */
+static double worst(const krein_kernel_pcg *s, int64_t c, const double *whole, double *left) {
     double most = 0;
+    dots(s, c, false, s->r, s->r, left);
     for (int64_t j = 0; j < c; j++) {
-        double whole = dot(s->n, k, j % k, s->f.y, s->f.y), left = dot(s->n, c, j, s->r, s->r);
-        if (isnan(left)) return INFINITY;
-        if (whole > 0) most = fmax(most, sqrt(left / whole));
+        if (isnan(left[j])) return INFINITY;
+        if (whole[j % s->rows.k] > 0) most = fmax(most, sqrt(left[j] / whole[j % s->rows.k]));
     }
     return most;
 }
 
-/* Steps from a = 0; rz: room for two numbers a column. */
+/* Steps from a = 0; room: four numbers a column. */
 static krein_status iterate(krein_kernel_pcg *s, int64_t lambdas, const double *lambda,
-                            const krein_pcg_limits *o, double *a, double *rz,
+                            const krein_pcg_limits *o, double *a, double *room,
                             krein_pcg_result *out) {
     krein_status st = KREIN_OK;
     int64_t n = s->n, k = s->rows.k, c = lambdas * k;
-    double *next = rz + c;
+    double *rz = room, *next = rz + c, *by = next + c, *whole = by + c;
+    dots(s, k, false, s->f.y, s->f.y, whole);
     memset(a, 0, (size_t)(n * c) * sizeof *a);
-    for (int64_t e = 0; e < n * c; e++) s->r[e] = s->f.y[e / c * k + e % c % k];
-    TRY(precondition(s, lambdas, lambda, k, rz));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < c; j++) s->r[i * c + j] = s->f.y[i * k + j % k];
+    TRY(precondition(s, lambdas, lambda, k, rz, by));
     memcpy(s->p, s->z, (size_t)(n * c) * sizeof *s->p);
-    out->residual = worst(s, c);
+    out->residual = worst(s, c, whole, by);
     while (out->residual > o->tol && out->iterations < o->iterations && !krein__late(o->deadline)) {
         multiply(s, lambda, c);
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
-        for (int64_t j = 0; j < c; j++) {
-            double curve = dot(n, c, j, s->p, s->q), step = curve > 0 ? rz[j] / curve : 0;
-            for (int64_t i = 0; i < n; i++) {
-                a[i * c + j] += step * s->p[i * c + j];
-                s->r[i * c + j] -= step * s->q[i * c + j];
+        dots(s, c, false, s->p, s->q, by);
+        for (int64_t j = 0; j < c; j++) by[j] = by[j] > 0 ? rz[j] / by[j] : 0;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < c; j++) {
+                a[i * c + j] += by[j] * s->p[i * c + j];
+                s->r[i * c + j] -= by[j] * s->q[i * c + j];
             }
-        }
-        TRY(precondition(s, lambdas, lambda, k, next));
-#pragma omp parallel for num_threads(s->ctx->threads) schedule(static) if (c > 1)
-        for (int64_t j = 0; j < c; j++) {
-            double beta = rz[j] > 0 ? next[j] / rz[j] : 0;
-            for (int64_t i = 0; i < n; i++)
-                s->p[i * c + j] = s->z[i * c + j] + beta * s->p[i * c + j];
-            rz[j] = next[j];
-        }
+        TRY(precondition(s, lambdas, lambda, k, next, by));
+        for (int64_t j = 0; j < c; j++) by[j] = rz[j] > 0 ? next[j] / rz[j] : 0;
+#pragma omp parallel for num_threads(s->ctx->threads) schedule(static)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < c; j++)
+                s->p[i * c + j] = s->z[i * c + j] + by[j] * s->p[i * c + j];
+        memcpy(rz, next, (size_t)c * sizeof *rz);
         out->iterations++;
-        out->residual = worst(s, c);
+        out->residual = worst(s, c, whole, by);
         krein__progress(s->ctx, o->what, (double)out->iterations, 0);
         TRY(krein__poll(s->ctx));
     }
@@ -362,11 +393,11 @@ krein_status krein__kernel_pcg_solve(krein_kernel_pcg *s, int64_t lambdas, const
     krein_ctx *ctx = s->ctx;
     krein_status st = KREIN_OK;
     int64_t n = s->n, k = s->rows.k, c = lambdas * k;
-    double *rz = NULL;
+    double *room = NULL;
     *out = (krein_pcg_result){0};
-    NEW(rz, 2 * c);
+    NEW(room, 4 * c);
     TRY(factor(s, lambdas, lambda));
-    TRY(iterate(s, lambdas, lambda, limits, alpha, rz, out));
+    TRY(iterate(s, lambdas, lambda, limits, alpha, room, out));
     krein__frame_project(n, c, s->f.u, alpha); /* rounding */
     for (int64_t e = 0; e < n * c; e++) alpha[e] *= s->f.root[e / c];
     krein__half_multiply(s->K, c, alpha, s->q, s->room);
@@ -378,16 +409,18 @@ krein_status krein__kernel_pcg_solve(krein_kernel_pcg *s, int64_t lambdas, const
     }
     for (int64_t e = 0; fit && e < n * c; e++) fit[e] = s->q[e] + intercept[e % c];
 done:
-    krein__free(ctx, rz);
+    krein__free(ctx, room);
     return st;
 }
 
-double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t k, int threads) {
-    double N = (double)n, M = (double)m, C = (double)(lambdas * k), T = (double)krein__syrk_tile(m);
-    double room = (double)krein__half_room(n, lambdas * k, threads);
+double krein__kernel_pcg_bytes(int64_t n, int64_t m, int64_t lambdas, int64_t columns,
+                               int threads) {
+    double N = (double)n, M = (double)m, C = (double)columns, T = (double)krein__syrk_tile(m);
+    double room = (double)krein__half_room(n, columns, threads), W = (double)krein__wide(columns);
     return 4 * N * M + 8 * M * M * (2.5 + (double)lambdas) + 4 * ROWS * M + 4 * threads * T * T +
-           8 * C * (7.5 * N + M + 2) + 4.0 * threads * COLUMNS * C + 8 * room +
-           8 * N * ((double)k + 8) + 65536;
+           8 * C * (7 * N + M + N / ROWS + 5) +
+           4 * W * (N + M * ceil(N / KREIN_BAND) + threads * COLUMNS) + 8 * room + 8 * N * (C + 8) +
+           65536;
 }
 
 const krein_class krein__solver_kernel_pcg = {

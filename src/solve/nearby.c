@@ -8,10 +8,12 @@
  *
  * The diagonal is needed too. Row i sees the eigenvalues m of M with some weights; were it one
  * eigenvalue m_i alone, the diagonal would be 1 / (s + m_i), and that at s0 says what m_i is. So
- *     C_ii(s) ~ rho / (s + m_i),    rho so that the sum is the trace at s,
- * and the trace is estimated by z'g(s0 C) z with PROBES vectors z of signs (hutchinson1990); the
- * same z at s0 and at s, so that their errors nearly cancel. How good it is:
- * tests/test_dual_walk.c; what is chosen with it is then solved exactly (path.c).
+ *     C_ii(s) ~ rho / (s + m_i),    rho so that the sum over some rows is right at s,
+ * and sums of the diagonal are estimated by z_i (g(s0 C) z)_i with PROBES vectors z of signs
+ * (hutchinson1990); the same z at s0 and at s, so that their errors nearly cancel. Rows have the
+ * rho of those with a diagonal like theirs, in up to GROUPS groups: of two equal rows half of the
+ * weight is at m = 0, and one rho for them and for all others would be wrong for both. How good it
+ * is: tests/test_dual_walk.c; what is chosen with it is then solved exactly (path.c).
  *
  * Cost: TERMS products of n^2 (k + PROBES) 2 flops, where a factorisation with the diagonal of the
  * inverse has 2/3 n^3. */
@@ -19,11 +21,13 @@
 
 #include "base/rng.h"
 #include "num/blas.h"
+#include "num/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TERMS = 8, PROBES = 8, TILE = 256 };
+enum { TERMS = 8, PROBES = 8, TILE = 256, GROUPS = 16, GROUP_ROWS = 128 /* at least */ };
 
 struct krein_nearby {
     krein_ctx *ctx;
@@ -31,12 +35,13 @@ struct krein_nearby {
     const double *diagonal, *u;
     double lift, shift;
     float *V;
-    float *term;         /* TERMS x n x k: T_j y */
-    double trace[TERMS]; /* sum over the probes z of z'T_j z */
+    float *term; /* TERMS x n x k: T_j y */
+    int32_t *group;
+    double trace[GROUPS][TERMS]; /* sum over the probes z and the rows i of z_i (T_j z)_i */
 };
 
 double krein__nearby_bytes(int64_t n, int64_t k) {
-    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)(k + PROBES)) + 4096;
+    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)(k + PROBES) + 1) + 4096;
 }
 
 /* A product with few columns has a quarter of the speed of one of matrices (measured: Zen 4). */
@@ -71,6 +76,30 @@ static void trim(const krein_nearby *b) {
         for (int64_t j = i / TILE * TILE; j < i; j++) b->V[i * b->n + j] = 0;
 }
 
+/* C_ii without the part along u. */
+static double inside(const krein_nearby *b, int64_t i) {
+    double own = b->u ? b->u[i] * b->u[i] : 0;
+    return fmax(b->diagonal[i] - own / (b->lift + b->shift), 0);
+}
+
+/* Equal parts of the rows in the order of the diagonal. */
+static krein_status make_groups(krein_nearby *b) {
+    krein_ctx *ctx = b->ctx;
+    krein_status st = KREIN_OK;
+    int64_t n = b->n, groups = krein__max(1, krein__min(GROUPS, n / GROUP_ROWS));
+    double *sorted = NULL;
+    NEW(sorted, n);
+    for (int64_t i = 0; i < n; i++) sorted[i] = inside(b, i);
+    qsort(sorted, (size_t)n, sizeof *sorted, krein__ascending);
+    for (int64_t i = 0; i < n; i++) {
+        b->group[i] = 0;
+        for (int64_t g = 1; g < groups; g++) b->group[i] += inside(b, i) >= sorted[g * n / groups];
+    }
+done:
+    krein__free(ctx, sorted);
+    return st;
+}
+
 /* Signs without their part along u. */
 static void draw(const krein_nearby *b, int64_t m, float *q) {
     int64_t n = b->n, k = b->k;
@@ -86,14 +115,14 @@ static void draw(const krein_nearby *b, int64_t m, float *q) {
     }
 }
 
-/* T_j of the targets is kept, of the probes z'T_j z. */
+/* T_j of the targets is kept, of the probes z_i (T_j z)_i. */
 static void keep(krein_nearby *b, int64_t j, int64_t m, const float *first, const float *q) {
-    double sum = 0;
     for (int64_t i = 0; i < b->n; i++) {
+        double sum = 0;
         memcpy(b->term + (j * b->n + i) * b->k, q + i * m, (size_t)b->k * sizeof *q);
         for (int64_t p = b->k; p < m; p++) sum += (double)first[i * m + p] * (double)q[i * m + p];
+        b->trace[b->group[i]][j] += sum;
     }
-    b->trace[j] = sum;
 }
 
 /* T_0, T_1, ... by T_j+1 = 2 (2 s0 C - I) T_j - T_j-1. */
@@ -144,6 +173,8 @@ krein_status krein__nearby_begin(krein_ctx *ctx, int64_t n, int64_t k, float *V,
     b->diagonal = diagonal;
     b->u = u;
     NEW(b->term, TERMS * n * k);
+    NEW(b->group, n);
+    TRY(make_groups(b));
     trim(b);
     TRY(make_terms(b, y));
     *out = b;
@@ -156,6 +187,7 @@ done:
 void krein__nearby_end(krein_nearby *b) {
     if (!b) return;
     krein__free(b->ctx, b->term);
+    krein__free(b->ctx, b->group);
     krein__free(b->ctx, b);
 }
 
@@ -171,29 +203,30 @@ static void coefficients(const krein_nearby *b, double s, double c[TERMS]) {
     }
 }
 
-/* The probes' estimate of the trace. */
-static double trace(const krein_nearby *b, const double c[TERMS]) {
+/* The probes' estimate of the diagonal's sum over a group. */
+static double sum_of(const double trace[TERMS], const double c[TERMS]) {
     double sum = 0;
-    for (int64_t j = 0; j < TERMS; j++) sum += c[j] * b->trace[j] / PROBES;
+    for (int64_t j = 0; j < TERMS; j++) sum += c[j] * trace[j] / PROBES;
     return sum;
 }
 
 void krein__nearby_at(const krein_nearby *b, double s, double *a, double *diagonal) {
     int64_t n = b->n, k = b->k;
-    double c[TERMS], c0[TERMS], known = 0, model = 0;
+    double c[TERMS], c0[TERMS], known[GROUPS] = {0}, model[GROUPS] = {0}, rho[GROUPS];
     coefficients(b, s, c);
     coefficients(b, b->shift, c0);
     memset(a, 0, (size_t)(n * k) * sizeof *a);
     for (int64_t j = 0; j < TERMS; j++)
         for (int64_t e = 0; e < n * k; e++) a[e] += c[j] * (double)b->term[j * n * k + e];
     for (int64_t i = 0; i < n; i++) {
-        double own = b->u ? b->u[i] * b->u[i] : 0;
-        double at = fmax(b->diagonal[i] - own / (b->lift + b->shift), 0);
+        double at = inside(b, i);
         diagonal[i] = at > 0 ? 1 / (s + fmax(1 / at - b->shift, 0)) : 0;
-        known += at;
-        model += diagonal[i];
+        known[b->group[i]] += at;
+        model[b->group[i]] += diagonal[i];
     }
-    double rho = trace(b, c) / trace(b, c0) * known / model;
+    for (int64_t g = 0; g < GROUPS; g++)
+        rho[g] = sum_of(b->trace[g], c) / sum_of(b->trace[g], c0) * known[g] / model[g];
     for (int64_t i = 0; i < n; i++)
-        diagonal[i] = rho * diagonal[i] + (b->u ? b->u[i] * b->u[i] / (b->lift + s) : 0);
+        diagonal[i] =
+            rho[b->group[i]] * diagonal[i] + (b->u ? b->u[i] * b->u[i] / (b->lift + s) : 0);
 }

@@ -102,7 +102,7 @@ enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters o
 static const double WORTH = 0.002;           /* of the loss: what a parabola should promise */
 static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
 static const double FLAT = 0.01;             /* of the loss: a fall that ends a walk by guesses */
-static const double GUESSED = 0.01;          /* of the loss: what a guess should promise */
+static const double GUESSED = 0.01; /* of loss and wrong rows: what a guess should promise */
 
 typedef struct walk {
     krein_ctx *ctx;
@@ -237,15 +237,16 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (st != KREIN_OK) return st;
         krein__tally_add(&tally, w->rows, 1, w->score);
         krein__tally_end(&tally, w->rows->class != NULL, &p);
-        krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: loss of about %g", grid(at + q, QUARTERS),
-                   p.loss[0]);
+        char error[40];
+        krein__log(w->ctx, KREIN_LOG_DEBUG, "lambda %g: about loss %g%s", grid(at + q, QUARTERS),
+                   p.loss[0], krein__error_text(p.error[0], error));
         if (w->p->guesses < KREIN_GUESSES_MAX)
             w->p->guess[w->p->guesses++] =
                 (krein_guess){grid(at + q, QUARTERS), p.loss[0], p.error[0]};
         if (q == 0) here = p.loss[0], wrong_here = p.error[0];
         if (p.loss[0] < best) best = p.loss[0], wrong_best = p.error[0], *by = q;
     }
-    if (!(best < (1 - GUESSED) * here) || wrong_best >= wrong_here) *by = 0;
+    if (!(best < (1 - GUESSED) * here) || wrong_best >= (1 - GUESSED) * wrong_here) *by = 0;
     return krein__poll(w->ctx);
 }
 
