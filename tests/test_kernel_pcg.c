@@ -363,6 +363,37 @@ static void classes(void) {
     krein_ctx_destroy(ctx);
 }
 
+/* More classes than lambdas are compared by: combinations choose, and the lambda reported gives the
+ * same model again, on any number of threads. */
+static void many_classes(void) {
+    enum { CLASSES = 12 };
+    krein_ctx *make_ctx = test_ctx(1);
+    problem p = make(make_ctx, 360, 1, false, "laplacian(sigma=2)");
+    double *label = test_new(p.n, sizeof *label), *score[2], chosen = -1;
+    for (int64_t i = 0; i < p.n; i++) {
+        int64_t a = (int64_t)floor(4 * fmin(fmax(.5 + .25 * (double)p.x[i * D], 0), .99));
+        int64_t b = (int64_t)floor(3 * fmin(fmax(.5 + .25 * (double)p.x[i * D + 1], 0), .99));
+        label[i] = (double)(i < CLASSES ? i : 3 * a + b);
+    }
+    for (int t = 0; t < 2; t++) {
+        krein_ctx *ctx = test_ctx(1 + t);
+        krein_report report = KREIN_SIZED(krein_report);
+        score[t] = test_new(p.n * CLASSES, sizeof **score);
+        CHECK(train(ctx, &p, label, true, "krr(solver=pcg)", chosen, score[t], &report) ==
+              KREIN_OK);
+        if (t == 0) CHECK(report.loo > 0 && report.loo < .6);
+        chosen = report.lambda;
+        krein_report_clear(ctx, &report);
+        krein_ctx_destroy(ctx);
+    }
+    CHECK(memcmp(score[0], score[1], (size_t)(p.n * CLASSES) * sizeof **score) == 0);
+    free(label);
+    free(score[0]);
+    free(score[1]);
+    drop(make_ctx, &p);
+    krein_ctx_destroy(make_ctx);
+}
+
 int main(int argc, char **argv) {
     (void)argc;
     test_start(argv);
@@ -374,5 +405,6 @@ int main(int argc, char **argv) {
     RUN(every_allocation_fails);
     RUN(learner);
     RUN(classes);
+    RUN(many_classes);
     return DONE();
 }
