@@ -102,6 +102,7 @@ enum { QUARTERS = 4, STEPS = 8, REACH = 2 }; /* REACH: of a guess, in quarters o
 static const double WORTH = 0.002;           /* of the loss: what a parabola should promise */
 static const double LITTLE = 0.001;          /* of the loss: a fall that is none */
 static const double FLAT = 0.01;             /* of the loss: a fall that ends a walk by guesses */
+static const double STEEP = 0.03;   /* of the loss: a fall over the last quarter of a decade */
 static const double GUESSED = 0.01; /* of loss and wrong rows: what a guess should promise */
 
 typedef struct walk {
@@ -225,9 +226,10 @@ done:
 
 /* By how many quarters of a decade to go on from `at`, the last one visited; 0: the guesses promise
  * nothing. They are compared with the guess at `at` itself, which has the same errors. Of classes
- * fewer wrong rows win (krein__path_choose): less loss alone is not worth a visit. */
+ * fewer wrong rows win (krein__path_choose): less loss alone is not worth a visit. Where the loss
+ * still falls steeply at the end of what can be guessed, twice as far. */
 static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, int64_t *by) {
-    double here = 0, wrong_here = NAN, best = INFINITY, wrong_best = NAN;
+    double here = 0, wrong_here = NAN, best = INFINITY, wrong_best = NAN, all[2 * REACH + 1];
     *by = 0;
     for (int64_t q = -REACH; q <= REACH; q++) {
         krein_path p = {.n = 1};
@@ -243,10 +245,13 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (w->p->guesses < KREIN_GUESSES_MAX)
             w->p->guess[w->p->guesses++] =
                 (krein_guess){grid(at + q, QUARTERS), p.loss[0], p.error[0]};
+        all[q + REACH] = p.loss[0];
         if (q == 0) here = p.loss[0], wrong_here = p.error[0];
         if (p.loss[0] < best) best = p.loss[0], wrong_best = p.error[0], *by = q;
     }
     if (!(best < (1 - GUESSED) * here) || wrong_best >= (1 - GUESSED) * wrong_here) *by = 0;
+    if (llabs(*by) == REACH && best < (1 - STEEP) * all[*by < 0 ? 1 : 2 * REACH - 1])
+        *by = krein__max(2 * *by, w->least - at);
     return krein__poll(w->ctx);
 }
 
