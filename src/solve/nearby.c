@@ -40,8 +40,11 @@ struct krein_nearby {
     double trace[GROUPS][TERMS]; /* sum over the probes z and the rows i of z_i (T_j z)_i */
 };
 
+/* Columns of a product: the targets, the probes, and what krein__both_wide wants beside them. */
+static int64_t columns(int64_t k) { return krein__wide(k + PROBES); }
+
 double krein__nearby_bytes(int64_t n, int64_t k) {
-    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)(k + PROBES) + 1) + 4096;
+    return 4 * (double)n * ((double)(TERMS * k) + 5 * (double)columns(k) + 1) + 4096;
 }
 
 /* A product with few columns has a quarter of the speed of one of matrices (measured: Zen 4). */
@@ -57,14 +60,16 @@ static void multiply(const krein_nearby *b, int64_t m, const float *q, float *wo
     {
         krein__worker_begin();
 #pragma omp for schedule(dynamic)
-        for (int64_t i = tiles - 1; i >= 0; i--) /* the longest first */
-            krein__sgemm(true, false, rows(n, i), m, i * TILE + rows(n, i), 1, b->V + i * TILE, n,
-                         q, m, 0, work + i * TILE * m, m);
+        for (int64_t i = tiles - 1; i >= 0; i--) { /* the longest first */
+            float *to = work + i * TILE * m;
+            memset(to, 0, (size_t)(rows(n, i) * m) * sizeof *to);
+            krein__both_wide(i * TILE + rows(n, i), rows(n, i), m, b->V + i * TILE, n, NULL, q,
+                             NULL, to);
+        }
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < tiles; i++)
-            krein__sgemm(false, false, rows(n, i), m, n - i * TILE, 1,
-                         b->V + i * TILE * n + i * TILE, n, work + i * TILE * m, m, 0,
-                         out + i * TILE * m, m);
+            krein__both_wide(rows(n, i), n - i * TILE, m, b->V + i * TILE * n + i * TILE, n,
+                             work + i * TILE * m, NULL, out + i * TILE * m, NULL);
         krein__worker_end(c);
     }
     krein__compute_end(c);
@@ -120,7 +125,8 @@ static void keep(krein_nearby *b, int64_t j, int64_t m, const float *first, cons
     for (int64_t i = 0; i < b->n; i++) {
         double sum = 0;
         memcpy(b->term + (j * b->n + i) * b->k, q + i * m, (size_t)b->k * sizeof *q);
-        for (int64_t p = b->k; p < m; p++) sum += (double)first[i * m + p] * (double)q[i * m + p];
+        for (int64_t p = b->k; p < b->k + PROBES; p++)
+            sum += (double)first[i * m + p] * (double)q[i * m + p];
         b->trace[b->group[i]][j] += sum;
     }
 }
@@ -129,7 +135,7 @@ static void keep(krein_nearby *b, int64_t j, int64_t m, const float *first, cons
 static krein_status make_terms(krein_nearby *b, const double *y) {
     krein_ctx *ctx = b->ctx;
     krein_status st = KREIN_OK;
-    int64_t n = b->n, k = b->k, m = k + PROBES, size = n * m;
+    int64_t n = b->n, k = b->k, m = columns(k), size = n * m;
     float *first = NULL, *before = NULL, *now = NULL, *work = NULL, *product = NULL;
     float twice = (float)(2 * b->shift);
     NEW(first, size);
@@ -137,6 +143,7 @@ static krein_status make_terms(krein_nearby *b, const double *y) {
     NEW(now, size);
     NEW(work, size);
     NEW(product, size);
+    memset(first, 0, (size_t)size * sizeof *first);
     for (int64_t i = 0; i < n * k; i++) first[i / k * m + i % k] = (float)y[i];
     draw(b, m, first);
     memcpy(now, first, (size_t)size * sizeof *now);
