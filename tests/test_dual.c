@@ -94,6 +94,7 @@ static void steps_find_the_valley(void) {
 typedef struct guessed {
     double last, none;    /* the lambda visited last, log10; no score below */
     double fall, promise; /* what a decade brings, and what is guessed of it */
+    double turn;          /* where the loss rises again, log10; 0: nowhere */
     int visits;
 } guessed;
 
@@ -101,7 +102,8 @@ static krein_status visit_guessed(void *state, double lambda, double *score) {
     guessed *g = state;
     g->last = log10(lambda);
     g->visits++;
-    score[0] = g->last < g->none ? NAN : sqrt(1 + g->fall * g->last);
+    double at = g->turn < 0 ? fmax(g->last, 2 * g->turn - g->last) : g->last;
+    score[0] = g->last < g->none ? NAN : sqrt(1 + g->fall * at);
     return KREIN_OK;
 }
 
@@ -132,7 +134,16 @@ static void guesses_follow(void) {
     guessed flat = {.none = -9, .fall = .01, .promise = .3};
     CHECK(krein__path_follow(ctx, &rows, 1, 1e-6, visit_guessed, guess_near, &flat, &p) ==
           KREIN_OK);
-    CHECK(p.n == 2 && flat.visits == 2 && p.best == 1);
+    CHECK(p.n == 3 && flat.visits == 3 && p.best == 1 && p.lambda[1] == .1);
+    /* By decades where the loss falls steeply; back to what was guessed where that was too far. */
+    guessed steep = {.none = -9, .fall = .2, .promise = .2};
+    CHECK(krein__path_follow(ctx, &rows, 1, 1e-2, visit_guessed, guess_near, &steep, &p) ==
+          KREIN_OK);
+    CHECK(p.n == 3 && p.lambda[1] == .1 && p.lambda[2] == .01 && p.best == 2);
+    guessed beyond = {.none = -9, .fall = .2, .promise = .2, .turn = -.5};
+    CHECK(krein__path_follow(ctx, &rows, 1, 1e-6, visit_guessed, guess_near, &beyond, &p) ==
+          KREIN_OK);
+    CHECK(p.n == 3 && p.lambda[1] == .1 && p.lambda[2] == .316 && p.best == 2);
     krein_ctx_destroy(ctx);
 }
 

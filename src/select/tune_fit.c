@@ -448,8 +448,8 @@ done:
 
 /* ---- errors on V -------------------------------------------------------- */
 
-/* score = K_vn alpha in float32, the precision of alpha. Kernel values of a tile of rows at a time:
- * all of them are more than the caches hold. */
+/* score = K_vn alpha in float32, which is enough to compare. Kernel values of a tile of rows at a
+ * time: all of them are more than the caches hold. */
 krein_status krein__tune_scores(krein_ctx *ctx, const krein_tune_view *v,
                                 const krein_kernel *kernel, int64_t n, int64_t k,
                                 const double *alpha, double *score) {

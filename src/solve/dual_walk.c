@@ -8,7 +8,8 @@
  * its memory.
  *
  * a is refined, a += (U'U)^-1 (PSy - A a), the residual in float64 from K itself, until it has the
- * digits of TOL (of classes ENOUGH): it is the solution of float64 for the K that is given.
+ * digits of TOL (of classes ENOUGH, which is plenty for them): the solution of float64 for the K
+ * that is given.
  *
  * What float32 leaves of it. K and the factor are off by E, whose entries are about 2^-24 of the
  * diagonal of SKS: as a random matrix |E| ~ sqrt(n) 2^-24 max w_i K_ii =: e. Refinement gains a
@@ -30,7 +31,6 @@
 #include <string.h>
 
 enum { STRIP = 32, PANEL = 512, REFINEMENTS = 8 };
-/* ENOUGH: also for the best of several scores. */
 static const double GUARD = 20, EPSILON = 0x1p-24, TOL = 1e-11, ENOUGH = 1e-7;
 
 typedef struct walk {
@@ -263,8 +263,8 @@ double krein__dual_walk_bytes(int64_t n, int64_t k, int threads) {
 }
 
 /* No smaller lambda than that of the least loss was visited or guessed at, nor is there room for
- * one: steps are half decades on a grid of quarters. Where the last of them brought little, smaller
- * ones will too. */
+ * one: steps are half decades or more on a grid of quarters. Where the last of them brought little,
+ * smaller ones will too. */
 static bool at_the_end(const walk *w, double least) {
     static const double FLAT = 0.01;
     const krein_path *p = w->p;

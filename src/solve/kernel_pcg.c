@@ -120,8 +120,8 @@ static void narrow(const krein_kernel_pcg *s, int64_t n, int64_t c, const double
  * their order. */
 static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double *small) {
     int64_t n = s->n, m = s->m, p = krein__wide(c), bands = (n + KREIN_BAND - 1) / KREIN_BAND;
-    krein_compute compute = krein__compute_begin();
     narrow(s, n, c, v);
+    krein_compute compute = krein__compute_begin();
 #pragma omp parallel num_threads(s->ctx->threads)
     {
         krein__worker_begin();
@@ -145,8 +145,8 @@ static void gather(const krein_kernel_pcg *s, int64_t c, const double *v, double
 /* out (n x c) = B small: in parallel over rows. */
 static void spread(const krein_kernel_pcg *s, int64_t c, const double *small, double *out) {
     int64_t n = s->n, m = s->m, p = krein__wide(c), strips = (n + COLUMNS - 1) / COLUMNS;
-    krein_compute compute = krein__compute_begin();
     narrow(s, m, c, small);
+    krein_compute compute = krein__compute_begin();
 #pragma omp parallel for num_threads(s->ctx->threads) schedule(dynamic)
     for (int64_t t = 0; t < strips; t++) {
         krein__worker_begin();

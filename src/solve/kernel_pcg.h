@@ -15,8 +15,8 @@ typedef struct krein_kernel_pcg krein_kernel_pcg;
 krein_status krein__kernel_pcg_create(const krein_half *K, const krein_targets *rows, int64_t m,
                                       int64_t columns, uint64_t seed, krein_kernel_pcg **out);
 void krein__kernel_pcg_destroy(krein_kernel_pcg *s); /* NULL is fine */
-/* Other targets from now on, with the weights of before and no more columns than there is room for;
- * krein__kernel_pcg_hold must follow. */
+/* Other targets from now on, which must outlive it, with the weights of before and no more columns
+ * than there is room for; krein__kernel_pcg_hold must follow. */
 void krein__kernel_pcg_targets(krein_kernel_pcg *s, const krein_targets *rows);
 /* From now on the rows i with fold[i] = f are not fitted; f = -1: all are. */
 krein_status krein__kernel_pcg_hold(krein_kernel_pcg *s, const int32_t *fold, int64_t f);

@@ -5,7 +5,8 @@
  * then a quarter from the best to the side where the loss rises less. Where a start is known to be
  * near (krein__path_climb) that last step is taken only if the parabola through the three losses
  * around the best promises something: three visits instead of four. Where losses near a lambda that
- * was visited can be guessed (krein__path_follow), only the best guess is visited: one or two.
+ * was visited can be guessed (krein__path_follow), only the best guess is visited, or one as far
+ * again: one or two.
  */
 #include "solve/ridge.h"
 
@@ -250,8 +251,9 @@ static krein_status best_guess(const walk *w, krein_visitor *guess, int64_t at, 
         if (p.loss[0] < best) best = p.loss[0], wrong_best = p.error[0], *by = q;
     }
     if (!(best < (1 - GUESSED) * here) || wrong_best >= (1 - GUESSED) * wrong_here) *by = 0;
-    if (llabs(*by) == REACH && best < (1 - STEEP) * all[*by < 0 ? 1 : 2 * REACH - 1])
-        *by = krein__max(2 * *by, w->least - at);
+    double before = llabs(*by) == REACH ? all[*by < 0 ? 1 : 2 * REACH - 1] : NAN;
+    if (isfinite(before) && best < (1 - STEEP) * before) *by *= 2;
+    if (at + *by < w->least) *by = w->least - at;
     return krein__poll(w->ctx);
 }
 
@@ -272,7 +274,10 @@ krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, doubl
         TRY(best_guess(&w, guess, at, &by));
         if (by == 0 || loss_at(p, at + by) > -INFINITY) break; /* it was visited */
         TRY(visit(&w, at + by));
-        if (!(p->loss[p->n - 1] < (1 - FLAT) * before) || llabs(by) < REACH) break;
+        bool fell = p->loss[p->n - 1] < (1 - FLAT) * before;
+        if (!fell && llabs(by) > REACH && !krein__enough(ctx)) /* too far: what was guessed */
+            TRY(visit(&w, at + (by < 0 ? -REACH : REACH)));
+        if (!fell || llabs(by) < REACH) break;
         at += by;
     }
 done:

@@ -59,7 +59,8 @@ krein_status krein__path_walk(krein_ctx *ctx, const krein_targets *rows, double 
 krein_status krein__path_climb(krein_ctx *ctx, const krein_targets *rows, double start,
                                double least, krein_visitor *visitor, void *state, krein_path *p);
 /* The same in one or two. guess: about the scores at lambdas up to half a decade from the last one
- * visited, at little cost; only what promises to be better is visited. */
+ * visited, at little cost; only what promises to be better is visited, or what lies as far again
+ * behind it. */
 krein_status krein__path_follow(krein_ctx *ctx, const krein_targets *rows, double start,
                                 double least, krein_visitor *visitor, krein_visitor *guess,
                                 void *state, krein_path *p);
