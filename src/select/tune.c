@@ -104,19 +104,20 @@ static int winner(const krein_tuner *t) {
     return best;
 }
 
-/* Scale and lambda of the winner again, on more rows than before. Where the whole is not larger
- * than a matrix that is factored, the search must not take longer than the fit: on some of S. What
- * it finds takes the place of what it began with: V has chosen kernel and metric, and would choose
- * a scale by chance. Of classes, whose errors do not change by the scale (seven sets, 4,000 to
- * 15,000 rows), lambda alone: it may be that of the first look. */
+/* Scale and lambda of the winner again, on more rows than before: all of S, for classes some of it.
+ * Where the whole is not larger than a matrix that is factored, the search must not take longer
+ * than the fit: on some of S, and for classes lambda alone, where it may be that of the first look
+ * (seven sets of 4,000 rows: the same errors). What it finds takes the place of what it began with:
+ * V has chosen kernel and metric, and would choose a scale by chance. */
 static krein_status refine(krein_tuner *t) {
     enum { MORE = 1600 };
     krein_status st = KREIN_OK;
     int at = winner(t);
     krein_tuner_candidate c = t->all[at];
-    c.n = t->rows <= FACTORED ? krein__min(MORE, t->s.n) : t->s.n;
+    bool small = t->rows <= FACTORED;
+    c.n = small || t->s.classes ? krein__min(MORE, t->s.n) : t->s.n;
     c.step = sqrt(2);
-    if (t->s.classes) {
+    if (small && t->s.classes) {
         c.n = krein__tuner_some(t);
         c.step = 1;
         int some = fitted(t, &c, c.n);
