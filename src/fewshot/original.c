@@ -2,7 +2,7 @@
 #include "fewshot/fewshot.h"
 
 static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
-    static const double RATES[] = {0.003, 0.01, 0.03, 0.1, 0.3, 1};
+    static const double RATES[] = {0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
     krein_space all = {0};
     (void)variant;
     return krein__space_choose(f, &krein__fewshot_original, &all, KREIN__COUNT(RATES), RATES, out);

@@ -28,7 +28,7 @@ done:
 }
 
 static krein_status learn(krein_fewshot_run *f, int64_t variant, krein_learned *out) {
-    static const double RATES[] = {0.01, 0.03, 0.1, 0.3, 1, 3};
+    static const double RATES[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
     krein_space space = {0};
     (void)variant;
     krein_status st = make_space(f, &space.P, &space.in.s);
