@@ -121,8 +121,10 @@ static krein_status refine(krein_tuner *t) {
         c.n = krein__tuner_some(t);
         c.step = 1;
         int some = fitted(t, &c, c.n);
-        if (some >= 0) t->all[at].lambda = t->all[some].lambda;
-        if (some >= 0) goto done;
+        if (some >= 0) {
+            t->all[at].lambda = t->all[some].lambda;
+            goto done;
+        }
     }
     TRY(krein__tuner_search(t->ctx, t, &c));
     TRY(krein__tuner_walked(t, &c));
