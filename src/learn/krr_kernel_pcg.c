@@ -115,11 +115,12 @@ static void tally_fold(const fitting *f, int64_t held, int64_t L, krein_tally *t
     }
 }
 
-/* L lambdas, appended to the path. */
-static krein_status compare(fitting *f, int64_t L, const double *lambda, krein_path *path) {
+/* L lambdas, in so many steps, appended to the path. */
+static krein_status compare(fitting *f, int64_t steps, int64_t L, const double *lambda,
+                            krein_path *path) {
     krein_status st = KREIN_OK;
     krein_ctx *ctx = f->job->ctx;
-    krein_pcg_limits limits = {CHOICE_TOL, CHOICE_STEPS, f->deadline, "choosing lambda"};
+    krein_pcg_limits limits = {CHOICE_TOL, steps, f->deadline, "choosing lambda"};
     krein_pcg_result result;
     krein_tally tally = {0};
     krein_path part = {.n = L};
@@ -188,7 +189,7 @@ static krein_status search(fitting *f, double middle, krein_path *path) {
     int64_t low = -1, high = 1;
     double lambda[TRIO];
     for (int64_t l = 0; l < TRIO; l++) lambda[l] = step_of(middle, low + l);
-    TRY(compare(f, TRIO, lambda, path));
+    TRY(compare(f, CHOICE_STEPS, TRIO, lambda, path));
     /* known nearly: the first three are enough */
     int64_t most = f->job->lambda_start > 0 ? 0 : MORE;
     for (int64_t more = 0; more < most && !krein__late(f->deadline); more++) {
@@ -199,7 +200,7 @@ static krein_status search(fitting *f, double middle, krein_path *path) {
             lambda[l] = step_of(middle, down ? low - 2 + l : high + 1 + l);
         low -= down ? 2 : 0;
         high += up ? 2 : 0;
-        TRY(compare(f, 2, lambda, path));
+        TRY(compare(f, CHOICE_STEPS, 2, lambda, path));
     }
 done:
     return st;
@@ -234,7 +235,8 @@ static krein_status search_combined(fitting *f, double middle, krein_path *path)
     f->rows = f->all;
     krein__kernel_pcg_targets(f->pcg, &f->rows);
     TRY(st);
-    TRY(compare(f, 1, &tried.lambda[tried.best], path));
+    /* to the end: its error is that of the model */
+    TRY(compare(f, STEPS, 1, &tried.lambda[tried.best], path));
     f->compared = tried.n;
 done:
     krein__free(ctx, y);
