@@ -301,16 +301,32 @@ float *krein__map_mix32(const krein_map *map) {
     return mix;
 }
 
+/* Rows of mix after which the columns first .. first + wide - 1 are zero: mix is often triangular.
+ */
+static int64_t reach_of(const krein_map *map, const float *mix32, int64_t first, int64_t wide) {
+    for (int64_t i = map->R; i > 0; i--) {
+        const float *row = mix32 + (i - 1) * map->D + first;
+        for (int64_t j = 0; j < wide; j++)
+            if (row[j] != 0) return i;
+    }
+    return 0;
+}
+
 void krein__map_mix(const krein_map *map, int64_t n, const float *raw, const float *mix32,
                     float *out) {
-    int64_t tiles = (n + KREIN_TILE - 1) / KREIN_TILE, R = map->R, D = map->D;
-    int threads = threads_for(map, tiles);
+    enum { ROWS = 4 * KREIN_TILE, COLUMNS = 512 }; /* a copy of mix for each ROWS */
+    int64_t R = map->R, D = map->D, tiles = (n + ROWS - 1) / ROWS;
+    int64_t panels = (D + COLUMNS - 1) / COLUMNS;
+    int threads = threads_for(map, tiles * panels);
     krein_compute c = krein__compute_begin();
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t t = 0; t < tiles; t++) {
+    for (int64_t t = 0; t < tiles * panels; t++) {
+        int64_t first = (panels - 1 - t / tiles) * COLUMNS; /* the longest first */
+        int64_t from = t % tiles * ROWS, m = krein__min(ROWS, n - from);
+        int64_t wide = krein__min(COLUMNS, D - first), reach = reach_of(map, mix32, first, wide);
         krein__worker_begin();
-        int64_t from = t * KREIN_TILE, m = krein__min(KREIN_TILE, n - from);
-        krein__sgemm(false, false, m, D, R, 1, raw + from * R, R, mix32, D, 0, out + from * D, D);
+        krein__sgemm(false, false, m, wide, reach, 1, raw + from * R, R, mix32 + first, D, 0,
+                     out + from * D + first, D);
         krein__worker_end(c);
     }
     krein__compute_end(c);
